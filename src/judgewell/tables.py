@@ -1,0 +1,318 @@
+"""The five tables: the whole vocabulary of judgewell.
+
+judgments  one assessor judged one document
+pairs      one assessor compared two documents
+gains      a document's worth for a topic (classic qrels are gains with whole numbers)
+runs       a system ranked a document
+scores     a measure of a system on a topic
+
+Each is a plain polars frame. One schema is at once the CSV header, the Parquet column and the argument's name. A
+checked table has all its columns, in order, with the types below; columns it does not know are kept behind them.
+A missing row means unjudged: it is never a gain of 0 or -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from judgewell.errors import InputError
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its type, whether a table can do without it, and what it says."""
+
+    name: str
+    dtype: pl.DataType
+    required: bool
+    about: str
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """One of the five tables: its columns and the columns that tell its rows apart."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @property
+    def required(self) -> list[str]:
+        return [column.name for column in self.columns if column.required]
+
+
+TEXT, NUMBER, WHOLE, TRUTH = pl.String(), pl.Float64(), pl.Int64(), pl.Boolean()
+SIDES = ("left", "right", "same")
+
+JUDGMENTS = Table(
+    "judgments",
+    "one assessor judged one document",
+    (
+        Column("topic", TEXT, True, "the topic's id"),
+        Column("doc", TEXT, True, "the document's id"),
+        Column("assessor", TEXT, False, "who judged"),
+        Column("unit", TEXT, False, "the batch of work it was judged in"),
+        Column("position", WHOLE, False, "place in the unit, counted from 1", least=1),
+        Column("scale", TEXT, False, "the scale's name"),
+        Column("value", NUMBER, True, "the judgment as a number"),
+        Column("seconds", NUMBER, False, "active time spent on it"),
+        Column("comment", TEXT, False, "the assessor's reason"),
+    ),
+)
+
+PAIRS = Table(
+    "pairs",
+    "one assessor compared two documents",
+    (
+        Column("topic", TEXT, True, "the topic's id"),
+        Column("left", TEXT, True, "the document shown on the left"),
+        Column("right", TEXT, True, "the document shown on the right"),
+        Column("assessor", TEXT, False, "who compared"),
+        Column("unit", TEXT, False, "the batch of work it was compared in"),
+        Column("position", WHOLE, False, "place in the unit, counted from 1", least=1),
+        Column("preferred", TEXT, False, "left, right or same", choices=SIDES),
+        Column("left_relevant", TRUTH, False, "was the left document called relevant"),
+        Column("right_relevant", TRUTH, False, "was the right document called relevant"),
+        Column("left_score", NUMBER, False, "the left document's number", least=0),
+        Column("right_score", NUMBER, False, "the right document's number", least=0),
+        Column("seconds", NUMBER, False, "active time spent on it"),
+    ),
+)
+
+GAINS = Table(
+    "gains",
+    "a document's worth for a topic",
+    (
+        Column("topic", TEXT, True, "the topic's id"),
+        Column("doc", TEXT, True, "the document's id"),
+        Column("gain", NUMBER, True, "what finding the document is worth"),
+        Column("low", NUMBER, False, "lower end of the gain's interval"),
+        Column("high", NUMBER, False, "upper end of the gain's interval"),
+        Column("judgments", WHOLE, False, "how many judgments it rests on", least=0),
+    ),
+    key=("topic", "doc"),
+)
+
+RUNS = Table(
+    "runs",
+    "a system ranked a document",
+    (
+        Column("system", TEXT, True, "the system's name"),
+        Column("topic", TEXT, True, "the topic's id"),
+        Column("doc", TEXT, True, "the document's id"),
+        Column("score", NUMBER, True, "the retrieval score; higher ranks first"),
+    ),
+    key=("system", "topic", "doc"),
+)
+
+SCORES = Table(
+    "scores",
+    "a measure of a system on a topic",
+    (
+        Column("system", TEXT, True, "the system's name"),
+        Column("topic", TEXT, True, "the topic's id"),
+        Column("measure", TEXT, True, "the measure, spelled as judgewell prints it"),
+        Column("value", NUMBER, True, "its value"),
+    ),
+    key=("system", "topic", "measure"),
+)
+
+TABLES = {table.name: table for table in (JUDGMENTS, PAIRS, GAINS, RUNS, SCORES)}
+
+# The names other tools give the same columns (PyTerrier, ir_measures, ranx, crowd exports); ours always wins.
+OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    "topic": ("qid", "query_id", "q_id", "topic_id", "query"),
+    "doc": ("docno", "doc_id", "docid", "document_id", "did"),
+    "gain": ("label", "relevance", "rel", "grade"),
+    "system": ("run", "run_id", "runid", "tag", "name"),
+    "assessor": ("worker", "worker_id", "annotator"),
+    "unit": ("unit_id",),
+    "value": ("relevance_score", "judgment", "rating"),
+}
+
+
+def frame_of(data: Any) -> pl.DataFrame:
+    """A polars frame from a polars or pandas frame, a dict of columns, or rows given as dicts."""
+    if isinstance(data, pl.DataFrame):
+        return data
+    if isinstance(data, pl.LazyFrame):
+        return data.collect()
+    if hasattr(data, "to_dataframe"):  # ranx.Qrels, ranx.Run
+        data = data.to_dataframe()
+    if type(data).__module__.split(".")[0] == "pandas":
+        return _from_pandas(data)
+    if isinstance(data, Mapping):
+        return pl.DataFrame(dict(data), strict=False)
+    if isinstance(data, Sequence) and not isinstance(data, str):
+        return pl.DataFrame(list(data), strict=False, infer_schema_length=None)
+    raise InputError(
+        f"a table cannot be made of {type(data).__name__}",
+        cure="give a polars or pandas frame, a dict of columns or the path of a file",
+    )
+
+
+def check(
+    data: Any,
+    table: Table,
+    *,
+    file: str | Path | None = None,
+    rename: Mapping[str, str] | None = None,
+    defaults: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """The data as a checked table, or an :class:`InputError` that names row, value, rule and cure.
+
+    `rename` maps our column names to the data's ({"topic": "qid"}); `defaults` fills columns the data lack.
+    """
+    frame = _with_our_names(frame_of(data), table, rename or {}, file)
+    for name, value in (defaults or {}).items():
+        if name not in frame.columns:
+            frame = frame.with_columns(pl.lit(value).alias(name))
+    missing = [name for name in table.required if name not in frame.columns]
+    if missing:
+        raise InputError(
+            f"the {table.name} table needs the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
+            f"this one has {', '.join(frame.columns) or 'none'}",
+            cure="rename them, or say which is which (columns: topic=qid,…)",
+            file=file,
+        )
+    frame = frame.with_columns(_typed(frame, column, file) for column in table.columns)
+    for column in table.columns:
+        _check_values(frame, column, file)
+    if table.key:
+        _check_key(frame, table, file)
+    others = [name for name in frame.columns if name not in table.names]
+    return frame.select(table.names + others)
+
+
+def empty(table: Table) -> pl.DataFrame:
+    """The table with no rows."""
+    return pl.DataFrame(schema={column.name: column.dtype for column in table.columns})
+
+
+def _from_pandas(data: Any) -> pl.DataFrame:
+    """A pandas frame without going through pyarrow; its index is left behind unless it is named."""
+    if getattr(data, "ndim", 2) == 1:
+        data = data.to_frame()
+    if any(name is not None for name in data.index.names):
+        data = data.reset_index()
+    columns = {}
+    for name in data.columns:
+        values = data[name]
+        if values.dtype.kind in "iufb":
+            columns[str(name)] = pl.Series(values.to_numpy())
+        else:
+            columns[str(name)] = pl.Series(values.astype(object).where(values.notna(), None).tolist(), strict=False)
+    return pl.DataFrame(columns)
+
+
+def _with_our_names(
+    frame: pl.DataFrame, table: Table, rename: Mapping[str, str], file: str | Path | None
+) -> pl.DataFrame:
+    """The frame with the columns other tools name differently under our names."""
+    renaming = {}
+    for ours, theirs in rename.items():
+        if theirs not in frame.columns:
+            raise InputError(
+                f"there is no column {theirs!r} to read {ours} from; the columns are {', '.join(frame.columns)}",
+                file=file,
+            )
+        renaming[theirs] = ours
+    taken = set(renaming.values())
+    frame = frame.drop([name for name in taken if name in frame.columns and name not in renaming])
+    for name in table.names:
+        if name in frame.columns or name in taken:
+            continue
+        for other in OTHER_NAMES.get(name, ()):
+            if other in frame.columns and other not in renaming and other not in table.names:
+                renaming[other] = name
+                break
+    return frame.rename(renaming)
+
+
+def _typed(frame: pl.DataFrame, column: Column, file: str | Path | None) -> pl.Series:
+    """The column in its type: text ids stay text, numbers are never guessed from words."""
+    if column.name not in frame.columns:
+        return pl.Series(column.name, [None] * len(frame), dtype=column.dtype)
+    values = frame[column.name]
+    if values.dtype == column.dtype:
+        return values
+    if column.dtype == TEXT:
+        if values.dtype.is_float() and (values.drop_nulls() % 1 == 0).all():
+            values = values.cast(WHOLE)  # pandas turns whole ids with a gap into floats
+        return values.cast(TEXT)
+    if values.dtype == TEXT:
+        values = values.str.strip_chars()
+        values = values.set(values == "", None)
+    if column.dtype == TRUTH and values.dtype == TEXT:
+        cast = values.str.to_lowercase().replace_strict(
+            {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False},
+            default=None,
+            return_dtype=TRUTH,
+        )
+    else:
+        cast = values.cast(column.dtype, strict=False)
+        if column.dtype == WHOLE and values.dtype.is_float():
+            cast = cast.set(values % 1 != 0, None)
+    bad = (values.is_not_null() & cast.is_null()).arg_true()
+    if len(bad):
+        kinds = {NUMBER: "a number", WHOLE: "a whole number", TRUTH: "true or false"}
+        raise InputError(
+            f"row {bad[0] + 1}: {column.name} {values[bad[0]]!r} is not {kinds[column.dtype]}",
+            cure=f"{column.name} is {column.about}",
+            file=file,
+        )
+    return cast
+
+
+def _check_values(frame: pl.DataFrame, column: Column, file: str | Path | None) -> None:
+    """No missing ids, no NaN or infinite numbers, nothing outside the column's rule."""
+    values = frame[column.name]
+
+    def refuse(rows: pl.Series, rule: str) -> None:
+        at = rows.arg_true()
+        if len(at):
+            row = frame.row(at[0], named=True)
+            where = ", ".join(f"{name} {row[name]}" for name in ("topic", "doc", "assessor") if row.get(name))
+            raise InputError(
+                f"row {at[0] + 1}: {column.name} {values[at[0]]!r} {rule}" + (f" ({where})" if where else ""),
+                cure=f"{column.name} is {column.about}",
+                file=file,
+            )
+
+    if column.required and values.null_count():
+        refuse(values.is_null(), "is missing")
+    if column.dtype == TEXT and column.required:
+        refuse(values == "", "is empty")
+    if column.dtype == NUMBER:
+        refuse(~values.is_finite().fill_null(True), "is not a finite number")
+    if column.least is not None:
+        refuse((values < column.least).fill_null(False), f"is below {column.least:g}")
+    if column.choices:
+        refuse(~values.is_in(list(column.choices)).fill_null(True), f"is not one of {', '.join(column.choices)}")
+
+
+def _check_key(frame: pl.DataFrame, table: Table, file: str | Path | None) -> None:
+    """Each key once."""
+    twice = frame.select(table.key).is_duplicated()
+    if twice.any():
+        rows = twice.arg_true()
+        key = frame.row(rows[0], named=True)
+        said = ", ".join(f"{name} {key[name]}" for name in table.key)
+        again = next(row for row in rows[1:] if all(frame[row, name] == key[name] for name in table.key))
+        raise InputError(
+            f"row {again + 1}: {said} is there twice (first in row {rows[0] + 1})",
+            cure=f"keep one row for each {' and '.join(table.key)}",
+            file=file,
+        )
