@@ -1,0 +1,59 @@
+# Every target sets up what it needs in .venv; nothing but make and Python 3.11 or newer has to be there before.
+# PYTHON=python3.12 chooses the interpreter; pip's own settings (PIP_INDEX_URL and the like) hold as usual.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+QUICK ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+help:
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.runtime ## evaluate three small systems with real-valued gains
+	@$(BIN)/judgewell evaluate examples/tiny.qrels examples/*.run -m nDCG@5 -m AP -m P@5
+
+test: $(VENV)/.dev ## run all tests
+	@$(BIN)/python -m pytest -n auto
+
+check: $(VENV)/.dev ## check style, types and which package may import which
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(VENV)/.dev ## measure speed and memory beside other tools (QUICK=1: small sizes, a minute)
+	@$(BIN)/python bench/run.py $(if $(QUICK),--quick)
+
+clean: ## remove all that make has made, .venv and benchmark data included
+	rm -rf $(VENV) build dist bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps: a second run finds them newer than what they depend on and installs nothing.
+$(VENV)/.runtime: pyproject.toml constraints.txt
+	@$(ensure_venv)
+	@echo "Installing judgewell into $(VENV)"
+	@$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt
+	@$(ensure_venv)
+	@echo "Installing judgewell and its development tools into $(VENV)"
+	@$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $(VENV)/.runtime $@
+
+# The first interpreter that runs, is new enough and can make environments; names alone prove nothing.
+define ensure_venv
+set -e; \
+if $(BIN)/python -m pip --version >/dev/null 2>&1; then exit 0; fi; \
+for python in $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python); do \
+  if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+    echo "Making $(VENV) with $$($$python --version)"; \
+    exec $$python -m venv --clear $(VENV); \
+  fi; \
+done; \
+echo "No Python 3.11 or newer with the venv module was found$(if $(PYTHON), at $(PYTHON)); install one, or name it: make PYTHON=…" >&2; \
+exit 1
+endef
