@@ -13,7 +13,7 @@ A missing row means unjudged: it is never a gain of 0 or -1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ class Column:
     about: str
     choices: tuple[str, ...] = ()
     least: float | None = None
+    infinite: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ RUNS = Table(
         Column("system", TEXT, True, "the system's name"),
         Column("topic", TEXT, True, "the topic's id"),
         Column("doc", TEXT, True, "the document's id"),
-        Column("score", NUMBER, True, "the retrieval score; higher ranks first"),
+        Column("score", NUMBER, True, "the retrieval score; higher ranks first", infinite=True),
     ),
     key=("system", "topic", "doc"),
 )
@@ -133,9 +134,9 @@ TABLES = {table.name: table for table in (JUDGMENTS, PAIRS, GAINS, RUNS, SCORES)
 
 # The names other tools give the same columns (PyTerrier, ir_measures, ranx, crowd exports); ours always wins.
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
-    "topic": ("qid", "query_id", "q_id", "topic_id", "query"),
-    "doc": ("docno", "doc_id", "docid", "document_id", "did"),
-    "gain": ("label", "relevance", "rel", "grade"),
+    "topic": ("qid", "query_id", "q_id", "query-id", "topic_id", "query"),
+    "doc": ("docno", "doc_id", "corpus-id", "docid", "document_id", "did"),
+    "gain": ("label", "relevance", "rel", "grade", "score"),
     "system": ("run", "run_id", "runid", "tag", "name"),
     "assessor": ("worker", "worker_id", "annotator"),
     "unit": ("unit_id",),
@@ -170,28 +171,31 @@ def check(
     file: str | Path | None = None,
     rename: Mapping[str, str] | None = None,
     defaults: Mapping[str, str] | None = None,
+    lines: Callable[[int], int] | None = None,
 ) -> pl.DataFrame:
     """The data as a checked table, or an :class:`InputError` that names row, value, rule and cure.
 
-    `rename` maps our column names to the data's ({"topic": "qid"}); `defaults` fills columns the data lack.
+    `rename` maps our column names to the data's ({"topic": "qid"}); `defaults` fills columns the data lack; `lines`
+    says on which line of the file a row (from 0) stands.
     """
-    frame = _with_our_names(frame_of(data), table, rename or {}, file)
+    where = _Where(file, lines)
+    frame = _with_our_names(frame_of(data), table, rename or {}, where)
     for name, value in (defaults or {}).items():
         if name not in frame.columns:
             frame = frame.with_columns(pl.lit(value).alias(name))
     missing = [name for name in table.required if name not in frame.columns]
     if missing:
-        raise InputError(
+        raise where.error(
+            None,
             f"the {table.name} table needs the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
             f"this one has {', '.join(frame.columns) or 'none'}",
-            cure="rename them, or say which is which (columns: topic=qid,…)",
-            file=file,
+            "rename them, or say which is which (columns: topic=qid,…)",
         )
-    frame = frame.with_columns(_typed(frame, column, file) for column in table.columns)
+    frame = frame.with_columns(_typed(frame, column, where) for column in table.columns)
     for column in table.columns:
-        _check_values(frame, column, file)
+        _check_values(frame, column, where)
     if table.key:
-        _check_key(frame, table, file)
+        _check_key(frame, table, where)
     others = [name for name in frame.columns if name not in table.names]
     return frame.select(table.names + others)
 
@@ -199,6 +203,24 @@ def check(
 def empty(table: Table) -> pl.DataFrame:
     """The table with no rows."""
     return pl.DataFrame(schema={column.name: column.dtype for column in table.columns})
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Where the data come from, for errors: a line of a file, or a row of a frame."""
+
+    file: str | Path | None
+    lines: Callable[[int], int] | None
+
+    def row(self, row: int) -> str:
+        return f"line {self.lines(row)}" if self.lines else f"row {row + 1}"
+
+    def error(self, row: int | None, problem: str, cure: str | None = None) -> InputError:
+        if row is None:
+            return InputError(problem, cure=cure, file=self.file)
+        if self.lines:
+            return InputError(problem, cure=cure, file=self.file, line=self.lines(row))
+        return InputError(f"row {row + 1}: {problem}", cure=cure, file=self.file)
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:
@@ -217,16 +239,13 @@ def _from_pandas(data: Any) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _with_our_names(
-    frame: pl.DataFrame, table: Table, rename: Mapping[str, str], file: str | Path | None
-) -> pl.DataFrame:
+def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str], where: _Where) -> pl.DataFrame:
     """The frame with the columns other tools name differently under our names."""
     renaming = {}
     for ours, theirs in rename.items():
         if theirs not in frame.columns:
-            raise InputError(
-                f"there is no column {theirs!r} to read {ours} from; the columns are {', '.join(frame.columns)}",
-                file=file,
+            raise where.error(
+                None, f"there is no column {theirs!r} to read {ours} from; the columns are {', '.join(frame.columns)}"
             )
         renaming[theirs] = ours
     taken = set(renaming.values())
@@ -241,7 +260,7 @@ def _with_our_names(
     return frame.rename(renaming)
 
 
-def _typed(frame: pl.DataFrame, column: Column, file: str | Path | None) -> pl.Series:
+def _typed(frame: pl.DataFrame, column: Column, where: _Where) -> pl.Series:
     """The column in its type: text ids stay text, numbers are never guessed from words."""
     if column.name not in frame.columns:
         return pl.Series(column.name, [None] * len(frame), dtype=column.dtype)
@@ -268,15 +287,15 @@ def _typed(frame: pl.DataFrame, column: Column, file: str | Path | None) -> pl.S
     bad = (values.is_not_null() & cast.is_null()).arg_true()
     if len(bad):
         kinds = {NUMBER: "a number", WHOLE: "a whole number", TRUTH: "true or false"}
-        raise InputError(
-            f"row {bad[0] + 1}: {column.name} {values[bad[0]]!r} is not {kinds[column.dtype]}",
-            cure=f"{column.name} is {column.about}",
-            file=file,
+        raise where.error(
+            bad[0],
+            f"{column.name} {values[bad[0]]!r} is not {kinds[column.dtype]}",
+            f"{column.name} is {column.about}",
         )
     return cast
 
 
-def _check_values(frame: pl.DataFrame, column: Column, file: str | Path | None) -> None:
+def _check_values(frame: pl.DataFrame, column: Column, where: _Where) -> None:
     """No missing ids, no NaN or infinite numbers, nothing outside the column's rule."""
     values = frame[column.name]
 
@@ -284,11 +303,11 @@ def _check_values(frame: pl.DataFrame, column: Column, file: str | Path | None) 
         at = rows.arg_true()
         if len(at):
             row = frame.row(at[0], named=True)
-            where = ", ".join(f"{name} {row[name]}" for name in ("topic", "doc", "assessor") if row.get(name))
-            raise InputError(
-                f"row {at[0] + 1}: {column.name} {values[at[0]]!r} {rule}" + (f" ({where})" if where else ""),
-                cure=f"{column.name} is {column.about}",
-                file=file,
+            whose = ", ".join(f"{name} {row[name]}" for name in ("topic", "doc", "assessor") if row.get(name))
+            raise where.error(
+                at[0],
+                f"{column.name} {values[at[0]]!r} {rule}" + (f" ({whose})" if whose else ""),
+                f"{column.name} is {column.about}",
             )
 
     if column.required and values.null_count():
@@ -296,14 +315,15 @@ def _check_values(frame: pl.DataFrame, column: Column, file: str | Path | None) 
     if column.dtype == TEXT and column.required:
         refuse(values == "", "is empty")
     if column.dtype == NUMBER:
-        refuse(~values.is_finite().fill_null(True), "is not a finite number")
+        wrong = values.is_nan() if column.infinite else ~values.is_finite()
+        refuse(wrong.fill_null(False), "is not a number" if column.infinite else "is not a finite number")
     if column.least is not None:
         refuse((values < column.least).fill_null(False), f"is below {column.least:g}")
     if column.choices:
         refuse(~values.is_in(list(column.choices)).fill_null(True), f"is not one of {', '.join(column.choices)}")
 
 
-def _check_key(frame: pl.DataFrame, table: Table, file: str | Path | None) -> None:
+def _check_key(frame: pl.DataFrame, table: Table, where: _Where) -> None:
     """Each key once."""
     twice = frame.select(table.key).is_duplicated()
     if twice.any():
@@ -311,8 +331,8 @@ def _check_key(frame: pl.DataFrame, table: Table, file: str | Path | None) -> No
         key = frame.row(rows[0], named=True)
         said = ", ".join(f"{name} {key[name]}" for name in table.key)
         again = next(row for row in rows[1:] if all(frame[row, name] == key[name] for name in table.key))
-        raise InputError(
-            f"row {again + 1}: {said} is there twice (first in row {rows[0] + 1})",
-            cure=f"keep one row for each {' and '.join(table.key)}",
-            file=file,
+        raise where.error(
+            again,
+            f"{said} is there twice (first in {where.row(rows[0])})",
+            f"keep one row for each {' and '.join(table.key)}",
         )

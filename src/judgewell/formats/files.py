@@ -1,0 +1,97 @@
+"""Opening files: plain, gzip and Zstandard told by their first bytes, and `-` for standard input."""
+
+from __future__ import annotations
+
+import gzip
+import mmap
+import sys
+import zlib
+from pathlib import Path
+
+from judgewell.errors import InputError
+
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+COMPRESSED = (".gz", ".zst", ".zstd")
+
+
+def open_bytes(path: str | Path) -> bytes:
+    """All of a file, decompressed."""
+    data = sys.stdin.buffer.read() if str(path) == "-" else bytes(_mapped(path))
+    return _decompressed(data, path)
+
+
+def map_bytes(path: str | Path) -> bytes | mmap.mmap:
+    """All of a file, decompressed; a plain file is mapped, so that only what is looked at is read."""
+    if str(path) == "-":
+        return open_bytes(path)
+    data = _mapped(path)
+    return _decompressed(bytes(data), path) if data[:4].startswith((GZIP, ZSTD)) else data
+
+
+def is_plain(path: str | Path) -> bool:
+    """Whether a file can be read from the middle: on disk and not compressed."""
+    return str(path) != "-" and not _mapped(path)[:4].startswith((GZIP, ZSTD))
+
+
+def head(path: str | Path, size: int = 65536) -> bytes:
+    """The beginning of a file, decompressed, enough to tell what it is."""
+    data = _mapped(path)
+    start = bytes(data[:4])
+    try:
+        if start.startswith(GZIP):
+            with gzip.open(path) as unzipped:
+                return unzipped.read(size)
+        if start.startswith(ZSTD):
+            return _decompressed(bytes(data), path)[:size]
+    except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
+        raise _broken(path, problem) from None
+    return bytes(data[:size])
+
+
+def stem(path: str | Path) -> str:
+    """A file's name without folder, compression and one more ending: runs/bm25.run.gz is bm25."""
+    name = Path(path).name
+    for ending in COMPRESSED:
+        name = name.removesuffix(ending)
+    for ending in (".run", ".txt", ".trec", ".res", ".qrels", ".csv", ".tsv", ".jsonl", ".parquet"):
+        if name.endswith(ending) and name != ending:
+            return name.removesuffix(ending)
+    return name
+
+
+def _mapped(path: str | Path) -> bytes | mmap.mmap:
+    where = Path(path)
+    if where.is_dir():
+        raise InputError("this is a folder", cure="name the files in it, e.g. runs/*.run", file=path)
+    try:
+        with where.open("rb") as file:
+            if not file.seekable():
+                return file.read()
+            if where.stat().st_size == 0:
+                return b""
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError:
+        raise InputError("there is no such file", file=path) from None
+    except PermissionError:
+        raise InputError("this file may not be read", cure="check its permissions", file=path) from None
+
+
+def _decompressed(data: bytes, path: str | Path) -> bytes:
+    try:
+        if data.startswith(GZIP):
+            return gzip.decompress(data)
+        if data.startswith(ZSTD):
+            import zstandard
+
+            try:
+                with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
+                    return reader.read()
+            except zstandard.ZstdError as problem:
+                raise _broken(path, problem) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
+        raise _broken(path, problem) from None
+    return data
+
+
+def _broken(path: str | Path, problem: Exception) -> InputError:
+    return InputError(f"the compressed file is broken or cut short ({problem})", cure="get it again", file=path)

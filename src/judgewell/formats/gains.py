@@ -1,0 +1,91 @@
+"""Gains from whatever holds them: qrels, CSV, Parquet, JSON lines, frames, dicts, ir_datasets ids."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from judgewell.errors import InputError, JudgewellWarning
+from judgewell.formats.files import open_bytes
+from judgewell.formats.tabular import csv_lines, kind_of, read_frame
+from judgewell.formats.trec import line_of, read_qrels
+from judgewell.tables import GAINS, check, frame_of
+
+NEGATIVE = ("unjudged", "zero", "keep", "error")
+
+
+def read_gains(data: Any, *, columns: Mapping[str, str] | None = None, negative: str = "unjudged") -> pl.DataFrame:
+    """A checked gains table.
+
+    A grade below 0 means "in the pool but not judged" in TREC's qrels, so by default such rows are left out and
+    counted; `negative` may also be "zero" (judged, worth nothing), "keep" or "error".
+    """
+    if negative not in NEGATIVE:
+        raise InputError(f"negative {negative!r} is not one of {', '.join(NEGATIVE)}")
+    path = str(data) if isinstance(data, str | Path) else None
+    lines: Callable[[int], int] | None
+    if path is not None and path.startswith("irds:"):
+        frame, lines = _from_ir_datasets(path.removeprefix("irds:")), None
+    elif path is not None:
+        contents = open_bytes(path)
+        if kind_of(contents, path) == "trec" and not columns:
+            frame, lines = read_qrels(path, contents), partial(line_of, contents)
+        else:
+            frame, lines = read_frame(path, contents), csv_lines(contents, path)
+    else:
+        frame, lines = _from_memory(data), None
+    frame, rows = _without_repeats(frame, path)
+    places = None if lines is None else (lambda row: lines(rows[row]))
+    return _with_negatives(check(frame, GAINS, file=path, rename=columns, lines=places), negative, path)
+
+
+def _from_memory(data: Any) -> pl.DataFrame:
+    if isinstance(data, Mapping) and data and all(isinstance(value, Mapping) for value in data.values()):
+        rows = [(str(topic), str(doc), float(gain)) for topic, docs in data.items() for doc, gain in docs.items()]
+        return pl.DataFrame(rows, schema=["topic", "doc", "gain"], orient="row")
+    return frame_of(data)
+
+
+def _from_ir_datasets(name: str) -> pl.DataFrame:
+    try:
+        import ir_datasets  # type: ignore[import-untyped]
+    except ImportError:
+        raise InputError(f"irds:{name} needs the package ir_datasets", cure="pip install ir_datasets") from None
+    try:
+        found = ir_datasets.load(name)
+    except KeyError:
+        raise InputError(f"ir_datasets knows no {name!r}", cure="ir_datasets list shows the ids") from None
+    rows = [(row.query_id, row.doc_id, float(row.relevance)) for row in found.qrels_iter()]
+    return pl.DataFrame(rows, schema=["topic", "doc", "gain"], orient="row")
+
+
+def _without_repeats(frame: pl.DataFrame, path: str | None) -> tuple[pl.DataFrame, pl.Series]:
+    """Rows that are there twice to the letter count once, and are reported; contradictions are left to the check."""
+    kept = frame.with_row_index("row of the file").unique(subset=frame.columns, keep="first", maintain_order=True)
+    if len(kept) < len(frame):
+        _tell(f"{len(frame) - len(kept)} rows are there twice, alike; each counts once", path)
+    return kept.drop("row of the file"), kept["row of the file"]
+
+
+def _with_negatives(frame: pl.DataFrame, negative: str, path: str | None) -> pl.DataFrame:
+    below = frame.filter(pl.col("gain") < 0)
+    if not len(below) or negative == "keep":
+        return frame
+    first = f"the first: topic {below['topic'][0]}, document {below['doc'][0]}"
+    said = f"{len(below)} of {len(frame)} gains are below 0 ({first})"
+    if negative == "error":
+        raise InputError(said, cure="say what they mean: negative = unjudged, zero or keep", file=path)
+    if negative == "zero":
+        _tell(f"{said}; taken as 0", path)
+        return frame.with_columns(pl.col("gain").clip(lower_bound=0))
+    _tell(f"{said}; taken as unjudged, as trec_eval does", path)
+    return frame.filter(pl.col("gain") >= 0)
+
+
+def _tell(text: str, path: str | None) -> None:
+    warnings.warn(f"{path}: {text}" if path else text, JudgewellWarning, stacklevel=4)

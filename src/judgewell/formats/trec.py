@@ -1,0 +1,136 @@
+"""TREC's own files: runs (topic Q0 doc rank score tag) and qrels (topic 0 doc grade).
+
+The regular file, one separator between fields, is read by polars' parallel reader. Anything else (several spaces,
+mixed tabs, blank lines, `#` comments, junk behind the tag) is first made regular byte-wise; what is still wrong then is
+found by reading line by line, so that the error names the line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from judgewell.errors import InputError
+from judgewell.formats.files import open_bytes
+
+RUN = ("topic", "Q0", "doc", "rank", "score", "tag")
+QRELS = ("topic", "Q0", "doc", "gain")
+NUMBERS = {"score", "gain"}
+SAY = {
+    RUN: "a run's line is: topic Q0 document rank score tag",
+    QRELS: "a qrels line is: topic 0 document grade",
+}
+
+
+def read_fields(data: bytes, fields: Sequence[str], path: str | Path) -> pl.DataFrame:
+    """The lines of a TREC file as a frame of these fields."""
+    fields = tuple(fields)
+    frame = _read_regular(data, fields)
+    if frame is None:
+        frame = _read_regular(_made_regular(data), fields)
+    return _read_lines(data, fields, path) if frame is None else frame
+
+
+def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
+    """A qrels file as topic, doc, gain."""
+    frame = read_fields(open_bytes(path) if data is None else data, QRELS, path)
+    return frame.select("topic", "doc", "gain")
+
+
+def line_of(data: bytes, row: int) -> int:
+    """The line on which a row (from 0) of a TREC file stands; only asked for when something is wrong."""
+    rows = (number for number, line in enumerate(data.split(b"\n"), 1) if line.strip() and not line.startswith(b"#"))
+    return next(number for at, number in enumerate(rows) if at == row)
+
+
+def write_qrels(frame: pl.DataFrame, path: str | Path) -> None:
+    """A gains table as qrels; whole gains without a decimal point, as every reader expects them."""
+    _refuse_spaces(frame, ("topic", "doc"), path)
+    whole = bool((frame["gain"] % 1 == 0).all())
+    gain = pl.col("gain").cast(pl.Int64) if whole else pl.col("gain")
+    frame.select("topic", pl.lit("0").alias("Q0"), "doc", gain).write_csv(path, separator=" ", include_header=False)
+
+
+def write_run(frame: pl.DataFrame, path: str | Path) -> None:
+    """A runs table as a TREC run, ranked by score and then document id, both descending."""
+    _refuse_spaces(frame, ("system", "topic", "doc"), path)
+    order = frame.sort(["system", "topic", "score", "doc"], descending=[False, False, True, True], maintain_order=True)
+    rank = pl.int_range(1, pl.len() + 1).over("system", "topic")
+    order.select("topic", pl.lit("Q0").alias("Q0"), "doc", rank.alias("rank"), "score", "system").write_csv(
+        path, separator=" ", include_header=False
+    )
+
+
+def _refuse_spaces(frame: pl.DataFrame, names: Sequence[str], path: str | Path) -> None:
+    for name in names:
+        bad = frame[name].filter(frame[name].str.contains(r"\s"))
+        if len(bad):
+            raise InputError(f"{name} {bad[0]!r} has a space in it", cure="write .csv or .parquet instead", file=path)
+
+
+def _read_regular(data: bytes, fields: tuple[str, ...]) -> pl.DataFrame | None:
+    """A file with exactly one separator between fields, or None where it is not one."""
+    head = data[:65536].split(b"\n", 1)[0]
+    separator, other = ("\t", b" ") if b"\t" in head else (" ", b"\t")
+    if not head.strip() or other in data:
+        return None
+    width = head.count(separator.encode()) + 1
+    names = fields[:-1] if fields == RUN and width == len(RUN) - 1 else fields
+    schema = {name: pl.Float64 if name in NUMBERS else pl.String for name in names}
+    try:
+        frame = pl.read_csv(data, separator=separator, has_header=False, quote_char=None, schema=schema)
+    except pl.exceptions.PolarsError:
+        return None
+    if any(frame.null_count().row(0)) or any(frame[name].is_nan().any() for name in names if name in NUMBERS):
+        return None
+    return frame if names == fields else frame.with_columns(tag=pl.lit(None, pl.String))
+
+
+def _made_regular(data: bytes) -> bytes:
+    """The same lines with one space between fields, and no blank lines or comments."""
+    data = data.removeprefix(b"\xef\xbb\xbf").translate(bytes.maketrans(b"\t\r\x0b\x0c", b"    "))
+    while b"  " in data:
+        data = data.replace(b"  ", b" ")
+    data = data.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip()
+    if data.startswith(b"#") or b"\n#" in data:
+        data = b"\n".join(line for line in data.split(b"\n") if not line.startswith(b"#"))
+    while b"\n\n" in data:
+        data = data.replace(b"\n\n", b"\n")
+    return data
+
+
+def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.DataFrame:
+    """Line by line: slow, but it knows where it is."""
+    needed = len(fields) - 1 if fields == RUN else len(fields)
+    most = math.inf if fields == RUN else needed
+    columns: list[list[str | float | None]] = [[] for _ in fields]
+    for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        try:
+            found = raw.decode().split()
+        except UnicodeDecodeError:
+            cure = "convert the file to UTF-8"
+            raise InputError("this line is not UTF-8", cure=cure, file=path, line=number) from None
+        if not found or found[0].startswith("#"):
+            continue
+        if not needed <= len(found) <= most:
+            raise InputError(f"{len(found)} fields in {raw.decode()[:80]!r}", cure=SAY[fields], file=path, line=number)
+        values = (*found, None)[: len(fields)]
+        for column, name, value in zip(columns, fields, values, strict=True):
+            column.append(_number(value, name, path, number) if name in NUMBERS else value)
+    types = [pl.Float64 if name in NUMBERS else pl.String for name in fields]
+    return pl.DataFrame(dict(zip(fields, columns, strict=True)), schema=dict(zip(fields, types, strict=True)))
+
+
+def _number(text: str | None, name: str, path: str | Path, line: int) -> float:
+    try:
+        value = float(text or "")
+    except ValueError:
+        value = math.nan
+    if math.isnan(value) or "_" in (text or ""):
+        raise InputError(
+            f"{name} {text!r} is not a number", cure="write a decimal number such as 12.5", file=path, line=line
+        )
+    return value
