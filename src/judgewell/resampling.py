@@ -1,0 +1,118 @@
+"""Resampling that the stages share: bootstrap draws over groups, percentile intervals, permutations.
+
+A draw is made over whole groups (topics, documents, assessors), because rows of one group are not independent.
+Draws come as counts ("how often was each group drawn") wherever a statistic is a weighted sum, and as indices
+otherwise. Every function takes the `numpy.random.Generator` that makes the choices; none has a state of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from judgewell.errors import DataError, InputError
+
+Numbers = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+BLOCK_CELLS = 8_000_000  # the most cells of a draw held at once: 64 MB
+
+
+def bootstrap_indices(size: int, replicates: int, rng: np.random.Generator) -> Indices:
+    """Which group stands at each place of each resample: replicates × size, drawn with replacement."""
+    _check_draw(size, replicates)
+    return rng.integers(0, size, size=(replicates, size))
+
+
+def bootstrap_weights(size: int, replicates: int, rng: np.random.Generator) -> Indices:
+    """How often each group was drawn in each resample: replicates × size, every row sums to size."""
+    _check_draw(size, replicates)
+    return _counts_of_draws(size, replicates, rng)
+
+
+def weight_blocks(size: int, replicates: int, rng: np.random.Generator) -> Iterator[Indices]:
+    """The rows of :func:`bootstrap_weights` a block at a time, so that a million groups fit in memory."""
+    _check_draw(size, replicates)
+    rows = max(1, BLOCK_CELLS // size)
+    for start in range(0, replicates, rows):
+        yield _counts_of_draws(size, min(rows, replicates - start), rng)
+
+
+def group_weights(groups: ArrayLike, replicates: int, rng: np.random.Generator) -> Indices:
+    """How often each row counts in each resample of whole groups: replicates × rows.
+
+    `groups` names the group of each row; all rows of a group share its count.
+    """
+    _, codes = np.unique(np.asarray(groups), return_inverse=True)
+    return bootstrap_weights(int(codes.max(initial=-1)) + 1, replicates, rng)[:, codes.ravel()]
+
+
+def group_rows(groups: ArrayLike, rng: np.random.Generator) -> Indices:
+    """The row numbers of one resample of whole groups: a group drawn twice brings its rows twice."""
+    _, codes = np.unique(np.asarray(groups), return_inverse=True)
+    codes = codes.ravel()
+    count = int(codes.max(initial=-1)) + 1
+    drawn = bootstrap_indices(count, 1, rng)[0]
+    by_group = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes, minlength=count)
+    starts = np.cumsum(sizes) - sizes
+    lengths = sizes[drawn]
+    offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    rows: Indices = by_group[np.repeat(starts[drawn], lengths) + offsets]
+    return rows
+
+
+def permutations(size: int, count: int, rng: np.random.Generator) -> Indices:
+    """Random orders of 0 … size − 1: count × size."""
+    _check_draw(size, count)
+    return rng.permuted(np.broadcast_to(np.arange(size), (count, size)), axis=1)
+
+
+def permutations_within(groups: ArrayLike, rng: np.random.Generator) -> Indices:
+    """One random order of the rows that keeps every row inside its group: row i is replaced by row result[i]."""
+    _, codes = np.unique(np.asarray(groups), return_inverse=True)
+    codes = codes.ravel()
+    order = np.lexsort((rng.random(len(codes)), codes))
+    shuffled = np.empty(len(codes), dtype=np.int64)
+    shuffled[np.argsort(codes, kind="stable")] = order
+    return shuffled
+
+
+def percentile_interval(replicates: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple[Any, Any]:
+    """The percentile interval of bootstrap replicates: the middle `level` of them along `axis`.
+
+    Replicates that are NaN (a statistic undefined in that resample) are left out; where none is left both ends are NaN.
+    """
+    check_level(level)
+    values = np.asarray(replicates, dtype=np.float64)
+    tails = [50 * (1 - level), 50 * (1 + level)]
+    if not np.isnan(values).any():
+        low, high = np.percentile(values, tails, axis=axis)
+        return low, high
+    nothing = np.isnan(values).all(axis=axis, keepdims=True)
+    low, high = np.nanpercentile(np.where(nothing, 0.0, values), tails, axis=axis)
+    gone = np.squeeze(nothing, axis=axis)
+    return np.where(gone, np.nan, low)[()], np.where(gone, np.nan, high)[()]
+
+
+def check_level(level: float) -> None:
+    """Refuse a confidence level that is not a share."""
+    if not 0 < level < 1:
+        raise InputError(f"the level {level} is not between 0 and 1", cure="give 0.95 for a 95 % interval")
+
+
+def _check_draw(size: int, replicates: int) -> None:
+    if size < 1:
+        raise DataError("there is nothing to resample: the data hold no group")
+    if replicates < 1:
+        raise InputError(f"{replicates} resamples are too few", cure="ask for 1 or more, usually 1000")
+
+
+def _counts_of_draws(size: int, replicates: int, rng: np.random.Generator) -> Indices:
+    """Counts by drawing places and tallying them: faster than a multinomial with thousands of groups."""
+    drawn = rng.integers(0, size, size=(replicates, size))
+    drawn += (np.arange(replicates) * size)[:, None]
+    return np.bincount(drawn.ravel(), minlength=replicates * size).reshape(replicates, size)
