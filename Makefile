@@ -22,7 +22,7 @@ check: $(VENV)/.dev ## check style, types and which package may import which
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 bench: $(VENV)/.dev ## measure speed and memory beside other tools (QUICK=1: small sizes, a minute)
 	@$(BIN)/python bench/run.py $(if $(QUICK),--quick)

@@ -1,0 +1,191 @@
+"""From run and judgment files to nDCG@10, AP and P@10 per topic and on average, beside the other tools."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from measure import Row, read_once, run, take_turns
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parent / "examples"
+JUDGEWELL = Path(sys.executable).parent / "judgewell"
+PEERS = ("pytrec_eval", "ir_measures", "ranx")
+MEASURES = ("-m", "nDCG@10", "-m", "AP", "-m", "P@10")
+
+SPEED, GROWTH, MEMORY, START, VALUES = "speed", "growth", "memory", "start", "values"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A qrels file and the runs measured with it."""
+
+    name: str
+    qrels: Path
+    runs: tuple[Path, ...]
+
+    def judgewell(self, output: Path, *options: str) -> list[str | Path]:
+        return [JUDGEWELL, "evaluate", self.qrels, *self.runs, *MEASURES, "-q", "-o", output, *options]
+
+    def peer(self, tool: str, output: Path) -> list[str | Path]:
+        return [sys.executable, HERE / "peers" / f"with_{tool}.py", self.qrels, output, *self.runs]
+
+    @property
+    def label(self) -> str:
+        size = sum(path.stat().st_size for path in self.runs) / 1e6
+        return f"{self.name} ({size:.0f} MB)" if size >= 10 else self.name
+
+
+def many(data: Path, count: int | None = None) -> Case:
+    runs = tuple(sorted((data / "many").glob("*.run"))[:count])
+    said = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+    return Case(f"{said}, 50 × 1000", data / "many.qrels", runs)
+
+
+def single(data: Path, file: str, depth: int, topics: int) -> Case:
+    return Case(f"1 run, {topics:,} × {depth}", data / f"{file}.qrels", (data / f"{file}.run",))
+
+
+def prepared(quick: bool) -> Path:
+    """The folder of data, made by a process of its own so that this one stays small."""
+    data = HERE / "data" / ("quick" if quick else "full")
+    command = [sys.executable, str(HERE / "make_data.py"), str(data), *(["--quick"] if quick else [])]
+    subprocess.run(command, check=True)
+    return data
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    """Every measurement, as it is made."""
+    data = prepared(quick)
+    wide, long = (4_000, 500) if quick else (100_000, 10_000)
+    cases = [many(data, 1), many(data), single(data, "wide", 100, wide), single(data, "long", 1000, long)]
+    work = data / "out"
+    work.mkdir(exist_ok=True)
+    run(many(data, 1).peer("ranx", work / "warm.tsv"))  # ranx compiles itself at its first use: not timed
+    for case in cases:
+        yield from beside_peers(case, work, repeats=2 if quick else 5)
+        yield same_values(case, work)
+    parts = [(f"long-{percent}", long * percent // 100) for percent in (10, 30)] + [("long", long)]
+    for file, topics in parts:
+        yield from ours_alone(GROWTH, single(data, file, 1000, topics), work, repeats=2 if quick else 5)
+    for count in (10, 40, 129):
+        if count <= len(cases[1].runs):
+            yield from ours_alone(MEMORY, many(data, count), work, repeats=1 if quick else 3)
+    yield from start_up(repeats=3 if quick else 10)
+
+
+def beside_peers(case: Case, work: Path, repeats: int) -> Iterable[Row]:
+    """Judgewell and the peers, taking turns; no output of an earlier case is left to be compared with by mistake."""
+    for tool in PEERS:
+        (work / f"{tool}.tsv").unlink(missing_ok=True)
+    read_once((case.qrels, *case.runs))
+    commands = {"judgewell": case.judgewell(work / "judgewell.parquet")}
+    commands |= {tool: case.peer(tool, work / f"{tool}.tsv") for tool in PEERS}
+    return take_turns(SPEED, case.label, commands, repeats)
+
+
+def ours_alone(table: str, case: Case, work: Path, repeats: int) -> Iterable[Row]:
+    read_once((case.qrels, *case.runs))
+    return take_turns(table, case.label, {"judgewell": case.judgewell(work / "judgewell.parquet")}, repeats)
+
+
+def same_values(case: Case, work: Path) -> Row:
+    """Our means with scores in single precision, as pytrec_eval holds them, against its means of the run before."""
+    ours, theirs = work / "single.parquet", work / "pytrec_eval.tsv"
+    outcome = run(case.judgewell(ours, "--precision", "single"))
+    if not outcome.failure:
+        outcome = run([sys.executable, HERE / "compare_means.py", ours, theirs])
+    return Row(VALUES, case.label, "judgewell", (outcome,))
+
+
+def start_up(repeats: int) -> Iterable[Row]:
+    """What a user waits for when there is next to nothing to do, and what Python alone takes of it."""
+    small = [EXAMPLES / "tiny.qrels", EXAMPLES / "reranked.run", "-m", "nDCG@5"]
+    commands: dict[str, Sequence[str | Path]] = {
+        "python -c pass": [sys.executable, "-c", "pass"],
+        "python -c 'import polars, numpy'": [sys.executable, "-c", "import polars, numpy"],
+        "judgewell --help": [JUDGEWELL, "--help"],
+        "judgewell evaluate, one run of 5 topics": [JUDGEWELL, "evaluate", *small],
+    }
+    return take_turns(START, "", commands, repeats)
+
+
+def section(found: Sequence[Row]) -> str:
+    """The rows as Markdown."""
+    tables = {name: [row for row in found if row.table == name] for name in (SPEED, VALUES, GROWTH, MEMORY, START)}
+    return "\n".join(
+        (
+            "## Evaluation",
+            "",
+            "nDCG@10, AP and P@10, each topic's value and the mean written to a file, from TREC files on disk, process",
+            "start included. Ratios are of medians to pytrec_eval's. A tool that needs more than 20 seconds is run",
+            "once, and stopped at 300. ranx is shown with its compiled code already cached.",
+            "",
+            *speed_lines(tables[SPEED]),
+            "",
+            *values_lines(tables[VALUES]),
+            "",
+            "How it grows (judgewell alone, one run of 1000 documents a topic):",
+            "",
+            *alone_lines(tables[GROWTH], relative=True),
+            "",
+            "Memory against the number of runs (judgewell alone):",
+            "",
+            *alone_lines(tables[MEMORY]),
+            "",
+            "Start-up:",
+            "",
+            *start_lines(tables[START]),
+            "",
+        )
+    )
+
+
+def speed_lines(found: Sequence[Row]) -> Iterator[str]:
+    yield "| topics × documents | tool | median s | fastest s | times run | ratio | peak MB |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    for case, group in groupby(found, lambda row: row.case):
+        tools = list(group)
+        yardstick = next(row for row in tools if row.tool == "pytrec_eval")
+        for row in tools:
+            if row.failure:
+                yield f"| {case} | {row.tool} | {row.failure} | | {len(row.outcomes)} | | {row.megabytes:.0f} |"
+                continue
+            ratio = "" if yardstick.failure else f"{row.median / yardstick.median:.2f}"
+            yield (
+                f"| {case} | {row.tool} | {row.median:.2f} | {row.fastest:.2f} | {len(row.outcomes)} "
+                f"| {ratio} | {row.megabytes:.0f} |"
+            )
+
+
+def values_lines(found: Sequence[Row]) -> Iterator[str]:
+    """Which cases gave pytrec_eval's means; a difference is told, not hidden."""
+    yield "Means equal to pytrec_eval's within 1e-6, scores read in single precision as it does:"
+    yield ""
+    for row in found:
+        yield f"- {row.case}: {row.failure or 'yes'}"
+
+
+def alone_lines(found: Sequence[Row], relative: bool = False) -> Iterator[str]:
+    yield "| | median s | fastest s | peak MB |" + (" time | memory |" if relative else "")
+    yield "|---|---:|---:|---:|" + ("---:|---:|" if relative else "")
+    for row in found:
+        if row.failure:
+            yield f"| {row.case} | {row.failure} | | |" + (" | |" if relative else "")
+            continue
+        line = f"| {row.case} | {row.median:.2f} | {row.fastest:.2f} | {row.megabytes:.0f} |"
+        if relative and not found[0].failure:
+            line += f" {row.median / found[0].median:.1f}× | {row.megabytes / found[0].megabytes:.1f}× |"
+        yield line
+
+
+def start_lines(found: Sequence[Row]) -> Iterator[str]:
+    yield "| command | median s | fastest s | peak MB |"
+    yield "|---|---:|---:|---:|"
+    for row in found:
+        told = row.failure or f"{row.median:.2f}"
+        yield f"| {row.tool} | {told} | {row.fastest:.2f} | {row.megabytes:.0f} |"

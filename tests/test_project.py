@@ -1,0 +1,150 @@
+"""What makes judgewell a project: the import rules cover it, commands load little, and what is built installs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import judgewell
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "judgewell"
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+HEAVY = ("scipy", "pandas", "matplotlib", "sklearn", "rich.progress", "fastapi", "sqlalchemy", "altair")
+
+
+def run(command: Sequence[str | Path], **environment: str) -> str:
+    """What the command prints; its complaint becomes the test's when it fails."""
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+    assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def parts() -> set[str]:
+    """The modules and packages directly under judgewell."""
+    modules = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    return modules | {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+
+
+def named_in(contract: dict[str, list[str]]) -> set[str]:
+    return {name for layer in contract["layers"] for name in re.findall(r"\w+", layer)}
+
+
+def test_every_part_is_named_by_the_import_rules() -> None:
+    climbing = SETTINGS["tool"]["importlinter"]["contracts"][0]
+    assert climbing["exhaustive"]
+    assert parts() - named_in(climbing) == set()
+
+
+def test_import_rules_hold() -> None:
+    run([Path(sys.executable).parent / "lint-imports", "--no-logo", "--no-cache", "--config", ROOT / "pyproject.toml"])
+
+
+def test_a_stage_that_imports_another_is_refused(tmp_path: Path) -> None:
+    """The rules can fail: a copy of the layout with one wrong import is caught."""
+    package = tmp_path / "judgewell"
+    for name in parts():
+        (package / name).mkdir(parents=True)
+        (package / name / "__init__.py").touch()
+    (package / "__init__.py").touch()
+    config = tmp_path / "pyproject.toml"
+    config.write_text((ROOT / "pyproject.toml").read_text())
+    command = [Path(sys.executable).parent / "lint-imports", "--no-cache", "--config", config]
+    run(command, PYTHONPATH=str(tmp_path))
+    (package / "evaluation" / "__init__.py").write_text("import judgewell.study\n")
+    with pytest.raises(AssertionError, match=r"judgewell\.evaluation -> judgewell\.study"):
+        run(command, PYTHONPATH=str(tmp_path))
+
+
+def test_the_command_line_loads_nothing_heavy() -> None:
+    loaded = run([sys.executable, "-c", "import sys, judgewell.cli; print(*sys.modules)"]).split()
+    assert {name for name in HEAVY if name in loaded} == set()
+
+
+def test_version_is_the_package_version() -> None:
+    assert SETTINGS["project"]["version"] == judgewell.__version__
+
+
+def test_every_requirement_is_pinned_and_no_pin_has_an_address() -> None:
+    pins = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
+    assert [pin for pin in pins if not re.fullmatch(r"[\w.-]+==[\w.]+", pin)] == []
+    project = SETTINGS["project"]
+    wanted = [
+        *project["dependencies"],
+        *(need for extra in project["optional-dependencies"].values() for need in extra),
+    ]
+    names = {re.split(r"[^\w.-]", need)[0] for need in wanted}
+    assert {plain(name) for name in names} - {plain(pin.split("==")[0]) for pin in pins} == set()
+
+
+def plain(name: str) -> str:
+    """A distribution's name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_make_alone_lists_the_targets() -> None:
+    listed = run(["make", "-C", ROOT, "--no-print-directory"])
+    assert re.findall(r"^make (\w+) ", listed, re.MULTILINE) == ["demo", "test", "check", "bench", "clean"]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the source archive."""
+    folder = tmp_path_factory.mktemp("dist")
+    run([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT])
+    return folder
+
+
+def wheel_of(built: Path) -> Path:
+    return next(built.glob("*.whl"))
+
+
+@pytest.mark.slow
+def test_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
+    names = zipfile.ZipFile(wheel_of(built)).namelist()
+    info = f"judgewell-{judgewell.__version__}.dist-info"
+    assert {name.split("/")[0] for name in names} == {"judgewell", info}
+    assert "judgewell/py.typed" in names
+    assert f"{info}/licenses/LICENSE" in names
+    expected = {str(path.relative_to(PACKAGE.parent)) for path in PACKAGE.rglob("*.py")}
+    assert expected - set(names) == set()
+
+
+@pytest.mark.slow
+def test_source_archive_holds_tests_and_no_data(built: Path) -> None:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames()}
+    assert {"pyproject.toml", "LICENSE", "README.md", "src/judgewell/py.typed", "tests/test_project.py"} <= names
+    assert [name for name in names if name.startswith((".venv", "bench"))] == []
+
+
+@pytest.mark.slow
+def test_wheel_installs_and_runs(built: Path, tmp_path: Path) -> None:
+    """In a new environment; the dependencies are lent by the one the tests run in, judgewell itself is not."""
+    new = tmp_path / "new"
+    run([sys.executable, "-m", "venv", new])
+    python = new / "bin" / "python"
+    run([python, "-m", "pip", "--disable-pip-version-check", "-qq", "install", "--no-deps", wheel_of(built)])
+    lend_dependencies(python)
+    where = run([python, "-c", "import judgewell; print(judgewell.__file__)"])
+    assert Path(where.strip()).is_relative_to(new)
+    assert judgewell.__version__ in run([python, "-m", "judgewell", "--version"])
+    assert "evaluate" in run([new / "bin" / "judgewell", "--help"])
+
+
+def lend_dependencies(python: Path) -> None:
+    """Let the new environment see our site-packages behind its own; its .pth files are not read there."""
+    ours = run([sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip()
+    theirs = run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip()
+    (Path(theirs) / "lent.pth").write_text(ours + "\n")
