@@ -80,18 +80,26 @@ def _decompressed(data: bytes, path: str | Path) -> bytes:
     try:
         if data.startswith(GZIP):
             return gzip.decompress(data)
-        if data.startswith(ZSTD):
-            import zstandard
-
-            try:
-                with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
-                    return reader.read()
-            except zstandard.ZstdError as problem:
-                raise _broken(path, problem) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
         raise _broken(path, problem) from None
-    return data
+    return _unzstd(data, path) if data.startswith(ZSTD) else data
 
 
-def _broken(path: str | Path, problem: Exception) -> InputError:
+def _unzstd(data: bytes, path: str | Path) -> bytes:
+    import zstandard
+
+    frames = []
+    while data:
+        reader = zstandard.ZstdDecompressor().decompressobj()
+        try:
+            frames.append(reader.decompress(data))
+        except zstandard.ZstdError as problem:
+            raise _broken(path, problem) from None
+        if not reader.eof:
+            raise _broken(path, "its last frame does not end")
+        data = reader.unused_data
+    return b"".join(frames)
+
+
+def _broken(path: str | Path, problem: Exception | str) -> InputError:
     return InputError(f"the compressed file is broken or cut short ({problem})", cure="get it again", file=path)

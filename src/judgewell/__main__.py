@@ -1,0 +1,5 @@
+"""`python -m judgewell` is the same as `judgewell`."""
+
+from judgewell.cli import main
+
+main()

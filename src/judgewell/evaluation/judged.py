@@ -1,0 +1,89 @@
+"""A gains table prepared for looking documents up in it, millions at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Keys = NDArray[np.uint64]
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: neighbouring topics get distant keys
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Judged documents by a 64-bit key of topic and document.
+
+    A key can only suggest a match: `find` compares the document ids of every suggestion, so it is exact.
+    """
+
+    topics: list[str]
+    index: dict[str, int]
+    seed: int
+    gains: NDArray[np.float64]  # in the gains table's order
+    keys: Keys  # ascending
+    item: NDArray[np.int64]  # of each key: its row in the gains table
+    docs: pl.Series  # in the keys' order
+    present: NDArray[np.bool_]  # whether any key begins with these bits: turns most unjudged documents away at once
+    shift: np.uint64
+    sorted_gains: NDArray[np.float64]  # topic by topic, descending
+    ends: NDArray[np.int64]  # where each topic's gains end
+
+    def key(self, docs: pl.Series, topics: NDArray[np.int64]) -> Keys:
+        """The keys of documents, each of the topic with this number."""
+        return keys_of(docs, topics, self.seed)
+
+    def find(self, docs: pl.Series, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows that are judged, and for each the row of the gains table that judges it."""
+        rows = np.flatnonzero(self.present[keys >> self.shift])
+        at = np.minimum(np.searchsorted(self.keys, keys[rows]), len(self.keys) - 1)
+        match = self.keys[at] == keys[rows]
+        rows, at = rows[match], at[match]
+        same = (docs.gather(rows) == self.docs.gather(at)).to_numpy()
+        return (rows, self.item[at]) if same.all() else (rows[same], self.item[at[same]])
+
+    def ideal(self, topics: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The judged gains of each of these topics in descending order, NaN behind the last."""
+        ends = self.ends[topics]
+        counts = ends - np.where(topics > 0, self.ends[topics - 1], 0)
+        table = np.full((len(topics), int(counts.max(initial=0))), np.nan)
+        row = np.repeat(np.arange(len(topics)), counts)
+        rank = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        table[row, rank] = self.sorted_gains[np.repeat(ends - counts, counts) + rank]
+        return table
+
+
+def prepare(gains: pl.DataFrame) -> Judged:
+    """A checked gains table, ready for `find`."""
+    names = gains["topic"].unique(maintain_order=True)
+    topics = names.to_list()
+    number = gains["topic"].replace_strict(names, np.arange(len(topics)), return_dtype=pl.Int64).to_numpy()
+    values = gains["gain"].to_numpy()
+    seed, keys = 0, keys_of(gains["doc"], number, 0)
+    while len(np.unique(keys)) < len(keys):  # never seen: two judged documents with one key
+        seed, keys = seed + 1, keys_of(gains["doc"], number, seed + 1)
+    order = np.argsort(keys)
+    bits = int(np.clip(np.ceil(np.log2(len(keys) + 1)) + 4, 8, 24))
+    shift = np.uint64(64 - bits)
+    present = np.zeros(1 << bits, bool)
+    present[keys >> shift] = True
+    return Judged(
+        topics=topics,
+        index={topic: at for at, topic in enumerate(topics)},
+        seed=seed,
+        gains=values,
+        keys=keys[order],
+        item=order,
+        docs=gains["doc"].gather(order),
+        present=present,
+        shift=shift,
+        sorted_gains=values[np.lexsort((-values, number))],
+        ends=np.cumsum(np.bincount(number, minlength=len(topics))),
+    )
+
+
+def keys_of(docs: pl.Series, topics: NDArray[np.int64], seed: int) -> Keys:
+    """One 64-bit key for each document of a numbered topic."""
+    return docs.hash(seed).to_numpy() ^ ((topics.astype(np.uint64) + np.uint64(1)) * SPREAD)

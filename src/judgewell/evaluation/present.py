@@ -1,0 +1,49 @@
+"""Scores as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from judgewell.evaluation.measures import Measure, Residual
+from judgewell.terminal import text_table
+
+
+def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float) -> str:
+    """One line per system, best first by the first measure: mean [interval] of each measure, with residual and the
+    share of judged documents beside it."""
+    first = summary.filter(pl.col("measure") == str(measures[0])).sort("mean", "system", descending=[True, False])
+    cells = {(row["system"], row["measure"]): row for row in summary.iter_rows(named=True)}
+    rest = [name for name in summary["measure"].unique(maintain_order=True) if name.startswith("Judged")]
+    asked = {str(measure) for measure in measures}
+    judged = [name for name in rest if name not in asked]
+    header, rows = ["system"], [[system] for system in first["system"]]
+    for measure in measures:
+        header.append(str(measure))
+        header.append(f"{100 * level:g} %")
+        residual = str(Residual(of=measure)) if measure.has_residual else None
+        if residual:
+            header.append("residual")
+        for line in rows:
+            found = cells[line[0], str(measure)]
+            line.append(f"{found['mean']:.4f}")
+            line.append("—" if found["low"] is None else f"[{found['low']:.4f}, {found['high']:.4f}]")
+            if residual:
+                line.append(f"+{cells[line[0], residual]['mean']:.4f}")
+    for name in [*judged, "topics"]:
+        header.append(name)
+        for line in rows:
+            line.append(
+                str(cells[line[0], str(measures[0])]["topics"])
+                if name == "topics"
+                else f"{100 * cells[line[0], name]['mean']:.1f} %"
+            )
+    return text_table(header, rows)
+
+
+def topics_text(scores: pl.DataFrame) -> str:
+    """Every topic of every system, a column for each measure."""
+    wide = scores.pivot("measure", index=["system", "topic"], values="value")
+    rows = [[system, topic, *(f"{value:.4f}" for value in values)] for system, topic, *values in wide.iter_rows()]
+    return text_table(wide.columns, rows, left=2)

@@ -1,0 +1,93 @@
+"""Gains made of grades, before any measure sees them: level tables, exponential, binary at θ, normalised to [0, 1].
+
+A transform is a value that prints and parses back, like a measure: `exp2`, `binary(2)`, `unit`, `unit('topic')`,
+`0=0,1=0.3,2=1`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import polars as pl
+
+from judgewell.errors import DataError, InputError
+
+Transform = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+def levels(gains: pl.DataFrame, table: Mapping[float, float]) -> pl.DataFrame:
+    """Each level worth what the table says; a level the table does not name is an error, never 0."""
+    new = gains["gain"].replace_strict(list(table), list(table.values()), default=None, return_dtype=pl.Float64)
+    if new.null_count():
+        row = gains.row(new.is_null().arg_true()[0], named=True)
+        raise DataError(
+            f"topic {row['topic']}, document {row['doc']}: level {row['gain']:g} is not in the table "
+            f"({', '.join(f'{level:g}={worth:g}' for level, worth in table.items())}); name every level that is used"
+        )
+    return gains.with_columns(new.alias("gain"))
+
+
+def exp2(gains: pl.DataFrame) -> pl.DataFrame:
+    """Gain 2^g − 1: each level doubles what the one below adds."""
+    if gains["gain"].max() is not None and float(gains["gain"].max() or 0) > 1000:  # type: ignore[arg-type]
+        raise DataError(f"2^g − 1 overflows for the gain {gains['gain'].max()}; bring the gains below 1000 first")
+    return gains.with_columns(2 ** pl.col("gain") - 1)
+
+
+def binary(gains: pl.DataFrame, threshold: float) -> pl.DataFrame:
+    """Gain 1 from the threshold on, 0 below it."""
+    return gains.with_columns((pl.col("gain") >= threshold).cast(pl.Float64).alias("gain"))
+
+
+def unit(gains: pl.DataFrame, by: str | float = "all") -> pl.DataFrame:
+    """Gains divided into [0, 1]: by the largest of all, the largest of each topic, or a given number."""
+    if by not in ("all", "topic") and not isinstance(by, int | float):
+        raise InputError(f"unit({by!r}): divide by 'all', 'topic' or a number")
+    if len(gains) and float(gains["gain"].min() or 0) < 0:  # type: ignore[arg-type]
+        raise DataError(f"the gain {gains['gain'].min()} is below 0 and cannot be brought into [0, 1] by dividing")
+    largest = pl.lit(by) if isinstance(by, int | float) else pl.col("gain").max()
+    if by == "topic":
+        largest = largest.over("topic")
+    divided = gains.with_columns(pl.when(largest > 0).then(pl.col("gain") / largest).otherwise(0.0).alias("gain"))
+    if len(divided) and float(divided["gain"].max() or 0) > 1:  # type: ignore[arg-type]
+        raise DataError(f"the gain {gains['gain'].max()} is above {by}, the number to divide by")
+    return divided
+
+
+def parse_transform(text: str) -> Transform:
+    """`exp2`, `binary(θ)`, `unit`, `unit(topic)`, `unit(4)` or a table `level=gain,level=gain,…`."""
+    if "=" in text:
+        table = _table(text)
+        return lambda gains: levels(gains, table)
+    match = re.fullmatch(r"\s*(exp2|binary|unit)\s*(?:\(\s*['\"]?([^()'\"]*)['\"]?\s*\))?\s*", text)
+    name, given = match.groups() if match else ("", None)
+    if name == "exp2" and not given:
+        return exp2
+    if name == "unit":
+        by: str | float = _number(given, text) if given and given not in ("all", "topic") else given or "all"
+        return lambda gains: unit(gains, by)
+    if name == "binary" and given:
+        threshold = _number(given, text)
+        return lambda gains: binary(gains, threshold)
+    raise InputError(
+        f"{text!r} is not a way to transform gains",
+        cure="write exp2, binary(2), unit, unit(topic), unit(3) or a table such as 0=0,1=0.3,2=1",
+    )
+
+
+def _table(text: str) -> dict[float, float]:
+    table: dict[float, float] = {}
+    for item in text.split(","):
+        level, _, worth = item.partition("=")
+        if _number(level, text) in table:
+            raise InputError(f"{text!r} names the level {level.strip()} twice")
+        table[_number(level, text)] = _number(worth, text)
+    return table
+
+
+def _number(part: str, text: str) -> float:
+    try:
+        return float(part)
+    except ValueError:
+        raise InputError(f"{part.strip()!r} in {text!r} is not a number", cure="write e.g. 0=0,1=0.3,2=1") from None

@@ -1,0 +1,51 @@
+"""Every result knows how it was made: a small JSON beside a file, or inside it for Parquet.
+
+It holds nothing that changes from run to run, so the same command on the same files writes the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from judgewell import __version__
+from judgewell.formats.tabular import write_table
+
+
+def provenance(
+    command: str, options: Mapping[str, Any], inputs: Iterable[str | Path], notes: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The record of one result: command, version, options with their defaults, hashes of the inputs, what was noted."""
+    return {
+        "command": command,
+        "judgewell": __version__,
+        "options": dict(options),
+        "inputs": {str(path): digest(path) for path in inputs if str(path) != "-" and Path(path).is_file()},
+        "notes": list(notes),
+    }
+
+
+def digest(path: str | Path) -> str:
+    """The SHA-256 of a file."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_result(frame: pl.DataFrame, path: str | Path, record: Mapping[str, Any]) -> None:
+    """A table in the format of the path's ending, with its record."""
+    text = json.dumps(record, indent=2, ensure_ascii=False)
+    if str(path).endswith(".parquet"):
+        write_table(frame, path, metadata={"judgewell": text})
+    else:
+        write_table(frame, path)
+        write_record(path, record)
+
+
+def write_record(path: str | Path, record: Mapping[str, Any]) -> None:
+    """The record of a file, beside it."""
+    Path(f"{path}.meta.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,90 @@
+"""What a terminal shows: plain tables, notes, and a progress bar for what takes long."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from judgewell.errors import DataError, JudgewellWarning
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Aligned columns, the first `left` of them to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = [
+            cell.ljust(width) if at < left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        return "  ".join(padded).rstrip()
+
+    return "\n".join([line(header), line(["─" * width for width in widths]), *map(line, rows)])
+
+
+@contextmanager
+def notes(strict: bool = False) -> Iterator[list[str]]:
+    """Gather what a command leaves out or assumes, and tell it on standard error at the end; or refuse it."""
+    told: list[str] = []
+
+    def hear(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        if issubclass(category, JudgewellWarning):
+            if strict:
+                raise DataError(f"{message} (refused because of --strict)")
+            if str(message) not in told:
+                told.append(str(message))
+        else:
+            shown(message, category, *rest, **more)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", JudgewellWarning)
+        shown, warnings.showwarning = warnings.showwarning, hear
+        try:
+            yield told
+        finally:
+            warnings.showwarning = shown
+            for text in told:
+                print(f"note: {text}", file=sys.stderr)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A callback (done, total) that draws a bar with rate and time left, on a terminal, when it takes over a second."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    began = time.monotonic()
+    bar: Any = None
+    task: Any = None
+
+    def show(done: int, total: int) -> None:
+        nonlocal bar, task
+        if bar is None and time.monotonic() - began > 1:
+            bar = _bar()
+            bar.start()
+            task = bar.add_task(what, total=total)
+        if bar is not None:
+            bar.update(task, completed=done, total=total)
+
+    try:
+        yield show
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def _bar() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Any) -> Text:
+            return Text(f"{task.speed:.1f}/s" if task.speed else "")
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)

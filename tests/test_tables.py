@@ -1,0 +1,90 @@
+"""The five tables take what people have, and refuse what is wrong with the row, the value, the rule and the cure."""
+
+import polars as pl
+import pytest
+
+from judgewell import tables
+from judgewell.errors import InputError
+from judgewell.tables import GAINS, JUDGMENTS, PAIRS, RUNS, SCORES, check
+
+
+def test_each_table_has_its_columns_in_order_and_nothing_else_said_twice():
+    assert tables.TABLES == {"judgments": JUDGMENTS, "pairs": PAIRS, "gains": GAINS, "runs": RUNS, "scores": SCORES}
+    assert SCORES.names == ["system", "topic", "measure", "value"]
+    assert JUDGMENTS.names == ["topic", "doc", "assessor", "unit", "position", "scale", "value", "seconds", "comment"]
+    for table in tables.TABLES.values():
+        assert len(set(table.names)) == len(table.names)
+        assert set(table.key) <= set(table.required)
+
+
+def test_a_dict_becomes_a_checked_table_with_missing_columns_filled_and_others_kept():
+    frame = check({"doc": ["d1"], "topic": [7], "gain": [0.7], "source": ["nist"]}, GAINS)
+    assert frame.columns == ["topic", "doc", "gain", "low", "high", "judgments", "source"]
+    assert frame.schema["topic"] == pl.String
+    assert frame.row(0) == ("7", "d1", 0.7, None, None, None, "nist")
+
+
+def test_ids_stay_text():
+    frame = check({"topic": ["001", "1"], "doc": ["0x1", "1e3"], "gain": ["1", "0"]}, GAINS)
+    assert frame["topic"].to_list() == ["001", "1"]
+    assert frame["doc"].to_list() == ["0x1", "1e3"]
+
+
+def test_pandas_frames_come_in_with_pyterriers_names():
+    pandas = pytest.importorskip("pandas")
+    data = pandas.DataFrame({"qid": ["q1", "q1"], "docno": ["a", "b"], "label": [1, 0], "iteration": ["0", "0"]})
+    frame = check(data, GAINS)
+    assert frame.select("topic", "doc", "gain").rows() == [("q1", "a", 1.0), ("q1", "b", 0.0)]
+
+
+def test_whole_ids_that_pandas_made_floats_lose_their_decimal_point():
+    pandas = pytest.importorskip("pandas")
+    data = pandas.DataFrame({"topic": [401.0, 402.0], "doc": ["a", "b"], "gain": [1, 0]})
+    assert check(data, GAINS)["topic"].to_list() == ["401", "402"]
+
+
+def test_columns_can_be_named_explicitly_and_win_over_guesses():
+    data = {"qid": ["wrong"], "query": ["q1"], "doc": ["d"], "gain": [1]}
+    assert check(data, GAINS, rename={"topic": "query"})["topic"].to_list() == ["q1"]
+    with pytest.raises(InputError, match="no column 'nope' to read topic from"):
+        check(data, GAINS, rename={"topic": "nope"})
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"topic": ["1"], "doc": ["d"], "gain": ["abc"]}, r"row 1: gain 'abc' is not a number"),
+        ({"topic": ["1"], "doc": ["d"], "gain": [float("nan")]}, r"row 1: gain nan is not a finite number .*topic 1"),
+        ({"topic": ["1"], "doc": ["d"], "gain": [float("inf")]}, r"is not a finite number"),
+        ({"topic": ["1", None], "doc": ["d", "e"], "gain": [1, 1]}, r"row 2: topic None is missing"),
+        ({"topic": ["1"], "doc": [""], "gain": [1]}, r"row 1: doc '' is empty"),
+        ({"topic": ["1"], "doc": ["d"]}, r"needs the column gain; this one has topic, doc"),
+        ({"topic": ["1", "1"], "doc": ["d", "d"], "gain": [1, 2]}, r"row 2: topic 1, doc d is there twice \(first in row 1"),
+        ({"topic": ["1"], "doc": ["d"], "gain": [1], "judgments": [-1]}, r"judgments -1 is below 0"),
+        ({"topic": ["1"], "doc": ["d"], "gain": [1], "judgments": [1.5]}, r"judgments 1.5 is not a whole number"),
+    ],
+)
+def test_bad_gains_are_refused_in_words(data, said):
+    with pytest.raises(InputError, match=said):
+        check(data, GAINS)
+
+
+def test_a_preference_is_left_right_or_same():
+    good = {"topic": ["1"], "left": ["a"], "right": ["b"], "preferred": ["same"], "left_relevant": ["yes"]}
+    assert check(good, PAIRS)["left_relevant"].to_list() == [True]
+    with pytest.raises(InputError, match=r"preferred 'a' is not one of left, right, same"):
+        check({**good, "preferred": ["a"]}, PAIRS)
+    with pytest.raises(InputError, match=r"left_relevant 'maybe' is not true or false"):
+        check({**good, "left_relevant": ["maybe"]}, PAIRS)
+
+
+def test_a_run_may_score_infinity_but_never_nan():
+    run = {"system": ["s"], "topic": ["1"], "doc": ["d"], "score": [float("-inf")]}
+    assert check(run, RUNS)["score"][0] == float("-inf")
+    with pytest.raises(InputError, match="score nan is not a number"):
+        check({**run, "score": [float("nan")]}, RUNS)
+
+
+def test_what_is_no_table_is_refused():
+    with pytest.raises(InputError, match="a table cannot be made of int"):
+        check(3, GAINS)
