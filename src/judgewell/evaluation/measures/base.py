@@ -2,14 +2,17 @@
 
 `gains` holds, in ranked order, the gain of each document, NaN where it is unjudged or the ranking has ended; `ideal`
 holds all judged gains of the topic in descending order, NaN behind the last. Leading axes broadcast, so the same few
-lines serve one ranking, systems × topics, and resamples × systems × topics. The result loses the last axis.
+lines serve one ranking, systems × topics, and resamples × systems × topics. The result loses the last axis and is
+always finite: a topic without anything to find scores 0.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,21 @@ from numpy.typing import NDArray
 from judgewell.errors import MeasureError
 
 Array = NDArray[np.float64]
+Truth = NDArray[np.bool_]
+
+
+def setting(
+    default: Any,
+    about: str,
+    *,
+    choices: tuple[str, ...] = (),
+    least: float = -math.inf,
+    most: float = math.inf,
+    ends: bool = True,
+) -> Any:
+    """A parameter of a measure: its default, what it says, and the values it may take (`ends`: limits included)."""
+    rule = {"about": about, "choices": choices, "least": least, "most": most, "ends": ends}
+    return dataclasses.field(default=default, metadata=rule)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,21 +42,33 @@ class Measure:
     """The base of all measures; a subclass adds its parameters as fields and its formula as `__call__`."""
 
     cutoff: int | None = None  # the k of "@k": ranks below it do not count
+    largest: float | None = dataclasses.field(default=None, repr=False, compare=False)  # filled in by `prepared`
 
     name: ClassVar[str]  # as printed; ir_measures' spelling where it has one
     source: ClassVar[str]  # the paper it comes from
     other_names: ClassVar[tuple[str, ...]] = ()
+    trec_names: ClassVar[tuple[str, ...]] = ()  # trec_eval's names for it; those that end in _cut need a cutoff
+    shorthands: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # other names that stand for some parameters too
+    other_settings: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {}  # other tools' parameters, as ours
+    at: ClassVar[str] = "cutoff"  # the parameter that is written behind the @
+    always_shown: ClassVar[tuple[str, ...]] = ()  # printed even at its default, where other tools' default differs
     needs_cutoff: ClassVar[bool] = False
     takes_cutoff: ClassVar[bool] = True
+    needs_lengths: ClassVar[bool] = False  # is called with `lengths`, the number of retrieved documents, too
+    has_residual: ClassVar[bool] = False
+    residual_needs_cutoff: ClassVar[bool] = True
+    linear: ClassVar[bool] = False  # has `credit` and `total`, so that tied documents can share their ranks
     laws: ClassVar[frozenset[str]] = frozenset()  # checked for every measure by the tests
 
     def __post_init__(self) -> None:
         if self.cutoff is None and self.needs_cutoff:
             raise MeasureError(f"{self.name} needs a cutoff; write {self.name}@10")
         if self.cutoff is not None and not self.takes_cutoff:
-            raise MeasureError(f"{self.name} takes no cutoff; write {self.name}")
-        if self.cutoff is not None and self.cutoff < 1:
-            raise MeasureError(f"{self.name}@{self.cutoff}: a cutoff is a whole number from 1 on")
+            raise MeasureError(f"{self.name} takes no cutoff, here {self.cutoff}; write {self.name}")
+        if self.cutoff is not None and (self.cutoff != int(self.cutoff) or self.cutoff < 1):
+            raise MeasureError(f"{self.name}@{self.cutoff}: a cutoff is a whole number from 1 on; write {self.name}@10")
+        for parameter in self.parameters():
+            _check_setting(self.name, parameter, getattr(self, parameter.name))
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         raise NotImplementedError
@@ -46,25 +76,213 @@ class Measure:
     def check(self, gains: Array) -> None:
         """Refuse gains (all those of the collection) that this measure has no meaning for."""
 
-    def prepared(self, largest: float) -> Measure:
-        """This measure with what it takes from the whole collection filled in: `largest`, the largest gain."""
-        return self
+    def prepared(self, largest: float) -> Self:
+        """This measure with what it takes from the whole collection filled in: `largest`, the largest gain.
 
-    def __str__(self) -> str:
-        given = {
-            field.name: getattr(self, field.name)
-            for field in dataclasses.fields(self)
-            if field.name != "cutoff" and getattr(self, field.name) != field.default
-        }
-        inside = ",".join(f"{name}={_spelled(value)}" for name, value in given.items())
-        return self.name + (f"({inside})" if inside else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
+        It prints and compares as before.
+        """
+        return dataclasses.replace(self, largest=largest)
+
+    def residual(self, gains: Array, ideal: Array) -> Array:
+        """How much larger the value could be if all unjudged documents turned out to be as good as can be."""
+        raise MeasureError(f"{self.name} has no residual; ask for {self} alone")
+
+    def credit(self, gains: Array) -> Array:
+        """What each rank adds before it is weighted; only linear measures have it. Not cut at the cutoff."""
+        raise MeasureError(f"{self.name} is not a sum over ranks, so tied documents cannot share theirs")
+
+    def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
+        """The measure's value from the credit of each rank, `weights` replacing its own; only linear measures."""
+        raise MeasureError(f"{self.name} is not a sum over ranks, so tied documents cannot share theirs")
+
+    def weights(self, depth: int) -> Array:
+        """The weight of the ranks 1 … depth, whatever the cutoff; only linear measures have it."""
+        raise MeasureError(f"{self.name} is not a sum over ranks, so tied documents cannot share theirs")
 
     def top(self, gains: Array) -> Array:
         """The gains down to the cutoff."""
         return gains if self.cutoff is None else gains[..., : self.cutoff]
 
+    @classmethod
+    def parameters(cls) -> list[dataclasses.Field[Any]]:
+        """The fields a user may set, the one behind the @ included unless it is the cutoff."""
+        return [field for field in dataclasses.fields(cls) if field.metadata]
+
+    def __str__(self) -> str:
+        shown = {
+            field.name: getattr(self, field.name)
+            for field in self.parameters()
+            if field.name != self.at and (field.name in self.always_shown or getattr(self, field.name) != field.default)
+        }
+        inside = ",".join(f"{name}={_spelled(value)}" for name, value in shown.items())
+        behind = getattr(self, self.at)
+        return self.name + (f"({inside})" if inside else "") + ("" if behind is None else f"@{_spelled(behind)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linear(Measure):
+    """A measure that adds up, over the ranks, credit × the rank's weight."""
+
+    linear: ClassVar[bool] = True
+
+    def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
+        top = self.top(credit)
+        depth = top.shape[-1]
+        return weighted_sum(top, self.weights(depth) if weights is None else weights[..., :depth])
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        return self.total(self.credit(self.top(gains)), ideal)
+
+    def top_credit(self, ideal: Array) -> float | Array:
+        """The most that one document can be credited with."""
+        return 1.0
+
+    def tail(self, depth: int) -> float:
+        """The weight of all ranks below `depth`, down to the cutoff."""
+        rest = 0 if self.cutoff is None else max(self.cutoff, depth)
+        return float(self.weights(rest)[depth:].sum())
+
+    def residual(self, gains: Array, ideal: Array) -> Array:
+        if not self.has_residual:
+            return super().residual(gains, ideal)
+        return self.residual_total(np.isnan(self.top(gains)).astype(np.float64), ideal)
+
+    def residual_total(self, unjudged: Array, ideal: Array, weights: Array | None = None) -> Array:
+        """The residual from the share of each rank that is unjudged; ranks behind the ranking's end are unjudged."""
+        top = self.top(unjudged)
+        depth = top.shape[-1]
+        weighted = weighted_sum(top, self.weights(depth) if weights is None else weights[..., :depth])
+        return (weighted + self.tail(depth)) * self.top_credit(ideal)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residual(Measure):
+    """The residual of a measure, asked for like any other measure: `RBP(p=0.9).residual`.
+
+    It is how much larger the value could be if all that is unjudged down to the cutoff (for RBP and INST, down to
+    infinity) had the best gain there is. With gains from 0 to that best gain, whatever the unjudged documents are
+    found to be worth, the value ends up between value and value + residual.
+    """
+
+    of: Measure
+
+    name: ClassVar[str] = "residual"
+    source: ClassVar[str] = "Moffat & Zobel, ACM TOIS 27(1), 2008"
+    laws: ClassVar[frozenset[str]] = frozenset({"nonnegative"})
+
+    def __post_init__(self) -> None:
+        if not self.of.has_residual:
+            raise MeasureError(f"{self.of.name} has no residual; ask for {self.of} alone")
+        if self.of.residual_needs_cutoff and self.of.cutoff is None:
+            raise MeasureError(
+                f"{self.of}.residual would grow without end; write it with a cutoff: {self.of}@10.residual"
+            )
+
+    @property
+    def linear(self) -> bool:  # type: ignore[override]  # as linear as what it is the residual of
+        return self.of.linear
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        return self.of.residual(gains, ideal)
+
+    def check(self, gains: Array) -> None:
+        self.of.check(gains)
+
+    def prepared(self, largest: float) -> Self:
+        return dataclasses.replace(self, of=self.of.prepared(largest))
+
+    def credit(self, gains: Array) -> Array:
+        return np.isnan(gains).astype(np.float64) if self.linear else super().credit(gains)
+
+    def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
+        if not isinstance(self.of, Linear):
+            return super().total(credit, ideal, weights)
+        return self.of.residual_total(credit, ideal, weights)
+
+    def weights(self, depth: int) -> Array:
+        return self.of.weights(depth)
+
+    def __str__(self) -> str:
+        return f"{self.of}.residual"
+
+
+def ratio(part: Any, whole: Any) -> Array:
+    """part / whole, and 0 where whole is 0: nothing to find scores nothing."""
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole)
+    out = np.zeros(np.broadcast_shapes(part.shape, whole.shape))
+    np.divide(part, whole, out=out, where=whole > 0)
+    return out
+
+
+def weighted_sum(values: Array, weights: Array) -> Array:
+    """Σ value × weight over the last axis, row by row: equal rows give equal sums, to the last bit."""
+    total: Array = np.vecdot(values, weights)
+    return total
+
+
+def unjudged_as(value: float | Array, gains: Array) -> Array:
+    """A copy of the gains with `value` where they are NaN."""
+    return np.where(np.isnan(gains), value, gains)
+
+
+def unjudged_as_zero(gains: Array) -> Array:
+    """A copy of gains that are not negative with 0 where they are NaN, in one pass."""
+    return np.fmax(gains, 0.0)
+
+
+def largest_of(ideal: Array, *, by_topic: bool = False) -> Any:
+    """The largest judged gain, of each topic (its axis kept) or of all; 0 where nothing is judged."""
+    if not ideal.shape[-1]:
+        return np.zeros((*ideal.shape[:-1], 1)) if by_topic else 0.0
+    first = np.fmax(ideal[..., :1], 0.0)  # sorted descending
+    return first if by_topic else float(first.max(initial=0.0))
+
+
+def refuse_below(measure: Measure, gains: Array, least: float = 0.0) -> None:
+    """Refuse negative gains."""
+    lowest = float(np.min(gains, initial=math.inf))
+    if lowest < least:
+        raise MeasureError(
+            f"{measure} takes gains from {least:g} on, and there is a gain of {lowest:g}; "
+            "leave such documents out (unjudged) or give them 0"
+        )
+
+
+def refuse_outside_unit(measure: Measure, gains: Array) -> None:
+    """Refuse gains that are not shares of the best gain there is."""
+    for worst in (float(np.min(gains, initial=0.0)), float(np.max(gains, initial=1.0))):
+        if not 0 <= worst <= 1:
+            raise MeasureError(
+                f"{measure} takes gains from 0 to 1, and there is a gain of {worst:g}; "
+                "rescale to [0, 1] first, e.g. divide by the largest gain"
+            )
+
+
+def _check_setting(measure: str, parameter: dataclasses.Field[Any], value: Any) -> None:
+    rule, name = parameter.metadata, parameter.name
+    if isinstance(value, str):
+        if value not in rule["choices"]:
+            allowed = " or ".join(repr(choice) for choice in rule["choices"])
+            raise MeasureError(f"{measure}: {name}={value!r} is not {allowed or 'a number'}; {name} is {rule['about']}")
+    elif isinstance(value, float | int) and not isinstance(value, bool):
+        low, high = rule["least"], rule["most"]
+        inside = low <= value <= high if rule["ends"] else low < value < high
+        if not inside or not math.isfinite(value):
+            raise MeasureError(
+                f"{measure}: {name}={value} is not {_limits(low, high, rule['ends'])}; {name} is {rule['about']}"
+            )
+
+
+def _limits(low: float, high: float, ends: bool) -> str:
+    """A range in words."""
+    if math.isfinite(low) and math.isfinite(high):
+        return f"from {low:g} to {high:g}" if ends else f"between {low:g} and {high:g}"
+    if math.isfinite(low):
+        return f"{low:g} or more" if ends else f"above {low:g}"
+    return "a finite number"
+
 
 def _spelled(value: Any) -> str:
     if isinstance(value, str):
         return f"'{value}'"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

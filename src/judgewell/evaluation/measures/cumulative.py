@@ -1,4 +1,4 @@
-"""Measures that add up discounted gains: CG, DCG, nDCG."""
+"""Measures that add up gains, discounted by rank or not: CG, DCG, nDCG, and the expectations of predicted relevance."""
 
 from __future__ import annotations
 
@@ -8,47 +8,132 @@ from typing import ClassVar
 import numpy as np
 
 from judgewell.errors import MeasureError
-from judgewell.evaluation.measures.base import Array, Measure
+from judgewell.evaluation.measures.base import (
+    Array,
+    Linear,
+    largest_of,
+    ratio,
+    refuse_below,
+    refuse_outside_unit,
+    setting,
+    unjudged_as,
+    unjudged_as_zero,
+)
 
-DISCOUNTS = ("log2", "zipf")
-GAINS = ("linear", "exp2")
+LARGEST_EXPONENT = 1000.0  # 2^gain stays finite, and so do sums of thousands of them
 
 
 @dataclass(frozen=True, kw_only=True)
-class DCG(Measure):
+class CG(Linear):
+    """Cumulative gain: Σ g_i, unjudged documents counting 0."""
+
+    name: ClassVar[str] = "CG"
+    source: ClassVar[str] = "Järvelin & Kekäläinen, ACM TOIS 20(4), 2002"
+    has_residual: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = frozenset(
+        {"nonnegative", "monotone_append", "swap_up", "unjudged_is_zero", "zero_without_relevant", "ideal_is_best"}
+    )
+
+    def credit(self, gains: Array) -> Array:
+        return unjudged_as(0.0, gains)
+
+    def weights(self, depth: int) -> Array:
+        return np.ones(depth)
+
+    def top_credit(self, ideal: Array) -> float | Array:
+        return float(self.credit(np.array(largest_of(ideal) if self.largest is None else self.largest)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DCG(CG):
     """Discounted cumulative gain: Σ g_i / log2(i + 1), unjudged documents counting 0.
 
     `gain="exp2"` uses 2^g − 1 instead of g; `discount="zipf"` divides by i instead of log2(i + 1).
     """
 
-    gain: str = "linear"
-    discount: str = "log2"
+    gain: str = setting("linear", "the gain as given, or 2^gain − 1", choices=("linear", "exp2"))
+    discount: str = setting("log2", "what rank i is divided by: log2(i + 1), or i", choices=("log2", "zipf"))
 
     name: ClassVar[str] = "DCG"
-    source: ClassVar[str] = "Järvelin & Kekäläinen, ACM TOIS 20(4), 2002"
+    other_settings: ClassVar = {("dcg", "log2"): {"gain": "linear"}, ("dcg", "exp-log2"): {"gain": "exp2"}}
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.gain not in GAINS:
-            raise MeasureError(f"{self.name}: gain {self.gain!r} is not one of {', '.join(GAINS)}")
-        if self.discount not in DISCOUNTS:
-            raise MeasureError(f"{self.name}: discount {self.discount!r} is not one of {', '.join(DISCOUNTS)}")
+    def credit(self, gains: Array) -> Array:
+        return self._raised(unjudged_as(0.0, gains))
 
-    def __call__(self, gains: Array, ideal: Array) -> Array:
-        top = np.nan_to_num(self.top(gains))
+    def _raised(self, credit: Array) -> Array:
         if self.gain == "exp2":
-            top = np.exp2(top) - 1
-        rank = np.arange(1, top.shape[-1] + 1)
-        return top @ (1 / (np.log2(rank + 1) if self.discount == "log2" else rank))
+            np.exp2(credit, out=credit)
+            credit -= 1
+        return credit
+
+    def weights(self, depth: int) -> Array:
+        rank = np.arange(1, depth + 1)
+        return 1 / (np.log2(rank + 1) if self.discount == "log2" else rank)
+
+    def check(self, gains: Array) -> None:
+        highest = float(np.max(gains, initial=0.0))
+        if self.gain == "exp2" and highest > LARGEST_EXPONENT:
+            raise MeasureError(
+                f"{self} raises 2 to the gain, and there is a gain of {highest:g} (at most {LARGEST_EXPONENT:g}); "
+                "use gain='linear' or rescale the gains"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
 class nDCG(DCG):
-    """DCG divided by the DCG of the topic's best possible ranking; 0 where that is 0."""
+    """DCG divided by the DCG of the topic's best possible ranking, all judged documents cut at k; 0 where that is 0."""
 
     name: ClassVar[str] = "nDCG"
     other_names: ClassVar[tuple[str, ...]] = ("NDCG",)
+    trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut")
+    has_residual: ClassVar[bool] = False  # judging a document changes the best possible ranking too
+    laws: ClassVar[frozenset[str]] = frozenset(
+        {"range01", "best_is_one", "monotone_append", "swap_up", "unjudged_is_zero", "zero_without_relevant"}
+        | {"scale_invariant"}  # with linear gains
+    )
 
-    def __call__(self, gains: Array, ideal: Array) -> Array:
-        best = super().__call__(ideal, ideal)
-        return np.divide(super().__call__(gains, ideal), best, out=np.zeros_like(best), where=best > 0)
+    def credit(self, gains: Array) -> Array:
+        return self._raised(unjudged_as_zero(gains))
+
+    def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
+        best = super().total(self.credit(self.top(ideal)), ideal)
+        return ratio(super().total(credit, ideal, weights), best)
+
+    def check(self, gains: Array) -> None:
+        super().check(gains)
+        refuse_below(self, gains)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedRel(CG):
+    """The expected number of relevant documents when each gain is the probability that its document is relevant: Σ p_i.
+
+    Predicted relevance gives such gains; the measure is then linear in them, so it is the exact expectation.
+    """
+
+    name: ClassVar[str] = "ExpectedRel"
+    source: ClassVar[str] = "Demeester et al., Information Retrieval Journal 18, 2015"
+
+    def credit(self, gains: Array) -> Array:
+        return unjudged_as_zero(gains)
+
+    def top_credit(self, ideal: Array) -> float | Array:
+        return 1.0
+
+    def check(self, gains: Array) -> None:
+        refuse_outside_unit(self, gains)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedP(ExpectedRel):
+    """The expected precision at k when each gain is the probability that its document is relevant: Σ p_i / k."""
+
+    name: ClassVar[str] = "ExpectedP"
+    needs_cutoff: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = ExpectedRel.laws | {"range01"}
+
+    def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
+        return super().total(credit, ideal, weights) / (self.cutoff or 1)
+
+    def residual_total(self, unjudged: Array, ideal: Array, weights: Array | None = None) -> Array:
+        return super().residual_total(unjudged, ideal, weights) / (self.cutoff or 1)

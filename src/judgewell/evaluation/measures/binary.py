@@ -1,0 +1,258 @@
+"""Measures that only ask whether a document is relevant: P, R, Success, RR, Rprec, AP, Bpref, infAP, IPrec."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from judgewell.errors import MeasureError
+from judgewell.evaluation.measures.base import Array, Linear, Measure, Truth, ratio, setting, weighted_sum
+
+USUAL = frozenset({"range01", "best_is_one", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binary(Measure):
+    """A measure for which a document is relevant from the gain `rel` on; without it from 1 on, for whole gains only."""
+
+    rel: float | None = setting(None, "the least gain that counts as relevant; 1 where all gains are whole numbers")
+
+    source: ClassVar[str] = "Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005"
+
+    def relevant(self, gains: Array) -> Truth:
+        """Which documents are relevant; unjudged ones are not."""
+        return gains >= (1.0 if self.rel is None else self.rel)
+
+    def found(self, gains: Array) -> Truth:
+        """Which ranks down to the cutoff hold a relevant document."""
+        return self.relevant(self.top(gains))
+
+    def known(self, ideal: Array) -> Any:
+        """How many relevant documents the topic has."""
+        return np.count_nonzero(self.relevant(ideal), axis=-1)
+
+    def check(self, gains: Array) -> None:
+        if self.rel is not None:
+            return
+        fractional = gains[gains != np.floor(gains)]
+        if fractional.size:
+            raise MeasureError(
+                f"{self} counts relevant documents, and there is a gain of {fractional.flat[0]:g}; "
+                f"say from which gain on a document is relevant, e.g. {type(self).example(0.5)}"
+            )
+
+    @classmethod
+    def example(cls, rel: float) -> str:
+        """How to write this measure with a least relevant gain."""
+        behind = "" if cls.at == "cutoff" and not cls.needs_cutoff else "@10" if cls.at == "cutoff" else "@0.1"
+        return f"{cls.name}(rel={rel:g}){behind}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class P(Binary, Linear):
+    """Precision: the share of the first k ranks that hold a relevant document."""
+
+    name: ClassVar[str] = "P"
+    other_names: ClassVar[tuple[str, ...]] = ("Precision",)
+    trec_names: ClassVar[tuple[str, ...]] = ("P",)
+    needs_cutoff: ClassVar[bool] = True
+    has_residual: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = (USUAL - {"best_is_one"}) | {"ideal_is_best"}
+
+    def credit(self, gains: Array) -> Array:
+        return self.relevant(gains).astype(np.float64)
+
+    def weights(self, depth: int) -> Array:
+        return np.ones(depth)
+
+    def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
+        return super().total(credit, ideal, weights) / (self.cutoff or 1)
+
+    def residual_total(self, unjudged: Array, ideal: Array, weights: Array | None = None) -> Array:
+        return super().residual_total(unjudged, ideal, weights) / (self.cutoff or 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recall(Binary, Linear):
+    """Recall: the share of the topic's relevant documents that are in the first k ranks."""
+
+    name: ClassVar[str] = "R"
+    other_names: ClassVar[tuple[str, ...]] = ("Recall",)
+    trec_names: ClassVar[tuple[str, ...]] = ("recall",)
+    needs_cutoff: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = (USUAL - {"best_is_one"}) | {"ideal_is_best"}
+
+    def credit(self, gains: Array) -> Array:
+        return self.relevant(gains).astype(np.float64)
+
+    def weights(self, depth: int) -> Array:
+        return np.ones(depth)
+
+    def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
+        return ratio(super().total(credit, ideal, weights), self.known(ideal))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Success(Binary):
+    """1 where a relevant document is in the first k ranks, else 0."""
+
+    name: ClassVar[str] = "Success"
+    trec_names: ClassVar[tuple[str, ...]] = ("success",)
+    needs_cutoff: ClassVar[bool] = True
+    has_residual: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = USUAL
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        return np.asarray(self.found(gains).any(axis=-1), dtype=np.float64)
+
+    def residual(self, gains: Array, ideal: Array) -> Array:
+        top = self.top(gains)
+        open_end = top.shape[-1] < (self.cutoff or 0)
+        possible = np.isnan(top).any(axis=-1) | open_end
+        return np.where(possible, 1 - self(gains, ideal), 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RR(Binary):
+    """Reciprocal rank: 1 / the rank of the first relevant document, 0 without one."""
+
+    name: ClassVar[str] = "RR"
+    source: ClassVar[str] = "Kantor & Voorhees, Information Retrieval 2, 2000"
+    other_names: ClassVar[tuple[str, ...]] = ("MRR",)
+    trec_names: ClassVar[tuple[str, ...]] = ("recip_rank",)
+    has_residual: ClassVar[bool] = True
+    residual_needs_cutoff: ClassVar[bool] = False
+    laws: ClassVar[frozenset[str]] = USUAL
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        return self._reciprocal(self.found(gains))
+
+    @staticmethod
+    def _reciprocal(hit: Truth) -> Array:
+        if not hit.shape[-1]:
+            return np.zeros(hit.shape[:-1])
+        value: Array = hit.any(axis=-1) / (1.0 + hit.argmax(axis=-1))
+        return value
+
+    def residual(self, gains: Array, ideal: Array) -> Array:
+        top = self.top(gains)
+        possible = self.relevant(top) | np.isnan(top)
+        if self.cutoff is None or top.shape[-1] < self.cutoff:  # the rank behind the end may hold one
+            possible = np.concatenate([possible, np.ones((*top.shape[:-1], 1), dtype=bool)], axis=-1)
+        return self._reciprocal(possible) - self(gains, ideal)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rprec(Binary):
+    """Precision at rank R, the number of relevant documents the topic has."""
+
+    name: ClassVar[str] = "Rprec"
+    other_names: ClassVar[tuple[str, ...]] = ("RPrec",)
+    trec_names: ClassVar[tuple[str, ...]] = ("Rprec",)
+    takes_cutoff: ClassVar[bool] = False
+    laws: ClassVar[frozenset[str]] = USUAL
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        known = np.asarray(self.known(ideal))
+        deepest = int(known.max(initial=0))
+        top = gains[..., :deepest]
+        within = np.arange(top.shape[-1]) < known[..., None]
+        return ratio(np.count_nonzero(self.relevant(top) & within, axis=-1), known)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AP(Binary):
+    """Average precision: Σ of the precision at the rank of each relevant document found, divided by all relevant."""
+
+    name: ClassVar[str] = "AP"
+    other_names: ClassVar[tuple[str, ...]] = ("MAP",)
+    trec_names: ClassVar[tuple[str, ...]] = ("map", "map_cut")
+    laws: ClassVar[frozenset[str]] = USUAL - {"best_is_one"} | {"ideal_is_best", "best_is_one_uncut"}
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        hit = self.found(gains)
+        precision = hits_so_far(hit) / np.arange(1, hit.shape[-1] + 1, dtype=np.float64)
+        return ratio(weighted_sum(precision, hit.astype(np.float64)), self.known(ideal))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bpref(Binary):
+    """Binary preference: (1/R) Σ over the relevant documents found of 1 − min(n, R) / min(N, R).
+
+    n is the number of judged documents above it that are not relevant, N that of the topic; unjudged ones do not count.
+    """
+
+    name: ClassVar[str] = "Bpref"
+    source: ClassVar[str] = "Buckley & Voorhees, SIGIR 2004"
+    other_names: ClassVar[tuple[str, ...]] = ("BPref",)
+    trec_names: ClassVar[tuple[str, ...]] = ("bpref",)
+    takes_cutoff: ClassVar[bool] = False
+    laws: ClassVar[frozenset[str]] = USUAL - {"unjudged_is_zero"} | {"condense_invariant"}
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        known = np.asarray(self.known(ideal))
+        against = np.minimum(np.count_nonzero(~np.isnan(ideal), axis=-1) - known, known)
+        hit = self.found(gains)
+        above = hits_so_far(~(hit | np.isnan(gains)))
+        lost = np.minimum(above, known[..., None], dtype=np.float64)
+        kept = np.count_nonzero(hit, axis=-1) - ratio(weighted_sum(lost, hit.astype(np.float64)), against)
+        return ratio(kept, known)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InfAP(Binary):
+    """Inferred average precision where the judged documents are the pool: AP with the precision above each relevant
+    document estimated from the judged ones, (relevant + ε) / (judged + 2ε), ε = 0.00001.
+    """
+
+    name: ClassVar[str] = "infAP"
+    source: ClassVar[str] = "Yilmaz & Aslam, CIKM 2006"
+    trec_names: ClassVar[tuple[str, ...]] = ("infAP",)
+    takes_cutoff: ClassVar[bool] = False
+    laws: ClassVar[frozenset[str]] = frozenset({"range01", "monotone_append", "zero_without_relevant"})
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        hit, small = self.found(gains), 0.00001
+        rank = np.arange(1, hit.shape[-1] + 1, dtype=np.float64)
+        relevant = hits_so_far(hit) - 1.0
+        judged = hits_so_far(~np.isnan(gains)) - 1.0
+        precision = (1 + judged * (relevant + small) / (judged + 2 * small)) / rank
+        return ratio(np.sum(precision, axis=-1, where=hit), self.known(ideal))
+
+
+@dataclass(frozen=True, kw_only=True)
+class IPrec(Binary):
+    """Interpolated precision: the best precision at any rank where the recall is `recall` or more."""
+
+    recall: float | None = setting(None, "the recall to reach, from 0 to 1", least=0, most=1)
+
+    name: ClassVar[str] = "IPrec"
+    source: ClassVar[str] = "Salton & McGill, Introduction to Modern Information Retrieval, 1983"
+    trec_names: ClassVar[tuple[str, ...]] = ("iprec_at_recall",)
+    at: ClassVar[str] = "recall"
+    takes_cutoff: ClassVar[bool] = False
+    laws: ClassVar[frozenset[str]] = USUAL
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.recall is None:
+            raise MeasureError("IPrec needs the recall to reach; write IPrec@0.1")
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        needed = np.ceil((self.recall or 0) * np.asarray(self.known(ideal)) - 1e-9)
+        return best_precision(self.found(gains), needed)
+
+
+def hits_so_far(hit: Truth) -> Any:
+    """How many of the ranks down to each are true."""
+    return np.cumsum(hit, axis=-1, dtype=np.int32)
+
+
+def best_precision(hit: Truth, needed: Any) -> Array:
+    """The best precision at any rank with as many hits as needed; 0 where there are never so many."""
+    hits = hits_so_far(hit)
+    precision = hits / np.arange(1, hit.shape[-1] + 1, dtype=np.float64)
+    best: Array = np.max(precision, axis=-1, initial=0.0, where=hits >= np.asarray(needed)[..., None])
+    return best

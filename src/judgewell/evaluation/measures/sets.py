@@ -1,0 +1,158 @@
+"""Counts and measures of the set of retrieved documents, whatever their order, and the share that is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from judgewell.errors import MeasureError
+from judgewell.evaluation.measures.base import Array, Linear, ratio, setting
+from judgewell.evaluation.measures.binary import Binary
+
+SOURCE = "van Rijsbergen, Information Retrieval, 1979"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged(Linear):
+    """The share of the first k ranks that hold a judged document; ranks behind the ranking's end hold none."""
+
+    name: ClassVar[str] = "Judged"
+    source: ClassVar[str] = "MacAvaney, Macdonald & Ounis, ECIR 2022 (ir_measures)"
+    needs_cutoff: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = frozenset({"range01", "monotone_append"})
+
+    def credit(self, gains: Array) -> Array:
+        return (~np.isnan(gains)).astype(np.float64)
+
+    def weights(self, depth: int) -> Array:
+        return np.ones(depth)
+
+    def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
+        return super().total(credit, ideal, weights) / (self.cutoff or 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumRel(Binary):
+    """The number of relevant documents the topic has."""
+
+    name: ClassVar[str] = "NumRel"
+    trec_names: ClassVar[tuple[str, ...]] = ("num_rel",)
+    takes_cutoff: ClassVar[bool] = False
+    laws: ClassVar[frozenset[str]] = frozenset({"nonnegative", "zero_without_relevant", "same_for_every_ranking"})
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        known = np.asarray(self.known(ideal), dtype=np.float64)
+        return np.broadcast_to(known, np.broadcast_shapes(known.shape, gains.shape[:-1])).copy()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumRelRet(Binary):
+    """The number of relevant documents that were retrieved."""
+
+    name: ClassVar[str] = "NumRelRet"
+    trec_names: ClassVar[tuple[str, ...]] = ("num_rel_ret",)
+    laws: ClassVar[frozenset[str]] = frozenset(
+        {"nonnegative", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up", "ideal_is_best"}
+    )
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        return np.asarray(np.count_nonzero(self.found(gains), axis=-1), dtype=np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetR(Binary):
+    """The share of the topic's relevant documents that were retrieved."""
+
+    name: ClassVar[str] = "SetR"
+    source: ClassVar[str] = SOURCE
+    trec_names: ClassVar[tuple[str, ...]] = ("set_recall",)
+    takes_cutoff: ClassVar[bool] = False
+    laws: ClassVar[frozenset[str]] = frozenset(
+        {"range01", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up", "best_is_one"}
+    )
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        return ratio(np.count_nonzero(self.found(gains), axis=-1), self.known(ideal))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfRetrieved(Binary):
+    """A measure of the number of retrieved documents, which gains do not tell: it is called with `lengths` too."""
+
+    source: ClassVar[str] = SOURCE
+    takes_cutoff: ClassVar[bool] = False
+    needs_lengths: ClassVar[bool] = True
+
+    def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
+        if lengths is None:
+            raise MeasureError(
+                f"{self.name} counts the retrieved documents, which gains do not tell; give their lengths"
+            )
+        return self.of_lengths(gains, ideal, np.asarray(lengths, dtype=np.float64))
+
+    def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
+        raise NotImplementedError
+
+    def retrieved_relevant(self, gains: Array) -> Any:
+        return np.count_nonzero(self.relevant(gains), axis=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumRet(OfRetrieved):
+    """The number of documents that were retrieved; with `rel`, of those with that gain or more."""
+
+    name: ClassVar[str] = "NumRet"
+    trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
+    laws: ClassVar[frozenset[str]] = frozenset({"nonnegative", "monotone_append"})
+
+    def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
+        counted = lengths if self.rel is None else self.retrieved_relevant(gains)
+        return np.asarray(counted, dtype=np.float64)
+
+    def check(self, gains: Array) -> None:
+        """Any gains will do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetP(OfRetrieved):
+    """The share of the retrieved documents that are relevant; `relative` to the best share so many could have."""
+
+    relative: bool = setting(False, "divide by the best share that so many retrieved documents could have")
+
+    name: ClassVar[str] = "SetP"
+    trec_names: ClassVar[tuple[str, ...]] = ("set_P",)
+    shorthands: ClassVar = {"SetRelP": {"relative": True}, "set_relative_P": {"relative": True}}
+    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
+
+    def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
+        most = np.minimum(lengths, self.known(ideal)) if self.relative else lengths
+        return ratio(self.retrieved_relevant(gains), most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetF(OfRetrieved):
+    """The weighted harmonic mean of SetP and SetR: (β + 1) P R / (β P + R), β as trec_eval and ir_measures use it."""
+
+    beta: float = setting(1.0, "the weight of recall against precision", least=0)
+
+    name: ClassVar[str] = "SetF"
+    trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
+    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
+
+    def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
+        return ratio((self.beta + 1) * self.retrieved_relevant(gains), self.beta * self.known(ideal) + lengths)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetAP(OfRetrieved):
+    """The average precision of the retrieved set: SetP × SetR."""
+
+    name: ClassVar[str] = "SetAP"
+    trec_names: ClassVar[tuple[str, ...]] = ("set_map",)
+    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
+
+    def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
+        both = self.retrieved_relevant(gains)
+        return ratio(both, lengths) * ratio(both, self.known(ideal))
