@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from judgewell.evaluation.measures.base import Array, Measure, Residual
-from judgewell.evaluation.measures.names import all_measures, describe, parse, parse_all
+from judgewell.evaluation.measures.base import Array, Measure, Residual, residual_of
+from judgewell.evaluation.measures.names import all_measures, describe_all, parse, parse_all
 from judgewell.evaluation.measures.ties import average_over_ties, expected_over_ties, spread_over_ties
 
 __all__ = [
@@ -18,10 +18,11 @@ __all__ = [
     "Residual",
     "all_measures",
     "average_over_ties",
-    "describe",
+    "describe_all",
     "expected_over_ties",
     "parse",
     "parse_all",
+    "residual_of",
     "spread_over_ties",
 ]
 

@@ -58,6 +58,7 @@ class Measure:
     has_residual: ClassVar[bool] = False
     residual_needs_cutoff: ClassVar[bool] = True
     linear: ClassVar[bool] = False  # has `credit` and `total`, so that tied documents can share their ranks
+    listed: ClassVar[bool] = True  # among all measures; those that only trec_eval's output has are not
     laws: ClassVar[frozenset[str]] = frozenset()  # checked for every measure by the tests
 
     def __post_init__(self) -> None:
@@ -167,6 +168,7 @@ class Residual(Measure):
     of: Measure
 
     name: ClassVar[str] = "residual"
+    listed: ClassVar[bool] = False
     source: ClassVar[str] = "Moffat & Zobel, ACM TOIS 27(1), 2008"
     laws: ClassVar[frozenset[str]] = frozenset({"nonnegative"})
 
@@ -204,6 +206,13 @@ class Residual(Measure):
 
     def __str__(self) -> str:
         return f"{self.of}.residual"
+
+
+def residual_of(measure: Measure) -> Residual | None:
+    """The residual of a measure, asked for like a measure, where it has one."""
+    if not measure.has_residual or (measure.residual_needs_cutoff and measure.cutoff is None):
+        return None
+    return Residual(of=measure)
 
 
 def ratio(part: Any, whole: Any) -> Array:

@@ -73,7 +73,7 @@ class Q(Measure):
         depth = gain.shape[-1]
         hit = gain > 0
         reached = np.cumsum(gain, axis=-1) * self.beta + hits_so_far(hit)
-        best = _to_depth(np.cumsum(unjudged_as_zero(ideal), axis=-1), depth) * self.beta + np.arange(1, depth + 1)
+        best = to_depth(np.cumsum(unjudged_as_zero(ideal), axis=-1), depth) * self.beta + np.arange(1, depth + 1)
         return ratio(np.sum(reached / best, axis=-1, where=hit), np.count_nonzero(ideal > 0, axis=-1))
 
     def check(self, gains: Array) -> None:
@@ -94,7 +94,7 @@ def _worth_something(gains: Array) -> tuple[Array, Array]:
     return gain.reshape(lead), ranks.reshape(lead)
 
 
-def _to_depth(sums: Array, depth: int) -> Array:
+def to_depth(sums: Array, depth: int) -> Array:
     """Running sums cut or held at their last value, so that they have `depth` ranks."""
     if sums.shape[-1] >= depth:
         return sums[..., :depth]

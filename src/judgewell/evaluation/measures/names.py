@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import functools
 import importlib
@@ -36,7 +35,7 @@ def all_measures() -> Mapping[str, type[Measure]]:
     """Every measure there is by its printed name, found among the classes of this package's modules."""
     for module in pkgutil.iter_modules(measures.__path__, measures.__name__ + "."):
         importlib.import_module(module.name)
-    found = {cls.name: cls for cls in _below(Measure) if "name" in vars(cls) and cls is not Residual}
+    found = {cls.name: cls for cls in _below(Measure) if cls.listed and "name" in vars(cls)}
     return MappingProxyType(dict(sorted(found.items(), key=lambda item: item[0].lower())))
 
 
@@ -155,7 +154,7 @@ def _number(asked: str, cls: type[Measure], at: str) -> float | int:
 
 def _unknown(asked: str, name: str) -> str:
     close = _hint(name, [*_by_name(), *all_measures()])
-    return f"there is no measure {asked!r}{close}; the measures are {', '.join(all_measures())}"
+    return f"there is no measure {asked!r}{close}; `judgewell evaluate --list` shows all: {', '.join(all_measures())}"
 
 
 def _hint(name: str, there: Iterable[str]) -> str:
@@ -171,11 +170,12 @@ def _below(cls: type[Measure]) -> Iterator[type[Measure]]:
         yield from _below(child)
 
 
-def describe(cls: type[Measure]) -> dict[str, str]:
-    """What a list of measures shows of one: its name, first sentence, parameters and source."""
-    settings = ", ".join(
-        f"{field.name}={'' if field.default is dataclasses.MISSING else field.default}: {field.metadata['about']}"
-        for field in cls.parameters()
-    )
-    about = (cls.__doc__ or "").strip().split("\n\n")[0].replace("\n    ", " ")
-    return {"name": cls.name, "about": about, "parameters": settings, "source": cls.source}
+def describe_all() -> str:
+    """The list of all measures: how each is written, what it is, its parameters and where it comes from."""
+    lines = []
+    for cls in all_measures().values():
+        about = " ".join((cls.__doc__ or "").split("\n\n")[0].split())
+        lines.append(f"{cls.name + ('@k' if cls.needs_cutoff else '@recall' if cls.at == 'recall' else ''):<13}{about}")
+        lines += [f"{'':13}{field.name}={field.default}: {field.metadata['about']}" for field in cls.parameters()]
+        lines.append(f"{'':13}{cls.source}")
+    return "\n".join(lines)
