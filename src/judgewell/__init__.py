@@ -1,3 +1,33 @@
-"""judgewell: relevance judgments on any scale, turned into real-valued gains, measured and compared."""
+"""judgewell: relevance judgments on any scale, turned into real-valued gains, measured and compared.
+
+The public API is what is named here; each name is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judgewell.evaluation.evaluate import evaluate
+    from judgewell.evaluation.measures import parse as parse_measure
+    from judgewell.evaluation.summary import summarise
+    from judgewell.formats.gains import read_gains
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
+    "parse_measure": ("judgewell.evaluation.measures", "parse"),
+    "read_gains": ("judgewell.formats.gains", "read_gains"),
+    "summarise": ("judgewell.evaluation.summary", "summarise"),
+}
+
+__all__ = ["__version__", "evaluate", "parse_measure", "read_gains", "summarise"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'judgewell' has no attribute {name!r}")
+    module, attribute = _HOMES[name]
+    return getattr(import_module(module), attribute)

@@ -19,9 +19,9 @@ DEFAULT_MEASURES = ["nDCG@10"]
 
 def _list_measures(asked: bool) -> None:
     if asked:
-        from judgewell.evaluation.measures import describe_all
+        from judgewell.evaluation.present import measures_text
 
-        print(describe_all())
+        print(measures_text())
         raise typer.Exit
 
 
@@ -86,7 +86,7 @@ def evaluate(
     """
     options = dict(locals())
     from judgewell.evaluation.evaluate import Settings, scores_table, system_scores, topic_names
-    from judgewell.evaluation.measures import parse
+    from judgewell.evaluation.measures import parse_all
     from judgewell.evaluation.transform import parse_transform
     from judgewell.formats.gains import read_gains
     from judgewell.formats.runs import open_runs
@@ -101,7 +101,7 @@ def evaluate(
         if format == "trec_eval":
             _print_trec_eval(systems, table, measure or ["official"], settings, per_topic)
             return
-        wanted = [parse(name) for name in measure or DEFAULT_MEASURES]
+        wanted = parse_all(measure or DEFAULT_MEASURES)
         beside = _beside(wanted)
         with progress("evaluating") as show:
             results = list(system_scores(systems, table, [*wanted, *beside], settings, progress=show))
@@ -114,10 +114,12 @@ def evaluate(
 
 def _beside(wanted: list[Measure]) -> list[Measure]:
     """What is shown beside the measures asked for: how many of the documents are judged, and residuals."""
-    from judgewell.evaluation.measures import Judged, Residual
+    from judgewell.evaluation.evaluate import depth_of
+    from judgewell.evaluation.measures import Judged
+    from judgewell.evaluation.present import residual_of
 
-    depths = {one.depth for one in wanted if one.depth}
-    residuals = [Residual(of=one) for one in wanted if one.has_residual]
+    depths = {depth for one in wanted if (depth := depth_of(one))}
+    residuals = [found for one in wanted if (found := residual_of(one))]
     return [one for one in [*(Judged(cutoff=depth) for depth in sorted(depths)), *residuals] if one not in wanted]
 
 

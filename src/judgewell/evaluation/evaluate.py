@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.kernel import JudgedRanks, judged_ranks
-from judgewell.evaluation.measures import Measure, average_over_ties, parse
+from judgewell.evaluation.measures import Measure, Residual, average_over_ties, parse_all
 from judgewell.formats.gains import read_gains
 from judgewell.formats.runs import FilePart, FramePart, Run, open_runs
 
@@ -33,7 +33,7 @@ class Settings:
     unjudged: str = "zero"  # gain 0, condense (left out of the ranking), or error
     topics: str = "judged"  # averaged over all judged topics (a missing one scores 0), or those in the run
 
-    CHOICES = {
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "order": ("score", "rank"),
         "precision": ("double", "single"),
         "ties": ("doc", "shared"),
@@ -82,7 +82,7 @@ def evaluate(
     """
     settings = Settings(order, precision, ties, unjudged, topics)
     asked = [measures] if isinstance(measures, str | Measure) else list(measures)
-    wanted = [parse(one) if isinstance(one, str) else one for one in asked]
+    wanted = [found for one in asked for found in (parse_all([one]) if isinstance(one, str) else [one])]
     with warnings.catch_warnings():
         if strict:
             warnings.simplefilter("error", JudgewellWarning)
@@ -215,9 +215,7 @@ def score_part(
     found = judged_ranks(frame, judged, order=settings.order, precision=settings.precision)
     if settings.unjudged == "condense":
         found = condensed(found)
-    cutoffs = [measure.depth for measure in measures]
-    longest = int(found.lengths.max(initial=0))
-    depth = longest if None in cutoffs or settings.ties == "shared" else min(longest, max(c for c in cutoffs if c))
+    depth = _depth_needed(measures, int(found.lengths.max(initial=0)), settings)
     if settings.unjudged == "error":
         _refuse_unjudged(found, depth, judged)
     table = gain_table(found, judged.gains, depth)
@@ -226,9 +224,26 @@ def score_part(
         groups = tie_table(found, depth)
         columns = [m.total(average_over_ties(m.credit(table), groups), ideal) for m in measures]
     else:
-        columns = [measure(table, ideal) for measure in measures]
+        columns = [measured(measure, table, ideal, found.lengths) for measure in measures]
     values = np.stack(columns, axis=-1) if columns else np.empty((len(found.topics), 0))
     return _PartScores(found.topics, found.lengths, values, found.unknown, _tags(frame), len(frame))
+
+
+def measured(measure: Measure, table: Floats, ideal: Floats, lengths: NDArray[np.int64]) -> Floats:
+    """A measure's values, given the number of ranked documents where it asks for that too."""
+    return measure(table, ideal, lengths) if measure.needs_lengths else measure(table, ideal)  # type: ignore[call-arg]
+
+
+def depth_of(measure: Measure) -> int | None:
+    """How many ranks a measure looks at; None for all."""
+    return depth_of(measure.of) if isinstance(measure, Residual) else measure.cutoff
+
+
+def _depth_needed(measures: Sequence[Measure], longest: int, settings: Settings) -> int:
+    depths = [depth_of(measure) for measure in measures]
+    if None in depths or settings.ties == "shared":  # a tie can reach across a cutoff
+        return longest
+    return min(longest, max((depth for depth in depths if depth is not None), default=0))
 
 
 def condensed(found: JudgedRanks) -> JudgedRanks:
@@ -289,7 +304,8 @@ def _joined(
     if len(missing) and settings.topics == "judged":
         nothing = np.full((len(missing), 1), np.nan)
         ideal = judged.ideal(missing)
-        values[missing] = np.stack([measure(nothing, ideal) for measure in measures], axis=-1)
+        columns = [measured(measure, nothing, ideal, lengths[missing]) for measure in measures]
+        values[missing] = np.stack(columns, axis=-1)
     told.hear(run, parts, len(missing))
     return SystemScores(run.system, values, lengths)
 

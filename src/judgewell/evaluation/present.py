@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgewell.evaluation.measures import Measure, Residual
+from judgewell.evaluation.measures import Measure, Residual, all_measures, describe
 from judgewell.terminal import text_table
 
 
@@ -22,7 +22,7 @@ def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float)
     for measure in measures:
         header.append(str(measure))
         header.append(f"{100 * level:g} %")
-        residual = str(Residual(of=measure)) if measure.has_residual else None
+        residual = residual_of(measure)
         if residual:
             header.append("residual")
         for line in rows:
@@ -30,7 +30,7 @@ def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float)
             line.append(f"{found['mean']:.4f}")
             line.append("—" if found["low"] is None else f"[{found['low']:.4f}, {found['high']:.4f}]")
             if residual:
-                line.append(f"+{cells[line[0], residual]['mean']:.4f}")
+                line.append(f"+{cells[line[0], str(residual)]['mean']:.4f}")
     for name in [*judged, "topics"]:
         header.append(name)
         for line in rows:
@@ -40,6 +40,17 @@ def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float)
                 else f"{100 * cells[line[0], name]['mean']:.1f} %"
             )
     return text_table(header, rows)
+
+
+def residual_of(measure: Measure) -> Residual | None:
+    """The measure's residual, where it has one that ends."""
+    ends = measure.cutoff is not None or not measure.residual_needs_cutoff
+    return Residual(of=measure) if measure.has_residual and ends else None
+
+
+def measures_text() -> str:
+    """Every measure: its name, formula and source."""
+    return "\n\n".join(describe(measure) for measure in all_measures().values())
 
 
 def topics_text(scores: pl.DataFrame) -> str:

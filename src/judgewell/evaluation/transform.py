@@ -32,7 +32,7 @@ def exp2(gains: pl.DataFrame) -> pl.DataFrame:
     """Gain 2^g − 1: each level doubles what the one below adds."""
     if gains["gain"].max() is not None and float(gains["gain"].max() or 0) > 1000:  # type: ignore[arg-type]
         raise DataError(f"2^g − 1 overflows for the gain {gains['gain'].max()}; bring the gains below 1000 first")
-    return gains.with_columns(2 ** pl.col("gain") - 1)
+    return gains.with_columns((2 ** pl.col("gain") - 1).alias("gain"))
 
 
 def binary(gains: pl.DataFrame, threshold: float) -> pl.DataFrame:

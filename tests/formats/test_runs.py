@@ -1,0 +1,88 @@
+"""Runs in parts: names of systems, whole topics in each part, and every kind of source."""
+
+import gzip
+
+import polars as pl
+import pytest
+
+from judgewell.errors import InputError
+from judgewell.formats import runs as module
+from judgewell.formats.runs import open_runs
+
+
+def lines(topics, depth, tag="t", sep=" "):
+    rows = [f"{topic} Q0 d{rank} {rank} {depth - rank} {tag}" for topic in topics for rank in range(depth)]
+    return "\n".join(row.replace(" ", sep) for row in rows) + "\n"
+
+
+def test_a_system_is_named_by_its_tag_and_by_its_file_where_tags_clash_or_lack(tmp_path):
+    (tmp_path / "one.run").write_text(lines("a", 2, "bm25"))
+    (tmp_path / "two.run").write_text(lines("a", 2, "rm3"))
+    (tmp_path / "three.run").write_text(lines("a", 2, "rm3"))
+    (tmp_path / "four.txt").write_text(lines("a", 2, "").replace(" \n", "\n"))
+    found = open_runs([tmp_path / "one.run", tmp_path / "two.run", tmp_path / "three.run", tmp_path / "four.txt"])
+    assert [run.system for run in found] == ["bm25", "two", "three", "four"]
+
+
+def test_files_of_one_name_in_two_folders_keep_apart(tmp_path):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "s.run").write_text(lines("a", 2, "same"))
+    names = [run.system for run in open_runs(str(tmp_path / "*" / "s.run"))]
+    assert names == [f"{tmp_path}/x/s", f"{tmp_path}/y/s"]
+
+
+def test_globs_are_expanded_and_must_match(tmp_path):
+    (tmp_path / "a.run").write_text(lines("a", 2, "a"))
+    (tmp_path / "b.run").write_text(lines("a", 2, "b"))
+    assert [run.system for run in open_runs(f"{tmp_path}/*.run")] == ["a", "b"]
+    with pytest.raises(InputError, match="no file matches"):
+        open_runs(f"{tmp_path}/*.none")
+
+
+def test_a_large_file_is_cut_between_topics_and_nothing_is_lost(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "PART_BYTES", 500)
+    text = lines([f"q{n}" for n in range(40)], 13)
+    (tmp_path / "a.run").write_text(text)
+    (tmp_path / "a.run.gz").write_bytes(gzip.compress(text.encode()))
+    (run,), (packed,) = open_runs(tmp_path / "a.run"), open_runs(tmp_path / "a.run.gz")
+    parts = [part.read() for part in run.parts]
+    assert len(parts) > 5
+    assert pl.concat(parts).equals(packed.parts[0].read())
+    topics = [topic for part in parts for topic in part["topic"].unique()]
+    assert len(topics) == len(set(topics)) == 40
+    assert run.whole().parts[0].read().equals(pl.concat(parts))
+
+
+def test_an_error_in_a_later_part_names_the_line_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "PART_BYTES", 500)
+    text = lines([f"q{n}" for n in range(40)], 13).splitlines()
+    text[300] = text[300].replace(" t", " t").replace(text[300].split()[4] + " t", "foo t")
+    (tmp_path / "a.run").write_text("\n".join(text))
+    (run,) = open_runs(tmp_path / "a.run")
+    with pytest.raises(InputError, match=r"a\.run:301: score 'foo' is not a number"):
+        [part.read() for part in run.parts]
+
+
+def test_frames_dicts_and_tables_are_runs_too(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    terrier = pandas.DataFrame({"qid": ["1"], "docno": ["d"], "score": [1.5], "rank": [0], "query": ["words"]})
+    named = pl.DataFrame({"system": ["a", "b"], "topic": ["1", "1"], "doc": ["d", "d"], "score": [1, 2]})
+    named.write_csv(tmp_path / "runs.csv")
+    assert [run.system for run in open_runs(terrier)] == ["run"]
+    assert open_runs(terrier)[0].parts[0].read()["topic"].to_list() == ["1"]
+    assert [run.system for run in open_runs(named)] == ["a", "b"]
+    assert [run.system for run in open_runs(tmp_path / "runs.csv")] == ["a", "b"]
+    assert [run.system for run in open_runs({"1": {"d": 1.0}})] == ["run"]
+    assert [run.system for run in open_runs({"s": {"1": {"d": 1.0}}, "t": {"1": {"d": 1.0}}})] == ["s", "t"]
+    assert [run.system for run in open_runs([{"topic": "1", "doc": "d", "score": 1.0}])] == ["run"]
+
+
+def test_two_systems_of_one_name_are_refused():
+    with pytest.raises(InputError, match="two runs are called 'run'"):
+        open_runs([{"1": {"d": 1.0}}, {"1": {"d": 2.0}}])
+
+
+def test_no_run_is_refused():
+    with pytest.raises(InputError, match="there is no run"):
+        open_runs([])
