@@ -13,7 +13,7 @@ help:
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.runtime ## evaluate three small systems with real-valued gains
-	@$(BIN)/judgewell evaluate examples/tiny.qrels examples/*.run -m nDCG@5 -m AP -m P@5
+	@$(BIN)/judgewell evaluate examples/tiny.qrels examples/*.run -m nDCG@5 -m 'AP(rel=0.5)' -m 'P(rel=0.5)@5'
 
 test: $(VENV)/.dev ## run all tests
 	@$(BIN)/python -m pytest -n auto
@@ -24,7 +24,7 @@ check: $(VENV)/.dev ## check style, types and which package may import which
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-bench: $(VENV)/.dev ## measure speed and memory beside other tools (QUICK=1: small sizes, a minute)
+bench: $(VENV)/.dev ## measure speed and memory beside other tools (QUICK=1: small sizes, without ranx)
 	@$(BIN)/python bench/run.py $(if $(QUICK),--quick)
 
 clean: ## remove all that make has made, .venv and benchmark data included

@@ -94,7 +94,7 @@ def make_many(folder: Path, sizes: Sizes, rng: np.random.Generator) -> None:
         np.take_along_axis(grade, judged, axis=1).ravel(),
     )
     for system in range(sizes.systems):
-        quality = rng.uniform(0.1, 1.2)
+        quality = rng.uniform(0.5, 2.0)
         seen = quality * grade + 0.8 * allure + rng.normal(size=shape)
         ranked = np.argsort(-seen, axis=1)[:, :1000]
         tag = f"sys{system + 1:03d}"
@@ -114,9 +114,9 @@ def make_single(
     write_run(folder / f"{name}.run", repeated(ids, depth), docs, depth, scores, name)
 
     place = np.cumsum(rng.geometric(min(0.5, 2.0 * judged / depth), (topics, judged)), axis=1) - 1  # distinct ranks
-    place = np.where(rng.random(place.shape) < 0.2, depth + place, place)  # judged, but beyond what was retrieved
-    numbers = (offset + step * place) % PRIME
     grade = rng.binomial(3, 0.45 * np.exp(-place / depth * 4))
+    missed = rng.random(place.shape) < 0.2
+    numbers = (offset + step * np.where(missed, 1000 * depth + place, place)) % PRIME
     grade[:, 0] = np.maximum(grade[:, 0], 1)
     judged_docs = pl.DataFrame({"number": numbers.ravel()}).select(spell)["doc"]
     write_qrels(folder / f"{name}.qrels", repeated(ids, judged), judged_docs, grade.ravel())

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 300.0  # seconds after which a tool is stopped and reported so
 SLOW = 20.0  # a tool that needs longer than this is run once
 PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # ru_maxrss counts bytes there and kilobytes elsewhere
@@ -73,6 +74,7 @@ def run(command: Sequence[str | Path], limit: float = LIMIT) -> Outcome:
     failure = ""
     if child.returncode != 0:
         failure = f"stopped after {limit:.0f} s" if seconds >= limit else (said or [f"exit {child.returncode}"])[-1]
+        failure = failure.replace(f"{ROOT}{os.sep}", "")
     return Outcome(seconds, usage.ru_maxrss * PEAK_UNIT / 1e6, failure)
 
 
