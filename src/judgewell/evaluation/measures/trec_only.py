@@ -72,7 +72,7 @@ class RprecMult(TrecOnly):
 class RelativeP(TrecOnly):
     """Precision at a rank divided by the best precision there could be."""
 
-    rank: int = 10
+    rank: int = setting(10, "the rank down to which it looks", least=1)
 
     name: ClassVar[str] = "relative_P"
 
@@ -139,7 +139,7 @@ class NdcgRel(TrecOnly):
 
 @dataclass(frozen=True, kw_only=True)
 class Rndcg(TrecOnly):
-    """nDCG averaged over the ranks where the best ranking's gain changes, and the end if it is two or more ranks later."""
+    """nDCG averaged over the ranks where the best ranking's gain changes, and the end if two or more ranks later."""
 
     name: ClassVar[str] = "Rndcg"
 
@@ -197,20 +197,21 @@ class TrecRBPResidual(TrecOnly):
 class Unjudged(TrecOnly):
     """The share of the first ranks that hold a retrieved document without a judgment."""
 
-    rank: int = 10
+    rank: int = setting(10, "the rank down to which it looks", least=1)
 
     name: ClassVar[str] = "unj"
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         counts = np.count_nonzero(unjudged(gains[..., : self.rank], lengths), axis=-1)
-        return np.divide(counts, self.rank)
+        share: Array = np.asarray(counts) / self.rank
+        return share
 
 
 @dataclass(frozen=True, kw_only=True)
 class RelString(TrecOnly):
     """The grades of the first documents, one character each, as the digits of one number: `string_of` shows them."""
 
-    rank: int = 10
+    rank: int = setting(10, "the rank down to which it looks", least=1)
 
     name: ClassVar[str] = "relstring"
 
@@ -218,7 +219,7 @@ class RelString(TrecOnly):
         top = gains[..., : self.rank]
         digit = np.where(np.isnan(top), len(STRING_CHARACTERS) - 1, np.minimum(np.floor(unjudged_as_zero(top)), 10) + 1)
         digit *= np.arange(top.shape[-1]) < lengths[..., None]
-        return weighted_sum(digit, float(len(STRING_CHARACTERS)) ** np.arange(top.shape[-1]))
+        return weighted_sum(digit, np.power(float(len(STRING_CHARACTERS)), np.arange(top.shape[-1], dtype=np.float64)))
 
 
 def string_of(number: float) -> str:
@@ -250,3 +251,8 @@ def discounted_sums(gains: Array) -> Array:
 def last(sums: Array) -> Array:
     """The last of running sums, 0 where there are none."""
     return to_depth(sums, max(sums.shape[-1], 1))[..., -1]
+
+
+def quoted_string(number: float) -> str:
+    """The characters as trec_eval prints them."""
+    return f"'{string_of(number)}'"

@@ -1,0 +1,254 @@
+"""trec_eval's names and output: what `-m official` and `-m all_trec` print, to the last digit.
+
+Each name stands for a measure of ours (or of `measures.trec_only`), how its topics are put together, and how it is
+printed. The values come from the evaluation like those of any measure.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgewell.errors import JudgewellWarning, MeasureError
+from judgewell.evaluation.measures import trec_only as only
+from judgewell.evaluation.measures.base import Array, Measure
+from judgewell.evaluation.measures.binary import AP, RR, Binary, Bpref, InfAP, P, Recall, Rprec, Success
+from judgewell.evaluation.measures.cumulative import nDCG
+from judgewell.evaluation.measures.sets import NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR
+
+GEOMETRIC_FLOOR = 0.00001
+RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+TENTHS = tuple(level / 10 for level in range(11))
+MULTIPLES = tuple(fifth / 5 for fifth in range(1, 11))
+NUMBER = re.compile(r"-?\d*\.?\d+")
+
+
+@dataclass(frozen=True)
+class TrecMeasure:
+    """One line of trec_eval's output: the printed name, what computes it, how topics are put together and printed."""
+
+    name: str
+    measure: Measure | None  # None for runid and num_q, which no ranking is needed for
+    over_topics: str = "mean"  # mean, sum or geometric; none where it is printed for topics only
+    kind: str = "real"  # real (%6.4f), whole (%ld) or text
+    by_topic: bool = True  # printed for each topic too
+
+    def values(self, gains: Array, ideal: Array, lengths: NDArray[np.int64]) -> Array:
+        """Its value for each topic."""
+        if self.measure is None:
+            raise MeasureError(f"{self.name} is not a value of a topic; it is known when the output is printed")
+        if self.measure.needs_lengths:
+            return self.measure(gains, ideal, lengths)  # type: ignore[call-arg]
+        return self.measure(gains, ideal)
+
+    def overall(self, values: Array) -> float:
+        """Its value over all topics; sums are taken topic by topic, as trec_eval takes them."""
+        if self.over_topics == "geometric":
+            values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        total = float(np.cumsum(values)[-1]) if len(values) else 0.0
+        if self.over_topics == "sum":
+            return total
+        mean = total / max(len(values), 1)
+        return float(np.exp(mean)) if self.over_topics == "geometric" else mean
+
+    def line(self, topic: str, value: float | str) -> str:
+        """The line that trec_eval prints for a topic, or for `all`."""
+        if not isinstance(value, str):
+            forms = {"real": "{:6.4f}".format, "whole": "{:.0f}".format, "text": only.quoted_string}
+            value = forms[self.kind](value)
+        return f"{self.name:<22}\t{topic}\t{value}"
+
+
+@dataclass(frozen=True)
+class Family:
+    """A name that trec_eval knows, with the lines it prints.
+
+    With `ranks` or `levels` each value of `parameter` has a line (`P_5`, `P_10`); otherwise parameters given behind the
+    name (`rbp.p=0.8`, `set_F.0.5`) belong to its one line.
+    """
+
+    name: str
+    cls: type[Measure] | None
+    parameter: str = ""
+    ranks: tuple[int, ...] = ()
+    levels: tuple[float, ...] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    over_topics: str = "mean"
+    kind: str = "real"
+    by_topic: bool = True
+
+    def lines(self, given: str | None, rel: float | None) -> Iterator[TrecMeasure]:
+        """The lines for the parameters given, or trec_eval's own."""
+        if self.ranks or self.levels:
+            for value in self._values(given):
+                shown = f"{value:d}" if self.ranks else f"{value:.2f}"
+                yield self._line(f"{self.name}_{shown}", {self.parameter: value}, rel)
+        elif given is None:
+            yield self._line(self.name, {}, rel)
+        else:
+            yield self._line(f"{self.name}_{given}", self._settings(given), rel)
+
+    def _line(self, name: str, settings: Mapping[str, Any], rel: float | None) -> TrecMeasure:
+        binary = self.cls is not None and issubclass(self.cls, Binary) and self.cls is not NumRet
+        settings = {**self.fixed, **settings, **({"rel": rel} if binary else {})}
+        measure = None if self.cls is None else self.cls(**settings)
+        return TrecMeasure(name, measure, self.over_topics, self.kind, self.by_topic)
+
+    def _values(self, given: str | None) -> Sequence[Any]:
+        if given is None:
+            return self.ranks or self.levels
+        values = sorted(self._numbers(given))
+        if len(set(values)) < len(values) or (
+            self.ranks and not all(value >= 1 and value % 1 == 0 for value in values)
+        ):
+            raise MeasureError(
+                f"{self.name}.{given}: each cutoff is a number above 0, given once; write {self.name}.10"
+            )
+        return [int(value) for value in values] if self.ranks else values
+
+    def _settings(self, given: str) -> dict[str, Any]:
+        """The parameters of the one line: p=… of rbp, and the numbers of utility, set_F, relstring and 11pt_avg."""
+        if not self.parameter:
+            raise MeasureError(f"{self.name}.{given}: {self.name} takes no parameters; write {self.name}")
+        values = self._numbers(given.removeprefix("p=") if self.parameter == "p" else given)
+        if self.parameter == "worth" and (len(values) != 4 or values[3]):
+            raise MeasureError(
+                f"{self.name}.{given}: write four numbers, the last 0 (the collection's size is unknown)"
+            )
+        if self.parameter == "rank" and not 1 <= values[0] <= only.LONGEST_STRING:
+            raise MeasureError(f"{self.name}.{given}: write a number of documents from 1 to {only.LONGEST_STRING}")
+        several = {"worth": tuple(values[:3]), "levels": tuple(values), "rank": int(values[0])}
+        return {self.parameter: several.get(self.parameter, values[0])}
+
+    def _numbers(self, given: str) -> list[float]:
+        texts = given.split(",")
+        if not all(NUMBER.fullmatch(text) for text in texts):
+            raise MeasureError(f"{self.name}.{given}: {given!r} is not a list of numbers; write e.g. {self.name}.1,2")
+        return [float(text) for text in texts]
+
+
+# In the order in which trec_eval prints them.
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("runid", None, kind="text", by_topic=False),
+        Family("num_q", None, kind="whole", by_topic=False),
+        Family("num_ret", NumRet, over_topics="sum", kind="whole"),
+        Family("num_rel", NumRel, over_topics="sum", kind="whole"),
+        Family("num_rel_ret", NumRelRet, over_topics="sum", kind="whole"),
+        Family("map", AP),
+        Family("gm_map", AP, over_topics="geometric", by_topic=False),
+        Family("Rprec", Rprec),
+        Family("bpref", Bpref),
+        Family("recip_rank", RR),
+        Family("iprec_at_recall", only.TrecIPrec, "recall", levels=TENTHS),
+        Family("P", P, "cutoff", ranks=RANKS),
+        Family("relstring", only.RelString, "rank", over_topics="none", kind="text"),
+        Family("recall", Recall, "cutoff", ranks=RANKS),
+        Family("infAP", InfAP),
+        Family("gm_bpref", Bpref, over_topics="geometric", by_topic=False),
+        Family("Rprec_mult", only.RprecMult, "multiple", levels=MULTIPLES),
+        Family("utility", only.Utility, "worth"),
+        Family("11pt_avg", only.ElevenPoint, "levels"),
+        Family("binG", only.BinG),
+        Family("G", only.NormalizedG),
+        Family("ndcg", nDCG),
+        Family("ndcg_rel", only.NdcgRel),
+        Family("Rndcg", only.Rndcg),
+        Family("ndcg_cut", nDCG, "cutoff", ranks=RANKS),
+        Family("map_cut", AP, "cutoff", ranks=RANKS),
+        Family("relative_P", only.RelativeP, "rank", ranks=RANKS),
+        Family("success", Success, "cutoff", ranks=(1, 5, 10)),
+        Family("set_P", SetP),
+        Family("set_relative_P", SetP, fixed={"relative": True}),
+        Family("set_recall", SetR),
+        Family("set_map", SetAP),
+        Family("set_F", SetF, "beta"),
+        Family("num_nonrel_judged_ret", only.NonrelJudged, over_topics="sum", kind="whole"),
+        Family("rbp", only.TrecRBP, "p"),
+        Family("rbp_resid", only.TrecRBPResidual, "p"),
+        Family("unj", only.Unjudged, "rank", ranks=(5, 10, 20)),
+    )
+}
+COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
+SETS = {
+    "official": (*COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
+    "set": (*COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F"),
+    "all_trec": tuple(FAMILIES),
+}
+
+
+def trec_measures(
+    names: Iterable[str] = ("official",), *, rel: float | None = None, negative_grades: bool = False
+) -> list[TrecMeasure]:
+    """The lines that trec_eval prints for its `-m` arguments, in its order.
+
+    `rel` is its `-l`, the least gain that counts as relevant. `negative_grades` says that the judgments had grades
+    below 0, pooled documents that were not judged: infAP needs to tell them apart, so it is refused, and left out of a
+    set with a warning.
+    """
+    asked: dict[str, str | None] = {}
+    for text in names:
+        if text in SETS:
+            asked |= {name: asked.get(name) for name in SETS[text] if not (negative_grades and name == "infAP")}
+            if negative_grades and "infAP" in SETS[text]:
+                warnings.warn("infAP is left out: it needs to know pooled documents", JudgewellWarning, stacklevel=2)
+            continue
+        name, given = _split(text)
+        if name == "infAP" and negative_grades:
+            raise MeasureError("infAP tells pooled documents (grades below 0) from others, which gains do not; use AP")
+        known = asked.get(name)
+        asked[name] = f"{known},{given}" if known and given and FAMILIES[name].ranks else given
+    return [line for name in FAMILIES if name in asked for line in FAMILIES[name].lines(asked[name], rel)]
+
+
+def needed(lines: Iterable[TrecMeasure]) -> list[Measure]:
+    """The measures that have to be computed for these lines, each once."""
+    return list(dict.fromkeys(line.measure for line in lines if line.measure is not None))
+
+
+def print_trec(
+    system: str, topics: Sequence[str], lines: Sequence[TrecMeasure], values: Array, *, per_topic: bool = False
+) -> str:
+    """The output of trec_eval for one system, with a line feed behind each line.
+
+    `values` holds topics × the measures of `needed(lines)`, NaN for topics that do not count. With `per_topic`, as with
+    `-q`, each topic comes before `all`, in the order of the topics' ids as bytes.
+    """
+    place = {measure: column for column, measure in enumerate(needed(lines))}
+    counted = ~np.isnan(values).all(axis=-1) if place else np.ones(len(topics), dtype=bool)
+    rows = sorted(np.flatnonzero(counted).tolist(), key=lambda row: topics[row].encode())
+    printed = []
+    for row in rows if per_topic else ():
+        printed += [
+            line.line(topics[row], float(values[row, place[line.measure]]))
+            for line in lines
+            if line.measure is not None and line.by_topic
+        ]
+    for line in lines:
+        if line.measure is not None and line.over_topics != "none":
+            printed.append(line.line("all", line.overall(values[rows, place[line.measure]])))
+        elif line.measure is None:
+            printed.append(line.line("all", system if line.kind == "text" else str(len(rows))))
+    return "".join(f"{line}\n" for line in printed)
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    """The name and its parameters: `P.5,10` as trec_eval reads it, `P_10` as it prints it."""
+    name, _, given = text.partition(".")
+    if name in FAMILIES:
+        return name, given or None
+    for family in sorted(FAMILIES.values(), key=lambda family: -len(family.name)):
+        if (family.ranks or family.levels) and re.fullmatch(rf"{family.name}_[\d.]+", text):
+            return family.name, text.removeprefix(f"{family.name}_")
+    there = [*SETS, *FAMILIES]
+    close = difflib.get_close_matches(name, there, n=3)
+    hint = f" (did you mean {' or '.join(close)}?)" if close else ""
+    raise MeasureError(f"trec_eval's output has no {text!r}{hint}; it has {', '.join(there)}")
