@@ -1,0 +1,264 @@
+"""Krippendorff's alpha: do assessors give the same document the same value, beyond what chance would give?
+
+α = 1 − D_o / D_e, D_o = (1/n) Σ_u 1/(m_u − 1) Σ_{i≠j in u} δ²(v_i, v_j), D_e = 1/(n(n − 1)) Σ_{i≠j} δ²(v_i, v_j),
+over the n values of documents with m_u ≥ 2 values (Krippendorff 2011). δ² is 1 for unequal values (nominal), the
+squared difference of values (interval) or of mid-ranks (ordinal), or ((a − b)/(a + b))² (ratio). No coincidence matrix
+is made: nominal, ordinal and interval need sums only, ratio the distinct values against each other, a block at a time.
+Intervals come from resampling documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from judgewell.agreement.common import Floats, Ints, each_group, judgments_of, or_none, some, tell
+from judgewell.errors import DataError, InputError
+from judgewell.resampling import check_level, percentile_interval, weight_blocks
+
+BLOCK_CELLS = 4_000_000  # cells of the ratio distances held at once: 32 MB
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The values of documents judged twice or more, rows of a document side by side."""
+
+    values: Floats
+    starts: Ints  # where each document begins
+    sizes: Ints  # how many values it has
+
+    @cached_property
+    def codes(self) -> tuple[Floats, Ints]:
+        """The distinct values, and each row's place among them."""
+        distinct, codes = np.unique(self.values, return_inverse=True)
+        return distinct, codes.ravel()
+
+    @cached_property
+    def counts(self) -> Any:
+        """How often each document (row) got each distinct value (column), sparse."""
+        from scipy.sparse import csr_array
+
+        distinct, codes = self.codes
+        document = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        shape = (len(self.sizes), len(distinct))
+        return csr_array((np.ones(len(codes)), (document, codes)), shape=shape)
+
+    def sums(self, rows: Floats) -> Floats:
+        """The sum of a row-wise quantity over each document."""
+        return np.asarray(np.add.reduceat(rows, self.starts), dtype=np.float64)
+
+    def value_counts(self, weights: Floats) -> Floats:
+        """How often each distinct value occurs in each resample: resamples × distinct values."""
+        return np.asarray((self.counts.T @ weights.T).T, dtype=np.float64)
+
+
+# Each takes documents' weights (resamples × documents) and gives, per resample, the sum over documents of their
+# disagreement Σδ²/(m − 1), and the sum of δ² over all ordered pairs of values.
+Disagreement = Callable[[_Values, Floats], tuple[Floats, Floats]]
+
+
+def krippendorff_alpha(
+    judgments: Any,
+    metric: str = "interval",
+    *,
+    by: Sequence[str] = (),
+    replicates: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Alpha with its bootstrap interval over documents; `replicates=0` leaves the interval out.
+
+    All rows count, also those where one assessor judged a document twice; documents with one judgment cannot.
+    """
+    _check_options(metric, replicates, level)
+    frame = judgments_of(judgments)
+    _tell_of_repeats(frame)
+    rng = np.random.default_rng(seed)
+    rows = [key | _alpha_row(part, metric, replicates, level, rng) for key, part in each_group(frame, by)]
+    if not by and rows[0]["note"]:
+        raise DataError(f"alpha {rows[0]['note']}")
+    single = sum(row["single"] for row in rows)
+    if single:
+        tell(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of alpha")
+    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_SCHEMA)
+
+
+def alpha_of(documents: ArrayLike, values: ArrayLike, metric: str = "interval") -> float:
+    """Alpha of plain arrays: `documents` names what each value belongs to; NaN values are missing."""
+    _check_options(metric, 0, 0.95)
+    given = np.asarray(values, dtype=np.float64)
+    there = ~np.isnan(given)
+    _, codes = np.unique(np.asarray(documents)[there], return_inverse=True)
+    prepared = _prepare(codes.ravel(), given[there])
+    problem = _problem(prepared, metric, len(np.unique(codes)))
+    if problem:
+        raise DataError(f"alpha {problem}")
+    return float(_alphas(prepared, metric, np.ones((1, len(prepared.sizes))))[0])
+
+
+def _alpha_row(
+    frame: pl.DataFrame, metric: str, replicates: int, level: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    codes = _document_codes(frame)
+    prepared = _prepare(codes, frame["value"].to_numpy())
+    documents = int(codes.max()) + 1
+    row: dict[str, Any] = {
+        "metric": metric,
+        "alpha": None,
+        "low": None,
+        "high": None,
+        "documents": len(prepared.sizes),
+        "judgments": len(prepared.values),
+        "assessors": frame["assessor"].drop_nulls().n_unique(),
+        "single": documents - len(prepared.sizes),
+        "note": _problem(prepared, metric, documents),
+    }
+    if row["note"]:
+        return row
+    row["alpha"] = float(_alphas(prepared, metric, np.ones((1, len(prepared.sizes))))[0])
+    if replicates:
+        blocks = weight_blocks(len(prepared.sizes), replicates, rng)
+        drawn = np.concatenate([_alphas(prepared, metric, block.astype(np.float64)) for block in blocks])
+        low, high = percentile_interval(drawn, level)
+        row["low"], row["high"] = or_none(low), or_none(high)
+    return row
+
+
+def _document_codes(frame: pl.DataFrame) -> Ints:
+    """A number for each row's document, 0 and up."""
+    topic = frame["topic"].cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+    doc = frame["doc"].cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+    _, codes = np.unique(topic * (int(doc.max()) + 1) + doc, return_inverse=True)
+    return codes.ravel()
+
+
+def _prepare(codes: Ints, values: Floats) -> _Values:
+    """Rows sorted by document, documents with one value left out."""
+    sizes = np.bincount(codes)
+    keep = sizes[codes] >= 2
+    codes, values = codes[keep], values[keep]
+    order = np.argsort(codes, kind="stable")
+    sizes = sizes[sizes >= 2]
+    return _Values(np.asarray(values, dtype=np.float64)[order], np.cumsum(sizes) - sizes, sizes)
+
+
+def _problem(prepared: _Values, metric: str, documents: int) -> str | None:
+    """Why alpha cannot be had, or nothing."""
+    if not len(prepared.sizes):
+        return f"needs two judgments per document; {some(documents, 'document')} have one"
+    if metric == "ratio" and prepared.values.min() < 0:
+        return f"on a ratio scale needs values of 0 or more; {prepared.values.min():g} is below 0"
+    if np.ptp(prepared.values) == 0:
+        return f"is undefined where all values are equal; all {len(prepared.values)} are {prepared.values[0]:g}"
+    return None
+
+
+def _alphas(prepared: _Values, metric: str, weights: Floats) -> Floats:
+    """Alpha in each resample; NaN where the resample holds one value only."""
+    observed, expected = DISAGREEMENTS[metric](prepared, weights)
+    size = weights @ prepared.sizes
+    flat = expected <= 0
+    return np.where(flat, np.nan, 1 - (size - 1) * observed / np.where(flat, 1.0, expected))
+
+
+def _nominal(prepared: _Values, weights: Floats) -> tuple[Floats, Floats]:
+    same = np.asarray(prepared.counts.power(2).sum(axis=1)).ravel()
+    within = (prepared.sizes.astype(np.float64) ** 2 - same) / (prepared.sizes - 1)
+    counts = prepared.value_counts(weights)
+    return weights @ within, counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)
+
+
+def _interval(prepared: _Values, weights: Floats) -> tuple[Floats, Floats]:
+    centred = prepared.values - prepared.values.mean()
+    sums = prepared.sums(centred)
+    away = centred - np.repeat(sums / prepared.sizes, prepared.sizes)
+    within = 2 * prepared.sizes * prepared.sums(away**2) / (prepared.sizes - 1)
+    size, total, squares = weights @ prepared.sizes, weights @ sums, weights @ prepared.sums(centred**2)
+    spread = size * squares - total**2
+    return weights @ within, np.where(spread <= 1e-12 * size * squares, 0.0, 2 * spread)  # equal values: 0, not noise
+
+
+def _ordinal(prepared: _Values, weights: Floats) -> tuple[Floats, Floats]:
+    """Interval on mid-ranks, which each resample has its own: δ² = (values between, with half of both ends)²."""
+    _, codes = prepared.codes
+    observed, expected = np.empty(len(weights)), np.empty(len(weights))
+    for place, counts in enumerate(prepared.value_counts(weights)):
+        ranks = np.cumsum(counts) - counts / 2 - counts.sum() / 2
+        rows = ranks[codes]
+        spread = prepared.sizes * prepared.sums(rows**2) - prepared.sums(rows) ** 2
+        observed[place] = weights[place] @ (2 * spread / (prepared.sizes - 1))
+        expected[place] = 2 * (counts.sum() * (counts @ ranks**2) - (counts @ ranks) ** 2)
+    return observed, expected
+
+
+def _ratio(prepared: _Values, weights: Floats) -> tuple[Floats, Floats]:
+    distinct, _ = prepared.codes
+    counts = prepared.value_counts(weights)
+    expected = np.zeros(len(weights))
+    rows = max(1, BLOCK_CELLS // len(distinct))
+    for start in range(0, len(distinct), rows):
+        block = slice(start, start + rows)
+        distances = _ratio_distance(distinct[block, None], distinct[None, :])
+        expected += ((counts @ distances.T) * counts[:, block]).sum(axis=1)
+    return weights @ _ratio_within(prepared), expected
+
+
+def _ratio_within(prepared: _Values) -> Floats:
+    """Per document Σδ²/(m − 1) over ordered pairs, all documents of one size together."""
+    within = np.zeros(len(prepared.sizes))
+    for size in np.unique(prepared.sizes):
+        which = np.flatnonzero(prepared.sizes == size)
+        block = prepared.values[prepared.starts[which][:, None] + np.arange(size)]
+        for step in range(1, size):
+            within[which] += _ratio_distance(block[:, step:], block[:, :-step]).sum(axis=1)
+        within[which] *= 2 / (size - 1)
+    return within
+
+
+def _ratio_distance(first: Floats, second: Floats) -> Floats:
+    """((a − b)/(a + b))²; two zeros are equal."""
+    total = first + second
+    return ((first - second) / np.where(total == 0, 1.0, total)) ** 2
+
+
+DISAGREEMENTS: dict[str, Disagreement] = {
+    "nominal": _nominal,
+    "ordinal": _ordinal,
+    "interval": _interval,
+    "ratio": _ratio,
+}
+METRICS = tuple(DISAGREEMENTS)
+
+_SCHEMA = {
+    "metric": pl.String,
+    "alpha": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "documents": pl.Int64,
+    "judgments": pl.Int64,
+    "assessors": pl.Int64,
+    "single": pl.Int64,
+    "note": pl.String,
+}
+
+
+def _check_options(metric: str, replicates: int, level: float) -> None:
+    if metric not in DISAGREEMENTS:
+        raise InputError(f"there is no metric {metric!r} for alpha", cure=f"choose {', '.join(METRICS)}")
+    if replicates < 0:
+        raise InputError(f"{replicates} resamples cannot be drawn", cure="give 0 for no interval, usually 1000")
+    check_level(level)
+
+
+def _tell_of_repeats(frame: pl.DataFrame) -> None:
+    """Say how often one assessor judged one document again: those rows are not independent."""
+    named = frame.filter(pl.col("assessor").is_not_null())
+    repeats = named.height - named.select("topic", "doc", "assessor").n_unique()
+    if repeats:
+        tell(f"{some(repeats, 'judgment')} repeat a document the same assessor already judged; all count")

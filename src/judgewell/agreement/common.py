@@ -1,0 +1,138 @@
+"""What the analyses share: tables at the door, splitting by columns, units, and saying what is left out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+DOCUMENT = ["topic", "doc"]
+UNIT = ["topic", "assessor", "unit"]  # a unit's name is unique only within a topic and an assessor
+
+
+def judgments_of(data: Any) -> pl.DataFrame:
+    """The data as a checked judgments table that is not empty."""
+    return _not_empty(check(data, JUDGMENTS), "judgments")
+
+
+def pairs_of(data: Any) -> pl.DataFrame:
+    """The data as a checked pairs table that is not empty."""
+    return _not_empty(check(data, PAIRS), "pairs")
+
+
+def gains_of(data: Any) -> pl.DataFrame:
+    """Topic, document and gain of a checked gains table that is not empty."""
+    return _not_empty(check(data, GAINS), "gains").select("topic", "doc", "gain")
+
+
+def levels_of(data: Any) -> pl.DataFrame:
+    """Topic, document and level of a checked gains table that holds expert levels."""
+    return gains_of(data).rename({"gain": "level"})
+
+
+def with_levels(frame: pl.DataFrame, levels: Any) -> pl.DataFrame:
+    """The rows with their document's level behind them, null where the experts gave none."""
+    if "level" in frame.columns:
+        frame = frame.drop("level")
+    joined = frame.join(levels_of(levels), on=DOCUMENT, how="left", maintain_order="left")
+    if joined["level"].null_count() == joined.height:
+        raise DataError("no document has a level; give levels for the topics and documents that were judged")
+    return joined
+
+
+def level_values(frame: pl.DataFrame) -> list[float]:
+    """The levels in use, from low to high; two at least."""
+    levels = frame["level"].drop_nulls().unique().sort().to_list()
+    if len(levels) < 2:
+        raise DataError(f"the comparison needs documents of two levels; all that are labelled have level {levels[0]:g}")
+    return levels
+
+
+def level_pairs(levels: Sequence[float]) -> list[tuple[float, float]]:
+    """Every lower level with every higher one: NM, NR, NH, MR, MH, RH."""
+    return [(low, high) for place, low in enumerate(levels) for high in levels[place + 1 :]]
+
+
+def require(frame: pl.DataFrame, column: str, purpose: str) -> None:
+    """Refuse a table without any value in a column that the statistic rests on."""
+    if column not in frame.columns or frame[column].null_count() == frame.height:
+        raise DataError(f"{purpose} needs the column {column!r}, which is empty or missing")
+
+
+def check_columns(frame: pl.DataFrame, by: Sequence[str]) -> None:
+    """Refuse to split by a column that is not there."""
+    for name in by:
+        if name not in frame.columns:
+            raise InputError(
+                f"there is no column {name!r} to split by", cure=f"the columns are {', '.join(frame.columns)}"
+            )
+
+
+def each_group(frame: pl.DataFrame, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
+    """The parts of a table that share their values in `by`, in order; the whole table where `by` is empty."""
+    check_columns(frame, by)
+    if not by:
+        yield {}, frame
+        return
+    parts = frame.partition_by(list(by), as_dict=True, maintain_order=True)
+    for key in sorted(parts, key=lambda values: [(value is not None, value) for value in values]):
+        yield dict(zip(by, key, strict=True)), parts[key]
+
+
+def with_number(frame: pl.DataFrame, columns: Sequence[str], name: str) -> pl.DataFrame:
+    """The rows with the number (from 0) of their distinct values in `columns`, in order of appearance."""
+    distinct = frame.select(columns).unique(maintain_order=True).with_row_index(name)
+    numbered = frame.join(distinct, on=list(columns), how="left", nulls_equal=True, maintain_order="left")
+    return numbered.with_columns(pl.col(name).cast(pl.Int64))
+
+
+def document_medians(judgments: Any) -> pl.DataFrame:
+    """The plain median of each document's values as gains, for data whose values can be compared as they are."""
+    return (
+        judgments_of(judgments)
+        .group_by(DOCUMENT, maintain_order=True)
+        .agg(gain=pl.col("value").median(), judgments=pl.len().cast(pl.Int64))
+    )
+
+
+def five_numbers(column: str, prefix: str = "") -> list[pl.Expr]:
+    """Least, quartiles and greatest of a column."""
+    value = pl.col(column)
+    return [
+        value.min().alias(f"{prefix}least"),
+        value.quantile(0.25, "linear").alias(f"{prefix}q1"),
+        value.median().alias(f"{prefix}median"),
+        value.quantile(0.75, "linear").alias(f"{prefix}q3"),
+        value.max().alias(f"{prefix}greatest"),
+    ]
+
+
+def some(count: int, what: str) -> str:
+    """A count with its noun: "1 document", "12 documents"."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def tell(text: str) -> None:
+    """Say what the result leaves out or assumes, to the caller of the analysis."""
+    warnings.warn(text, JudgewellWarning, stacklevel=3)
+
+
+def or_none(value: float) -> float | None:
+    """A number for a table: null where it is undefined (the note says why)."""
+    return None if np.isnan(value) else float(value)
+
+
+def _not_empty(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    if frame.is_empty():
+        raise DataError(f"the {name} table has no rows")
+    return frame

@@ -1,0 +1,248 @@
+"""Kappa: agreement between two raters, or among many, corrected for what their habits alone would give.
+
+Cohen (1960, 1968): κ = 1 − Σ d_ij o_ij / Σ d_ij e_ij, with o the observed shares of value pairs, e the product of the
+two raters' own shares, d = 1 for unequal values (weights "none"), |i − j| ("linear") or (i − j)² ("quadratic") of the
+values themselves. Fleiss (1971): κ = (P̄ − P̄_e)/(1 − P̄_e), P_i the share of agreeing pairs of judgments of document i,
+P̄_e = Σ_j p_j²; documents may have different numbers of judgments. Intervals come from resampling documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from judgewell.agreement.common import (
+    DOCUMENT,
+    Floats,
+    Ints,
+    each_group,
+    gains_of,
+    judgments_of,
+    or_none,
+    some,
+    tell,
+)
+from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
+from judgewell.errors import DataError, InputError
+from judgewell.resampling import bootstrap_weights, percentile_interval, weight_blocks
+
+WEIGHTS = ("none", "linear", "quadratic")
+
+
+def kappa_of(first: ArrayLike, second: ArrayLike, weights: str = "none") -> float:
+    """Cohen's kappa of two raters' values for the same documents; NaN where both used one and the same value."""
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    return float(_kappas(x, y, weights, np.ones((1, len(x))))[0])
+
+
+def kappa_between(
+    label_sets: Mapping[str, Any],
+    weights: str = "none",
+    *,
+    by: Sequence[str] = (),
+    replicates: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Cohen's kappa of each two label sets over the documents both label; `by=("topic",)` for one row per topic."""
+    checked = {name: gains_of(labels) for name, labels in label_sets.items()}
+    rng = np.random.default_rng(seed)
+    rows = []
+    for first, second in combinations(checked, 2):
+        both = checked[first].join(checked[second], on=DOCUMENT, suffix="_second", maintain_order="left")
+        for key, part in each_group(both, by):
+            values = part["gain"].to_numpy(), part["gain_second"].to_numpy()
+            names = {"first": first, "second": second}
+            rows.append(key | names | _kappa_row(*values, weights, replicates, level, rng))
+    if all(row["kappa"] is None for row in rows):
+        raise DataError("kappa between label sets " + (rows[0]["note"] if rows else "needs two sets"))
+    return pl.DataFrame(rows, schema_overrides=_SCHEMA, infer_schema_length=None)
+
+
+def cohen_kappa(
+    judgments: Any, weights: str = "none", *, by: Sequence[str] = (), least_documents: int = LEAST_DOCUMENTS
+) -> pl.DataFrame:
+    """Cohen's kappa of each two assessors who share enough documents, largest overlap first.
+
+    :func:`judgewell.agreement.overlap.mean_over_pairs` gives the mean over pairs with its interval.
+    """
+    _check_weights(weights)
+    shared = shared_documents(judgments, by=by, least_documents=least_documents)
+    observed, expected = _disagreement_by_group(shared.first, shared.second, shared.pair, weights)
+    flat = expected <= 0
+    kappa = np.where(flat, np.nan, 1 - observed / np.where(flat, 1.0, expected))
+    same = np.bincount(shared.pair, weights=shared.first == shared.second) / np.bincount(shared.pair)
+    note = pl.when(pl.col("kappa").is_null()).then(
+        pl.lit("is undefined: both gave all documents one and the same value")
+    )
+    table = shared.pairs.with_columns(
+        pl.Series("observed", same), pl.Series("kappa", kappa, nan_to_null=True)
+    ).with_columns(note=note)
+    return table.sort([*by, "documents"], descending=[False] * len(by) + [True], maintain_order=True)
+
+
+def fleiss_kappa(
+    judgments: Any, *, by: Sequence[str] = (), replicates: int = 1000, level: float = 0.95, seed: int = 0
+) -> pl.DataFrame:
+    """Fleiss' kappa over the documents with two judgments or more; P̄ is the plain mean over documents."""
+    frame = judgments_of(judgments)
+    rng = np.random.default_rng(seed)
+    rows = [key | _fleiss_row(part, replicates, level, rng) for key, part in each_group(frame, by)]
+    if not by and rows[0]["note"]:
+        raise DataError(f"Fleiss' kappa {rows[0]['note']}")
+    single = sum(row["single"] for row in rows)
+    if single:
+        tell(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of kappa")
+    schema: dict[str, Any] = dict.fromkeys(("kappa", "low", "high", "observed", "expected"), pl.Float64)
+    return pl.DataFrame(rows, schema_overrides=schema | {"note": pl.String}, infer_schema_length=None)
+
+
+def _kappa_row(
+    x: Floats, y: Floats, weights: str, replicates: int, level: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "documents": len(x),
+        "observed": float((x == y).mean()) if len(x) else None,
+        "kappa": None,
+        "low": None,
+        "high": None,
+        "note": None if len(x) else "needs documents that both labelled; there are none",
+    }
+    if not len(x):
+        return row
+    row["kappa"] = or_none(kappa_of(x, y, weights))
+    if row["kappa"] is None:
+        row["note"] = f"is undefined: both gave every document the value {x[0]:g}"
+    elif replicates:
+        drawn = [_kappas(x, y, weights, block) for block in weight_blocks(len(x), replicates, rng)]
+        row["low"], row["high"] = map(or_none, percentile_interval(np.concatenate(drawn), level))
+    return row
+
+
+def _check_weights(weights: str) -> None:
+    if weights not in WEIGHTS:
+        raise InputError(f"there are no weights {weights!r} for kappa", cure=f"choose {', '.join(WEIGHTS)}")
+
+
+def _kappas(x: Floats, y: Floats, weights: str, drawn: Any) -> Floats:
+    """Kappa in each resample (resamples × documents counts); NaN where chance disagreement is 0."""
+    from scipy.sparse import csr_array
+
+    _check_weights(weights)
+    distinct, codes = np.unique(np.concatenate([x, y]), return_inverse=True)
+    codes = codes.ravel()
+    places = np.arange(len(x))
+    shape = (len(x), len(distinct))
+    counted = np.asarray(drawn, dtype=np.float64)
+    ones = np.ones(len(x))
+    first, second = (
+        np.asarray((csr_array((ones, (places, own)), shape=shape).T @ counted.T).T)
+        for own in (codes[: len(x)], codes[len(x) :])
+    )
+    observed = counted @ _distance(x, y, weights)
+    expected = ((first @ _distance(distinct[:, None], distinct[None, :], weights)) * second).sum(axis=1) / len(x)
+    flat = expected <= 0
+    return np.where(flat, np.nan, 1 - observed / np.where(flat, 1.0, expected))
+
+
+def _disagreement_by_group(x: Floats, y: Floats, group: Ints, weights: str) -> tuple[Floats, Floats]:
+    """The mean observed and the expected disagreement of each group (0, 1, 2 …)."""
+    size = np.bincount(group)
+    observed = np.asarray(np.bincount(group, weights=_distance(x, y, weights)) / size)
+    if weights == "quadratic":
+        means = [np.bincount(group, weights=part) / size for part in (x, y, x**2, y**2)]
+        spread = means[2] + means[3] - 2 * means[0] * means[1]
+        return observed, np.where(spread <= 1e-12 * (means[2] + means[3]), 0.0, spread)
+    merged = np.concatenate([x, y])
+    place, is_first = np.concatenate([group, group]), np.repeat([1.0, 0.0], len(x))
+    order = np.lexsort((merged, place))
+    merged, place, is_first = merged[order], place[order], is_first[order]
+    fresh = np.append((place[1:] != place[:-1]) | (merged[1:] != merged[:-1]), True)
+    ends = np.flatnonzero(fresh)  # the last row of each distinct value of a group
+    before = np.cumsum(2 * size) - 2 * size
+    of_first = np.cumsum(is_first)[ends] - (np.cumsum(size) - size)[place[ends]]
+    of_both = (ends + 1) - before[place[ends]]
+    below_x, below_y = of_first / size[place[ends]], (of_both - of_first) / size[place[ends]]
+    if weights == "linear":  # E|x − y| = ∫ F_x(1 − F_y) + F_y(1 − F_x)
+        last = np.append(place[ends][1:] != place[ends][:-1], True)
+        gap = np.where(last, 0.0, np.append(merged[ends][1:], 0.0) - merged[ends])
+        cells = gap * (below_x * (1 - below_y) + below_y * (1 - below_x))
+        return observed, np.bincount(place[ends], weights=cells).astype(np.float64)
+    started = np.append(True, place[ends][1:] != place[ends][:-1])
+    share_x = below_x - np.where(started, 0.0, np.append(0.0, below_x[:-1]))
+    share_y = below_y - np.where(started, 0.0, np.append(0.0, below_y[:-1]))
+    agreeing = np.bincount(place[ends], weights=share_x * share_y)
+    return observed, np.where(agreeing >= 1 - 1e-12, 0.0, 1 - agreeing)
+
+
+def _distance(first: Floats, second: Floats, weights: str) -> Floats:
+    if weights == "none":
+        return np.asarray(first != second, dtype=np.float64)
+    return np.asarray(np.abs(first - second) if weights == "linear" else (first - second) ** 2, dtype=np.float64)
+
+
+def _fleiss_row(frame: pl.DataFrame, replicates: int, level: float, rng: np.random.Generator) -> dict[str, Any]:
+    cells = frame.group_by([*DOCUMENT, "value"], maintain_order=True).agg(count=pl.len().cast(pl.Float64))
+    cells = cells.with_columns(total=pl.col("count").sum().over(DOCUMENT))
+    many = cells.filter(pl.col("total") >= 2)
+    documents = frame.select(DOCUMENT).n_unique()
+    row: dict[str, Any] = {
+        "kappa": None,
+        "low": None,
+        "high": None,
+        "observed": None,
+        "expected": None,
+        "documents": many.select(DOCUMENT).n_unique(),
+        "single": documents - many.select(DOCUMENT).n_unique(),
+        "note": None,
+    }
+    if many.is_empty():
+        return row | {"note": f"needs two judgments per document; {some(documents, 'document')} have one"}
+    if many["value"].n_unique() == 1:
+        return row | {"note": f"is undefined where all values are equal; all are {many['value'][0]:g}"}
+    agreeing, shares = _fleiss_parts(many)
+    size = len(agreeing)
+    observed, expected = _fleiss_terms(agreeing, shares, np.ones((1, size)))
+    row |= {"observed": float(observed[0]), "expected": float(expected[0])}
+    row["kappa"] = float((observed[0] - expected[0]) / (1 - expected[0]))
+    if replicates:
+        seen, chance = _fleiss_terms(agreeing, shares, bootstrap_weights(size, replicates, rng).astype(np.float64))
+        flat = chance >= 1
+        drawn = np.where(flat, np.nan, (seen - chance) / np.where(flat, 1.0, 1 - chance))
+        row["low"], row["high"] = map(or_none, percentile_interval(drawn, level))
+    return row
+
+
+def _fleiss_parts(cells: pl.DataFrame) -> tuple[Floats, Any]:
+    """Each document's share of agreeing pairs, and how often it got each value (sparse)."""
+    from scipy.sparse import csr_array
+
+    numbered = cells.with_columns(
+        document=pl.struct(DOCUMENT).rank("dense") - 1, place=pl.col("value").rank("dense") - 1
+    )
+    document, place = numbered["document"].to_numpy(), numbered["place"].to_numpy()
+    counts = csr_array((cells["count"].to_numpy(), (document.astype(np.int64), place.astype(np.int64))))
+    totals = np.asarray(counts.sum(axis=1)).ravel()
+    squares = np.asarray(counts.power(2).sum(axis=1)).ravel()
+    return (squares - totals) / (totals * (totals - 1)), counts
+
+
+def _fleiss_terms(agreeing: Floats, counts: Any, weights: Floats) -> tuple[Floats, Floats]:
+    used = (counts.T @ weights.T).T
+    shares = used / used.sum(axis=1, keepdims=True)
+    return weights @ agreeing / weights.sum(axis=1), (shares**2).sum(axis=1)
+
+
+_SCHEMA = {
+    "documents": pl.Int64,
+    "observed": pl.Float64,
+    "kappa": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "note": pl.String,
+}

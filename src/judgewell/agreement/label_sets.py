@@ -1,0 +1,104 @@
+"""Agree, disagree, unknown: how far any number of label sets put the same documents in the same order.
+
+Over all pairs of documents of a topic that both sets label: A = same strict order, D = opposite order, U = tied in
+either; A + D + U = 1 and A − D is Kendall's tau-a (Yang, Moffat & Turpin 2018, Table 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+
+from judgewell.agreement.common import gains_of, tell, with_number
+from judgewell.agreement.concord import TIE, count_concordance
+from judgewell.errors import DataError, InputError
+from judgewell.tables import SCORES, check
+
+COUNTS = ["pairs", "agree", "disagree", "unknown"]
+
+
+def concordance_by_topic(label_sets: Mapping[str, Any], *, tolerance: float = TIE) -> pl.DataFrame:
+    """Per topic and pair of label sets: the document pairs both label, counted and as shares, with tau-a and tau-b."""
+    if len(label_sets) < 2:
+        raise InputError(f"{len(label_sets)} label set cannot be compared", cure="give two or more, each with its name")
+    checked = {name: gains_of(labels) for name, labels in label_sets.items()}
+    parts = [
+        _compare(checked[first], checked[second], first, second, tolerance)
+        for first, second in combinations(label_sets, 2)
+    ]
+    table = pl.concat(parts)
+    if table.is_empty():
+        raise DataError("no two label sets share two documents of a topic")
+    return table
+
+
+def concordance(label_sets: Mapping[str, Any], *, tolerance: float = TIE) -> pl.DataFrame:
+    """Per pair of label sets: shares over all document pairs (micro) and as the mean over topics (macro)."""
+    topics = concordance_by_topic(label_sets, tolerance=tolerance)
+    compared = topics.select("first", "second").unique().rows()
+    lost = [pair for pair in combinations(label_sets, 2) if pair not in compared]
+    for first, second in lost:
+        tell(f"{first} and {second} share no two documents of a topic and are not compared")
+    shares = [(pl.col(name).sum() / pl.col("pairs").sum()).alias(f"micro_{name}") for name in COUNTS[1:]]
+    means = [pl.col(f"{name}_share").mean().alias(f"macro_{name}") for name in COUNTS[1:]]
+    return topics.group_by("first", "second", maintain_order=True).agg(
+        pl.len().alias("topics"),
+        *[pl.col(name).sum() for name in COUNTS],
+        *shares,
+        *means,
+        micro_tau_a=(pl.col("agree").sum() - pl.col("disagree").sum()) / pl.col("pairs").sum(),
+        macro_tau_a=pl.col("tau_a").mean(),
+        macro_tau_b=pl.col("tau_b").mean(),
+    )
+
+
+def system_concordance(score_sets: Mapping[str, Any], *, tolerance: float = TIE) -> pl.DataFrame:
+    """The same over pairs of systems, ordered by their means: each set holds the scores under one set of labels.
+
+    One row per measure and pair of sets; a system must have the same topics in both, which evaluation takes care of.
+    """
+    means = {name: _mean_scores(scores) for name, scores in score_sets.items()}
+    return concordance_by_topic(means, tolerance=tolerance).rename({"topic": "measure"})
+
+
+def _mean_scores(scores: Any) -> pl.DataFrame:
+    """Systems as documents and measures as topics, so that one comparison serves both."""
+    return (
+        check(scores, SCORES)
+        .group_by("measure", "system", maintain_order=True)
+        .agg(gain=pl.col("value").mean())
+        .rename({"measure": "topic", "system": "doc"})
+    )
+
+
+def _compare(first: pl.DataFrame, second: pl.DataFrame, name: str, other: str, tolerance: float) -> pl.DataFrame:
+    both = first.join(second, on=["topic", "doc"], suffix="_second", maintain_order="left").sort(
+        "topic", maintain_order=True
+    )
+    both = with_number(both, ["topic"], "number")
+    counted = count_concordance(
+        both["gain"].to_numpy(), both["gain_second"].to_numpy(), both["number"].to_numpy(), tolerance=tolerance
+    )
+    topics = both.group_by("topic", maintain_order=True).agg(documents=pl.len())
+    table = topics.with_columns(
+        pl.Series("pairs", counted.pairs, dtype=pl.Int64),
+        pl.Series("agree", counted.agree, dtype=pl.Int64),
+        pl.Series("disagree", counted.disagree, dtype=pl.Int64),
+        pl.Series("unknown", counted.unknown, dtype=pl.Int64),
+        pl.Series("tau_a", counted.tau_a, dtype=pl.Float64),
+        pl.Series("tau_b", counted.tau_b, dtype=pl.Float64, nan_to_null=True),
+    ).filter(pl.col("pairs") > 0)
+    shares = [(pl.col(name) / pl.col("pairs")).alias(f"{name}_share") for name in COUNTS[1:]]
+    note = pl.when(pl.col("tau_b").is_null()).then(pl.lit("tau-b is undefined: one set ties every pair"))
+    return table.with_columns(*shares, note=note).select(
+        pl.lit(name).alias("first"), pl.lit(other).alias("second"), *_order(table.columns)
+    )
+
+
+def _order(columns: list[str]) -> list[str]:
+    """Counts, then shares, then tau, then the note."""
+    shares = [f"{name}_share" for name in COUNTS[1:]]
+    return [*[name for name in columns if not name.startswith("tau")], *shares, "tau_a", "tau_b", "note"]

@@ -1,0 +1,230 @@
+"""Document scores against expert levels: do higher levels get higher scores, where not, and by how much?
+
+`gains` holds the documents' scores, `levels` is a gains table whose gain is the expert level (0 … 3 for N, M, R, H).
+Documents without a level are U: they are described, never compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.agreement.common import (
+    Floats,
+    each_group,
+    five_numbers,
+    gains_of,
+    level_pairs,
+    level_values,
+    with_levels,
+)
+from judgewell.errors import DataError
+
+UNLABELLED = "U"
+
+
+def level_distributions(gains: Any, levels: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
+    """The scores of each level's documents as a box plot needs them: quartiles, whiskers at 1.5 IQR, what lies beyond.
+
+    Turpin et al. 2015, Fig. 1 and 2 (`by=("topic",)`); Yang et al. 2018, Fig. 3.
+    """
+    frame = with_levels(gains_of(gains), levels).sort("level", nulls_last=True, maintain_order=True)
+    frame = frame.with_columns(q1=_quartile(0.25, [*by, "level"]), q3=_quartile(0.75, [*by, "level"]))
+    reach = 1.5 * (pl.col("q3") - pl.col("q1"))
+    inside = pl.col("gain").is_between(pl.col("q1") - reach, pl.col("q3") + reach)
+    boxes = frame.group_by([*by, "level"], maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("documents"),
+        *five_numbers("gain"),
+        pl.col("gain").mean().alias("mean"),
+        pl.col("gain").std().alias("sd"),
+        pl.col("gain").filter(inside).min().alias("whisker_low"),
+        pl.col("gain").filter(inside).max().alias("whisker_high"),
+        (~inside).sum().cast(pl.Int64).alias("beyond"),
+    )
+    label = pl.when(pl.col("level").is_null()).then(pl.lit(UNLABELLED)).otherwise(level_label(pl.col("level")))
+    first = [*by, "level", "label"]
+    boxes = boxes.sort([*by, "level"], nulls_last=True).with_columns(label=label)
+    return boxes.select(*first, *[name for name in boxes.columns if name not in first])
+
+
+def adjacent_level_tests(gains: Any, levels: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
+    """Do documents of adjacent levels differ in score? Two-tailed t (Student and Welch), Welch on logs, and rank-sum.
+
+    Turpin et al. 2015 report a t-test without saying which; all are given. Logs need scores above 0.
+    """
+    frame = with_levels(gains_of(gains), levels)
+    known = frame.filter(pl.col("level").is_not_null())
+    adjacent = list(pairwise(level_values(known)))
+    rows = []
+    for key, part in each_group(known, by):
+        scores = by_level(part, "gain")
+        for low, high in adjacent:
+            rows.append(key | {"lower": low, "upper": high} | _two_sample(scores.get(low), scores.get(high)))
+    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_TESTS)
+
+
+def exceptions(gains: Any, levels: Any) -> pl.DataFrame:
+    """Per topic, every two levels whose median scores are out of order (Turpin et al. 2015, §4.1).
+
+    One row per topic and pair of levels that has documents of both; equal medians are not out of order.
+    """
+    frame = with_levels(gains_of(gains), levels).filter(pl.col("level").is_not_null())
+    present = level_values(frame)
+    medians = frame.group_by("topic", "level").agg(median=pl.col("gain").median(), documents=pl.len())
+    pairs = pl.DataFrame(
+        [(low, high, (low, high) in list(pairwise(present))) for low, high in level_pairs(present)],
+        schema=["lower", "upper", "adjacent"],
+        orient="row",
+    )
+    lower = medians.rename({"level": "lower", "median": "lower_median", "documents": "lower_documents"})
+    upper = medians.rename({"level": "upper", "median": "upper_median", "documents": "upper_documents"})
+    return (
+        lower.join(upper, on="topic")
+        .join(pairs, on=["lower", "upper"])
+        .with_columns(exception=pl.col("lower_median") > pl.col("upper_median"))
+        .sort("topic", "lower", "upper")
+    )
+
+
+def exception_counts(gains: Any, levels: Any) -> pl.DataFrame:
+    """Exceptions among adjacent and among all pairs of levels: how many of how many cases over all topics."""
+    table = exceptions(gains, levels)
+    exception = pl.col("exception")
+    total = [pl.len().alias("cases"), exception.sum().alias("exceptions"), exception.mean().alias("share")]
+    adjacent = table.filter("adjacent").select(pl.lit("adjacent").alias("levels"), *total)
+    return pl.concat([adjacent, table.select(pl.lit("all").alias("levels"), *total)])
+
+
+def order_agreement(gains: Any, levels: Any) -> pl.DataFrame:
+    """Per topic and pair of levels, the document pairs whose scores go the levels' way (Turpin et al. 2015, Fig. 3).
+
+    strict counts lower < upper, lenient lower ≤ upper, half counts a tie as one half.
+    """
+    frame = with_levels(gains_of(gains), levels).filter(pl.col("level").is_not_null())
+    compared = level_pairs(level_values(frame))
+    rows = []
+    for key, part in each_group(frame, ["topic"]):
+        scores = by_level(part, "gain")
+        for low, high in compared:
+            if low in scores and high in scores:
+                below, tied, pairs = _order(scores[low], scores[high])
+                rows.append(key | {"lower": low, "upper": high, "pairs": pairs, "in_order": below, "tied": tied})
+    if not rows:
+        raise DataError("order agreement needs a topic with documents of two levels; every topic has one level only")
+    return pl.DataFrame(rows).with_columns(order_shares())
+
+
+def order_agreement_summary(gains: Any, levels: Any) -> pl.DataFrame:
+    """Order agreement per pair of levels as the mean over topics, then over pairs of levels, and pooled over pairs.
+
+    The row "mean" averages the level pairs; "pooled" counts document pairs alike. `topics` have both levels,
+    `left_out` have not.
+    """
+    table = order_agreement(gains, levels)
+    topics = table["topic"].n_unique()
+    shares = ["strict", "half", "lenient"]
+    counts = [pl.col(name).sum() for name in ("pairs", "in_order", "tied")]
+    each = (
+        table.group_by("lower", "upper")
+        .agg(*[pl.col(name).mean() for name in shares], *counts, topics=pl.len().cast(pl.Int64))
+        .sort("lower", "upper")
+        .with_columns(
+            left_out=topics - pl.col("topics"),
+            figure=pl.concat_str(level_label("lower"), pl.lit("<"), level_label("upper")),
+        )
+    )
+    mean = each.select(pl.lit("mean").alias("figure"), *[pl.col(name).mean() for name in shares])
+    pooled = table.select(pl.lit("pooled").alias("figure"), *counts).with_columns(order_shares())
+    columns = ["figure", "lower", "upper", *shares, "pairs", "in_order", "tied", "topics", "left_out"]
+    return pl.concat([each, mean, pooled], how="diagonal").select(columns)
+
+
+def order_shares() -> list[pl.Expr]:
+    """strict, half and lenient from the counts pairs, in_order and tied."""
+    pairs, in_order, tied = pl.col("pairs"), pl.col("in_order"), pl.col("tied")
+    return [
+        (in_order / pairs).alias("strict"),
+        ((in_order + tied / 2) / pairs).alias("half"),
+        ((in_order + tied) / pairs).alias("lenient"),
+    ]
+
+
+def by_level(frame: pl.DataFrame, column: str) -> dict[float, Floats]:
+    """The column's values of each level."""
+    parts = frame.partition_by("level", as_dict=True)
+    return {float(key[0]): part[column].to_numpy() for key, part in parts.items()}
+
+
+def rank_sum(low: Floats | None, high: Floats | None) -> dict[str, Any]:
+    """Counts, medians and Mann–Whitney's p of two samples, with a note where one is missing."""
+    from scipy.stats import mannwhitneyu
+
+    row: dict[str, Any] = _described(low, high) | {"p_rank_sum": None, "note": _too_few(low, high, 1)}
+    if low is None or high is None:
+        return row
+    if np.ptp(np.concatenate([low, high])) == 0:
+        row["note"] = f"no test: all values of both levels are {low[0]:g}"
+    else:
+        row["p_rank_sum"] = float(mannwhitneyu(low, high, alternative="two-sided").pvalue)
+    return row
+
+
+def _two_sample(low: Floats | None, high: Floats | None) -> dict[str, Any]:
+    from scipy.stats import ttest_ind
+
+    row = rank_sum(low, high) | {"p_student": None, "p_welch": None, "p_welch_log": None}
+    row["note"] = row.pop("note") or _too_few(low, high, 2)  # the note stands last
+    if low is None or high is None or row["note"]:
+        return row
+    if max(np.ptp(low), np.ptp(high)) == 0:
+        return row | {"note": "a t-test needs scores that vary; in both levels all are equal"}
+    row["p_student"] = float(ttest_ind(low, high).pvalue)
+    row["p_welch"] = float(ttest_ind(low, high, equal_var=False).pvalue)
+    if min(low.min(), high.min()) <= 0:
+        row["note"] = "no test on logs: some scores are not above 0"
+    else:
+        row["p_welch_log"] = float(ttest_ind(np.log(low), np.log(high), equal_var=False).pvalue)
+    return row
+
+
+def _described(low: Floats | None, high: Floats | None) -> dict[str, Any]:
+    described: dict[str, Any] = {}
+    for side, values in (("lower", low), ("upper", high)):
+        described[f"{side}_count"] = 0 if values is None else len(values)
+        described[f"{side}_mean"] = None if values is None else float(values.mean())
+        described[f"{side}_median"] = None if values is None else float(np.median(values))
+    return described
+
+
+def _too_few(low: Floats | None, high: Floats | None, least: int) -> str | None:
+    counts = [0 if values is None else len(values) for values in (low, high)]
+    if min(counts) >= least:
+        return None
+    return f"needs {least} or more of both levels; there are {counts[0]} and {counts[1]}"
+
+
+def _order(low: Floats, high: Floats) -> tuple[int, int, int]:
+    """How many (lower, upper) pairs are in order, tied, and there at all: by sorting, not by comparing each two."""
+    ordered = np.sort(low)
+    below = np.searchsorted(ordered, high, side="left").sum()
+    not_above = np.searchsorted(ordered, high, side="right").sum()
+    return int(below), int(not_above - below), len(low) * len(high)
+
+
+def _quartile(share: float, by: list[str]) -> pl.Expr:
+    return pl.col("gain").quantile(share, "linear").over(by)
+
+
+def level_label(level: str | pl.Expr) -> pl.Expr:
+    """A level as text: 2 rather than 2.0."""
+    value = pl.col(level) if isinstance(level, str) else level
+    return pl.when(value == value.round()).then(value.cast(pl.Int64).cast(pl.String)).otherwise(value.cast(pl.String))
+
+
+_NUMBERS = ("lower_mean", "lower_median", "upper_mean", "upper_median")
+_TESTS: dict[str, Any] = dict.fromkeys((*_NUMBERS, "p_rank_sum", "p_student", "p_welch", "p_welch_log"), pl.Float64)
+_TESTS["note"] = pl.String
