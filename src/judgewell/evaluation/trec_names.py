@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from judgewell.errors import JudgewellWarning, MeasureError
 from judgewell.evaluation.measures import trec_only as only
 from judgewell.evaluation.measures.base import Array, Measure
-from judgewell.evaluation.measures.binary import AP, RR, Binary, Bpref, InfAP, P, Recall, Rprec, Success
+from judgewell.evaluation.measures.binary import AP, RR, Bpref, InfAP, P, Recall, Rprec, Success
 from judgewell.evaluation.measures.cumulative import nDCG
 from judgewell.evaluation.measures.sets import NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR
 
@@ -84,21 +84,23 @@ class Family:
     kind: str = "real"
     by_topic: bool = True
 
-    def lines(self, given: str | None, rel: float | None) -> Iterator[TrecMeasure]:
-        """The lines for the parameters given, or trec_eval's own."""
+    def lines(self, given: str | None, **common: Any) -> Iterator[TrecMeasure]:
+        """The lines for the parameters given, or trec_eval's own; `common` goes to all measures that know it."""
         if self.ranks or self.levels:
             for value in self._values(given):
                 shown = f"{value:d}" if self.ranks else f"{value:.2f}"
-                yield self._line(f"{self.name}_{shown}", {self.parameter: value}, rel)
+                yield self._line(f"{self.name}_{shown}", {self.parameter: value}, common)
         elif given is None:
-            yield self._line(self.name, {}, rel)
+            yield self._line(self.name, {}, common)
         else:
-            yield self._line(f"{self.name}_{given}", self._settings(given), rel)
+            yield self._line(f"{self.name}_{given}", self._settings(given), common)
 
-    def _line(self, name: str, settings: Mapping[str, Any], rel: float | None) -> TrecMeasure:
-        binary = self.cls is not None and issubclass(self.cls, Binary) and self.cls is not NumRet
-        settings = {**self.fixed, **settings, **({"rel": rel} if binary else {})}
-        measure = None if self.cls is None else self.cls(**settings)
+    def _line(self, name: str, settings: Mapping[str, Any], common: Mapping[str, Any]) -> TrecMeasure:
+        if self.cls is None:
+            return TrecMeasure(name, None, self.over_topics, self.kind, self.by_topic)
+        known = {field.name for field in self.cls.parameters()}
+        shared = {key: value for key, value in common.items() if key in known}
+        measure = self.cls(**{**shared, **self.fixed, **settings})
         return TrecMeasure(name, measure, self.over_topics, self.kind, self.by_topic)
 
     def _values(self, given: str | None) -> Sequence[Any]:
@@ -140,7 +142,7 @@ FAMILIES = {
     for family in (
         Family("runid", None, kind="text", by_topic=False),
         Family("num_q", None, kind="whole", by_topic=False),
-        Family("num_ret", NumRet, over_topics="sum", kind="whole"),
+        Family("num_ret", NumRet, fixed={"rel": None}, over_topics="sum", kind="whole"),
         Family("num_rel", NumRel, over_topics="sum", kind="whole"),
         Family("num_rel_ret", NumRelRet, over_topics="sum", kind="whole"),
         Family("map", AP),
@@ -186,15 +188,21 @@ SETS = {
 
 
 def trec_measures(
-    names: Iterable[str] = ("official",), *, rel: float | None = None, negative_grades: bool = False
+    names: Iterable[str] = ("official",),
+    *,
+    rel: float | None = None,
+    version: int = 10,
+    negative_grades: bool = False,
 ) -> list[TrecMeasure]:
     """The lines that trec_eval prints for its `-m` arguments, in its order.
 
-    `rel` is its `-l`, the least gain that counts as relevant. `negative_grades` says that the judgments had grades
+    `rel` is its `-l`, the least gain that counts as relevant. Version 9 differs from 10 in how interpolated precision
+    rounds the recall to reach. `negative_grades` says that the judgments had grades
     below 0, pooled documents that were not judged: infAP needs to tell them apart, so it is refused, and left out of a
     set with a warning.
     """
     asked: dict[str, str | None] = {}
+    common = {"rel": rel, "version": version}
     for text in names:
         if text in SETS:
             asked |= {name: asked.get(name) for name in SETS[text] if not (negative_grades and name == "infAP")}
@@ -206,7 +214,7 @@ def trec_measures(
             raise MeasureError("infAP tells pooled documents (grades below 0) from others, which gains do not; use AP")
         known = asked.get(name)
         asked[name] = f"{known},{given}" if known and given and FAMILIES[name].ranks else given
-    return [line for name in FAMILIES if name in asked for line in FAMILIES[name].lines(asked[name], rel)]
+    return [line for name in FAMILIES if name in asked for line in FAMILIES[name].lines(asked[name], **common)]
 
 
 def needed(lines: Iterable[TrecMeasure]) -> list[Measure]:

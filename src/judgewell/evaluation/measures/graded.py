@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -82,7 +83,7 @@ class Q(Measure):
 
 def _worth_something(gains: Array) -> tuple[Array, Array]:
     """The gains above 0 of each row, pushed together to the left, 0 behind them; and their ranks, 1 behind them."""
-    rows = gains.reshape(-1, gains.shape[-1])
+    rows = gains.reshape(math.prod(gains.shape[:-1]), gains.shape[-1])
     row, rank = np.nonzero(rows > 0)
     counts = np.bincount(row, minlength=len(rows))
     place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)

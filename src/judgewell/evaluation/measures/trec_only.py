@@ -34,11 +34,12 @@ class TrecIPrec(TrecOnly):
     """Interpolated precision where the recall to reach is rounded to a whole number of relevant documents."""
 
     recall: float = setting(0.0, "the recall to reach", least=0)
+    version: int = setting(10, "of trec_eval: 10 rounds to the nearest, 9 up", least=9, most=10)
 
     name: ClassVar[str] = "iprec_at_recall"
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
-        needed = np.floor(self.recall * np.asarray(self.known(ideal)) + 0.5)
+        needed = np.floor(self.recall * np.asarray(self.known(ideal)) + (0.5 if self.version == 10 else 0.9))
         return best_precision(self.relevant(gains), needed)
 
 
@@ -47,12 +48,16 @@ class ElevenPoint(TrecOnly):
     """The mean of the interpolated precision at several recall levels."""
 
     levels: tuple[float, ...] = tuple(level / 10 for level in range(11))
+    version: int = setting(10, "of trec_eval: 10 rounds to the nearest, 9 up", least=9, most=10)
 
     name: ClassVar[str] = "11pt_avg"
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
-        values = [TrecIPrec(rel=self.rel, recall=level).of_lengths(gains, ideal, lengths) for level in self.levels]
-        return np.divide(sum(values, np.zeros(())), len(self.levels))
+        total = np.zeros(())
+        for level in self.levels:
+            at_level = TrecIPrec(rel=self.rel, recall=level, version=self.version)
+            total = total + at_level.of_lengths(gains, ideal, lengths)
+        return np.divide(total, len(self.levels))
 
 
 @dataclass(frozen=True, kw_only=True)
