@@ -1,0 +1,62 @@
+"""Several gains of the same documents made one: their geometric mean (METHODS 4.7, Yang, Moffat and Turpin 2018)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.scaling.inputs import gains_frame, place
+from judgewell.tables import GAINS, check
+
+
+def combine(tables: Sequence[Any], *, scaled: bool = True) -> pl.DataFrame:
+    """The geometric mean of the gains of each document; a gain of 0 in any makes it 0.
+
+    `scaled` divides each table's gains by their topic's maximum before (else the result is divided by its own). A
+    document that a table lacks gets no combined gain and is counted.
+    """
+    if len(tables) < 2:
+        raise InputError(f"{len(tables)} gains table cannot be combined", cure="give two or more")
+    parts = [_part(table, number, scaled) for number, table in enumerate(tables)]
+    both = parts[0]
+    for part in parts[1:]:
+        both = both.join(part, on=["topic", "doc"], how="full", coalesce=True)
+    names = [f"gain{number}" for number in range(len(parts))]
+    lacking = both.filter(pl.any_horizontal(pl.col(names).is_null())).sort("topic", "doc")
+    if len(lacking) == len(both):
+        raise DataError("no document is in all the gains tables; combine gains of the same topics and documents")
+    if len(lacking):
+        warnings.warn(
+            f"{len(lacking)} of {len(both)} documents lack a gain in one of the tables and are left out "
+            f"({place(lacking)})",
+            JudgewellWarning,
+            stacklevel=2,
+        )
+    both = both.filter(pl.all_horizontal(pl.col(names).is_not_null()))
+    product = pl.sum_horizontal(pl.col(names).log()) / len(names)
+    gains = both.with_columns(gain=product.exp(), judgments=pl.max_horizontal("^judgments.*$"))
+    if not scaled:
+        gains = gains.with_columns(gain=_over_maximum("gain"))
+    return gains_frame(gains)
+
+
+def _over_maximum(name: str) -> pl.Expr:
+    """A gain over its topic's maximum; a topic whose gains are all 0 stays 0."""
+    top = pl.col(name).max().over("topic")
+    return pl.when(top > 0).then(pl.col(name) / top).otherwise(0.0)
+
+
+def _part(table: Any, number: int, scaled: bool) -> pl.DataFrame:
+    gains = check(table, GAINS)
+    below = gains.filter(pl.col("gain") < 0)
+    if len(below):
+        raise InputError(
+            f"the gain {below['gain'][0]:g} is below 0 ({place(below)})",
+            cure="a geometric mean needs gains of 0 or more: combine other gains, or not their logarithms",
+        )
+    gain = _over_maximum("gain") if scaled else pl.col("gain")
+    return gains.select("topic", "doc", gain.alias(f"gain{number}"), pl.col("judgments").alias(f"judgments{number}"))

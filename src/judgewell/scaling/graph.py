@@ -1,0 +1,89 @@
+"""Comparisons as a graph: documents as numbers, cells (pairs compared at least once), components that hang together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgewell.errors import DataError
+from judgewell.scaling.laplacian import Array, Index, summed
+
+Components = Literal["error", "separate"]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Documents (topic, doc, judgments; one row each) and the cells between them, all topics in one graph.
+
+    `left` and `right` are rows of `documents`, left < right; `count` is the number of answers in the cell, and
+    `value` what they say for left over right: a sum of wins or a mean log ratio.
+    """
+
+    documents: pl.DataFrame
+    left: Index
+    right: Index
+    count: Array
+    value: Array
+
+    @property
+    def size(self) -> int:
+        return len(self.documents)
+
+    def net(self, flows: Array) -> Array:
+        """What the cells' flows add up to at each document: + at the left end, - at the right."""
+        return summed(self.left, flows, self.size) - summed(self.right, flows, self.size)
+
+
+def cells_of(pairs: pl.DataFrame, value: pl.Expr, mirrored: pl.Expr, combine: Literal["sum", "mean"]) -> Cells:
+    """The cells of a pairs frame; `value` is what a row says for left over right, `mirrored` for right over left."""
+    rows = pairs.lazy().select("topic", "left", "right", value=value, mirrored=mirrored)
+    ends = [rows.select("topic", doc=side) for side in ("left", "right")]
+    documents = pl.concat(ends).group_by("topic", "doc").agg(judgments=pl.len()).sort("topic", "doc")
+    found = documents.collect()
+    numbered = found.lazy().select("topic", "doc").with_row_index("number")
+    for side in ("left", "right"):
+        ids = numbered.rename({"doc": side, "number": f"{side}_number"})
+        rows = rows.join(ids, on=["topic", side], how="left")
+    first, second = pl.col("left_number"), pl.col("right_number")
+    oriented = rows.select(
+        left=pl.min_horizontal(first, second),
+        right=pl.max_horizontal(first, second),
+        value=pl.when(first < second).then("value").otherwise("mirrored"),
+    )
+    total = pl.col("value").sum() if combine == "sum" else pl.col("value").mean()
+    cells = oriented.group_by("left", "right").agg(value=total, count=pl.len()).sort("left", "right").collect()
+    ints: list[NDArray[Any]] = [cells[name].to_numpy().astype(np.int64) for name in ("left", "right")]
+    count = cells["count"].to_numpy().astype(np.float64)
+    return Cells(found, ints[0], ints[1], count, cells["value"].to_numpy().astype(np.float64))
+
+
+def component_numbers(documents: pl.DataFrame, labels: Index) -> Index:
+    """Each document's component, numbered from 1 within its topic."""
+    frame = pl.DataFrame({"topic": documents["topic"], "label": labels})
+    return frame.select(pl.col("label").rank("dense").over("topic"))["label"].to_numpy().astype(np.int64)
+
+
+def refuse_unconnected(documents: pl.DataFrame, labels: Index, rule: Components) -> None:
+    """An unconnected topic is an error that names its components, unless each is to be scaled alone."""
+    if rule == "separate":
+        return
+    frame = documents.with_columns(component=component_numbers(documents, labels))
+    parts = frame.group_by("topic", "component").agg(pl.len(), example=pl.col("doc").first())
+    parts = parts.with_columns(number=pl.len().over("topic")).filter(pl.col("number") > 1).sort("topic", "component")
+    if parts.is_empty():
+        return
+    topic = parts["topic"][0]
+    mine = parts.filter(pl.col("topic") == topic)
+    named = [f"{row['len']} documents with {row['example']}" for row in mine.head(4).iter_rows(named=True)]
+    named += ["…"] if len(mine) > 4 else []
+    others = parts["topic"].n_unique() - 1
+    raise DataError(
+        f"topic {topic}: its comparisons fall into {len(mine)} components that were never compared with each other "
+        f"({'; '.join(named)})"
+        + (f", and so do {others} other topics" if others else "")
+        + "; add comparisons between them, or scale each alone (components=separate)"
+    )

@@ -1,0 +1,131 @@
+"""What every scaling function asks of its table before it computes: one scale, named groups, told repeats."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import polars as pl
+
+from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
+
+Repeated = Literal["all", "first", "last", "error"]
+
+# What tells one sitting apart: a unit is one assessor's batch for one topic, and a batch may be given to several.
+GROUP = ("topic", "unit", "assessor")
+
+
+def judgments_of(data: Any) -> pl.DataFrame:
+    """The data as a checked judgments table with at least one row, all on one scale."""
+    frame = check(data, JUDGMENTS)
+    if frame.is_empty():
+        raise DataError("the judgments table has no rows; there is nothing to scale")
+    scales = frame["scale"].drop_nulls().unique().sort().to_list()
+    if len(scales) > 1:
+        raise DataError(
+            f"the judgments mix the scales {', '.join(scales)}; keep the rows of one scale and scale each alone"
+        )
+    return frame
+
+
+def scale_of(frame: pl.DataFrame) -> str | None:
+    """The name of the one scale in the table, where it says."""
+    scales = frame["scale"].drop_nulls()
+    return None if scales.is_empty() else str(scales[0])
+
+
+def pairs_of(data: Any) -> pl.DataFrame:
+    """The data as a checked pairs table with at least one row and no document compared with itself."""
+    frame = check(data, PAIRS)
+    if frame.is_empty():
+        raise DataError("the pairs table has no rows; there is nothing to scale")
+    same = frame.filter(pl.col("left") == pl.col("right"))
+    if len(same):
+        raise InputError(
+            f"a document is compared with itself ({place(same)}), {len(same)} times",
+            cure="drop the pairs whose left and right are one document",
+        )
+    return frame
+
+
+def place(frame: pl.DataFrame, row: int = 0, longest: int = 1000) -> str:
+    """Where a row stands: its topic, documents, unit and assessor, as far as known; ids cut at `longest`."""
+    values = frame.row(row, named=True)
+    said = {"doc": "document", "left": "left", "right": "right", "unit": "unit", "assessor": "assessor"}
+    parts = [f"topic {values['topic']}"]
+    for name, word in said.items():
+        if values.get(name) is not None:
+            text = str(values[name])
+            parts.append(f"{word} {text if len(text) <= longest else text[: longest - 1] + '…'}")
+    return ", ".join(parts)
+
+
+def listed(frame: pl.DataFrame, shown: int = 3) -> str:
+    """The first rows of a list of cases, for a message."""
+    text = "; ".join(place(frame, row, 30) for row in range(min(shown, len(frame))))
+    return text + (f"; and {len(frame) - shown} more" if len(frame) > shown else "")
+
+
+def with_groups(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame, where each row can be put into its unit: by the unit, the assessor, or both."""
+    lost = frame.filter(pl.col("unit").is_null() & pl.col("assessor").is_null())
+    if len(lost):
+        raise InputError(
+            f"{len(lost)} of {len(frame)} judgments name neither a unit nor an assessor ({place(lost)})",
+            cure="say which judgments were made together: fill the column unit or assessor",
+        )
+    return frame
+
+
+def repeats(judgments: Any) -> pl.DataFrame:
+    """The cases where one assessor judged one document more than once in one unit, with how often."""
+    frame = judgments_of(judgments)
+    known = frame.filter(pl.col("unit").is_not_null() | pl.col("assessor").is_not_null())
+    keys = [*GROUP, "doc"]
+    return known.group_by(keys).agg(times=pl.len()).filter(pl.col("times") > 1).sort(keys)
+
+
+def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
+    """The rows that count where a document was judged twice in one sitting; the cases are told."""
+    cases = repeats(frame)
+    if cases.is_empty():
+        return frame
+    if keep == "error":
+        raise DataError(
+            f"{len(cases)} documents were judged more than once in one unit ({listed(cases)}); "
+            "say which counts: repeated=all, first or last"
+        )
+    said = {"all": "all of them count", "first": "the first counts", "last": "the last counts"}[keep]
+    warnings.warn(
+        f"{len(cases)} documents were judged more than once in one unit; {said} ({listed(cases)})",
+        JudgewellWarning,
+        stacklevel=2,
+    )
+    if keep == "all":
+        return frame
+    named = pl.col("unit").is_not_null() | pl.col("assessor").is_not_null()
+    rows = frame.with_row_index("row")
+    ordered = rows.filter(named).sort("position", "row", nulls_last=False)
+    kept = ordered.unique([*GROUP, "doc"], keep=keep, maintain_order=True)
+    return pl.concat([kept, rows.filter(~named)]).sort("row").drop("row")
+
+
+def gains_frame(frame: pl.DataFrame, extra: Sequence[str] = ()) -> pl.DataFrame:
+    """A gains table in topic and document order, with low and high where the frame has them."""
+    for name in ("low", "high"):
+        if name not in frame.columns:
+            frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(name))
+    columns = [*GAINS.names, *extra]
+    return frame.with_columns(pl.col("judgments").cast(pl.Int64)).select(columns).sort("topic", "doc")
+
+
+def extra_column(frame: pl.DataFrame, name: str, about: str) -> pl.DataFrame:
+    """The frame, if it has the extra column a method needs."""
+    if name not in frame.columns:
+        raise InputError(
+            f"this method needs the column {name} ({about}); the table has {', '.join(frame.columns)}",
+            cure=f"add it, or say which column it is ({name}=…)",
+        )
+    return frame

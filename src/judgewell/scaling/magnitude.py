@@ -1,0 +1,218 @@
+"""Magnitudes to gains: geometric averaging, normalisation by the known document, medians, widths, the two-way model.
+
+A magnitude is a number above 0 whose ratios mean something; each assessor chooses its own unit of measure, so what an
+assessor's numbers say is their ratios within one sitting (METHODS 3, 4.1-4.3; Turpin et al. 2015, Maddalena et al.).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.scaling.inputs import (
+    GROUP,
+    Repeated,
+    extra_column,
+    gains_frame,
+    judgments_of,
+    listed,
+    place,
+    scale_of,
+    settle_repeats,
+    with_groups,
+)
+from judgewell.scaling.laplacian import Array
+
+Average = Literal["median", "log-median", "mean", "log-mean"]
+TopicMean = Literal["judgments", "units"]
+Group = Literal["unit", "assessor"]
+Missing = Literal["error", "skip"]
+
+HUNDRED = ("s100", "0-100", "0–100", "0..100")  # scales from 0 to 100: a zero is a legal answer, so 1 is added
+BOUNDED = ("bounded", "bounded magnitude", "bounded-magnitude")  # magnitudes between 0 and 100, both excluded
+
+
+def log_scores(
+    judgments: Any, *, offset: float | None = None, bound: float | None = None, repeated: Repeated = "all"
+) -> pl.DataFrame:
+    """The judgments with a column `log`: the natural logarithm of value + offset.
+
+    Without an offset given, a 0-100 scale gets 1 (a third of such scores are 0) and a magnitude scale none; a value
+    that is not above 0 then is an error. `bound` is the excluded upper end of a bounded magnitude scale.
+    """
+    frame = with_groups(settle_repeats(judgments_of(judgments), repeated))
+    scale = (scale_of(frame) or "").lower()
+    _check_range(frame, scale, bound)
+    added = used_offset(frame, offset)
+    shifted = frame.with_columns(log=pl.col("value") + added)
+    bad = shifted.filter(pl.col("log") <= 0)
+    if len(bad):
+        raise InputError(
+            f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)}), nor are {len(bad) - 1} others"
+            if len(bad) > 1
+            else f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)})",
+            cure="a magnitude has a ratio only above 0: drop these judgments, or add an offset (offset=1)",
+        )
+    return shifted.with_columns(pl.col("log").log())
+
+
+def used_offset(frame: pl.DataFrame, offset: float | None) -> float:
+    """What is added to every score before its logarithm: as asked, else 1 on a 0-100 scale and 0 on any other."""
+    if offset is None:
+        return 1.0 if (scale_of(frame) or "").lower() in HUNDRED else 0.0
+    return offset
+
+
+def _check_range(frame: pl.DataFrame, scale: str, bound: float | None) -> None:
+    if scale in HUNDRED and bound is None:
+        outside, rule = frame.filter((pl.col("value") < 0) | (pl.col("value") > 100)), "0 to 100"
+    else:
+        if bound is None:
+            bound = 100.0 if scale in BOUNDED else float("inf")
+        outside, rule = frame.filter(pl.col("value") >= bound), f"above 0 and below {bound:g}"
+    if len(outside):
+        raise InputError(
+            f"the score {outside['value'][0]:g} is outside its scale of {rule} ({place(outside)})",
+            cure="mend or drop these judgments, or name the scale they are on (column scale, option bound)",
+        )
+
+
+def normalised(
+    judgments: Any,
+    *,
+    offset: float | None = None,
+    bound: float | None = None,
+    topic_mean: TopicMean = "judgments",
+    group: Group = "unit",
+    repeated: Repeated = "all",
+) -> pl.DataFrame:
+    """Geometric averaging: every unit's geometric mean is moved to the topic's, its ratios kept.
+
+    s* = exp(l - mean of l in the unit + mean of l in the topic), l = log score (METHODS 3.1, Turpin et al. 2015).
+    Adds the columns `log` (l), `log_normalised` (METHODS 3.2) and `normalised` (s*). `topic_mean="units"` takes the
+    mean of the unit means; `group="assessor"` removes each assessor's mean over all topics and adds the mean of all.
+    """
+    frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
+    if group == "assessor":
+        _need_assessors(frame)
+        inner, outer = ["assessor"], []
+    else:
+        inner, outer = list(GROUP), ["topic"]
+    units = frame.lazy().group_by(inner).agg(unit_mean=pl.col("log").mean(), size=pl.len())
+    centre = pl.col("unit_mean").mean()
+    if topic_mean == "judgments":
+        centre = (pl.col("unit_mean") * pl.col("size")).sum() / pl.col("size").sum()
+    units = units.with_columns(shift=(centre.over(outer) if outer else centre) - pl.col("unit_mean"))
+    moved = frame.lazy().join(units.drop("unit_mean", "size"), on=inner, how="left", nulls_equal=True)
+    result = moved.with_columns(log_normalised=pl.col("log") + pl.col("shift")).drop("shift")
+    return result.with_columns(normalised=pl.col("log_normalised").exp()).collect()
+
+
+def _need_assessors(frame: pl.DataFrame) -> None:
+    nameless = frame.filter(pl.col("assessor").is_null())
+    if len(nameless):
+        raise InputError(
+            f"{len(nameless)} judgments name no assessor ({place(nameless)})",
+            cure="fill the column assessor, or normalise by unit (group=unit)",
+        )
+
+
+def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFrame:
+    """Per unit, the mean log score of its known document (`known` is H or N); units without one are refused."""
+    extra_column(frame, "known", "H for the known highly relevant document, N for the known non-relevant one")
+    is_known = pl.col("known") == flag
+    units = frame.group_by(list(GROUP)).agg(pl.col("log").filter(is_known).mean().alias(flag))
+    without = units.filter(pl.col(flag).is_null()).sort(GROUP)
+    if without.is_empty():
+        return units
+    said = f"{len(without)} of {len(units)} units hold no known {flag} document ({listed(without)})"
+    if missing == "error":
+        raise DataError(f"{said}; mark it in the column known, or leave those units out (missing=skip)")
+    if len(without) == len(units):
+        raise DataError(f"{said}; mark them in the column known (H or N)")
+    warnings.warn(f"{said}; they are left out", JudgewellWarning, stacklevel=3)
+    return units.filter(pl.col(flag).is_not_null())
+
+
+def by_known(
+    judgments: Any,
+    *,
+    keep_known: bool = False,
+    offset: float | None = None,
+    bound: float | None = None,
+    missing: Missing = "error",
+    repeated: Repeated = "all",
+) -> pl.DataFrame:
+    """Scores divided by the score of the unit's known N document: s / s(N) in the column `normalised`.
+
+    N itself is always 1 and is left out of its level unless `keep_known` (METHODS 3.4, Turpin et al. 2015, Fig. 8).
+    """
+    frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
+    units = known_scores(frame, "N", missing)
+    result = frame.join(units, on=list(GROUP), how="inner", nulls_equal=True, maintain_order="left")
+    result = result.with_columns(normalised=(pl.col("log") - pl.col("N")).exp()).drop("N")
+    return result if keep_known else result.filter((pl.col("known") != "N").fill_null(True))
+
+
+def widths(
+    judgments: Any,
+    *,
+    offset: float | None = None,
+    bound: float | None = None,
+    missing: Missing = "error",
+    repeated: Repeated = "all",
+) -> pl.DataFrame:
+    """Per unit, how wide its assessor spread the scale: score(H) / score(N) (METHODS 4.2, 6.4)."""
+    frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
+    high, low = known_scores(frame, "H", missing), known_scores(frame, "N", missing)
+    both = high.join(low, on=list(GROUP), how="inner", nulls_equal=True)
+    return both.select(*GROUP, width=(pl.col("H") - pl.col("N")).exp()).sort(GROUP)
+
+
+def averaged(frame: pl.DataFrame, average: Average = "median", column: str = "normalised") -> pl.DataFrame:
+    """One gain per document from its scores: `median` (the arithmetic middle of an even count), `log-median` (the
+    geometric middle), `mean` or `log-mean` (the geometric mean)."""
+    score = pl.col(column).log() if average.startswith("log-") else pl.col(column)
+    score = score.median() if average.endswith("median") else score.mean()
+    score = score.exp() if average.startswith("log-") else score
+    return gains_frame(frame.group_by("topic", "doc").agg(gain=score, judgments=pl.len()))
+
+
+def width_gains(
+    scores: pl.DataFrame, unit_widths: pl.DataFrame, *, side: Literal["narrow", "wide"], cut: float | None = 5.0
+) -> pl.DataFrame:
+    """Medians over the narrow (width < cut) or wide (>= cut) units alone; a document that no such unit holds gets the
+    smallest (narrow) or largest (wide) of all its scores (METHODS 4.2). `cut=None` is the median width."""
+    limit = float(np.median(unit_widths["width"].to_numpy())) if cut is None else cut
+    chosen = pl.col("width") < limit if side == "narrow" else pl.col("width") >= limit
+    marked = scores.join(unit_widths, on=list(GROUP), how="inner", nulls_equal=True)
+    inside, score = pl.col("normalised").filter(chosen), pl.col("normalised")
+    fallback = score.min() if side == "narrow" else score.max()
+    gains = marked.group_by("topic", "doc").agg(
+        gain=inside.median(), other=fallback, inside=inside.len(), total=pl.len()
+    )
+    alone = gains.filter(pl.col("inside") == 0).sort("topic", "doc")
+    if len(alone):
+        said = "smallest" if side == "narrow" else "largest"
+        warnings.warn(
+            f"{len(alone)} documents are in no {side} unit (cut {limit:g}); their gain is the {said} of all their "
+            f"scores ({listed(alone)})",
+            JudgewellWarning,
+            stacklevel=2,
+        )
+    count = pl.when(pl.col("inside") > 0).then("inside").otherwise("total")
+    return gains_frame(gains.with_columns(gain=pl.coalesce("gain", "other"), judgments=count))
+
+
+def sampled(scores: pl.DataFrame, generator: np.random.Generator, size: int = 1) -> Array:
+    """One randomly chosen score per document, `size` times: an array size x documents in topic and document order
+    (METHODS 4.3, 11.1)."""
+    ordered = scores.select("topic", "doc", "normalised").sort("topic", "doc", maintain_order=True)
+    counts = ordered.group_by("topic", "doc", maintain_order=True).len()["len"].to_numpy().astype(np.int64)
+    starts = np.cumsum(counts) - counts
+    picks = starts + (generator.random((size, len(counts))) * counts).astype(np.int64)
+    return np.asarray(ordered["normalised"].to_numpy()[picks])

@@ -1,0 +1,207 @@
+"""The methods over magnitudes: classes whose fields are their options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from judgewell.scaling import grades, magnitude
+from judgewell.scaling.graph import Components
+from judgewell.scaling.inputs import Repeated, gains_frame, repeats
+from judgewell.scaling.method import Method
+from judgewell.scaling.two_way import TwoWay, two_way
+from judgewell.scaling.uncertainty import Draws, mean_interval, median_interval, with_interval, z_of
+
+TURPIN = "Turpin, Scholer, Mizzaro and Maddalena, SIGIR 2015"
+SCHOLER = "Scholer, Maddalena, Mizzaro and Turpin, EVIA 2014"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Scores(Method):
+    """What the methods over magnitude scores share."""
+
+    takes = "judgments"
+    offset: float | None = None
+    bound: float | None = None
+    repeated: Repeated = "all"
+
+    @property
+    def scored(self) -> dict[str, Any]:
+        return {"offset": self.offset, "bound": self.bound, "repeated": self.repeated}
+
+    def tables(self, table: Any) -> dict[str, pl.DataFrame]:
+        found = repeats(table)
+        return {} if found.is_empty() else {"repeats": found}
+
+
+def _averaged_interval(gains: pl.DataFrame, scores: pl.DataFrame, average: str, level: float) -> pl.DataFrame:
+    """The gains with the interval of the median, or of the mean of scores or logs."""
+    if average.endswith("median"):
+        ends = median_interval(scores, "normalised", level)
+    elif average == "mean":
+        ends = mean_interval(scores, "normalised", level)
+    else:
+        logs = scores.with_columns(normalised=pl.col("normalised").log())
+        ends = mean_interval(logs, "normalised", level).with_columns(pl.col("low", "high").exp())
+    return gains.drop("low", "high").join(ends, on=["topic", "doc"], how="left").pipe(gains_frame)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Magnitude(_Scores):
+    """Geometric averaging, then the median per document; its interval takes the normalisation as given."""
+
+    name = "magnitude"
+    purpose = "each unit's magnitudes moved to the topic's geometric mean, then the median per document"
+    source = TURPIN
+    average: magnitude.Average = "median"
+    topic_mean: magnitude.TopicMean = "judgments"
+    group: magnitude.Group = "unit"
+
+    def scores(self, table: pl.DataFrame) -> pl.DataFrame:
+        return magnitude.normalised(table, topic_mean=self.topic_mean, group=self.group, **self.scored)
+
+    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+        return magnitude.averaged(self.scores(table), self.average)
+
+    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+        scores = self.scores(table)
+        return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogMagnitude(_Scores):
+    """The same on the log scale: gains may be below 0."""
+
+    name = "log-magnitude"
+    purpose = "the median normalised natural logarithm of the magnitudes; may be below 0, for analyses of levels"
+    source = SCHOLER
+    average: Literal["median", "mean"] = "median"
+    topic_mean: magnitude.TopicMean = "judgments"
+    group: magnitude.Group = "unit"
+
+    def scores(self, table: pl.DataFrame) -> pl.DataFrame:
+        scores = magnitude.normalised(table, topic_mean=self.topic_mean, group=self.group, **self.scored)
+        return scores.with_columns(normalised=pl.col("log_normalised"))
+
+    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+        return magnitude.averaged(self.scores(table), self.average)
+
+    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+        scores = self.scores(table)
+        return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownRatio(_Scores):
+    """Every score over the unit's known N document; N itself is 1 by definition."""
+
+    name = "known-ratio"
+    purpose = "magnitudes as multiples of the unit's known N document (column known), then the median per document"
+    source = TURPIN
+    average: magnitude.Average = "median"
+    missing: magnitude.Missing = "error"
+
+    def scores(self, table: pl.DataFrame) -> pl.DataFrame:
+        return magnitude.by_known(table, keep_known=True, missing=self.missing, **self.scored)
+
+    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+        return magnitude.averaged(self.scores(table), self.average)
+
+    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+        scores = self.scores(table)
+        return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Width(_Scores):
+    """Medians over narrow or wide units only."""
+
+    name = "width"
+    purpose = "normalised magnitudes of narrow or wide units alone, by the ratio of their known H and N documents"
+    source = TURPIN
+    side: Literal["narrow", "wide"] = "narrow"
+    cut: float | None = 5.0
+    missing: magnitude.Missing = "error"
+
+    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+        units = magnitude.widths(table, missing=self.missing, **self.scored)
+        return magnitude.width_gains(magnitude.normalised(table, **self.scored), units, side=self.side, cut=self.cut)
+
+    def tables(self, table: Any) -> dict[str, pl.DataFrame]:
+        return {**super().tables(table), "widths": magnitude.widths(table, missing=self.missing, **self.scored)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled(_Scores):
+    """One random score per document; draws are as many such tables."""
+
+    name = "sampled"
+    purpose = "one normalised magnitude per document, chosen at random: what a single assessor would have given"
+    source = TURPIN
+    seed: int = 0
+
+    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+        scores = magnitude.normalised(table, **self.scored)
+        gains = magnitude.averaged(scores).select("topic", "doc", "judgments")
+        picks = magnitude.sampled(scores, np.random.default_rng(self.seed))[0]
+        return gains_frame(gains.with_columns(gain=pl.Series(picks)))
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        scores = magnitude.normalised(table, **self.scored)
+        documents = scores.select("topic", "doc").unique().sort("topic", "doc")
+        return Draws(documents, size, seed, partial(magnitude.sampled, scores))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoWayModel(_Scores):
+    """Unit offsets and document values by least squares on the logs."""
+
+    name = "two-way"
+    purpose = (
+        "magnitudes as unit offset times document value, fitted at once: better where units hold different documents"
+    )
+    source = "least squares on logs; logarithmic least squares of Bozóki, Fülöp and Rónyai 2010 within units"
+    components: Components = "error"
+
+    def fit(self, table: pl.DataFrame) -> TwoWay:
+        return two_way(table, components=self.components, **self.scored)
+
+    def _gains(self, fit: TwoWay) -> pl.DataFrame:
+        return fit.documents.with_columns(gain=pl.Series(np.exp(fit.d)), component=pl.Series(fit.components))
+
+    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+        return gains_frame(self._gains(self.fit(table)), ["component"] if self.components == "separate" else [])
+
+    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+        fit = self.fit(table)
+        half = z_of(level) * fit.standard_errors
+        found = with_interval(self._gains(fit), np.exp(fit.d - half), np.exp(fit.d + half))
+        return gains_frame(found, ["component"] if self.components == "separate" else [])
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        fit = self.fit(self.checked(table))
+        return Draws(fit.documents.select("topic", "doc"), size, seed, lambda rng, n: np.exp(fit.drawn(rng, n)).T)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelRatios(_Scores):
+    """Gains of levels from the magnitudes of labelled documents."""
+
+    name = "level-ratios"
+    purpose = "the gain of each expert level (column label) as the chain of median magnitude ratios of adjacent levels"
+    source = SCHOLER
+    label: str = "label"
+    anchor: grades.Anchor = "highest"
+
+    def chain(self, table: Any) -> pl.DataFrame:
+        return grades.level_chain(table, label=self.label, anchor=self.anchor, **self.scored)
+
+    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+        return grades.labelled_gains(table, self.chain(table), self.label)
+
+    def tables(self, table: Any) -> dict[str, pl.DataFrame]:
+        return {**super().tables(table), "levels": self.chain(table)}

@@ -1,0 +1,135 @@
+"""How far to trust p(R|level): by topic, with more double judgments, by the quality of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.errors import DataError
+from judgewell.resampling import bootstrap_weights
+from judgewell.scaling.inputs import judgments_of
+from judgewell.scaling.laplacian import Array
+from judgewell.scaling.predicted import Prior, Tallies, probabilities
+from judgewell.tables import RUNS, check
+
+
+def topic_bootstrap(
+    found: Tallies,
+    generator: np.random.Generator,
+    draws: int = 300,
+    smoothing: float = 0.0,
+    prior: Prior = "marginal",
+) -> Array:
+    """p(R|level) for topics drawn with replacement, all judgments of a topic as often as it is drawn: draws x levels,
+    NaN where a draw holds no judgment of a level (METHODS 10.15)."""
+    relevant, judged = found.by_topic()
+    topics = len(judged)
+    if topics < 2:
+        raise DataError(
+            f"{topics} topic cannot be resampled; a topic bootstrap needs double judgments of several topics"
+        )
+    times = bootstrap_weights(topics, draws, generator).astype(np.float64)
+    return probabilities(times @ relevant, times @ judged, smoothing, prior)
+
+
+def topic_spread(found: Tallies, generator: np.random.Generator, draws: int = 300) -> pl.DataFrame:
+    """Per level: the standard deviation over topic bootstraps, its 2.5 % and 97.5 % points, and how many draws had no
+    judgment of the level (they are left out)."""
+    p = topic_bootstrap(found, generator, draws)
+    empty = np.isnan(p).all(axis=0)
+    shown = np.where(empty, 0.0, p)
+    columns = {
+        "level": found.levels,
+        "sigma_topics": np.where(empty, np.nan, np.nanstd(shown, axis=0, ddof=1)),
+        "low": np.where(empty, np.nan, np.nanquantile(shown, 0.025, axis=0)),
+        "high": np.where(empty, np.nan, np.nanquantile(shown, 0.975, axis=0)),
+        "empty": np.isnan(p).sum(axis=0),
+    }
+    return pl.DataFrame(columns).with_columns(pl.col("sigma_topics", "low", "high").fill_nan(None))
+
+
+def growth(
+    found: Tallies, generator: np.random.Generator, *, rounds: int = 50, sizes: Sequence[int] | None = None
+) -> pl.DataFrame:
+    """How the estimate settles as double judgments come in: documents drawn with replacement, p on the growing set;
+    mean and standard deviation over rounds for each size and level (METHODS 10.16)."""
+    total = len(found.documents)
+    grid = np.unique(np.linspace(1, total, min(total, 50)).astype(np.int64)) if sizes is None else np.array(sizes)
+    if len(grid) == 0 or grid.min() < 1:
+        raise DataError("the sizes of a growth curve are whole numbers from 1 on")
+    curves = np.empty((rounds, len(grid), len(found.levels)))
+    for turn in range(rounds):
+        order = generator.integers(0, total, int(grid.max()))
+        sums = [np.cumsum(values[order], axis=0)[grid - 1] for values in (found.relevant, found.judged)]
+        curves[turn] = probabilities(sums[0], sums[1])
+    seen = (~np.isnan(curves)).sum(axis=0)
+    filled, count = np.nan_to_num(curves), np.maximum(seen, 1)
+    middle = filled.sum(axis=0) / count
+    squares = np.where(np.isnan(curves), 0.0, (curves - middle) ** 2).sum(axis=0)
+    spread = np.sqrt(np.divide(squares, seen - 1, out=np.full(squares.shape, np.nan), where=seen > 1))
+    middle = np.where(seen > 0, middle, np.nan)
+    size, width = len(grid), len(found.levels)
+    return pl.DataFrame(
+        {
+            "documents": np.repeat(grid, width),
+            "level": np.tile(found.levels, size),
+            "p": middle.ravel(),
+            "sd": spread.ravel(),
+            "rounds": seen.ravel(),
+        }
+    ).with_columns(pl.col("p", "sd").fill_nan(None))
+
+
+def quality(judgments: Any, runs: Any, found: Tallies, *, good: float) -> pl.DataFrame:
+    """p(R|level) from the results of the best k systems of each topic, for every k (METHODS 10.14).
+
+    Systems (or resources) of a topic are ordered by how many of their results the first assessor gave at least `good`,
+    ties by name; a document counts from the first system that returned it on.
+    """
+    first = judgments_of(judgments).unique(["topic", "doc"], keep="first", maintain_order=True)
+    returned = check(runs, RUNS).select("system", "topic", "doc")
+    joined = returned.join(first.select("topic", "doc", "value"), on=["topic", "doc"], how="left")
+    systems = joined.group_by("topic", "system").agg(good=(pl.col("value") >= good).sum())
+    systems = systems.sort("topic", "good", "system", descending=[False, True, False])
+    systems = systems.with_columns(k=pl.int_range(1, pl.len() + 1).over("topic"))
+    reached = returned.join(systems, on=["topic", "system"]).group_by("topic", "doc").agg(pl.col("k").min())
+    k = found.documents.join(reached, on=["topic", "doc"], how="left", maintain_order="left")["k"].to_numpy()
+    if np.isnan(k.astype(np.float64)).all():
+        raise DataError("no doubly judged document is in the runs; give runs of the judged documents")
+    most = int(systems["k"].max())  # type: ignore[arg-type]
+    steps = np.nan_to_num(k.astype(np.float64), nan=most + 1).astype(np.int64) - 1
+    sums = []
+    for values in (found.relevant, found.judged):
+        per_step = np.zeros((most + 1, len(found.levels)))
+        np.add.at(per_step, steps, values)
+        sums.append(np.cumsum(per_step[:most], axis=0))
+    p = probabilities(sums[0], sums[1])
+    return pl.DataFrame(
+        {
+            "k": np.repeat(np.arange(1, most + 1), len(found.levels)),
+            "level": np.tile(found.levels, most),
+            "p": p.ravel(),
+            "judged": sums[1].ravel(),
+        }
+    ).with_columns(pl.col("p").fill_nan(None))
+
+
+def enough(table: pl.DataFrame, *, level: float = 0.95) -> pl.DataFrame:
+    """Are there enough double judgments? They are when the intervals of neighbouring levels stay apart (METHODS 10.17).
+
+    `table` comes from `parameters`; per pair of neighbouring levels the `gap` of their p, the `needed` gap (the sum of
+    both half intervals), and `enough`, missing where a level is undefined.
+    """
+    from scipy.stats import norm
+
+    z = float(norm.ppf((1 + level) / 2))
+    rows = table.sort("level")
+    lower, upper = rows.slice(0, len(rows) - 1), rows.slice(1)
+    gap = upper["p"] - lower["p"]
+    needed = z * (upper["sigma"] + lower["sigma"])
+    return pl.DataFrame(
+        {"lower": lower["level"], "upper": upper["level"], "gap": gap, "needed": needed, "enough": gap > needed}
+    )

@@ -1,0 +1,263 @@
+"""Preferences to gains: how often preferred, how often called relevant, and Bradley-Terry strengths."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.scaling.graph import Cells, Components, cells_of, refuse_unconnected
+from judgewell.scaling.inputs import gains_frame, pairs_of, place
+from judgewell.scaling.laplacian import Array, Index, System, components_of, laplacian, summed
+
+Ties = Literal["half", "skip", "error"]
+
+STEPS = 100
+TOLERANCE = 1e-9  # largest change of a log strength in the last step
+
+
+def compared(pairs: Any, ties: Ties = "half") -> pl.DataFrame:
+    """The pairs with an answer to which is preferred, and `left_wins`: 1, 0, or a half for "same"."""
+    frame = pairs_of(pairs)
+    unanswered = frame.filter(pl.col("preferred").is_null())
+    if len(unanswered) == len(frame):
+        raise DataError("no pair says which document is preferred; fill the column preferred (left, right or same)")
+    if len(unanswered):
+        warnings.warn(
+            f"{len(unanswered)} of {len(frame)} pairs have no answer and are left out ({place(unanswered)})",
+            JudgewellWarning,
+            stacklevel=2,
+        )
+    frame = frame.filter(pl.col("preferred").is_not_null())
+    tied = frame.filter(pl.col("preferred") == "same")
+    if len(tied) and ties == "error":
+        raise DataError(f"{len(tied)} pairs are tied ({place(tied)}); count them as half a win each (ties=half)")
+    if len(tied) and ties == "skip":
+        warnings.warn(f"{len(tied)} of {len(frame)} pairs are tied and left out", JudgewellWarning, stacklevel=2)
+        frame = frame.filter(pl.col("preferred") != "same")
+    wins = pl.col("preferred").replace_strict({"left": 1.0, "same": 0.5, "right": 0.0}, return_dtype=pl.Float64)
+    return frame.with_columns(left_wins=wins)
+
+
+def _sides(frame: pl.DataFrame, left: pl.Expr, right: pl.Expr) -> pl.DataFrame:
+    """Both sides of every pair as one row per presented document."""
+    shown = [frame.select("topic", doc="left", yes=left), frame.select("topic", doc="right", yes=right)]
+    return pl.concat(shown)
+
+
+def frequencies(sides: pl.DataFrame, presentations: float | None = None) -> pl.DataFrame:
+    """Yes answers over presentations: the document's own number of them, or a constant (the paper's K*X*Y)."""
+    counts = sides.group_by("topic", "doc").agg(yes=pl.col("yes").sum(), judgments=pl.len())
+    divisor = pl.col("judgments") if presentations is None else pl.lit(float(presentations))
+    over = counts.filter(pl.col("judgments") > (presentations or float("inf")))
+    if len(over):
+        warnings.warn(
+            f"{len(over)} documents were shown more often than {presentations:g} times, so a frequency may exceed 1 "
+            f"({place(over.sort('topic', 'doc'))}); leave presentations out to divide by the actual number",
+            JudgewellWarning,
+            stacklevel=2,
+        )
+    return gains_frame(counts.with_columns(gain=pl.col("yes") / divisor))
+
+
+def preference_frequency(pairs: Any, *, ties: Ties = "half", presentations: float | None = None) -> pl.DataFrame:
+    """Times preferred over times shown (METHODS 4.4, Yang, Moffat and Turpin 2018)."""
+    frame = compared(pairs, ties)
+    wins = pl.col("left_wins")
+    return frequencies(_sides(frame, wins, 1 - wins), presentations)
+
+
+def relevance_frequency(pairs: Any, *, presentations: float | None = None) -> pl.DataFrame:
+    """Times called relevant over times shown and answered (METHODS 4.5)."""
+    frame = pairs_of(pairs)
+    sides = _sides(frame, pl.col("left_relevant"), pl.col("right_relevant"))
+    answered = sides.filter(pl.col("yes").is_not_null()).with_columns(pl.col("yes").cast(pl.Float64))
+    if answered.is_empty():
+        raise DataError("no pair says whether its documents are relevant; fill left_relevant and right_relevant")
+    if len(answered) < len(sides):
+        warnings.warn(
+            f"{len(sides) - len(answered)} of {len(sides)} presentations have no answer on relevance and are left out",
+            JudgewellWarning,
+            stacklevel=2,
+        )
+    return frequencies(answered, presentations)
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Bradley-Terry log strengths: P(i beats j) = 1 / (1 + exp(theta_j - theta_i)), mean 0 in each component."""
+
+    cells: Cells
+    labels: Index
+    theta: Array
+    prior: float
+
+    @cached_property
+    def system(self) -> System:
+        """The curvature of the log likelihood at theta: its inverse is the covariance of theta."""
+        matrix = laplacian(self.cells.size, self.cells.left, self.cells.right, self.information)
+        return System(matrix, self.labels, ridge=2 * self.prior)
+
+    @cached_property
+    def information(self) -> Array:
+        """What each cell's answers tell about its difference: n p (1 - p)."""
+        chance = _objective(self.cells, self.theta, self.prior)[1]
+        return self.cells.count * chance * (1 - chance)
+
+    @cached_property
+    def standard_errors(self) -> Array:
+        """Of theta, from the curvature; NaN in components too large for it."""
+        return np.asarray(np.sqrt(np.maximum(self.system.spread()[0], 0.0)))
+
+    def drawn(self, generator: np.random.Generator, size: int) -> Array:
+        """`size` draws of theta from the normal approximation to its sampling distribution."""
+        scale, held = np.sqrt(self.information), np.sqrt(2 * self.prior)
+        pushes = []
+        for _ in range(size):
+            push = self.cells.net(scale * generator.standard_normal(len(scale)))
+            pushes.append(push + held * generator.standard_normal(len(push)) if held else push)
+        return np.asarray(self.theta[:, None] + self.system.solve(np.stack(pushes, axis=1)))
+
+
+def bradley_terry(
+    pairs: Any, *, prior: float = 0.0, ties: Ties = "half", components: Components = "error"
+) -> Strengths:
+    """The log strengths that make the answers most likely, less prior * sum(theta^2).
+
+    The prior is a normal one with variance 1/(2 prior) on every log strength (choix's alpha); 0 is maximum likelihood,
+    which exists only where every document, and every group of them, has both won and lost against the rest.
+    """
+    if prior < 0:
+        raise InputError(f"the prior {prior:g} is below 0", cure="give 0 (maximum likelihood) or a small number")
+    wins = pl.col("left_wins")
+    cells = cells_of(compared(pairs, ties), wins, 1 - wins, "sum")
+    return fit_strengths(cells, prior=prior, components=components)
+
+
+def fit_strengths(cells: Cells, *, prior: float = 0.0, components: Components = "error") -> Strengths:
+    """Newton's method on cells whose value is the left document's wins."""
+    adjacency = laplacian(cells.size, cells.left, cells.right, cells.count)
+    labels = components_of(adjacency)
+    refuse_unconnected(cells.documents, labels, components)
+    if prior == 0:
+        _refuse_infinite(cells)
+    theta = _newton(cells, labels, prior)
+    if prior == 0:
+        theta = _centred(theta, labels)
+    return Strengths(cells, labels, theta, prior)
+
+
+def _refuse_infinite(cells: Cells) -> None:
+    """Maximum likelihood is finite only where the graph of wins is strongly connected in every component."""
+    from scipy import sparse
+    from scipy.sparse import csgraph
+
+    ahead, behind = cells.value > 0, cells.count - cells.value > 0
+    winner = np.concatenate([cells.left[ahead], cells.right[behind]])
+    loser = np.concatenate([cells.right[ahead], cells.left[behind]])
+    wins = sparse.coo_array((np.ones(len(winner)), (winner, loser)), shape=(cells.size, cells.size)).tocsr()
+    weak = csgraph.connected_components(wins, connection="weak")
+    strong = csgraph.connected_components(wins, connection="strong")
+    if strong[0] == weak[0]:
+        return
+    never_won = np.bincount(winner, minlength=cells.size) == 0
+    never_lost = np.bincount(loser, minlength=cells.size) == 0
+    split = pl.DataFrame({"topic": cells.documents["topic"], "weak": weak[1], "strong": strong[1]})
+    broken = split.group_by("topic", "weak").agg(pl.col("strong").n_unique()).filter(pl.col("strong") > 1)
+    count, topics = len(broken), sorted(broken["topic"].unique())
+    lonely = np.flatnonzero(never_won | never_lost)
+    if len(lonely):
+        said = "won" if never_won[lonely[0]] else "lost"
+        example = f"{place(cells.documents, int(lonely[0]))} never {said}"
+    else:
+        example = f"topic {topics[0]} has documents that only ever lost to the others"
+    raise DataError(
+        f"the strengths have no finite maximum likelihood in {count} of {weak[0]} sets of compared documents "
+        f"({example}; {never_won.sum()} documents never won, {never_lost.sum()} never lost); "
+        "give a prior (prior=0.1), or use preference frequencies"
+    )
+
+
+def _newton(cells: Cells, labels: Index, prior: float) -> Array:
+    """Newton's method with the steps found by conjugate gradients and halved until the likelihood rises."""
+    hessian = _Hessian(cells, 2 * prior)
+    theta = np.zeros(cells.size)
+    value, chance = _objective(cells, theta, prior)
+    first = None
+    for _ in range(STEPS):
+        slope = cells.net(cells.value - cells.count * chance) - 2 * prior * theta
+        if prior == 0:  # rounding must not push a whole component, which nothing holds
+            slope = _centred(slope, labels)
+        norm = float(np.linalg.norm(slope))
+        first = first or norm or 1.0
+        step = hessian.solve(cells.count * chance * (1 - chance), slope, max(1e-6, min(0.05, norm / first)))
+        if np.max(np.abs(step), initial=0.0) < TOLERANCE:
+            return theta + step
+        length = 1.0
+        while True:
+            nearer, chances = _objective(cells, theta + length * step, prior)
+            if nearer <= value + 1e-12 * abs(value) or length < 1e-6:
+                break
+            length /= 2
+        theta, value, chance = theta + length * step, nearer, chances
+    raise DataError(
+        f"the Bradley-Terry strengths did not settle in {STEPS} steps; the answers almost separate the documents: "
+        "give a prior (prior=0.1)"
+    )
+
+
+def _centred(values: Array, labels: Index) -> Array:
+    return np.asarray(values - (np.bincount(labels, values) / np.bincount(labels))[labels])
+
+
+def _objective(cells: Cells, theta: Array, prior: float) -> tuple[float, Array]:
+    """The negative log likelihood with the prior's share, and P(left beats right) of every cell."""
+    gap = theta[cells.left] - theta[cells.right]
+    decay = np.exp(-np.abs(gap))
+    chance = np.where(gap >= 0, 1.0, decay) / (1 + decay)
+    loss = (
+        np.log1p(decay) * cells.count
+        - np.minimum(gap, 0) * cells.value
+        - np.minimum(-gap, 0) * (cells.count - cells.value)
+    )
+    return float(loss.sum() + prior * (theta @ theta)), chance
+
+
+class _Hessian:
+    """The curvature's sparse matrix: its shape is built once, its numbers are filled in for each step."""
+
+    def __init__(self, cells: Cells, ridge: float) -> None:
+        from scipy import sparse
+
+        self.cells, self.ridge, count = cells, ridge, len(cells.left)
+        rows, columns = np.concatenate([cells.left, cells.right]), np.concatenate([cells.right, cells.left])
+        numbers = np.tile(np.arange(1, count + 1), 2)
+        shape = (cells.size, cells.size)
+        self.matrix = sparse.coo_array((numbers.astype(np.float64), (rows, columns)), shape=shape).tocsr()
+        self.order = self.matrix.data.astype(np.int64) - 1
+
+    def solve(self, weight: Array, slope: Array, tolerance: float) -> Array:
+        """The Newton step by conjugate gradients, preconditioned by the diagonal."""
+        cells = self.cells
+        self.matrix.data = -weight[self.order]
+        diagonal = summed(cells.left, weight, cells.size) + summed(cells.right, weight, cells.size) + self.ridge
+        inverse = 1 / np.maximum(diagonal, 1e-300)
+        x, residual = np.zeros(cells.size), slope.copy()
+        z = inverse * residual
+        direction, rho = z, float(residual @ z)
+        limit = tolerance * float(np.linalg.norm(slope))
+        for _ in range(20 * cells.size + 100):
+            if float(np.linalg.norm(residual)) <= limit or rho == 0:
+                break
+            bent = self.matrix @ direction + diagonal * direction
+            length = rho / float(direction @ bent)
+            x, residual = x + length * direction, residual - length * bent
+            z = inverse * residual
+            rho, before = float(residual @ z), rho
+            direction = z + (rho / before) * direction
+        return x

@@ -1,0 +1,123 @@
+"""Ratios to gains: logarithmic least squares on incomplete comparison matrices (METHODS 4.6).
+
+r = (s_left + e) / (s_right + e); M_ij is the geometric mean of a pair's ratios; log S minimises the squared
+differences to log M over the compared pairs, that is L y = b with the comparison graph's Laplacian. The paper (Yang,
+Moffat and Turpin 2018) fills the matrix by iteration from geometric means of its columns; with M_ij = "i over j" it
+must be the rows, and the fixed point is this system's solution (Bozóki, Fülöp and Rónyai 2010).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, refuse_unconnected
+from judgewell.scaling.inputs import pairs_of, place
+from judgewell.scaling.laplacian import Array, Index, System, components_of, laplacian
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Log scores `y` (mean 0 in each component) fitted to the cells with the given weights."""
+
+    cells: Cells
+    weight: Array
+    system: System
+    y: Array
+
+    @property
+    def labels(self) -> Index:
+        return self.system.labels
+
+    @cached_property
+    def residuals(self) -> Array:
+        """What each cell says beyond the fit: log M_ij - (y_i - y_j)."""
+        return self.cells.value - (self.y[self.cells.left] - self.y[self.cells.right])
+
+    @cached_property
+    def consistency(self) -> pl.DataFrame:
+        """Per topic and component: documents, cells, the weighted sum of squared residuals (the inconsistency), sigma
+        with cells - documents + 1 degrees of freedom, and lambda2 (NaN where not computed)."""
+        number = component_numbers(self.cells.documents, self.labels)
+        parts = self.system.members
+        cell_label = self.labels[self.cells.left]
+        squares = np.bincount(cell_label, self.weight * self.residuals**2, len(parts))
+        cells = np.bincount(cell_label, minlength=len(parts))
+        sizes = np.bincount(self.labels, minlength=len(parts))
+        freedom = cells - sizes + 1
+        sigma = np.sqrt(np.divide(squares, freedom, out=np.full(len(parts), np.nan), where=freedom > 0))
+        first = [int(part[0]) for part in parts]
+        return pl.DataFrame(
+            {
+                "topic": self.cells.documents["topic"].gather(first),
+                "component": number[first],
+                "documents": sizes,
+                "cells": cells,
+                "inconsistency": squares,
+                "sigma": sigma,
+                "lambda2": self._spread[1],
+            }
+        )
+
+    @cached_property
+    def _spread(self) -> tuple[Array, Array]:
+        return self.system.spread()
+
+    @cached_property
+    def standard_errors(self) -> Array:
+        """sigma * sqrt(diag L+) per document; NaN in a component too large for it or without a spare comparison."""
+        sigma = self.consistency["sigma"].to_numpy()[self.labels]
+        return np.asarray(sigma * np.sqrt(np.maximum(self._spread[0], 0.0)))
+
+    def drawn(self, generator: np.random.Generator, size: int) -> Array:
+        """`size` draws of y from its sampling distribution N(y, sigma^2 L+): the system solved for noisy cells."""
+        sigma = np.nan_to_num(self.consistency["sigma"].to_numpy())[self.labels]
+        scale = np.sqrt(self.weight)
+        pushes = [self.cells.net(scale * generator.standard_normal(len(scale))) for _ in range(size)]
+        return np.asarray(self.y[:, None] + sigma[:, None] * self.system.solve(np.stack(pushes, axis=1)))
+
+
+def fit(cells: Cells, weight: Array, components: Components = "error") -> Fit:
+    """Least squares on the cells' mean log ratios."""
+    matrix = laplacian(cells.size, cells.left, cells.right, weight)
+    labels = components_of(matrix)
+    refuse_unconnected(cells.documents, labels, components)
+    system = System(matrix, labels)
+    return Fit(cells, weight, system, system.solve(cells.net(weight * cells.value)))
+
+
+def ratio_cells(pairs: Any, epsilon: float = 1.0) -> Cells:
+    """The cells with their mean log ratio; rows without both numbers are left out and counted."""
+    frame = pairs_of(pairs)
+    if epsilon < 0:
+        raise InputError(f"epsilon {epsilon:g} is below 0", cure="give 0 or more; 1 is the paper's")
+    answered = frame.filter(pl.col("left_score").is_not_null() & pl.col("right_score").is_not_null())
+    if answered.is_empty():
+        raise DataError("no pair has both left_score and right_score; ratios need the two numbers")
+    if len(answered) < len(frame):
+        warnings.warn(
+            f"{len(frame) - len(answered)} of {len(frame)} pairs lack a number and are left out "
+            f"({place(frame.filter(pl.col('left_score').is_null() | pl.col('right_score').is_null()))})",
+            JudgewellWarning,
+            stacklevel=2,
+        )
+    zero = answered.filter(pl.min_horizontal("left_score", "right_score") + epsilon <= 0)
+    if len(zero):
+        raise InputError(
+            f"a number of 0 has no ratio ({place(zero)}), in {len(zero)} pairs",
+            cure="add a constant to both numbers (epsilon=1)",
+        )
+    log = ((pl.col("left_score") + epsilon) / (pl.col("right_score") + epsilon)).log()
+    return cells_of(answered, log, -log, "mean")
+
+
+def log_ratio_fit(pairs: Any, *, epsilon: float = 1.0, weighted: bool = False, components: Components = "error") -> Fit:
+    """Logarithmic least squares on the pairs' numbers; a cell counts once, or `weighted` by its number of answers."""
+    cells = ratio_cells(pairs, epsilon)
+    return fit(cells, cells.count if weighted else np.ones(len(cells.count)), components)

@@ -1,0 +1,113 @@
+"""The two-way log model of magnitudes: log score = unit offset + document value, by least squares (METHODS 3.5).
+
+Geometric averaging lifts a unit that holds only poor documents to the topic's mean; this model does not, because it
+compares documents through the units they share. With the unit offsets eliminated the document values solve
+(D - C'N^-1 C) d = b, C the counts of documents in units, N the units' sizes. Where every unit holds the same documents
+it is geometric averaging followed by the geometric mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.scaling.graph import Components, component_numbers, refuse_unconnected
+from judgewell.scaling.inputs import GROUP, Repeated
+from judgewell.scaling.laplacian import Array, Index, System, components_of, summed
+from judgewell.scaling.magnitude import log_scores
+
+
+@dataclass(frozen=True)
+class TwoWay:
+    """`documents` (topic, doc, judgments) with their log values `d`, whose mean over the judgments of a component is
+    the mean log score there; `unit` and `doc` are each judgment's numbers, `log` its score."""
+
+    documents: pl.DataFrame
+    units: pl.DataFrame
+    unit: Index
+    doc: Index
+    log: Array
+    system: System
+    d: Array
+
+    @cached_property
+    def offsets(self) -> Array:
+        """Each unit's offset: the mean of log score - d in it."""
+        return self._unit_means(self.log - self.d[self.doc])
+
+    @cached_property
+    def residuals(self) -> Array:
+        return np.asarray(self.log - self.offsets[self.unit] - self.d[self.doc])
+
+    @cached_property
+    def sigma(self) -> Array:
+        """The residual standard deviation in each document's component; NaN without spare judgments."""
+        label = self.system.labels[self.doc]
+        parts = len(self.system.members)
+        units = np.bincount(label[np.unique(self.unit, return_index=True)[1]], minlength=parts)
+        freedom = np.bincount(label, minlength=parts) - units - np.bincount(self.system.labels) + 1
+        squares = np.bincount(label, self.residuals**2, parts)
+        per_part = np.sqrt(np.divide(squares, freedom, out=np.full(parts, np.nan), where=freedom > 0))
+        return np.asarray(per_part[self.system.labels])
+
+    @cached_property
+    def standard_errors(self) -> Array:
+        """Of d within its component: sigma * sqrt(diag of the pseudo-inverse); NaN where not computed."""
+        return np.asarray(self.sigma * np.sqrt(np.maximum(self.system.spread()[0], 0.0)))
+
+    @cached_property
+    def components(self) -> Index:
+        return component_numbers(self.documents, self.system.labels)
+
+    def drawn(self, generator: np.random.Generator, size: int) -> Array:
+        """`size` draws of d from its sampling distribution: the system solved for noisy scores."""
+        pushes = [self._push(generator.standard_normal(len(self.log))) for _ in range(size)]
+        return self.d[:, None] + np.nan_to_num(self.sigma)[:, None] * self.system.solve(np.stack(pushes, axis=1))
+
+    def _unit_means(self, values: Array) -> Array:
+        return np.bincount(self.unit, values) / np.bincount(self.unit)
+
+    def _push(self, values: Array) -> Array:
+        return summed(self.doc, values - self._unit_means(values)[self.unit], len(self.documents))
+
+
+def two_way(
+    judgments: Any,
+    *,
+    offset: float | None = None,
+    bound: float | None = None,
+    components: Components = "error",
+    repeated: Repeated = "all",
+) -> TwoWay:
+    """The least-squares fit of unit offsets and document values to the log scores of every topic."""
+    from scipy import sparse
+
+    frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
+    documents = frame.group_by("topic", "doc").agg(judgments=pl.len()).sort("topic", "doc")
+    units = frame.group_by(GROUP).agg(size=pl.len()).sort(GROUP)
+    unit = _numbers(frame, units, list(GROUP))
+    doc = _numbers(frame, documents, ["topic", "doc"])
+    log = frame["log"].to_numpy()
+    size = 1 / np.sqrt(units["size"].to_numpy().astype(np.float64))
+    shape = (len(units), len(documents))
+    counts = sparse.coo_array((size[unit], (unit, doc)), shape=shape).tocsr()
+    matrix = (sparse.diags_array(np.bincount(doc).astype(np.float64)) - counts.T @ counts).tocsr()
+    labels = components_of(matrix)
+    refuse_unconnected(documents, labels, components)
+    system = System(matrix, labels)
+    raw = TwoWay(documents, units, unit, doc, log, system, np.zeros(len(documents)))
+    d = system.solve(raw._push(log))
+    label = labels[doc]
+    shift = np.bincount(label, log - d[doc]) / np.bincount(label)
+    return TwoWay(documents, units, unit, doc, log, system, d + shift[labels])
+
+
+def _numbers(frame: pl.DataFrame, keyed: pl.DataFrame, keys: list[str]) -> Index:
+    """The row of `keyed` that each row of the frame belongs to."""
+    numbered = keyed.select(keys).with_row_index("number")
+    joined = frame.select(keys).join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return joined["number"].to_numpy().astype(np.int64)

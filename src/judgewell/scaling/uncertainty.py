@@ -1,0 +1,186 @@
+"""How sure a gain is: intervals by formula, bootstrap over units or assessors, and draws of whole gain tables.
+
+Draws come as blocks of draws x documents beside one frame of documents, so that a thousand tables never stand in memory
+at once; the same seed gives the same draws whatever is read of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.resampling import check_level, percentile_interval
+from judgewell.scaling.inputs import GROUP, listed
+from judgewell.scaling.laplacian import Array, Index
+
+Over = Literal["unit", "assessor"]
+
+BLOCK = 32  # draws made at once, each block with a generator of its own
+
+
+@dataclass(frozen=True)
+class Draws:
+    """`size` gain tables of the same documents; iterating gives arrays of up to BLOCK draws x documents.
+
+    NaN is a document that a draw leaves without judgments.
+    """
+
+    documents: pl.DataFrame
+    size: int
+    seed: int
+    make: Callable[[np.random.Generator, int], Array]
+
+    def __iter__(self) -> Iterator[Array]:
+        for number, start in enumerate(range(0, self.size, BLOCK)):
+            block = self.make(np.random.default_rng([self.seed, number]), min(BLOCK, self.size - start))
+            yield block
+
+    def array(self) -> Array:
+        """All draws at once: size x documents."""
+        return np.concatenate(list(self))
+
+    def interval(self, level: float = 0.95) -> tuple[Array, Array]:
+        """Each document's percentile interval over the draws."""
+        return percentile_interval(self.array(), level)
+
+
+def bootstrap(
+    gains_of: Callable[[pl.DataFrame], pl.DataFrame], table: pl.DataFrame, size: int, seed: int, over: Over = "unit"
+) -> Draws:
+    """Draws of a method's gains by resampling whole units within each topic, or whole assessors over all topics.
+
+    A unit drawn twice counts as two units, an assessor drawn twice as two assessors. Judgments that name neither are
+    resampled one by one within their topic.
+    """
+    if size < 1:
+        raise InputError(f"{size} draws are too few", cure="ask for 1 or more, usually 200 or 1000")
+    resampler = _Resampler(table, over)
+
+    def quiet_gains(rows: pl.DataFrame) -> pl.DataFrame:
+        with warnings.catch_warnings():  # what is left out is told when the gains themselves are made
+            warnings.simplefilter("ignore", JudgewellWarning)
+            return gains_of(rows)
+
+    documents = quiet_gains(table).select("topic", "doc")
+
+    def make(generator: np.random.Generator, count: int) -> Array:
+        return np.stack([_aligned(quiet_gains(resampler.drawn(generator)), documents) for _ in range(count)])
+
+    return Draws(documents, size, seed, make)
+
+
+def _aligned(gains: pl.DataFrame, documents: pl.DataFrame) -> Array:
+    """The gains in the documents' order, NaN where the document is missing."""
+    joined = documents.join(gains, on=["topic", "doc"], how="left", maintain_order="left")
+    return joined["gain"].fill_null(float("nan")).to_numpy()
+
+
+class _Resampler:
+    """The rows of a table by group, ready to be drawn again and again."""
+
+    def __init__(self, table: pl.DataFrame, over: Over) -> None:
+        if over == "assessor" and table["assessor"].null_count():
+            raise DataError("some rows name no assessor; resample units instead (over=unit), or fill the column")
+        self.table, self.over = table, over
+        alone = pl.when(pl.col("unit").is_null() & pl.col("assessor").is_null()).then(pl.int_range(pl.len()))
+        keys = ["assessor"] if over == "assessor" else [*GROUP, "alone"]
+        groups = table.with_columns(alone=alone).with_row_index("row").group_by(keys, maintain_order=True)
+        rows = groups.agg("row", topic_of=pl.col("topic").first())
+        self.rows = rows["row"].explode().to_numpy().astype(np.int64)
+        self.sizes = rows["row"].list.len().to_numpy().astype(np.int64)
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        stratum = rows["topic_of"] if over == "unit" else pl.Series([""] * len(rows))
+        codes = stratum.rank("dense").to_numpy()
+        self.strata = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+
+    def drawn(self, generator: np.random.Generator) -> pl.DataFrame:
+        """One resample, its groups named anew so that copies stay apart."""
+        groups = np.concatenate([part[generator.integers(0, len(part), len(part))] for part in self.strata])
+        lengths = self.sizes[groups]
+        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        rows: Index = self.rows[np.repeat(self.starts[groups], lengths) + offsets]
+        copy = pl.Series(np.repeat(np.arange(len(groups)), lengths)).cast(pl.String)
+        taken = self.table[rows]
+        if self.over == "assessor":
+            return taken.with_columns(assessor=copy)
+        return taken.with_columns(unit=copy)
+
+
+def with_interval(gains: pl.DataFrame, low: Any, high: Any) -> pl.DataFrame:
+    """The gains table with its interval filled in; NaN becomes missing."""
+    ends = pl.DataFrame({"low": np.asarray(low, dtype=np.float64), "high": np.asarray(high, dtype=np.float64)})
+    filled = ends.with_columns(pl.all().fill_nan(None))
+    return gains.with_columns(filled["low"], filled["high"])
+
+
+def z_of(level: float) -> float:
+    """The normal quantile whose middle holds `level`."""
+    from scipy.special import ndtri
+
+    check_level(level)
+    return float(ndtri((1 + level) / 2))
+
+
+def wilson(share: Array, count: Array, level: float) -> tuple[Array, Array]:
+    """Wilson's interval of a share of `count` answers."""
+    z = z_of(level)
+    middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
+    return middle - half, middle + half
+
+
+def mean_interval(frame: pl.DataFrame, column: str, level: float) -> pl.DataFrame:
+    """Per document Student's interval of the mean of its scores: topic, doc, low, high; missing for one score."""
+    from scipy.special import stdtrit
+
+    check_level(level)
+    found = frame.group_by("topic", "doc").agg(
+        middle=pl.col(column).mean(), sd=pl.col(column).std(), count=pl.len().cast(pl.Float64)
+    )
+    count = found["count"].to_numpy()
+    t = stdtrit(np.maximum(count - 1, 1), (1 + level) / 2)
+    half = np.where(count > 1, t * found["sd"].fill_null(float("nan")).to_numpy() / np.sqrt(count), np.nan)
+    middle = found["middle"].to_numpy()
+    ends = pl.DataFrame({"low": middle - half, "high": middle + half}).with_columns(pl.all().fill_nan(None))
+    return pl.concat([found.select("topic", "doc"), ends], how="horizontal")
+
+
+def median_interval(frame: pl.DataFrame, column: str, level: float) -> pl.DataFrame:
+    """Per document the distribution-free interval of the median: its k-th smallest and k-th largest score, k the
+    largest with binomial coverage of at least `level`; missing where too few scores reach it (5 for 95 %)."""
+    check_level(level)
+    found = frame.group_by("topic", "doc").agg(pl.col(column).sort().alias("scores"), count=pl.len())
+    ranks = {int(count): _rank(int(count), level) for count in found["count"].unique()}
+    k = pl.col("count").replace_strict(ranks, return_dtype=pl.Int64)
+    ends = found.with_columns(k=pl.when(k > 0).then(k))
+    result = ends.select(
+        "topic",
+        "doc",
+        low=pl.col("scores").list.get(pl.col("k") - 1),
+        high=pl.col("scores").list.get(pl.col("count").cast(pl.Int64) - pl.col("k")),
+    )
+    short = result.filter(pl.col("low").is_null()).sort("topic", "doc")
+    if len(short):
+        warnings.warn(
+            f"{len(short)} of {len(result)} documents have too few judgments for a {level:.0%} interval of the median "
+            f"({listed(short)}); resample for one (kind=bootstrap)",
+            JudgewellWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+def _rank(count: int, level: float) -> int:
+    """The largest k with P(the median lies between the k-th smallest and largest of `count`) >= level; 0 if none."""
+    from scipy.stats import binom
+
+    k = int(binom.ppf((1 - level) / 2, count, 0.5))
+    while k > 0 and 2 * binom.cdf(k - 1, count, 0.5) > 1 - level:
+        k -= 1
+    return k
