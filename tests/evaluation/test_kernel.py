@@ -95,7 +95,10 @@ def test_two_documents_whose_keys_collide_are_still_told_apart(monkeypatch):
     judged = gains_of({("1", "a"): 1.0})
     monkeypatch.setattr(module, "keys_of", lambda docs, topics, seed: real(docs, topics, seed) & top)
     found = judged_ranks(
-        part_of([("1", doc, float(n)) for n, doc in enumerate(DOCS)]), prepare(judged), order="score", precision="double"
+        part_of([("1", doc, float(n)) for n, doc in enumerate(DOCS)]),
+        prepare(judged),
+        order="score",
+        precision="double",
     )
     assert found.rank.tolist() == [len(DOCS) - 1]
 
@@ -106,7 +109,9 @@ def test_judged_documents_that_share_a_key_get_new_keys(monkeypatch):
     real = module.keys_of
     top = np.uint64(0xC000000000000000)
     monkeypatch.setattr(
-        module, "keys_of", lambda docs, topics, seed: real(docs, topics, seed) & top if seed == 0 else real(docs, topics, seed)
+        module,
+        "keys_of",
+        lambda docs, topics, seed: real(docs, topics, seed) & top if seed == 0 else real(docs, topics, seed),
     )
     table = prepare(gains_of({("1", doc): 1.0 for doc in DOCS}))
     assert table.seed == 1

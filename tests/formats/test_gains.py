@@ -42,12 +42,14 @@ def test_ranx_qrels_and_runs_are_taken():
 
 def test_negative_grades_are_unjudged_and_told(tmp_path):
     (tmp_path / "q").write_text("1 0 a 1\n1 0 b -1\n1 0 c -2\n")
-    with pytest.warns(JudgewellWarning, match=r"2 of 3 gains are below 0 \(the first: topic 1, document b\); taken as unj"):
+    with pytest.warns(
+        JudgewellWarning, match=r"2 of 3 gains are below 0 \(the first: topic 1, document b\); taken as unj"
+    ):
         assert read_gains(tmp_path / "q")["doc"].to_list() == ["a"]
     with pytest.warns(JudgewellWarning, match="taken as 0"):
         assert read_gains(tmp_path / "q", negative="zero")["gain"].to_list() == [1, 0, 0]
     assert read_gains(tmp_path / "q", negative="keep")["gain"].to_list() == [1, -1, -2]
-    with pytest.raises(InputError, match="2 of 3 gains are below 0 .* say what they mean"):
+    with pytest.raises(InputError, match=r"2 of 3 gains are below 0 .* say what they mean"):
         read_gains(tmp_path / "q", negative="error")
 
 

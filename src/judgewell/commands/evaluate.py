@@ -12,16 +12,18 @@ from judgewell.commands.common import parse_columns
 if TYPE_CHECKING:
     import polars as pl
 
+    from judgewell.evaluation.evaluate import Settings
     from judgewell.evaluation.measures import Measure
+    from judgewell.formats.runs import Run
 
 DEFAULT_MEASURES = ["nDCG@10"]
 
 
 def _list_measures(asked: bool) -> None:
     if asked:
-        from judgewell.evaluation.present import measures_text
+        from judgewell.evaluation.measures import describe_all
 
-        print(measures_text())
+        print(describe_all())
         raise typer.Exit
 
 
@@ -37,9 +39,7 @@ def evaluate(
         str | None,
         typer.Option("-o", "--output", help="Write the scores table: .csv, .tsv, .json, .jsonl or .parquet."),
     ] = None,
-    format: Annotated[
-        Literal["table", "csv", "json", "trec_eval"], typer.Option(help="What is printed.")
-    ] = "table",
+    format: Annotated[Literal["table", "csv", "json", "trec_eval"], typer.Option(help="What is printed.")] = "table",
     gains_as: Annotated[
         str | None,
         typer.Option("--gains-as", help="Transform gains first: exp2, binary(2), unit, unit(topic), 0=0,1=0.3,2=1."),
@@ -59,8 +59,10 @@ def evaluate(
     ] = "zero",
     topics: Annotated[
         Literal["judged", "run"] | None,
-        typer.Option(help="Average over all judged topics (a missing one scores 0) or those in the run. "
-                     "Default: judged; with --format trec_eval: run."),
+        typer.Option(
+            help="Average over all judged topics (a missing one scores 0) or those in the run. "
+            "Default: judged; with --format trec_eval: run."
+        ),
     ] = None,
     negative: Annotated[
         Literal["unjudged", "zero", "keep", "error"], typer.Option(help="What a grade below 0 means.")
@@ -99,7 +101,7 @@ def evaluate(
             table = parse_transform(gains_as)(table)
         systems = open_runs(runs)
         if format == "trec_eval":
-            _print_trec_eval(systems, table, measure or ["official"], settings, per_topic)
+            print(_trec_eval(systems, table, measure, settings, per_topic), end="")
             return
         wanted = parse_all(measure or DEFAULT_MEASURES)
         beside = _beside(wanted)
@@ -115,17 +117,14 @@ def evaluate(
 def _beside(wanted: list[Measure]) -> list[Measure]:
     """What is shown beside the measures asked for: how many of the documents are judged, and residuals."""
     from judgewell.evaluation.evaluate import depth_of
-    from judgewell.evaluation.measures import Judged
-    from judgewell.evaluation.present import residual_of
+    from judgewell.evaluation.measures import Judged, residual_of
 
     depths = {depth for one in wanted if (depth := depth_of(one))}
     residuals = [found for one in wanted if (found := residual_of(one))]
     return [one for one in [*(Judged(cutoff=depth) for depth in sorted(depths)), *residuals] if one not in wanted]
 
 
-def _write(
-    scores: pl.DataFrame, output: str, options: dict[str, object], inputs: list[str], told: list[str]
-) -> None:
+def _write(scores: pl.DataFrame, output: str, options: dict[str, object], inputs: list[str], told: list[str]) -> None:
     from judgewell.formats.provenance import provenance, write_result
 
     if output == "-":
@@ -155,3 +154,18 @@ def _print(
         return
     shown = asked if per_topic else summarise(asked, level=level, seed=seed)
     print(shown.write_csv() if format == "csv" else shown.write_json(), end="")
+
+
+def _trec_eval(
+    systems: list[Run], table: pl.DataFrame, names: list[str] | None, settings: Settings, per_topic: bool
+) -> str:
+    """What trec_eval prints, one system after the other."""
+    from judgewell.evaluation.evaluate import system_scores, topic_names
+    from judgewell.evaluation.trec_names import needed, print_trec, trec_measures
+
+    lines = trec_measures(names or ["official"])
+    topics = topic_names(table).to_list()
+    return "".join(
+        print_trec(result.system, topics, lines, result.values, per_topic=per_topic)
+        for result in system_scores(systems, table, needed(lines), settings)
+    )

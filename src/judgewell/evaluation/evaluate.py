@@ -129,7 +129,9 @@ def scores_table(results: Sequence[SystemScores], topics: pl.Series, measures: S
     names = pl.Series([str(measure) for measure in measures])
     frame = pl.DataFrame(
         {
-            "system": pl.Series([result.system for result in results]).gather(np.repeat(np.arange(systems), count * asked)),
+            "system": pl.Series([result.system for result in results]).gather(
+                np.repeat(np.arange(systems), count * asked)
+            ),
             "topic": topics.gather(np.tile(np.repeat(np.arange(count), asked), systems)),
             "measure": names.gather(np.tile(np.arange(asked), systems * count)),
             "value": flat,
@@ -252,7 +254,9 @@ def condensed(found: JudgedRanks) -> JudgedRanks:
     counts = np.bincount(found.row, minlength=len(found.topics))
     rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     none = np.empty(0, np.int64)
-    return JudgedRanks(found.topics, counts, found.row[order], rank, found.item[order], (none, none, none), found.unknown)
+    return JudgedRanks(
+        found.topics, counts, found.row[order], rank, found.item[order], (none, none, none), found.unknown
+    )
 
 
 def tie_table(found: JudgedRanks, depth: int) -> NDArray[np.int64]:
@@ -342,8 +346,7 @@ class _Told:
             most, system = max(self.missing)
             does = "score 0 there" if settings.topics == "judged" else "are averaged over fewer topics"
             _tell(
-                f"{len(self.missing)} of {runs} runs miss judged topics and {does} "
-                f"(most: {system}, {most} of {topics})"
+                f"{len(self.missing)} of {runs} runs miss judged topics and {does} (most: {system}, {most} of {topics})"
             )
         if self.unknown:
             most, system = max(self.unknown)

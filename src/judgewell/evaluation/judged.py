@@ -86,4 +86,5 @@ def prepare(gains: pl.DataFrame) -> Judged:
 
 def keys_of(docs: pl.Series, topics: NDArray[np.int64], seed: int) -> Keys:
     """One 64-bit key for each document of a numbered topic."""
-    return docs.hash(seed).to_numpy() ^ ((topics.astype(np.uint64) + np.uint64(1)) * SPREAD)
+    keys: Keys = docs.hash(seed).to_numpy() ^ ((topics.astype(np.uint64) + np.uint64(1)) * SPREAD)
+    return keys

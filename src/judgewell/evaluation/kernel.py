@@ -94,7 +94,9 @@ def ranks(
         matters = np.isin(firsts, firsts[is_judged[rows_at[tied_places]]])
         places = tied_places[matters]
         if len(places):
-            table = pl.DataFrame({"first": firsts[matters], "row": rows_at[places], "doc": docs.gather(rows_at[places])})
+            table = pl.DataFrame(
+                {"first": firsts[matters], "row": rows_at[places], "doc": docs.gather(rows_at[places])}
+            )
             sorted_rows = table.sort("first", "doc", descending=[False, True])["row"].to_numpy()
             order = place.copy() if order is None else order
             order[places] = sorted_rows

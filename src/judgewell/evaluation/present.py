@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgewell.evaluation.measures import Measure, Residual, all_measures, describe
+from judgewell.evaluation.measures import Measure, residual_of
 from judgewell.terminal import text_table
 
 
@@ -40,17 +40,6 @@ def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float)
                 else f"{100 * cells[line[0], name]['mean']:.1f} %"
             )
     return text_table(header, rows)
-
-
-def residual_of(measure: Measure) -> Residual | None:
-    """The measure's residual, where it has one that ends."""
-    ends = measure.cutoff is not None or not measure.residual_needs_cutoff
-    return Residual(of=measure) if measure.has_residual and ends else None
-
-
-def measures_text() -> str:
-    """Every measure: its name, formula and source."""
-    return "\n\n".join(describe(measure) for measure in all_measures().values())
 
 
 def topics_text(scores: pl.DataFrame) -> str:

@@ -66,9 +66,7 @@ def _interval(
     return low, high, "bootstrap"
 
 
-def _rows(
-    groups: pl.DataFrame, values: Floats, low: Floats | None, high: Floats | None, kind: str
-) -> pl.DataFrame:
+def _rows(groups: pl.DataFrame, values: Floats, low: Floats | None, high: Floats | None, kind: str) -> pl.DataFrame:
     return groups.with_columns(
         pl.Series("mean", values.mean(axis=0)),
         pl.Series("low", low) if low is not None else pl.lit(None, pl.Float64).alias("low"),

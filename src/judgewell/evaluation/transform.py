@@ -30,8 +30,8 @@ def levels(gains: pl.DataFrame, table: Mapping[float, float]) -> pl.DataFrame:
 
 def exp2(gains: pl.DataFrame) -> pl.DataFrame:
     """Gain 2^g − 1: each level doubles what the one below adds."""
-    if gains["gain"].max() is not None and float(gains["gain"].max() or 0) > 1000:  # type: ignore[arg-type]
-        raise DataError(f"2^g − 1 overflows for the gain {gains['gain'].max()}; bring the gains below 1000 first")
+    if _largest(gains) > 1000:
+        raise DataError(f"2^g − 1 overflows for the gain {_largest(gains):g}; bring the gains below 1000 first")
     return gains.with_columns((2 ** pl.col("gain") - 1).alias("gain"))
 
 
@@ -44,15 +44,20 @@ def unit(gains: pl.DataFrame, by: str | float = "all") -> pl.DataFrame:
     """Gains divided into [0, 1]: by the largest of all, the largest of each topic, or a given number."""
     if by not in ("all", "topic") and not isinstance(by, int | float):
         raise InputError(f"unit({by!r}): divide by 'all', 'topic' or a number")
-    if len(gains) and float(gains["gain"].min() or 0) < 0:  # type: ignore[arg-type]
-        raise DataError(f"the gain {gains['gain'].min()} is below 0 and cannot be brought into [0, 1] by dividing")
+    lowest = gains["gain"].to_numpy().min(initial=0.0)
+    if lowest < 0:
+        raise DataError(f"the gain {lowest:g} is below 0 and cannot be brought into [0, 1] by dividing")
     largest = pl.lit(by) if isinstance(by, int | float) else pl.col("gain").max()
     if by == "topic":
         largest = largest.over("topic")
     divided = gains.with_columns(pl.when(largest > 0).then(pl.col("gain") / largest).otherwise(0.0).alias("gain"))
-    if len(divided) and float(divided["gain"].max() or 0) > 1:  # type: ignore[arg-type]
-        raise DataError(f"the gain {gains['gain'].max()} is above {by}, the number to divide by")
+    if _largest(divided) > 1:
+        raise DataError(f"the gain {_largest(gains):g} is above {by}, the number to divide by")
     return divided
+
+
+def _largest(gains: pl.DataFrame) -> float:
+    return float(gains["gain"].to_numpy().max(initial=0.0))
 
 
 def parse_transform(text: str) -> Transform:
