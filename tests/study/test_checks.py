@@ -1,0 +1,252 @@
+"""Checks: pure functions of answers, with the fate of diligent, random, reversed and hurried assessors known."""
+
+import gzip
+import io
+from itertools import permutations, product
+
+import polars as pl
+import pytest
+
+from judgewell import tables
+from judgewell.errors import InputError
+from judgewell.study import checks as module
+from judgewell.study.checks import (
+    Comment,
+    CommentReview,
+    Comprehension,
+    KnownOrder,
+    KnownPairs,
+    LeastTime,
+    PairAgrees,
+    PracticeLines,
+    Quiz,
+    Syntax,
+)
+from judgewell.study.flags import attention_flags, consistency_flags, unit_verdicts
+from judgewell.study.scales import Magnitude
+from judgewell.study.texts import catalogue, english
+
+
+def said(verdict):
+    """The assessor's text, which must exist and be filled by the verdict's own values."""
+    return verdict.said(english())
+
+
+def test_practice_follows_the_lengths_in_whatever_order_they_were_shown():
+    practice = PracticeLines()
+    assert practice([1, 2.5, 7])
+    assert practice([7, 1, 2.5], lengths=[260, 40, 120])
+    assert not practice([1, 2, 2])
+    assert PracticeLines(strict=False)([1, 2, 2])
+    first, last = practice([3, 2, 1], used=1), practice([3, 2, 1], used=2)
+    assert (first.again, last.again) == (True, False)
+    assert said(first) != said(last)
+    for lengths in ((), (1.0,), (2.0, 2.0), (-1.0, 2.0)):
+        with pytest.raises(InputError):
+            PracticeLines(lengths)
+    with pytest.raises(InputError, match="2 numbers were given for 3 lines"):
+        practice([1, 2])
+
+
+def test_comprehension_gives_at_least_two_tries():
+    question = Comprehension("What is wanted?", ("a", "b", "c", "d"), right=3)
+    assert question([3])
+    assert question([1, 3])
+    assert question([1]).again
+    assert said(question([1])).startswith("That is not")
+    assert not question([1, 2]).again
+    assert not question([1, 2, 3])  # a third try does not count
+    for wrong in ({"tries": 1}, {"right": 5}, {"right": 0}, {"answers": ("a", "a")}):
+        with pytest.raises(InputError):
+            Comprehension(**{"question": "?", "answers": ("a", "b"), "right": 1, **wrong})
+
+
+def test_a_quiz_of_twelve_needs_eleven():
+    quiz = Quiz(("left",) * 12)
+    assert quiz.needed == 11
+    assert quiz(["left"] * 11 + ["right"])
+    assert said(quiz(["left"] * 12)) == "12 of 12 right. You can start."
+    failed = quiz(["left"] * 10 + ["right"] * 2)
+    assert not failed
+    assert "11" in said(failed)
+    assert not quiz(["left"] * 10)
+    assert Quiz(("left",) * 25, pass_mark=0.84).needed == 21  # 0.84 · 25 is a hair above 21 in binary
+
+
+def test_how_often_chance_passes_is_counted_right():
+    practice = PracticeLines(tries=1)
+    passed = [bool(practice(order)) for order in permutations((1.0, 2.0, 3.0))]
+    assert practice.by_chance == pytest.approx(sum(passed) / len(passed))
+    quiz = Quiz(("left", "right") * 6)
+    right = sum(bool(quiz(answers)) for answers in product(("left", "right"), repeat=12))
+    assert quiz.by_chance == right / 4096 == 13 / 4096
+    question = Comprehension("?", ("a", "b", "c", "d"), right=2)
+    tries = list(permutations((1, 2, 3, 4), 2))
+    assert question.by_chance == sum(bool(question(chosen)) for chosen in tries) / len(tries)
+
+
+def test_syntax_speaks_with_the_scale():
+    syntax = Syntax(Magnitude())
+    assert syntax("½")
+    refused = syntax("-3")
+    assert not refused
+    assert refused.again
+    assert said(refused).startswith("The number must be above zero; you typed -3.")
+
+
+def test_a_comment_has_letters():
+    assert Comment()("ok")
+    assert not Comment()(" . ")
+    assert not Comment()(None)
+    assert said(Comment(10)("short")) == "Please write a little more: at least 10 characters."
+
+
+@pytest.mark.parametrize(
+    ("preferred", "relevant", "scores", "passed"),
+    [
+        ("left", (True, True), (2.0, 1.0), True),
+        ("left", (True, True), (1.0, 2.0), False),
+        ("left", (True, True), (1.0, 1.0), False),
+        ("left", (False, False), (0.0, 0.0), True),
+        ("right", (False, True), (0.0, 5.0), True),
+        ("right", (True, True), (0.0, 5.0), False),
+        ("right", (False, True), (1.0, 5.0), False),
+        ("same", (True, True), (5.0, 5.0), True),
+        ("same", (True, True), (5.0, 4.0), False),
+        ("left", (None, None), (3.0, 4.0), False),
+        (None, (True, False), (3.0, 0.0), True),
+        (None, (True, False), (3.0, 1.0), False),
+        ("left", (True, False), (None, None), True),
+    ],
+)
+def test_the_answers_about_a_pair_must_fit(preferred, relevant, scores, passed):
+    verdict = PairAgrees()(preferred, relevant, scores)
+    assert bool(verdict) == passed
+    assert bool(said(verdict)) != passed
+
+
+def test_sides_are_told_in_the_study_s_language():
+    german = catalogue('[side]\nleft = "linken"\n[check]\nratio_against_preference = "im {preferred} Text"\n')
+    assert PairAgrees()("left", scores=(1.0, 2.0)).said(german) == "im linken Text"
+
+
+def test_the_known_documents_keep_their_order():
+    known = KnownOrder()
+    assert known({"h": 2.0, "n": 1.0, "x": 9.0}, "h", "n")
+    assert not known({"h": 1.0, "n": 1.0}, "h", "n")
+    assert KnownOrder(ties=True)({"h": 1.0, "n": 1.0}, "h", "n")
+    assert known({"x": 9.0}, "h", "n")
+    assert known({"x": 9.0}, None, None)
+    failed = known({"h": 1.0, "n": 5.0}, "h", "n")
+    assert failed.reason == "known H h got 1, known N n got 5"
+    assert not any(word in said(failed).split() for word in ("h", "n", "1", "5"))
+    assert KnownPairs()(["left", "right"], ["left", "right"])
+    assert not KnownPairs()(["left", "left"], ["left", "right"])
+    assert KnownPairs(share=0.5)(["left", "left"], ["left", "right"])
+
+
+def test_time_asks_to_revise_and_names_nobody_to_the_assessor():
+    assert LeastTime()({"a": 20.0, "b": 35.0})
+    failed = LeastTime()({"a": 3.0, "b": 35.0, "c": 19.9})
+    assert failed.again
+    assert failed.reason == "2 of 3 documents under 20 s; a had 3.0 s"
+    assert "3.0" not in said(failed)
+
+
+def test_two_of_three_reviewers_decide_as_soon_as_they_can():
+    review = CommentReview()
+    assert review([True, True])  # the third vote cannot change it
+    assert review([True, True, False])
+    assert not review([False, False])
+    assert not review([False, False]).again
+    assert review([False]).again
+    assert review([]).again
+    assert not review([False, True]).passed
+    with pytest.raises(InputError):
+        review([True] * 4)
+    with pytest.raises(InputError):
+        CommentReview(reviewers=3, against=4)
+
+
+def test_every_check_says_its_stage():
+    stages = {
+        cls.name: cls.stage
+        for cls in vars(module).values()
+        if isinstance(cls, type) and issubclass(cls, module.Check) and cls is not module.Check
+    }
+    assert len(stages) == 10
+    assert set(stages.values()) == {"door", "answer", "end", "after"}
+
+
+def judged(rows):
+    names = ("topic", "doc", "assessor", "unit", "position", "value", "seconds", "comment")
+    return tables.check([dict(zip(names, row, strict=True)) for row in rows], tables.JUDGMENTS)
+
+
+def test_exported_units_get_the_verdicts_they_would_have_had():
+    frame = judged(
+        [
+            ("t", "h", "ann", "1", 1, 5, 30, "good"),
+            ("t", "n", "ann", "1", 2, 1, 30, "bad"),
+            ("t", "h", "bob", "2", 2, 1, 30, "good"),
+            ("t", "n", "bob", "2", 1, 1, 2, "."),
+        ]
+    )
+    verdicts = unit_verdicts(frame, {"t": ("h", "n")}, [KnownOrder(), LeastTime(), Comment()])
+    passed = {(unit, check): ok for unit, check, ok in verdicts.select("unit", "check", "passed").iter_rows()}
+    assert all(passed["1", name] for name in ("known", "time", "comment"))
+    assert not any(passed["2", name] for name in ("known", "time", "comment"))
+    assert verdicts.filter(unit="2", check="comment")["reason"].item() == "n: no comment"
+
+
+def test_attention_flags_name_the_constant_and_the_hurried():
+    rows = [("t", f"d{i}", "diligent", "1", i + 1, i, 30, f"because {i}") for i in range(8)]
+    rows += [("t", f"d{i}", "constant", "2", i + 1, 5, 30, "nice") for i in range(8)]
+    rows += [("t", f"d{i}", "hurried", "3", i + 1, i, 1, f"x{i}") for i in range(8)]
+    flags = attention_flags(judged(rows))
+    assert flags.select("assessor", "flag").rows() == [
+        ("constant", "same_answer"),
+        ("constant", "same_comment"),
+        ("hurried", "hurried"),
+    ]
+
+
+def test_consistency_flags_name_contradictions():
+    rows = [
+        {"topic": "t", "left": "a", "right": "b", "assessor": "wavering", "preferred": "left"},
+        {"topic": "t", "left": "b", "right": "a", "assessor": "wavering", "preferred": "left"},
+        {"topic": "t", "left": "a", "right": "b", "assessor": "steady", "preferred": "left"},
+        {"topic": "t", "left": "b", "right": "a", "assessor": "steady", "preferred": "right"},
+        {"topic": "t", "left": "a", "right": "b", "assessor": "odd", "preferred": "left"}
+        | {"left_score": 1.0, "right_score": 3.0},
+    ]
+    rows += [
+        {"topic": "t", "left": f"x{i}", "right": f"y{i}", "assessor": "clicker", "preferred": "left"} for i in range(12)
+    ]
+    flags = consistency_flags(tables.check(rows, tables.PAIRS))
+    assert flags.select("assessor", "flag", "seen", "of").rows() == [
+        ("clicker", "one_side", 12, 12),
+        ("odd", "numbers_against_choice", 1, 1),
+        ("wavering", "changed_mind", 1, 1),
+    ]
+
+
+@pytest.mark.realdata
+def test_the_units_of_the_real_study_passed_the_checks_they_were_collected_with(data):
+    source = gzip.decompress((data / "trec8-s100" / "judgments.csv.gz").read_bytes())
+    raw = pl.read_csv(io.BytesIO(source), infer_schema_length=None)
+    names = {"topic_id": "topic", "document_id": "doc", "worker_id": "assessor", "unit_id": "unit"}
+    frame = tables.check(
+        raw.rename(names | {"relevance_score": "value", "cumulative_time": "seconds"}), tables.JUDGMENTS
+    )
+    gold = raw.filter(pl.col("gold").is_not_null()).select("topic_id", "gold", "document_id").unique()
+    known = {
+        str(topic): (
+            gold.filter(topic_id=topic, gold="H")["document_id"].item(),
+            gold.filter(topic_id=topic, gold="N")["document_id"].item(),
+        )
+        for topic in gold["topic_id"].unique()
+    }
+    verdicts = unit_verdicts(frame, known, [KnownOrder()])
+    assert len(verdicts) == 7059
+    assert verdicts["passed"].mean() > 0.99
