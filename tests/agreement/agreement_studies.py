@@ -1,0 +1,45 @@
+"""Small made-up studies whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+
+def made_study(
+    seed: int = 0,
+    *,
+    units: int = 200,
+    documents: int = 60,
+    size: int = 8,
+    noise: float = 0.5,
+    drift: float = 0.0,
+    spammers: float = 0.0,
+    positive: bool = True,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Judgments of random units and the documents' true levels 0 … 3.
+
+    A value is exp(level + noise + drift · position); a spammer's is noise alone. Units of one assessor follow each
+    other in random order; position is the place in the unit.
+    """
+    rng = np.random.default_rng(seed)
+    level = rng.integers(0, 4, documents)
+    shown = np.stack([rng.permutation(documents)[:size] for _ in range(units)])
+    position = np.broadcast_to(np.arange(1, size + 1), shown.shape)
+    spammer = (np.arange(units) < spammers * units)[:, None]
+    signal = np.where(spammer, 1.5, level[shown]) + drift * (position - 1)
+    value = signal + noise * rng.normal(size=shown.shape) + np.where(spammer, 1.2 * rng.normal(size=shown.shape), 0)
+    judgments = pl.DataFrame(
+        {
+            "topic": ["t"] * shown.size,
+            "doc": [f"d{number}" for number in shown.ravel()],
+            "assessor": [f"a{number:03d}" for number in np.repeat(np.arange(units), size)],
+            "unit": [str(number) for number in np.repeat(np.arange(units), size)],
+            "position": position.ravel(),
+            "value": (np.exp(value) if positive else value).ravel(),
+        }
+    )
+    levels = pl.DataFrame(
+        {"topic": ["t"] * documents, "doc": [f"d{n}" for n in range(documents)], "gain": level.astype(float)}
+    )
+    return judgments, levels

@@ -1,0 +1,123 @@
+"""Kappa equals scikit-learn and Fleiss' published example."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from judgewell.agreement.kappa import WEIGHTS, cohen_kappa, fleiss_kappa, kappa_between, kappa_of
+from judgewell.agreement.overlap import mean_over_pairs, shared_documents
+from judgewell.errors import DataError, InputError, JudgewellWarning
+
+# Fleiss' example as it is usually printed: 10 documents, 14 raters, 5 categories, kappa 0.210
+FLEISS = [
+    [0, 0, 0, 0, 14],
+    [0, 2, 6, 4, 2],
+    [0, 0, 3, 5, 6],
+    [0, 3, 9, 2, 0],
+    [2, 2, 8, 1, 1],
+    [7, 7, 0, 0, 0],
+    [3, 2, 6, 3, 0],
+    [2, 5, 3, 2, 2],
+    [6, 5, 2, 1, 0],
+    [0, 2, 2, 3, 7],
+]
+
+
+def panel(seed: int, assessors: int = 5, documents: int = 40, levels: int = 4, missing: float = 0.2) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, levels, documents)
+    value = np.where(rng.random((assessors, documents)) < 0.6, truth, rng.integers(0, levels, (assessors, documents)))
+    who, doc = np.nonzero(rng.random(value.shape) >= missing)
+    return pl.DataFrame(
+        {
+            "topic": np.where(doc % 2 == 0, "even", "odd"),
+            "doc": doc.astype(str),
+            "assessor": who.astype(str),
+            "value": value[who, doc].astype(float),
+        }
+    )
+
+
+@settings(deadline=None)
+@given(st.integers(0, 100_000), st.integers(2, 5), st.sampled_from(WEIGHTS))
+def test_equals_scikit_learn(seed: int, levels: int, weights: str) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, levels, (2, 25))
+    assume(len(np.unique([x, y])) == levels)  # scikit-learn weighs by place among the values used
+    expected = cohen_kappa_score(x, y, weights=None if weights == "none" else weights)
+    assert kappa_of(x, y, weights) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_every_pair_of_assessors_at_once_equals_one_by_one(weights: str) -> None:
+    frame = panel(3)
+    table = cohen_kappa(frame, weights, least_documents=5)
+    assert table.height == 10
+    wide = frame.pivot(on="assessor", index="doc", values="value")
+    for row in table.iter_rows(named=True):
+        both = wide.select(row["first"], row["second"]).drop_nulls()
+        assert row["documents"] == both.height
+        assert row["kappa"] == pytest.approx(kappa_of(*(both[c].to_numpy() for c in both.columns), weights), abs=1e-12)
+    topics = cohen_kappa(frame, weights, by=["topic"], least_documents=5)
+    assert topics.height == 20
+    assert topics["documents"].sum() == table["documents"].sum()
+
+
+def test_fleiss_example() -> None:
+    rows = [(str(doc), float(c)) for doc, row in enumerate(FLEISS) for c, count in enumerate(row) for _ in range(count)]
+    frame = {"topic": ["t"] * len(rows), "doc": [r[0] for r in rows], "value": [r[1] for r in rows]}
+    row = fleiss_kappa(frame).row(0, named=True)
+    assert round(row["kappa"], 3) == 0.210
+    assert round(row["observed"], 3) == 0.378
+    assert round(row["expected"], 3) == 0.213
+    assert row["low"] < row["kappa"] < row["high"]
+
+
+def test_label_sets_and_words_for_what_is_undefined() -> None:
+    first = {"topic": ["a", "a", "b", "b"], "doc": ["1", "2", "1", "2"], "gain": [0.0, 1, 1, 1]}
+    table = kappa_between({"x": first, "y": first}, by=["topic"], replicates=20)
+    assert table["kappa"].to_list() == [1.0, None]
+    assert "both gave every document the value 1" in table["note"][1]
+    other = {"topic": ["z"], "doc": ["9"], "gain": [1.0]}
+    with pytest.raises(DataError, match="needs documents that both labelled"):
+        kappa_between({"x": first, "z": other})
+    with pytest.raises(InputError, match="no weights 'cubic'"):
+        cohen_kappa(panel(0), "cubic")
+
+
+def test_too_little_overlap_is_said() -> None:
+    alone = {"topic": ["t", "t"], "doc": ["a", "b"], "assessor": ["x", "y"], "value": [1.0, 2.0]}
+    with pytest.raises(DataError, match="needs two assessors per document; 2 documents have one"):
+        cohen_kappa(alone)
+    with pytest.raises(DataError, match="share 100 documents; of 10 pairs the best shares"):
+        cohen_kappa(panel(0), least_documents=100)
+    with pytest.raises(DataError, match="needs the column 'assessor'"):
+        cohen_kappa({"topic": ["t"], "doc": ["a"], "value": [1.0]})
+    twice = pl.concat([panel(1), panel(1).head(3).with_columns(value=pl.lit(9.0))])
+    with pytest.warns(JudgewellWarning, match="3 judgments repeat an earlier one"):
+        again = shared_documents(twice, least_documents=1)
+    np.testing.assert_array_equal(again.first, shared_documents(panel(1), least_documents=1).first)
+
+
+def test_mean_over_pairs_weighs_by_documents_and_its_interval_covers() -> None:
+    table = cohen_kappa(panel(4, assessors=8, documents=60))
+    row = mean_over_pairs(table, "kappa", replicates=400).row(0, named=True)
+    weights = table["documents"].to_numpy()
+    assert row["mean"] == pytest.approx(np.average(table["kappa"].to_numpy(), weights=weights))
+    assert row["low"] < row["mean"] < row["high"]
+    assert row["assessors"] == 8
+
+
+@pytest.mark.realdata
+def test_nyt(nyt: tuple[pl.DataFrame, Any]) -> None:
+    judgments, _ = nyt
+    pilots = fleiss_kappa(judgments, by=["scale"], replicates=100)
+    assert pilots.height == judgments["scale"].n_unique()
+    assert pilots["kappa"].is_between(0, 1).all()
