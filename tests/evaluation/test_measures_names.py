@@ -117,8 +117,8 @@ def test_spellings(text, printed):
 OURS_OF_IR_MEASURES = [
     "nDCG@10", "nDCG(dcg='exp-log2')@10", "AP", "AP(rel=2)@100", "P@5", "P(rel=2)@5", "R@100", "Rprec", "RR", "RR@10",
     "Success@1", "Bpref", "Judged@10", "IPrec@0.1", "NumRel", "NumRet", "SetP", "SetR", "SetF", "SetAP", "infAP",
-    "ERR@20",    "RBP(p=0.9)", "RBP(p=0.8,rel=1)@20", "NDCG@3", "MAP", "MRR", "Precision@5", "Recall@5", "RPrec", "BPref", "SetRelP",
-    "NumRelRet", "SetF(beta=0.5)", "NumRet(rel=1)",
+    "ERR@20", "RBP(p=0.9)", "RBP(p=0.8,rel=1)@20", "NDCG@3", "MAP", "MRR", "Precision@5", "Recall@5", "RPrec",
+    "BPref", "SetRelP", "NumRelRet", "SetF(beta=0.5)", "NumRet(rel=1)",
 ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ def completions(draw):
 
 
 @pytest.mark.parametrize("name", ASKED)
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(case=completions())
 def test_every_completion_lies_between_value_and_value_plus_residual(name, case):
     ranking, completed = case

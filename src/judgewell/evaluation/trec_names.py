@@ -1,6 +1,6 @@
 """trec_eval's names and output: what `-m official` and `-m all_trec` print, to the last digit.
 
-Each name stands for a measure of ours (or of `measures.trec_only`), how its topics are put together, and how it is
+Each name stands for a measure of ours (or of `trec_only`), how its topics are put together, and how it is
 printed. The values come from the evaluation like those of any measure.
 """
 
@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgewell.errors import JudgewellWarning, MeasureError
-from judgewell.evaluation.measures import trec_only as only
-from judgewell.evaluation.measures.base import Array, Measure
+from judgewell.evaluation import trec_only as only
+from judgewell.evaluation.measures.base import Measure
 from judgewell.evaluation.measures.binary import AP, RR, Bpref, InfAP, P, Recall, Rprec, Success
 from judgewell.evaluation.measures.cumulative import nDCG
+from judgewell.evaluation.measures.ranks import Array
 from judgewell.evaluation.measures.sets import NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR
 
 GEOMETRIC_FLOOR = 0.00001

@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.errors import MeasureError
-
-Array = NDArray[np.float64]
-Truth = NDArray[np.bool_]
+from judgewell.evaluation.measures.ranks import Array, weighted_sum
 
 
 def setting(
@@ -129,7 +126,8 @@ class Linear(Measure):
     def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
         top = self.top(credit)
         depth = top.shape[-1]
-        return weighted_sum(top, self.weights(depth) if weights is None else weights[..., :depth])
+        weights = self.weights(depth) if weights is None else weights[..., :depth]
+        return weighted_sum(top, weights, self.cutoff)
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         return self.total(self.credit(self.top(gains)), ideal)
@@ -152,8 +150,8 @@ class Linear(Measure):
         """The residual from the share of each rank that is unjudged; ranks behind the ranking's end are unjudged."""
         top = self.top(unjudged)
         depth = top.shape[-1]
-        weighted = weighted_sum(top, self.weights(depth) if weights is None else weights[..., :depth])
-        return (weighted + self.tail(depth)) * self.top_credit(ideal)
+        weights = self.weights(depth) if weights is None else weights[..., :depth]
+        return (weighted_sum(top, weights, self.cutoff) + self.tail(depth)) * self.top_credit(ideal)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,12 +219,6 @@ def ratio(part: Any, whole: Any) -> Array:
     out = np.zeros(np.broadcast_shapes(part.shape, whole.shape))
     np.divide(part, whole, out=out, where=whole > 0)
     return out
-
-
-def weighted_sum(values: Array, weights: Array) -> Array:
-    """Σ value × weight over the last axis, row by row: equal rows give equal sums, to the last bit."""
-    total: Array = np.vecdot(values, weights)
-    return total
 
 
 def unjudged_as(value: float | Array, gains: Array) -> Array:

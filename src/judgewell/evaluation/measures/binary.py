@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from judgewell.errors import MeasureError
-from judgewell.evaluation.measures.base import Array, Linear, Measure, Truth, ratio, setting, weighted_sum
+from judgewell.evaluation.measures.base import Linear, Measure, ratio, setting
+from judgewell.evaluation.measures.ranks import Array, Truth, added_up, keep, weighted_sum
 
 USUAL = frozenset({"range01", "best_is_one", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up"})
 
@@ -172,9 +173,8 @@ class AP(Binary):
     laws: ClassVar[frozenset[str]] = USUAL - {"best_is_one"} | {"ideal_is_best", "best_is_one_uncut"}
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        hit = self.found(gains)
-        precision = hits_so_far(hit) / np.arange(1, hit.shape[-1] + 1, dtype=np.float64)
-        return ratio(weighted_sum(precision, hit.astype(np.float64)), self.known(ideal))
+        hits = keep(self.found(gains), self.cutoff)
+        return ratio(weighted_sum(hits.inverse_rank, hits.number.astype(np.float64), self.cutoff), self.known(ideal))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,10 +194,11 @@ class Bpref(Binary):
     def __call__(self, gains: Array, ideal: Array) -> Array:
         known = np.asarray(self.known(ideal))
         against = np.minimum(np.count_nonzero(~np.isnan(ideal), axis=-1) - known, known)
-        hit = self.found(gains)
-        above = hits_so_far(~(hit | np.isnan(gains)))
-        lost = np.minimum(above, known[..., None], dtype=np.float64)
-        kept = np.count_nonzero(hit, axis=-1) - ratio(weighted_sum(lost, hit.astype(np.float64)), against)
+        judged = keep(~np.isnan(gains), None)
+        hit = self.relevant(judged.values(gains, np.nan))
+        above = judged.number - np.cumsum(hit, axis=-1)  # at a relevant document, those that are not
+        lost = np.where(hit, np.minimum(above, known[..., None]), 0.0)
+        kept = np.count_nonzero(hit, axis=-1) - ratio(added_up(lost), against)
         return ratio(kept, known)
 
 
@@ -214,12 +215,12 @@ class InfAP(Binary):
     laws: ClassVar[frozenset[str]] = frozenset({"range01", "monotone_append", "zero_without_relevant"})
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        hit, small = self.found(gains), 0.00001
-        rank = np.arange(1, hit.shape[-1] + 1, dtype=np.float64)
-        relevant = hits_so_far(hit) - 1.0
-        judged = hits_so_far(~np.isnan(gains)) - 1.0
-        precision = (1 + judged * (relevant + small) / (judged + 2 * small)) / rank
-        return ratio(np.sum(precision, axis=-1, where=hit), self.known(ideal))
+        small = 0.00001
+        judged = keep(~np.isnan(gains), None)
+        hit = self.relevant(judged.values(gains, np.nan))
+        above, relevant = judged.number - 1.0, np.cumsum(hit, axis=-1) - 1.0
+        precision = 1 + above * (relevant + small) / (above + 2 * small)
+        return ratio(weighted_sum(np.where(hit, precision, 0.0), judged.inverse_rank), self.known(ideal))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,14 +246,11 @@ class IPrec(Binary):
         return best_precision(self.found(gains), needed)
 
 
-def hits_so_far(hit: Truth) -> Any:
-    """How many of the ranks down to each are true."""
-    return np.cumsum(hit, axis=-1, dtype=np.int32)
-
-
 def best_precision(hit: Truth, needed: Any) -> Array:
     """The best precision at any rank with as many hits as needed; 0 where there are never so many."""
-    hits = hits_so_far(hit)
-    precision = hits / np.arange(1, hit.shape[-1] + 1, dtype=np.float64)
-    best: Array = np.max(precision, axis=-1, initial=0.0, where=hits >= np.asarray(needed)[..., None])
+    hits = keep(hit, None)
+    enough = hits.number >= np.asarray(needed)[..., None]
+    best: Array = np.max(
+        hits.number * hits.inverse_rank, axis=-1, initial=0.0, where=np.broadcast_to(enough, hits.there.shape)
+    )
     return best

@@ -9,16 +9,14 @@ import numpy as np
 
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.base import (
-    Array,
     Measure,
     largest_of,
     ratio,
     refuse_below,
     setting,
     unjudged_as,
-    unjudged_as_zero,
-    weighted_sum,
 )
+from judgewell.evaluation.measures.ranks import Array, keep, weighted_sum
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +51,14 @@ class ERR(Measure):
             return self.gmax
         return largest_of(ideal) if self.largest is None else self.largest
 
-    @staticmethod
-    def _expected(gains: Array, gmax: Any) -> Array:
-        stops = unjudged_as_zero(gains) - gmax
+    def _expected(self, gains: Array, gmax: Any) -> Array:
+        worthy = keep(gains > 0, self.cutoff)
+        stops = worthy.values(gains) - gmax
         np.exp2(stops, out=stops)
         stops -= np.exp2(-np.asarray(gmax, dtype=np.float64))
         reached = np.cumprod(1 - stops, axis=-1)
         stops[..., 1:] *= reached[..., :-1]
-        return weighted_sum(stops, 1 / np.arange(1, stops.shape[-1] + 1))
+        return weighted_sum(stops, worthy.inverse_rank, self.cutoff)
 
     def residual(self, gains: Array, ideal: Array) -> Array:
         gmax = self._gmax(ideal)

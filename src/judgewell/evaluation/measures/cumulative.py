@@ -9,7 +9,6 @@ import numpy as np
 
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.base import (
-    Array,
     Linear,
     largest_of,
     ratio,
@@ -19,6 +18,7 @@ from judgewell.evaluation.measures.base import (
     unjudged_as,
     unjudged_as_zero,
 )
+from judgewell.evaluation.measures.ranks import Array
 
 LARGEST_EXPONENT = 1000.0  # 2^gain stays finite, and so do sums of thousands of them
 

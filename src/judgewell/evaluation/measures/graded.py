@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import (
-    Array,
-    Measure,
-    ratio,
-    refuse_below,
-    setting,
-    unjudged_as_zero,
-    weighted_sum,
-)
-from judgewell.evaluation.measures.binary import hits_so_far
+from judgewell.evaluation.measures.base import Measure, ratio, refuse_below, setting, unjudged_as_zero
+from judgewell.evaluation.measures.ranks import Array, added_up, keep, weighted_sum
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,11 +27,14 @@ class GAP(Measure):
     )
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        gain, rank = _worth_something(self.top(gains))
+        top = self.top(gains)
+        worthy = keep(top > 0, self.cutoff)
+        gain = worthy.values(top)
         shared = np.zeros_like(gain)
         for above in range(gain.shape[-1]):  # each document adds to all from it on
             shared[..., above:] += np.minimum(gain[..., above:], gain[..., above, None])
-        return ratio(weighted_sum(shared, 1 / rank), unjudged_as_zero(ideal).sum(axis=-1))
+        reached = weighted_sum(shared, worthy.inverse_rank, self.cutoff)
+        return ratio(reached, added_up(unjudged_as_zero(ideal)))
 
     def check(self, gains: Array) -> None:
         refuse_below(self, gains)
@@ -70,29 +64,17 @@ class Q(Measure):
     )
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        gain = unjudged_as_zero(self.top(gains))
-        depth = gain.shape[-1]
-        hit = gain > 0
-        reached = np.cumsum(gain, axis=-1) * self.beta + hits_so_far(hit)
-        best = to_depth(np.cumsum(unjudged_as_zero(ideal), axis=-1), depth) * self.beta + np.arange(1, depth + 1)
-        return ratio(np.sum(reached / best, axis=-1, where=hit), np.count_nonzero(ideal > 0, axis=-1))
+        top = self.top(gains)
+        worthy = keep(top > 0, self.cutoff)
+        reached = self.beta * np.cumsum(worthy.values(top), axis=-1) + worthy.number
+        rank = worthy.ranks()
+        best = to_depth(np.cumsum(unjudged_as_zero(ideal), axis=-1), max(top.shape[-1], 1))
+        best = np.take_along_axis(best.reshape((1,) * (rank.ndim - best.ndim) + best.shape), rank, axis=-1)
+        shares = np.where(worthy.there, reached / (self.beta * best + rank + 1), 0.0)
+        return ratio(added_up(shares), np.count_nonzero(ideal > 0, axis=-1))
 
     def check(self, gains: Array) -> None:
         refuse_below(self, gains)
-
-
-def _worth_something(gains: Array) -> tuple[Array, Array]:
-    """The gains above 0 of each row, pushed together to the left, 0 behind them; and their ranks, 1 behind them."""
-    rows = gains.reshape(math.prod(gains.shape[:-1]), gains.shape[-1])
-    row, rank = np.nonzero(rows > 0)
-    counts = np.bincount(row, minlength=len(rows))
-    place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-    shape = (len(rows), int(counts.max(initial=0)))
-    gain, ranks = np.zeros(shape), np.ones(shape)
-    gain[row, place] = rows[row, rank]
-    ranks[row, place] = rank + 1
-    lead = (*gains.shape[:-1], shape[1])
-    return gain.reshape(lead), ranks.reshape(lead)
 
 
 def to_depth(sums: Array, depth: int) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 import pkgutil
@@ -159,6 +158,8 @@ def _unknown(asked: str, name: str) -> str:
 
 def _hint(name: str, there: Iterable[str]) -> str:
     """The spellings closest to the name, upper and lower case counting little."""
+    import difflib  # here, since only mistakes need it
+
     folded = {other.lower(): other for other in there}
     close = difflib.get_close_matches(name.lower(), folded, n=3)
     return f" (did you mean {' or '.join(folded[other] for other in close)}?)" if close else ""

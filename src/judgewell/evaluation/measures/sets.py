@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from judgewell.errors import MeasureError
-from judgewell.evaluation.measures.base import Array, Linear, ratio, setting
+from judgewell.evaluation.measures.base import Linear, ratio, setting
 from judgewell.evaluation.measures.binary import Binary
+from judgewell.evaluation.measures.ranks import Array
 
 SOURCE = "van Rijsbergen, Information Retrieval, 1979"
 

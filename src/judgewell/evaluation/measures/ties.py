@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import Array, Measure
+from judgewell.evaluation.measures.base import Measure
+from judgewell.evaluation.measures.ranks import Array
 
 
 def average_over_ties(values: Array, ties: Any) -> Array:

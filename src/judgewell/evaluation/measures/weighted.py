@@ -8,15 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from judgewell.evaluation.measures.base import (
-    Array,
     Linear,
     Measure,
     refuse_outside_unit,
     setting,
     unjudged_as,
     unjudged_as_zero,
-    weighted_sum,
 )
+from judgewell.evaluation.measures.ranks import Array, weighted_sum
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import Array, Truth, largest_of, ratio, setting, unjudged_as_zero, weighted_sum
-from judgewell.evaluation.measures.binary import best_precision, hits_so_far
+from judgewell.evaluation.measures.base import largest_of, ratio, setting, unjudged_as_zero
+from judgewell.evaluation.measures.binary import best_precision
 from judgewell.evaluation.measures.graded import to_depth
+from judgewell.evaluation.measures.ranks import Array, Truth, hits_so_far, weighted_sum
 from judgewell.evaluation.measures.sets import OfRetrieved
 
 STRING_CHARACTERS = "\0" + "0123456789" + ">-"
