@@ -21,7 +21,6 @@ STRING_CHARACTERS = "\0" + "0123456789" + ">-"
 LONGEST_STRING = 14  # 13^14 still is a whole number in double precision
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrecOnly(OfRetrieved):
     """A measure of trec_eval's that only its output needs."""
 
@@ -101,7 +100,6 @@ class Utility(TrecOnly):
         return found * both + wrong * (lengths - both) + missed * (np.asarray(self.known(ideal)) - both)
 
 
-@dataclass(frozen=True, kw_only=True)
 class BinG(TrecOnly):
     """(1/R) Σ over the relevant documents found of 1 / log2(2 + the number of others above it)."""
 
@@ -113,7 +111,6 @@ class BinG(TrecOnly):
         return ratio(np.sum(1 / np.log2(2.0 + others), axis=-1, where=hit), self.known(ideal))
 
 
-@dataclass(frozen=True, kw_only=True)
 class NormalizedG(TrecOnly):
     """Σ g_i / log2(2 + cost_i − cg_i) divided by the topic's gains; a rank costs the ideal gain there, at least 1."""
 
@@ -128,7 +125,6 @@ class NormalizedG(TrecOnly):
         return ratio(worth.sum(axis=-1), best.sum(axis=-1))
 
 
-@dataclass(frozen=True, kw_only=True)
 class NdcgRel(TrecOnly):
     """nDCG averaged over the ranks of the relevant documents; one that is not found counts nDCG at the end."""
 
@@ -143,7 +139,6 @@ class NdcgRel(TrecOnly):
         return ratio(at_hits + missed * ratio(last(reached), last(best)), known)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rndcg(TrecOnly):
     """nDCG averaged over the ranks where the best ranking's gain changes, and the end if two or more ranks later."""
 
@@ -160,7 +155,6 @@ class Rndcg(TrecOnly):
         return ratio(at_changes + at_end, np.count_nonzero(changes, axis=-1) + ends)
 
 
-@dataclass(frozen=True, kw_only=True)
 class NonrelJudged(TrecOnly):
     """The number of judged documents retrieved that are not relevant."""
 

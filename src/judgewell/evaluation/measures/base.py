@@ -36,7 +36,10 @@ def setting(
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """The base of all measures; a subclass adds its parameters as fields and its formula as `__call__`."""
+    """The base of all measures; a subclass adds its parameters as fields and its formula as `__call__`.
+
+    A subclass without parameters of its own needs no decorator: it is the same frozen dataclass, and loads quicker.
+    """
 
     cutoff: int | None = None  # the k of "@k": ranks below it do not count
     largest: float | None = dataclasses.field(default=None, repr=False, compare=False)  # filled in by `prepared`
@@ -117,7 +120,6 @@ class Measure:
         return self.name + (f"({inside})" if inside else "") + ("" if behind is None else f"@{_spelled(behind)}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Linear(Measure):
     """A measure that adds up, over the ranks, credit × the rank's weight."""
 

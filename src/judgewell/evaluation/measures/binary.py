@@ -51,7 +51,6 @@ class Binary(Measure):
         return f"{cls.name}(rel={rel:g}){behind}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class P(Binary, Linear):
     """Precision: the share of the first k ranks that hold a relevant document."""
 
@@ -75,7 +74,6 @@ class P(Binary, Linear):
         return super().residual_total(unjudged, ideal, weights) / (self.cutoff or 1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Recall(Binary, Linear):
     """Recall: the share of the topic's relevant documents that are in the first k ranks."""
 
@@ -95,7 +93,6 @@ class Recall(Binary, Linear):
         return ratio(super().total(credit, ideal, weights), self.known(ideal))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Success(Binary):
     """1 where a relevant document is in the first k ranks, else 0."""
 
@@ -115,7 +112,6 @@ class Success(Binary):
         return np.where(possible, 1 - self(gains, ideal), 0.0)
 
 
-@dataclass(frozen=True, kw_only=True)
 class RR(Binary):
     """Reciprocal rank: 1 / the rank of the first relevant document, 0 without one."""
 
@@ -145,7 +141,6 @@ class RR(Binary):
         return self._reciprocal(possible) - self(gains, ideal)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rprec(Binary):
     """Precision at rank R, the number of relevant documents the topic has."""
 
@@ -163,7 +158,6 @@ class Rprec(Binary):
         return ratio(np.count_nonzero(self.relevant(top) & within, axis=-1), known)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AP(Binary):
     """Average precision: Σ of the precision at the rank of each relevant document found, divided by all relevant."""
 
@@ -177,7 +171,6 @@ class AP(Binary):
         return ratio(weighted_sum(hits.inverse_rank, hits.number.astype(np.float64), self.cutoff), self.known(ideal))
 
 
-@dataclass(frozen=True, kw_only=True)
 class Bpref(Binary):
     """Binary preference: (1/R) Σ over the relevant documents found of 1 − min(n, R) / min(N, R).
 
@@ -202,7 +195,6 @@ class Bpref(Binary):
         return ratio(kept, known)
 
 
-@dataclass(frozen=True, kw_only=True)
 class InfAP(Binary):
     """Inferred average precision where the judged documents are the pool: AP with the precision above each relevant
     document estimated from the judged ones, (relevant + ε) / (judged + 2ε), ε = 0.00001.

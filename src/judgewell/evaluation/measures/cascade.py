@@ -77,7 +77,6 @@ class ERR(Measure):
             )
 
 
-@dataclass(frozen=True, kw_only=True)
 class nERR(ERR):
     """ERR divided by the ERR of the topic's best possible ranking; 0 where that is 0."""
 

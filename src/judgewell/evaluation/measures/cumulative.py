@@ -23,7 +23,6 @@ from judgewell.evaluation.measures.ranks import Array
 LARGEST_EXPONENT = 1000.0  # 2^gain stays finite, and so do sums of thousands of them
 
 
-@dataclass(frozen=True, kw_only=True)
 class CG(Linear):
     """Cumulative gain: Σ g_i, unjudged documents counting 0."""
 
@@ -79,7 +78,6 @@ class DCG(CG):
             )
 
 
-@dataclass(frozen=True, kw_only=True)
 class nDCG(DCG):
     """DCG divided by the DCG of the topic's best possible ranking, all judged documents cut at k; 0 where that is 0."""
 
@@ -104,7 +102,6 @@ class nDCG(DCG):
         refuse_below(self, gains)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExpectedRel(CG):
     """The expected number of relevant documents when each gain is the probability that its document is relevant: Σ p_i.
 
@@ -124,7 +121,6 @@ class ExpectedRel(CG):
         refuse_outside_unit(self, gains)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExpectedP(ExpectedRel):
     """The expected precision at k when each gain is the probability that its document is relevant: Σ p_i / k."""
 

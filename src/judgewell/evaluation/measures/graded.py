@@ -11,7 +11,6 @@ from judgewell.evaluation.measures.base import Measure, ratio, refuse_below, set
 from judgewell.evaluation.measures.ranks import Array, added_up, keep, weighted_sum
 
 
-@dataclass(frozen=True, kw_only=True)
 class GAP(Measure):
     """Graded average precision: Σ_n (1/n) Σ_{m≤n} min(g_m, g_n), divided by the sum of the topic's gains.
 

@@ -15,7 +15,6 @@ from judgewell.evaluation.measures.ranks import Array
 SOURCE = "van Rijsbergen, Information Retrieval, 1979"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Judged(Linear):
     """The share of the first k ranks that hold a judged document; ranks behind the ranking's end hold none."""
 
@@ -34,7 +33,6 @@ class Judged(Linear):
         return super().total(credit, ideal, weights) / (self.cutoff or 1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumRel(Binary):
     """The number of relevant documents the topic has."""
 
@@ -48,7 +46,6 @@ class NumRel(Binary):
         return np.broadcast_to(known, np.broadcast_shapes(known.shape, gains.shape[:-1])).copy()
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumRelRet(Binary):
     """The number of relevant documents that were retrieved."""
 
@@ -62,7 +59,6 @@ class NumRelRet(Binary):
         return np.asarray(np.count_nonzero(self.found(gains), axis=-1), dtype=np.float64)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetR(Binary):
     """The share of the topic's relevant documents that were retrieved."""
 
@@ -78,7 +74,6 @@ class SetR(Binary):
         return ratio(np.count_nonzero(self.found(gains), axis=-1), self.known(ideal))
 
 
-@dataclass(frozen=True, kw_only=True)
 class OfRetrieved(Binary):
     """A measure of the number of retrieved documents, which gains do not tell: it is called with `lengths` too."""
 
@@ -100,7 +95,6 @@ class OfRetrieved(Binary):
         return np.count_nonzero(self.relevant(gains), axis=-1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class NumRet(OfRetrieved):
     """The number of documents that were retrieved; with `rel`, of those with that gain or more."""
 
@@ -146,7 +140,6 @@ class SetF(OfRetrieved):
         return ratio((self.beta + 1) * self.retrieved_relevant(gains), self.beta * self.known(ideal) + lengths)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetAP(OfRetrieved):
     """The average precision of the retrieved set: SetP × SetR."""
 
