@@ -172,11 +172,12 @@ def check(
     rename: Mapping[str, str] | None = None,
     defaults: Mapping[str, str] | None = None,
     lines: Callable[[int], int] | None = None,
+    once: bool = True,
 ) -> pl.DataFrame:
     """The data as a checked table, or an :class:`InputError` that names row, value, rule and cure.
 
     `rename` maps our column names to the data's ({"topic": "qid"}); `defaults` fills columns the data lack; `lines`
-    says on which line of the file a row (from 0) stands.
+    says on which line of the file a row (from 0) stands; `once=False` lets a key be there twice.
     """
     where = _Where(file, lines)
     frame = _with_our_names(frame_of(data), table, rename or {}, where)
@@ -194,7 +195,7 @@ def check(
     frame = frame.with_columns(_typed(frame, column, where) for column in table.columns)
     for column in table.columns:
         _check_values(frame, column, where)
-    if table.key:
+    if table.key and once:
         _check_key(frame, table, where)
     others = [name for name in frame.columns if name not in table.names]
     return frame.select(table.names + others)

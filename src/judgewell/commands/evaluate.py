@@ -87,8 +87,11 @@ def evaluate(
       judgewell evaluate qrels.txt bm25.run -m 'RBP(p=0.8)' --gains-as 0=0,1=0.33,2=0.67,3=1
     """
     options = dict(locals())
+    import numpy as np
+
     from judgewell.evaluation.evaluate import Settings, scores_table, system_scores, topic_names
     from judgewell.evaluation.measures import parse_all
+    from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
     from judgewell.formats.gains import read_gains
     from judgewell.formats.runs import open_runs
@@ -107,11 +110,19 @@ def evaluate(
         beside = _beside(wanted)
         with progress("evaluating") as show:
             results = list(system_scores(systems, table, [*wanted, *beside], settings, progress=show))
-        scores = scores_table(results, topic_names(table), [*wanted, *beside])
-        asked = scores.filter(scores["measure"].is_in([str(one) for one in wanted]))
+        scores = scores_table(results, topic_names(table), wanted)
         if output:
-            _write(asked, output, options, [gains, *(run.source or "-" for run in systems)], told)
-        _print(scores, asked, wanted, format, per_topic, level, seed, quiet=output is not None and per_topic)
+            _write(scores, output, options, [gains, *(run.source or "-" for run in systems)], told)
+        if output == "-":
+            return
+        summary = summarise_values(
+            np.stack([result.values for result in results]),
+            [result.system for result in results],
+            [str(one) for one in [*wanted, *beside]],
+            level=level,
+            seed=seed,
+        )
+        _print(scores, summary, wanted, format, per_topic and not output, level)
 
 
 def _beside(wanted: list[Measure]) -> list[Measure]:
@@ -134,26 +145,16 @@ def _write(scores: pl.DataFrame, output: str, options: dict[str, object], inputs
 
 
 def _print(
-    scores: pl.DataFrame,
-    asked: pl.DataFrame,
-    wanted: list[Measure],
-    format: str,
-    per_topic: bool,
-    level: float,
-    seed: int,
-    quiet: bool,
+    scores: pl.DataFrame, summary: pl.DataFrame, wanted: list[Measure], format: str, per_topic: bool, level: float
 ) -> None:
     """Means with intervals, or every topic; on the terminal as a table, else as csv or json."""
     from judgewell.evaluation.present import means_text, topics_text
-    from judgewell.evaluation.summary import summarise
 
     if format == "table":
-        print(means_text(summarise(scores, level=level, seed=seed), wanted, level))
-        if per_topic and not quiet:
-            print("\n" + topics_text(asked))
+        print(means_text(summary, wanted, level) + ("\n\n" + topics_text(scores) if per_topic else ""))
         return
-    shown = asked if per_topic else summarise(asked, level=level, seed=seed)
-    print(shown.write_csv() if format == "csv" else shown.write_json(), end="")
+    shown = scores if per_topic else summary.filter(summary["measure"].is_in([str(one) for one in wanted]))
+    print(shown.write_csv() if format == "csv" else shown.write_json() + "\n", end="")
 
 
 def _trec_eval(

@@ -122,8 +122,11 @@ def topic_names(gains: pl.DataFrame) -> pl.Series:
 
 
 def scores_table(results: Sequence[SystemScores], topics: pl.Series, measures: Sequence[Measure]) -> pl.DataFrame:
-    """System by system, topic by topic, measure by measure as a scores table; topics that do not count are left out."""
-    values = np.stack([result.values for result in results])
+    """System by system, topic by topic, measure by measure as a scores table; topics that do not count are left out.
+
+    Results may hold the values of further measures behind these; they are not in the table.
+    """
+    values = np.stack([result.values[:, : len(measures)] for result in results])
     systems, count, asked = values.shape
     flat = values.ravel()
     names = pl.Series([str(measure) for measure in measures])

@@ -61,10 +61,13 @@ def prepare(gains: pl.DataFrame) -> Judged:
     topics = names.to_list()
     number = gains["topic"].replace_strict(names, np.arange(len(topics)), return_dtype=pl.Int64).to_numpy()
     values = gains["gain"].to_numpy()
-    seed, keys = 0, keys_of(gains["doc"], number, 0)
-    while len(np.unique(keys)) < len(keys):  # never seen: two judged documents with one key
-        seed, keys = seed + 1, keys_of(gains["doc"], number, seed + 1)
-    order = np.argsort(keys)
+    seed = 0
+    while True:
+        keys = keys_of(gains["doc"], number, seed)
+        order = np.argsort(keys)
+        if (np.diff(keys[order]) > 0).all():
+            break
+        seed += 1  # never seen: two judged documents with one key
     bits = int(np.clip(np.ceil(np.log2(len(keys) + 1)) + 4, 8, 24))
     shift = np.uint64(64 - bits)
     present = np.zeros(1 << bits, bool)

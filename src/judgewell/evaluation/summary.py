@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -19,58 +21,70 @@ def summarise(scores: pl.DataFrame, *, level: float = 0.95, resamples: int = 100
     Percentile bootstrap over topics, the same resamples for all systems; the normal interval where there are more than
     2,000 topics. `interval` says which. One topic allows no interval: low and high are missing.
     """
-    check_level(level)
     if not len(scores):
         raise DataError("the scores table is empty; there is nothing to summarise")
-    rng = np.random.default_rng(seed)
-    if not _ragged(scores):
-        return _summary_of_all(scores, level, resamples, rng)
-    parts = scores.partition_by(["system", "measure"], maintain_order=True)
-    return pl.concat([_summary(part, level, resamples, rng) for part in parts])
+    systems = scores["system"].unique(maintain_order=True)
+    topics = scores["topic"].unique(maintain_order=True)
+    measures = scores["measure"].unique(maintain_order=True)
+    values = np.full((len(systems), len(topics), len(measures)), np.nan)
+    at = _number(scores["system"], systems), _number(scores["topic"], topics), _number(scores["measure"], measures)
+    values[at] = scores["value"].to_numpy()
+    return summarise_values(values, systems.to_list(), measures.to_list(), level=level, resamples=resamples, seed=seed)
 
 
-def _ragged(scores: pl.DataFrame) -> bool:
-    """Whether systems or measures have different topics."""
-    counts = scores.group_by("system", "measure").agg(pl.len())["len"]
-    return bool((counts != scores["topic"].n_unique()).any())
-
-
-def _summary_of_all(scores: pl.DataFrame, level: float, resamples: int, rng: np.random.Generator) -> pl.DataFrame:
-    """All systems and measures at once, where they have the same topics."""
-    groups = scores.select("system", "measure").unique(maintain_order=True)
-    numbered = scores.join(groups.with_row_index("group"), on=["system", "measure"])
-    values = numbered.sort("group", "topic")["value"].to_numpy().reshape(len(groups), -1).T
-    low, high, kind = _interval(values, level, resamples, rng)
-    return _rows(groups, values, low, high, kind)
-
-
-def _summary(part: pl.DataFrame, level: float, resamples: int, rng: np.random.Generator) -> pl.DataFrame:
-    values = part["value"].to_numpy()[:, None]
-    low, high, kind = _interval(values, level, resamples, rng)
-    return _rows(part.select("system", "measure").head(1), values, low, high, kind)
-
-
-def _interval(
-    values: Floats, level: float, resamples: int, rng: np.random.Generator
-) -> tuple[Floats | None, Floats | None, str]:
-    topics = len(values)
-    if topics < 2:
-        return None, None, "none: one topic"
+def summarise_values(
+    values: Floats,
+    systems: Sequence[str],
+    measures: Sequence[str],
+    *,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """The same of an array systems × topics × measures, NaN where a topic does not count for a system."""
+    check_level(level)
+    count, topics, asked = values.shape
+    flat = values.transpose(1, 0, 2).reshape(topics, count * asked)
+    counted = ~np.isnan(flat)
+    number = counted.sum(axis=0)
+    mean = np.where(counted, flat, 0.0).sum(axis=0) / np.maximum(number, 1)
     if topics > MOST_TOPICS:
-        from statistics import NormalDist
+        low, high, kind = *_normal(flat, counted, mean, number, level), "normal"
+    else:
+        low, high, kind = *_bootstrap(flat, counted, level, resamples, np.random.default_rng(seed)), "bootstrap"
+    return pl.DataFrame(
+        {
+            "system": np.repeat(np.array(systems, dtype=object), asked).tolist(),
+            "measure": list(measures) * count,
+            "mean": mean,
+            "low": low,
+            "high": high,
+            "topics": number,
+            "interval": pl.Series([kind if n > 1 else "none: one topic" for n in number.tolist()]),
+        }
+    ).with_columns(pl.when(pl.col("topics") > 1).then(pl.col("low", "high")))
 
-        reach = NormalDist().inv_cdf((1 + level) / 2) * values.std(axis=0, ddof=1) / np.sqrt(topics)
-        return values.mean(axis=0) - reach, values.mean(axis=0) + reach, "normal"
-    means = bootstrap_weights(topics, resamples, rng) @ values / topics
+
+def _number(values: pl.Series, names: pl.Series) -> NDArray[np.int64]:
+    return values.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy()
+
+
+def _normal(
+    flat: Floats, counted: NDArray[np.bool_], mean: Floats, number: NDArray[np.int64], level: float
+) -> tuple[Floats, Floats]:
+    from statistics import NormalDist
+
+    squares = np.where(counted, (flat - mean) ** 2, 0.0).sum(axis=0)
+    error = np.sqrt(squares / np.maximum(number - 1, 1) / np.maximum(number, 1))
+    reach = NormalDist().inv_cdf((1 + level) / 2) * error
+    return mean - reach, mean + reach
+
+
+def _bootstrap(
+    flat: Floats, counted: NDArray[np.bool_], level: float, resamples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    weights = bootstrap_weights(len(flat), resamples, rng).astype(np.float64)
+    drawn = weights @ counted
+    means = np.divide(weights @ np.where(counted, flat, 0.0), drawn, out=np.full(drawn.shape, np.nan), where=drawn > 0)
     low, high = percentile_interval(means, level)
-    return low, high, "bootstrap"
-
-
-def _rows(groups: pl.DataFrame, values: Floats, low: Floats | None, high: Floats | None, kind: str) -> pl.DataFrame:
-    return groups.with_columns(
-        pl.Series("mean", values.mean(axis=0)),
-        pl.Series("low", low) if low is not None else pl.lit(None, pl.Float64).alias("low"),
-        pl.Series("high", high) if high is not None else pl.lit(None, pl.Float64).alias("high"),
-        pl.lit(len(values), pl.Int64).alias("topics"),
-        pl.lit(kind).alias("interval"),
-    )
+    return low, high

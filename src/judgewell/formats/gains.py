@@ -39,9 +39,8 @@ def read_gains(data: Any, *, columns: Mapping[str, str] | None = None, negative:
             frame, lines = read_frame(path, contents), csv_lines(contents, path)
     else:
         frame, lines = _from_memory(data), None
-    frame, rows = _without_repeats(frame, path)
-    places = None if lines is None else (lambda row: lines(rows[row]))
-    return _with_negatives(check(frame, GAINS, file=path, rename=columns, lines=places), negative, path)
+    frame = check(frame, GAINS, file=path, rename=columns, lines=lines, once=False)
+    return _with_negatives(_without_repeats(frame, path, lines), negative, path)
 
 
 def _from_memory(data: Any) -> pl.DataFrame:
@@ -64,12 +63,16 @@ def _from_ir_datasets(name: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["topic", "doc", "gain"], orient="row")
 
 
-def _without_repeats(frame: pl.DataFrame, path: str | None) -> tuple[pl.DataFrame, pl.Series]:
-    """Rows that are there twice to the letter count once, and are reported; contradictions are left to the check."""
+def _without_repeats(frame: pl.DataFrame, path: str | None, lines: Callable[[int], int] | None) -> pl.DataFrame:
+    """Rows that are there twice to the letter count once, and are reported; contradictions are refused."""
+    if not frame.select(GAINS.key).is_duplicated().any():
+        return frame
     kept = frame.with_row_index("row of the file").unique(subset=frame.columns, keep="first", maintain_order=True)
-    if len(kept) < len(frame):
-        _tell(f"{len(frame) - len(kept)} rows are there twice, alike; each counts once", path)
-    return kept.drop("row of the file"), kept["row of the file"]
+    rows = kept["row of the file"]
+    places = None if lines is None else (lambda row: lines(rows[row]))
+    checked = check(kept.drop("row of the file"), GAINS, file=path, lines=places)
+    _tell(f"{len(frame) - len(kept)} of {len(frame)} rows are there twice, alike; each counts once", path)
+    return checked
 
 
 def _with_negatives(frame: pl.DataFrame, negative: str, path: str | None) -> pl.DataFrame:
