@@ -196,8 +196,10 @@ class Bpref(Binary):
 
 
 class InfAP(Binary):
-    """Inferred average precision where the judged documents are the pool: AP with the precision above each relevant
-    document estimated from the judged ones, (relevant + ε) / (judged + 2ε), ε = 0.00001.
+    """Inferred average precision, the judged documents being the pool: AP with each precision estimated from them.
+
+    Above a relevant document at rank k, the share (judged / (k − 1)) of the ranks was judged, and of those
+    (relevant + ε) / (judged + 2ε), ε = 0.00001, are relevant.
     """
 
     name: ClassVar[str] = "infAP"
