@@ -89,12 +89,14 @@ class System:
         return self.matrix if len(self.members) == 1 else self.matrix[documents][:, documents]
 
     def _inverse(self, documents: Index) -> Array:
-        """The pseudo-inverse of one component's block: (L + c11'/m)^-1 - 11'/(cm); with a ridge, the inverse."""
+        """The pseudo-inverse of one component's block: (L + c11'/m)^-1 - 11'/(cm); with a ridge r, (L + r)^-1 - 11'/(rm)."""
         from scipy import linalg
 
         block, size = self._block(documents).toarray(), len(documents)
         if self.ridge > 0:
-            return np.asarray(linalg.inv(block + self.ridge * np.eye(size), assume_a="pos"))
+            # the constant vector is an eigenvector: taking it out leaves y of mean 0 and the spread of differences
+            inverse = np.asarray(linalg.inv(block + self.ridge * np.eye(size), assume_a="pos"))
+            return inverse - 1 / (self.ridge * size)
         if size == 1:
             return np.zeros((1, 1))
         scale = float(np.mean(np.diag(block)))  # any c > 0 is right; this one keeps the sum well conditioned
@@ -116,7 +118,7 @@ class System:
                     f"the least-squares system of {len(rhs)} documents did not converge in {STEPS} steps; the "
                     "comparisons form too long a chain: add comparisons between documents far apart on it"
                 )
-            solved.append(y if self.ridge > 0 else y - y.mean())
+            solved.append(y - y.mean())
         return np.stack(solved, axis=1).reshape(rhs.shape)
 
 

@@ -1,0 +1,320 @@
+"""Raw crowd exports as judgments and pairs tables, told by their headers; other files as tables of ours.
+
+An export is one :class:`Export`: the columns its header must have and the function that makes a table of it. What it
+leaves out or finds odd is told as a warning.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from judgewell.errors import InputError, JudgewellWarning
+from judgewell.formats.files import open_bytes
+from judgewell.formats.tabular import csv_lines, kind_of, read_frame
+from judgewell.tables import JUDGMENTS, PAIRS, Table, check
+
+Columns = Mapping[str, str]
+MISSING = ("", "null")
+CRITERIA = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}
+GRADES = {"not_relevant": 0.0, "relevant": 1.0, "highly_relevant": 2.0}
+SCALES = {"me": "magnitude", "magnitude": "magnitude", "s100": "s100", "s2": "binary", "s4": "ordinal"}
+
+
+@dataclass(frozen=True)
+class Export:
+    """A known kind of crowd export."""
+
+    name: str
+    table: Literal["judgments", "pairs"]
+    needs: frozenset[str]
+    read: Callable[[pl.DataFrame, Columns, str], pl.DataFrame]
+
+
+def read_judgments(path: str | Path, columns: Columns | None = None) -> pl.DataFrame:
+    """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
+
+    `columns` maps our column names to the file's ({"value": "score"}); a mapping that names topic or doc is taken at
+    its word, and the file is not read as a known export.
+    """
+    return _read(path, columns or {}, JUDGMENTS)
+
+
+def read_pairs(path: str | Path, columns: Columns | None = None) -> pl.DataFrame:
+    """A pairs table from a crowd export or from a table of ours, like :func:`read_judgments`."""
+    return _read(path, columns or {}, PAIRS)
+
+
+def export_of(path: str | Path) -> str | None:
+    """What a file is taken for: the name of the crowd export, or None for a table of ours."""
+    data = open_bytes(path)
+    if _is_winner_list(data):
+        return WINNERS
+    found = _recognised(_frame(data, path))
+    return None if found is None else found.name
+
+
+def _read(path: str | Path, columns: Columns, table: Table) -> pl.DataFrame:
+    data = open_bytes(path)
+    said = str(path)
+    if _is_winner_list(data) and not columns:
+        _right_table(WINNERS, "pairs", table, said)
+        return check(_winners(data, said), PAIRS, file=path)
+    frame = _frame(data, path)
+    export = None if "topic" in columns or "doc" in columns else _recognised(frame)
+    if export is None:
+        return check(frame, table, file=path, rename=columns, lines=csv_lines(data, path))
+    _right_table(export.name, export.table, table, said)
+    return check(export.read(_without_blanks(frame), columns, said), table, file=path)
+
+
+def _right_table(name: str, has: str, wanted: Table, file: str) -> None:
+    if has != wanted.name:
+        raise InputError(f"this is the {name} export, which holds {has}", cure=f"read it as {has}", file=file)
+
+
+def _recognised(frame: pl.DataFrame) -> Export | None:
+    header = set(frame.columns)
+    return next((export for export in EXPORTS if export.needs <= header), None)
+
+
+def _frame(data: bytes, path: str | Path) -> pl.DataFrame:
+    """The file's named columns; one that is not UTF-8 is read as Latin-1, and told."""
+    if kind_of(data, path) in ("parquet", "json"):
+        return read_frame(path, data)
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        warnings.warn(f"{path}: not UTF-8; read as Latin-1", JudgewellWarning, stacklevel=4)
+        data = data.decode("latin-1").encode("utf-8")
+    separator = "\t" if kind_of(data, path) == "tsv" else ","
+    try:
+        return pl.read_csv(data, infer_schema=False, separator=separator)
+    except pl.exceptions.PolarsError as problem:
+        said = str(problem).splitlines()[0]
+        raise InputError(f"this is not a readable CSV file ({said})", file=path) from None
+
+
+def _without_blanks(frame: pl.DataFrame) -> pl.DataFrame:
+    """Empty fields and the word null both mean missing."""
+    text = pl.col(pl.String)
+    return frame.with_columns(pl.when(~text.is_in(MISSING)).then(text).name.keep())
+
+
+def _tell(text: str, file: str) -> None:
+    warnings.warn(f"{file}: {text}", JudgewellWarning, stacklevel=5)
+
+
+def _numbers(frame: pl.DataFrame, name: str, file: str) -> pl.Series:
+    """A column of numbers; the first value that is none is named with its row."""
+    values = frame[name]
+    cast = values.cast(pl.Float64, strict=False)
+    bad = (values.is_not_null() & cast.is_null()).arg_true()
+    if len(bad):
+        raise InputError(f"row {bad[0] + 1}: {name} {values[bad[0]]!r} is not a number", file=file)
+    return cast
+
+
+def _trec8(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
+    """The TREC-8 relevance-scales export: 0-100 scores, or magnitudes where there is a column relevance_scale."""
+    value, scale = _trec8_value(frame, columns, file)
+    extra = [pl.Series(name, _numbers(frame, name, file)) for name in ("trec", "sormunen") if name in frame.columns]
+    unknown = frame.filter(~pl.col("gold").is_in(["H", "N"]))
+    if len(unknown):
+        raise InputError(f"gold {unknown['gold'][0]!r} is neither H nor N", file=file)
+    table = frame.select(
+        topic="topic_id",
+        doc="document_id",
+        assessor="worker_id",
+        unit=pl.format("{}/{}", "topic_id", "unit_id"),  # unit ids are unique only within a topic
+        position=pl.Series(_numbers(frame, "doc_pos", file)).cast(pl.Int64) + 1,
+        scale=scale,
+        value=value,
+        seconds=pl.Series(_numbers(frame, "cumulative_time", file)),
+        comment="comment",
+        known="gold",
+    ).with_columns(extra)
+    _tell_oddities(table, file)
+    return _answered(table, file)
+
+
+def _trec8_value(frame: pl.DataFrame, columns: Columns, file: str) -> tuple[pl.Series, pl.Series]:
+    named = frame["relevance_scale"] if "relevance_scale" in frame.columns else None
+    score = columns.get("value", "relevance_score")
+    if named is not None and score not in frame.columns:
+        return _numbers(frame, "relevance_scale", file), pl.Series(["magnitude"] * len(frame))
+    if score not in frame.columns:
+        raise InputError(f"there is no column {score} to read the scores from", file=file)
+    if named is None:
+        return _numbers(frame, score, file), pl.Series(["s100"] * len(frame))
+    if named.cast(pl.Float64, strict=False).is_not_null().any():
+        raise InputError(
+            "relevance_score and relevance_scale both hold numbers",
+            cure="say which is the value (columns: value=relevance_scale)",
+            file=file,
+        )
+    lowered = named.str.to_lowercase()
+    return _numbers(frame, score, file), lowered.replace_strict(SCALES, default=lowered)
+
+
+def _tell_oddities(table: pl.DataFrame, file: str) -> None:
+    below = table.filter(pl.col("seconds") < 0)
+    if len(below):
+        _tell(
+            f"{len(below)} times are below 0, kept as they are (topic {below['topic'][0]}, unit {below['unit'][0]})",
+            file,
+        )
+    if "sormunen" in table.columns:
+        known = table.filter(pl.col("known").is_not_null() & pl.col("sormunen").is_null())
+        documents = known.select("topic", "doc", "known").unique().sort("topic", "doc")
+        if len(documents):
+            said = ", ".join(f"topic {topic} {doc} ({flag})" for topic, doc, flag in documents.iter_rows())
+            _tell(f"{len(documents)} known documents have no Sormunen level: {said}", file)
+
+
+def _answered(table: pl.DataFrame, file: str) -> pl.DataFrame:
+    """Rows without a value are left out and told."""
+    empty = table.filter(pl.col("value").is_null())
+    if len(empty):
+        first = f"topic {empty['topic'][0]}, document {empty['doc'][0]}"
+        _tell(f"{len(empty)} of {len(table)} judgments have no value and are left out ({first})", file)
+    return table.filter(pl.col("value").is_not_null())
+
+
+def _music(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
+    """Musical similarity by preference: a, b or the same (Urbano et al. 2010)."""
+    sides = {"a": "left", "b": "right", "s": "same", "same": "same"}
+    answers = frame["Answer.radio"].str.to_lowercase()
+    bad = (answers.is_not_null() & ~answers.is_in(list(sides))).arg_true()
+    if len(bad):
+        raise InputError(f"row {bad[0] + 1}: the answer {answers[bad[0]]!r} is not a, b or same", file=file)
+    return frame.select(
+        topic="Input.query",
+        left="Input.docA",
+        right="Input.docB",
+        assessor="WorkerId",
+        unit="HITId",
+        preferred=answers.replace_strict(sides, default=None, return_dtype=pl.String),
+        seconds=pl.Series(_numbers(frame, "WorkTimeInSeconds", file)),
+        comment="Answer.comment",
+    )
+
+
+def _rankme(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
+    """RankME: one rating per row (plain magnitudes or Likert), or three systems side by side (relative magnitudes)."""
+    wide = "team1" in frame.columns
+    criterion = _criterion(frame, columns, wide, file)
+    topic = "mr_id" if "mr_id" in frame.columns else "mr"
+    sides = [str(side) for side in (1, 2, 3)] if wide else [""]
+    parts = [
+        frame.with_row_index("row").select(
+            topic=topic,
+            doc=f"team{side}",
+            assessor="_worker_id",
+            unit=pl.format("row {}", pl.col("row") + 1) if wide else pl.lit(None, dtype=pl.String),
+            position=pl.lit(int(side) if side else None, dtype=pl.Int64),
+            value=pl.Series(_numbers(frame, f"{criterion}{side}", file)),
+            text=f"ref{side}",
+        )
+        for side in sides
+    ]
+    table = pl.concat(parts)
+    likert = not wide and bool(table["value"].is_in([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).all())
+    name = CRITERIA.get(criterion, criterion)
+    said = table.with_columns(scale=pl.lit("ordinal" if likert else "magnitude"), criterion=pl.lit(name))
+    return _answered(said, file)
+
+
+def _criterion(frame: pl.DataFrame, columns: Columns, wide: bool, file: str) -> str:
+    """The rated quality: the only one in the file, or the one asked for as value."""
+    names = [*CRITERIA, *CRITERIA.values()]
+    found = [name for name in names if (f"{name}1" if wide else name) in frame.columns]
+    asked = columns.get("value")
+    if asked is None and len(found) == 1:
+        return found[0]
+    if asked not in found:
+        what = f"no {asked}" if asked else "several ratings"
+        raise InputError(
+            f"this RankME export has {what}; it has {', '.join(found)}",
+            cure=f"say which is the value (columns: value={found[-1] if found else 'quality'})",
+            file=file,
+        )
+    return asked or ""
+
+
+def _nyt(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
+    """Relevance of news articles on two and three levels, with the NIST label; merged pilots repeat others' rows."""
+    pilots = "pilot" in frame.columns
+    if pilots:
+        merged = frame.filter(pl.col("pilot").str.ends_with("_merged"))
+        if len(merged):
+            _tell(f"{len(merged)} rows of merged pilots repeat others and are left out", file)
+        frame = frame.filter(~pl.col("pilot").str.ends_with("_merged"))
+    answers = frame[columns.get("value", "relevance")]
+    bad = (answers.is_not_null() & ~answers.is_in(list(GRADES))).arg_true()
+    if len(bad):
+        raise InputError(f"row {bad[0] + 1}: the relevance {answers[bad[0]]!r} is unknown", file=file)
+    two = pl.col("pilot").str.contains("_2P") if pilots else pl.lit(False)
+    table = frame.select(
+        topic="topic",
+        doc="document_id",
+        assessor="_worker_id",
+        scale=pl.when(two).then(pl.lit("binary")).otherwise(pl.lit("ordinal")),
+        value=answers.replace_strict(GRADES, default=None, return_dtype=pl.Float64),
+        label=pl.Series(_numbers(frame, "rel", file)),
+        **({"pilot": pl.col("pilot")} if pilots else {}),
+    )
+    return _answered(table, file)
+
+
+WINNERS = "list of winners (topic, document, document, preferred document)"
+
+
+def _is_winner_list(data: bytes) -> bool:
+    """Four fields a line, of which the last repeats the second or third."""
+    lines = [line.split() for line in data[:4096].split(b"\n")[:-1][:20]]
+    return bool(lines) and all(len(fields) == 4 and fields[3] in fields[1:3] for fields in lines)
+
+
+def _winners(data: bytes, file: str) -> pl.DataFrame:
+    rows = [line.split() for line in io.StringIO(data.decode("utf-8")) if line.strip()]
+    for number, fields in enumerate(rows, 1):
+        if len(fields) != 4 or fields[3] not in fields[1:3]:
+            raise InputError(
+                f"{' '.join(fields)!r} is not a topic, two documents and the preferred one of them",
+                file=file,
+                line=number,
+            )
+    topic, left, right, winner = (list(column) for column in zip(*rows, strict=True))
+    preferred = ["left" if won == first else "right" for won, first in zip(winner, left, strict=True)]
+    return pl.DataFrame({"topic": topic, "left": left, "right": right, "preferred": preferred})
+
+
+EXPORTS = (
+    Export(
+        "TREC-8 relevance scales",
+        "judgments",
+        frozenset({"topic_id", "unit_id", "document_id", "gold", "doc_pos", "worker_id"}),
+        _trec8,
+    ),
+    Export(
+        "music preferences",
+        "pairs",
+        frozenset({"Input.query", "Input.docA", "Input.docB", "Answer.radio", "WorkerId"}),
+        _music,
+    ),
+    Export("RankME", "judgments", frozenset({"_worker_id", "mr", "team"}), _rankme),
+    Export("RankME relative", "judgments", frozenset({"_worker_id", "mr", "team1", "team2", "team3"}), _rankme),
+    Export(
+        "NYT topical relevance",
+        "judgments",
+        frozenset({"_unit_id", "_worker_id", "relevance", "rel", "topic", "document_id"}),
+        _nyt,
+    ),
+)
