@@ -8,13 +8,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from judgewell._version import __version__
+
 if TYPE_CHECKING:
     from judgewell.evaluation.evaluate import evaluate
     from judgewell.evaluation.measures import parse as parse_measure
     from judgewell.evaluation.summary import summarise
     from judgewell.formats.gains import read_gains
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from judgewell import __version__
+from judgewell._version import __version__
 from judgewell.commands.evaluate import evaluate
 from judgewell.errors import JudgewellError
 

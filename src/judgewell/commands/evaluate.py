@@ -50,8 +50,11 @@ def evaluate(
         typer.Option(help="Of scores; trec_eval 9 and pytrec_eval rank by single precision."),
     ] = "double",
     ties: Annotated[
-        Literal["doc", "shared"],
-        typer.Option(help="Tied documents: by id descending, or the expected value over their orders."),
+        Literal["doc", "shared", "spread"],
+        typer.Option(
+            help="Tied documents: by id descending; shared: the expected value over their orders; spread: each gets the "
+            "mean weight of the tie, as rbp_eval does."
+        ),
     ] = "doc",
     unjudged: Annotated[
         Literal["zero", "condense", "error"],

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.kernel import JudgedRanks, judged_ranks
-from judgewell.evaluation.measures import Measure, Residual, average_over_ties, parse_all
+from judgewell.evaluation.measures import Measure, Residual, expected_over_ties, parse_all, spread_over_ties
 from judgewell.formats.gains import read_gains
 from judgewell.formats.runs import FilePart, FramePart, Run, open_runs
 
@@ -29,14 +29,14 @@ class Settings:
 
     order: str = "score"  # rank by score, or by the ranks written in the file
     precision: str = "double"  # of the scores; trec_eval 9 and pytrec_eval rank by single precision
-    ties: str = "doc"  # document id descending, or shared: the expected value over all orders of the tied
+    ties: str = "doc"  # document id descending; shared: the expected value over all orders; spread: as rbp_eval
     unjudged: str = "zero"  # gain 0, condense (left out of the ranking), or error
     topics: str = "judged"  # averaged over all judged topics (a missing one scores 0), or those in the run
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "order": ("score", "rank"),
         "precision": ("double", "single"),
-        "ties": ("doc", "shared"),
+        "ties": ("doc", "shared", "spread"),
         "unjudged": ("zero", "condense", "error"),
         "topics": ("judged", "run"),
     }
@@ -78,7 +78,7 @@ def evaluate(
     `progress` is called with (parts done, parts in all).
 
     >>> evaluate({"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 0.7, "b": 1.4}}, ["nDCG@10"])["value"].round(4).to_list()
-    [0.8374]
+    [0.8597]
     """
     settings = Settings(order, precision, ties, unjudged, topics)
     asked = [measures] if isinstance(measures, str | Measure) else list(measures)
@@ -150,9 +150,9 @@ def ready(measures: Sequence[Measure], gains: pl.DataFrame, settings: Settings) 
     values = gains["gain"].to_numpy()
     for measure in measures:
         measure.check(values)
-        if settings.ties == "shared" and not measure.linear:
+        if settings.ties != "doc" and not measure.linear:
             raise DataError(
-                f"{measure} is not linear in the gains, so shared ties have no exact value; "
+                f"{measure} is not linear in the gains, so {settings.ties} ties have no exact value; "
                 "use ties=doc, or CG, DCG, nDCG, P, R, RBP, Judged"
             )
     return [measure.prepared(float(values.max())) for measure in measures]
@@ -225,9 +225,10 @@ def score_part(
         _refuse_unjudged(found, depth, judged)
     table = gain_table(found, judged.gains, depth)
     ideal = judged.ideal(found.topics)
-    if settings.ties == "shared":
+    if settings.ties != "doc":
+        of_ties = expected_over_ties if settings.ties == "shared" else spread_over_ties
         groups = tie_table(found, depth)
-        columns = [m.total(average_over_ties(m.credit(table), groups), ideal) for m in measures]
+        columns = [of_ties(measure, table, ideal, groups) for measure in measures]
     else:
         columns = [measured(measure, table, ideal, found.lengths) for measure in measures]
     values = np.stack(columns, axis=-1) if columns else np.empty((len(found.topics), 0))
@@ -246,7 +247,7 @@ def depth_of(measure: Measure) -> int | None:
 
 def _depth_needed(measures: Sequence[Measure], longest: int, settings: Settings) -> int:
     depths = [depth_of(measure) for measure in measures]
-    if None in depths or settings.ties == "shared":  # a tie can reach across a cutoff
+    if None in depths or settings.ties != "doc":  # a tie can reach across a cutoff
         return longest
     return min(longest, max((depth for depth in depths if depth is not None), default=0))
 

@@ -27,6 +27,8 @@ class Judged:
     item: NDArray[np.int64]  # of each key: its row in the gains table
     docs: pl.Series  # in the keys' order
     present: NDArray[np.bool_]  # whether any key begins with these bits: turns most unjudged documents away at once
+    first: NDArray[np.int32]  # the place of the first key that begins with these bits, or with higher ones
+    fullest: int  # the most keys that begin with the same bits
     shift: np.uint64
     sorted_gains: NDArray[np.float64]  # topic by topic, descending
     ends: NDArray[np.int64]  # where each topic's gains end
@@ -37,9 +39,12 @@ class Judged:
 
     def find(self, docs: pl.Series, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows that are judged, and for each the row of the gains table that judges it."""
-        rows = np.flatnonzero(self.present[keys >> self.shift])
-        at = np.minimum(np.searchsorted(self.keys, keys[rows]), len(self.keys) - 1)
-        match = self.keys[at] == keys[rows]
+        bits = (keys >> self.shift).view(np.int64)
+        rows = np.flatnonzero(self.present[bits])
+        at, wanted = self.first[bits[rows]], keys[rows]
+        for _ in range(1, self.fullest):
+            at = np.where(self.keys[at] < wanted, np.minimum(at + 1, len(self.keys) - 1), at)
+        match = self.keys[at] == wanted
         rows, at = rows[match], at[match]
         same = (docs.gather(rows) == self.docs.gather(at)).to_numpy()
         return (rows, self.item[at]) if same.all() else (rows[same], self.item[at[same]])
@@ -68,10 +73,9 @@ def prepare(gains: pl.DataFrame) -> Judged:
         if (np.diff(keys[order]) > 0).all():
             break
         seed += 1  # never seen: two judged documents with one key
-    bits = int(np.clip(np.ceil(np.log2(len(keys) + 1)) + 4, 8, 24))
+    bits = int(np.clip(np.ceil(np.log2(len(keys) + 1)) + 2, 8, 24))
     shift = np.uint64(64 - bits)
-    present = np.zeros(1 << bits, bool)
-    present[keys >> shift] = True
+    counts = np.bincount((keys >> shift).view(np.int64), minlength=1 << bits)
     return Judged(
         topics=topics,
         index={topic: at for at, topic in enumerate(topics)},
@@ -80,7 +84,9 @@ def prepare(gains: pl.DataFrame) -> Judged:
         keys=keys[order],
         item=order,
         docs=gains["doc"].gather(order),
-        present=present,
+        present=counts > 0,
+        first=(np.cumsum(counts) - counts).astype(np.int32),
+        fullest=int(counts.max(initial=0)),
         shift=shift,
         sorted_gains=values[np.lexsort((-values, number))],
         ends=np.cumsum(np.bincount(number, minlength=len(topics))),

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from judgewell import __version__
+from judgewell._version import __version__
 from judgewell.formats.tabular import write_table
 
 
