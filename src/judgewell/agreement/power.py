@@ -1,0 +1,120 @@
+"""How likely would a difference as large as the one seen be found again? Power by simulation.
+
+Samples of the sizes asked for are drawn with replacement from the observed ones and tested; power is the share of
+p < α. It speaks of the difference observed, so it says little more than the p value where the sizes are the same; its use
+is planning: what would other sizes have found?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.agreement.common import Floats, each_group, judgments_of, level_values, with_levels
+from judgewell.agreement.levels import by_level
+from judgewell.errors import DataError, InputError
+
+Test = Callable[[Floats, Floats], Floats]
+
+
+def _rank_sum(first: Floats, second: Floats) -> Floats:
+    from scipy.stats import mannwhitneyu
+
+    return np.asarray(mannwhitneyu(first, second, axis=1, method="asymptotic").pvalue)
+
+
+def _welch(first: Floats, second: Floats) -> Floats:
+    from scipy.stats import ttest_ind
+
+    return np.asarray(ttest_ind(first, second, axis=1, equal_var=False).pvalue)
+
+
+TESTS: dict[str, Test] = {"rank-sum": _rank_sum, "welch": _welch}
+
+
+def power_of(
+    first: Floats,
+    second: Floats,
+    sizes: tuple[int, int] | None = None,
+    *,
+    test: str = "rank-sum",
+    alpha: float = 0.05,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """The share of resamples that a test calls different, with a 95 % interval for the simulation's own error."""
+    from scipy.stats import binomtest
+
+    _check(test, alpha, replicates)
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    counts = sizes or (len(one), len(other))
+    if min(len(one), len(other)) < 2 or min(counts) < 2:
+        raise DataError(f"power needs two values on both sides; there are {len(one)} and {len(other)}")
+    rng = np.random.default_rng(seed)
+    p = TESTS[test](
+        one[_draws(len(one), counts[0], replicates, rng)], other[_draws(len(other), counts[1], replicates, rng)]
+    )
+    found = int((p < alpha).sum())  # a resample whose values are all equal has no p: nothing is found in it
+    interval = binomtest(found, replicates).proportion_ci(method="wilson")
+    return {
+        "test": test,
+        "size": counts[0],
+        "other_size": counts[1],
+        "power": found / replicates,
+        "low": float(interval.low),
+        "high": float(interval.high),
+    }
+
+
+def level_power(
+    judgments: Any,
+    levels: Any,
+    *,
+    by: Sequence[str] = (),
+    sizes: Sequence[int] = (),
+    value: str = "value",
+    test: str = "rank-sum",
+    alpha: float = 0.05,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Power of the test between adjacent levels at the sizes observed and at any others asked for (per level).
+
+    Scholer et al. 2014 report 0.99 for N against M pooled and 0.16 within one order, without saying how.
+    """
+    frame = with_levels(judgments_of(judgments), levels).filter(pl.col("level").is_not_null())
+    adjacent = list(pairwise(level_values(frame)))
+    rows = []
+    for key, part in each_group(frame, by):
+        values = by_level(part, value)
+        for low, high in adjacent:
+            row = key | {"lower": low, "upper": high}
+            first, second = values.get(low, np.zeros(0)), values.get(high, np.zeros(0))
+            if min(len(first), len(second)) < 2:
+                rows.append(
+                    row | {"note": f"needs two judgments of both levels; there are {len(first)} and {len(second)}"}
+                )
+                continue
+            for wanted in (None, *((size, size) for size in sizes)):
+                found = power_of(first, second, wanted, test=test, alpha=alpha, replicates=replicates, seed=seed)
+                rows.append(row | found | {"observed": wanted is None, "note": None})
+    if all("power" not in row for row in rows):
+        raise DataError("power needs two judgments of two adjacent levels")
+    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"note": pl.String})
+
+
+def _draws(size: int, count: int, replicates: int, rng: np.random.Generator) -> Any:
+    return rng.integers(0, size, size=(replicates, count))
+
+
+def _check(test: str, alpha: float, replicates: int) -> None:
+    if test not in TESTS:
+        raise InputError(f"there is no test {test!r}", cure=f"choose {', '.join(TESTS)}")
+    if not 0 < alpha < 1:
+        raise InputError(f"a significance level of {alpha} is not between 0 and 1", cure="give 0.05")
+    if replicates < 1:
+        raise InputError(f"{replicates} simulations are too few", cure="ask for 1000")

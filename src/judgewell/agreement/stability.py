@@ -1,0 +1,246 @@
+"""How many judges, judgments or partitions are enough: what fewer would have given, over random orders of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.agreement.common import (
+    DOCUMENT,
+    Floats,
+    Ints,
+    gains_of,
+    judgments_of,
+    level_values,
+    or_none,
+    some,
+    tell,
+    with_levels,
+    with_number,
+)
+from judgewell.agreement.concord import count_concordance
+from judgewell.agreement.unit_levels import with_unit_number
+from judgewell.errors import DataError, InputError, JudgewellError
+from judgewell.resampling import permutations
+
+Score = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+def inferred_levels(ratios: Floats) -> Floats:
+    """What each level is worth when the lowest is 1: the running product of the median ratios of adjacent levels.
+
+    `ratios` is … × judges × steps, NaN where a judge has none; the result is … × levels, NaN from a step no judge has.
+    """
+    steps = _median(ratios)
+    return np.concatenate([np.ones((*steps.shape[:-1], 1)), np.cumprod(steps, axis=-1)], axis=-1)
+
+
+def unit_ratios(judgments: Any, levels: Any, *, offset: float = 0.0) -> tuple[Floats, list[float]]:
+    """Each unit's ratios of adjacent levels (units × steps, NaN where it lacks one) and the levels from low to high.
+
+    A level's value in a unit is the geometric mean of its documents'.
+    """
+    frame = with_unit_number(with_levels(judgments_of(judgments), levels)).filter(pl.col("level").is_not_null())
+    present = level_values(frame)
+    shifted = frame.with_columns(pl.col("value") + offset)
+    positive = shifted.filter((pl.col("value") > 0).all().over("unit_number"))
+    lost = shifted["unit_number"].n_unique() - positive["unit_number"].n_unique()
+    if positive.is_empty():
+        raise DataError("ratios need values above 0; every unit has one that is not: give an offset (1 for 0 to 100)")
+    if lost:
+        tell(f"{some(lost, 'unit')} with a value of 0 or below are left out of ratios; an offset keeps them")
+    means = positive.group_by("unit_number", "level").agg(log=pl.col("value").log().mean())
+    _, unit = np.unique(means["unit_number"].to_numpy(), return_inverse=True)
+    table = np.full((unit.max() + 1, len(present)), np.nan)
+    table[unit, np.searchsorted(present, means["level"].to_numpy())] = means["log"].to_numpy()
+    ratios = np.exp(np.diff(table, axis=1))
+    return ratios[~np.isnan(ratios).all(axis=1)], present
+
+
+def judge_stability(
+    judgments: Any,
+    levels: Any,
+    *,
+    counts: Sequence[int] | None = None,
+    orders: int = 1000,
+    offset: float = 0.0,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """What the first k judges of a random order give, against all of them: SSD and tau with quartiles over orders.
+
+    SSD_k = Σ (inferred_k(L) − inferred_all(L))² over the levels above the lowest, whose value is 1; tau_k is Kendall's
+    between the levels' order and the inferred one. A judge is a unit that has two adjacent levels. Orders in which the
+    first k judges lack a step are counted in `undefined`.
+    """
+    ratios, present = unit_ratios(judgments, levels, offset=offset)
+    whole = inferred_levels(ratios)
+    if np.isnan(whole).any():
+        raise DataError("no unit holds both of two adjacent levels: their ratio cannot be inferred")
+    sizes = _counts(counts, len(ratios))
+    rng = np.random.default_rng(seed)
+    drawn = permutations(len(ratios), orders, rng)[:, : max(sizes)]
+    rows = []
+    for count in sizes:
+        inferred = inferred_levels(ratios[drawn[:, :count]])
+        known = inferred[~np.isnan(inferred).any(axis=1)]
+        ssd = ((known - whole) ** 2).sum(axis=1)
+        rows.append({"judges": count} | _quartiles("ssd", ssd) | _quartiles("tau", _tau_with_order(known)))
+        rows[-1] |= {"orders": orders, "undefined": orders - len(known)}
+    return _with_note(pl.DataFrame(rows, infer_schema_length=None), "orders in which the first judges lack a level")
+
+
+def document_stability(
+    judgments: Any, levels: Any = None, *, most: int = 20, orders: int = 20, seed: int = 0
+) -> pl.DataFrame:
+    """How many judgments per document are enough: tau-b of medians of k random judgments with medians of all.
+
+    The mean over topics, then quartiles over random orders; with levels also the tau with the experts. Documents with
+    fewer than k judgments count with all they have.
+    """
+    frame = with_number(judgments_of(judgments), DOCUMENT, "document").sort("document", maintain_order=True)
+    documents = with_number(frame.unique("document", maintain_order=True), ["topic"], "number")
+    code, value = frame["document"].to_numpy(), frame["value"].to_numpy()
+    sizes = np.bincount(code)
+    whole = frame.group_by("document", maintain_order=True).agg(pl.col("value").median())["value"].to_numpy()
+    expert = None if levels is None else with_levels(documents, levels)["level"].to_numpy()
+    rng = np.random.default_rng(seed)
+    found: dict[int, list[tuple[float, float]]] = {k: [] for k in range(1, min(most, int(sizes.max())) + 1)}
+    for _ in range(orders):
+        shuffled = value[np.lexsort((rng.random(len(code)), code))]
+        for count in found:
+            medians = _medians_of_first(shuffled, sizes, count)
+            found[count].append(_mean_tau(medians, whole, expert, documents["number"].to_numpy()))
+    rows = []
+    for count, taus in found.items():
+        with_all, with_expert = np.array(taus).T
+        row = {"judgments": count} | _quartiles("tau", with_all)
+        rows.append(row | (_quartiles("expert_tau", with_expert) if expert is not None else {}) | {"orders": orders})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def partition_stability(
+    data: pl.DataFrame,
+    score: Score,
+    *,
+    partition: str = "partition",
+    counts: Sequence[int] | None = None,
+    orders: int = 10,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Tau-b per topic between gains from the first k partitions of a random order and gains from all of them.
+
+    `score` turns rows of `data` (pairs or judgments, with a column that names the partition) into a gains table. Where it
+    refuses (with a JudgewellError: few partitions may leave the comparisons unconnected), the order counts as
+    undefined and the first refusal is in the note. Documents that k partitions do not show are left out of tau.
+    """
+    if partition not in data.columns or data[partition].null_count():
+        raise DataError(
+            f"stability over partitions needs to know each row's; the column {partition!r} has gaps or is missing"
+        )
+    rng = np.random.default_rng(seed)
+    rows = []
+    for (topic,), part in data.partition_by("topic", as_dict=True, maintain_order=True).items():
+        names = part[partition].unique(maintain_order=True)
+        if len(names) < 2:
+            tell(f"topic {topic} has one partition and shows no stability")
+            continue
+        whole = gains_of(score(part))
+        drawn = permutations(len(names), orders, rng)
+        for count in _counts(counts, len(names)):
+            taus = [_partial_tau(part, score, partition, names.gather(order[:count]), whole) for order in drawn]
+            rows.append({"topic": topic, "partitions": count} | _partition_row(taus))
+    if not rows:
+        raise DataError("stability over partitions needs a topic with two of them; every topic has one")
+    schema: dict[str, Any] = dict.fromkeys(("tau_mean", "tau_q1", "tau_median", "tau_q3"), pl.Float64)
+    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=schema | {"note": pl.String})
+
+
+def _partial_tau(
+    part: pl.DataFrame, score: Score, partition: str, names: pl.Series, whole: pl.DataFrame
+) -> float | str:
+    """Tau-b of gains from some partitions with the whole, or why there is none."""
+    try:
+        some_gains = gains_of(score(part.filter(pl.col(partition).is_in(names.implode()))))
+    except JudgewellError as refusal:
+        return str(refusal)
+    both = some_gains.join(whole, on=DOCUMENT, suffix="_whole")
+    tau = count_concordance(both["gain"].to_numpy(), both["gain_whole"].to_numpy()).tau_b
+    return float(tau[0]) if len(tau) and not np.isnan(tau[0]) else "tau is undefined: all documents are tied"
+
+
+def _partition_row(taus: list[float | str]) -> dict[str, Any]:
+    known = np.array([tau for tau in taus if not isinstance(tau, str)])
+    refusals = [tau for tau in taus if isinstance(tau, str)]
+    row = {"tau_mean": float(known.mean()) if len(known) else None} | _quartiles("tau", known)
+    return row | {"orders": len(taus), "undefined": len(refusals), "note": refusals[0] if refusals else None}
+
+
+def _counts(wanted: Sequence[int] | None, most: int) -> list[int]:
+    """The sizes to try: those asked for, or all up to 30 and then ever wider steps."""
+    if most < 2:
+        raise DataError(f"stability needs two to begin with; there is {most}")
+    if wanted is None:
+        spread = np.geomspace(30, most, 15).round().astype(int) if most > 30 else np.zeros(0, dtype=int)
+        return sorted({*range(1, min(most, 30) + 1), *spread.tolist()})
+    wrong = [count for count in wanted if not 1 <= count <= most]
+    if wrong:
+        raise InputError(f"{wrong[0]} cannot be drawn of {most}", cure=f"give numbers from 1 to {most}")
+    return sorted(set(wanted))
+
+
+def _median(values: Floats) -> Floats:
+    """The median over the axis before the last, NaN left out; NaN where nothing is there."""
+    if not np.isnan(values).any():
+        return np.asarray(np.median(values, axis=-2))
+    ordered = np.sort(values, axis=-2)  # NaN go last
+    known = (~np.isnan(values)).sum(axis=-2)
+    low, high = np.maximum((known - 1) // 2, 0), np.maximum(known // 2, 0)
+    high = np.minimum(high, values.shape[-2] - 1)
+    picked = [np.take_along_axis(ordered, place[..., None, :], axis=-2)[..., 0, :] for place in (low, high)]
+    return np.asarray((picked[0] + picked[1]) / 2)
+
+
+def _tau_with_order(inferred: Floats) -> Floats:
+    """Kendall's tau-b of each row with the order of its columns."""
+    first, second = np.triu_indices(inferred.shape[1], 1)
+    signs = np.sign(inferred[:, second] - inferred[:, first])
+    untied = np.abs(signs).sum(axis=1)
+    return np.asarray(signs.sum(axis=1) / np.sqrt(np.maximum(untied, 1) * len(first)))
+
+
+def _medians_of_first(shuffled: Floats, sizes: Ints, count: int) -> Floats:
+    """The median of each document's first `count` values."""
+    starts = np.cumsum(sizes) - sizes
+    taken = np.minimum(sizes, count)
+    medians = np.empty(len(sizes))
+    for size in np.unique(taken):
+        which = np.flatnonzero(taken == size)
+        medians[which] = np.median(shuffled[starts[which][:, None] + np.arange(size)], axis=1)
+    return medians
+
+
+def _mean_tau(medians: Floats, whole: Floats, expert: Floats | None, topics: Ints) -> tuple[float, float]:
+    """The mean over topics of tau-b with all judgments, and with the experts' levels."""
+    with_all = np.nanmean(count_concordance(medians, whole, topics).tau_b)
+    if expert is None:
+        return float(with_all), np.nan
+    known = ~np.isnan(expert)
+    _, number = np.unique(topics[known], return_inverse=True)
+    taus = count_concordance(medians[known], expert[known], number.ravel()).tau_b
+    return float(with_all), float(np.nanmean(taus)) if (~np.isnan(taus)).any() else np.nan
+
+
+def _quartiles(name: str, values: Floats) -> dict[str, float | None]:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return {f"{name}_q1": None, f"{name}_median": None, f"{name}_q3": None}
+    q1, median, q3 = np.percentile(known, [25, 50, 75])
+    return {f"{name}_q1": or_none(q1), f"{name}_median": or_none(median), f"{name}_q3": or_none(q3)}
+
+
+def _with_note(table: pl.DataFrame, why: str) -> pl.DataFrame:
+    lost = pl.col("undefined")
+    return table.with_columns(note=pl.when(lost > 0).then(pl.format("{} {}", lost, pl.lit(why))))
