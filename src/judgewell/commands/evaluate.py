@@ -52,7 +52,7 @@ def evaluate(
     ties: Annotated[
         Literal["doc", "shared", "spread"],
         typer.Option(
-            help="Tied documents: by id descending; shared: the expected value over their orders; spread: each gets the "
+            help="Tied documents: by id descending; shared: expected value over their orders; spread: each gets the "
             "mean weight of the tie, as rbp_eval does."
         ),
     ] = "doc",
