@@ -151,7 +151,7 @@ def _print(
     scores: pl.DataFrame, summary: pl.DataFrame, wanted: list[Measure], format: str, per_topic: bool, level: float
 ) -> None:
     """Means with intervals, or every topic; on the terminal as a table, else as csv or json."""
-    from judgewell.evaluation.present import means_text, topics_text
+    from judgewell.commands.scores_text import means_text, topics_text
 
     if format == "table":
         print(means_text(summary, wanted, level) + ("\n\n" + topics_text(scores) if per_topic else ""))

@@ -24,7 +24,7 @@ def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float)
         header.append(f"{100 * level:g} %")
         residual = residual_of(measure)
         if residual:
-            header.append("residual")
+            header.append(str(residual))
         for line in rows:
             found = cells[line[0], str(measure)]
             line.append(f"{found['mean']:.4f}")
