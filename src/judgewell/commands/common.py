@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import click
+
 from judgewell.errors import InputError
+
+
+def choice(name: str, *choices: str, help: str) -> Callable[[Any], Any]:
+    """An option that takes one of these words; the first is the default."""
+    return click.option(name, type=click.Choice(choices), default=choices[0], help=help)
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from judgewell.commands.common import parse_columns
+from judgewell.commands.common import choice, parse_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,68 +20,69 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ["nDCG@10"]
 
 
-def _list_measures(asked: bool) -> None:
+def _list_measures(context: click.Context, option: click.Parameter, asked: bool) -> None:
     if asked:
         from judgewell.evaluation.measures import describe_all
 
         print(describe_all())
-        raise typer.Exit
+        context.exit()
 
 
+@click.command()
+@click.argument("gains")
+@click.argument("runs", nargs=-1, required=True)
+@click.option(
+    "-m", "--measure", multiple=True, help="A measure: nDCG@10, 'RBP(p=0.9)', 'AP(rel=2)', …; may be repeated."
+)
+@click.option("-q", "--per-topic", is_flag=True, help="Show every topic, not only means.")
+@click.option("-o", "--output", help="Write the scores table: .csv, .tsv, .json, .jsonl or .parquet.")
+@choice("--format", "table", "csv", "json", "trec_eval", help="What is printed.")
+@click.option("--gains-as", help="Transform gains first: exp2, binary(2), unit, unit(topic), 0=0,1=0.3,2=1.")
+@choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
+@choice("--precision", "double", "single", help="Of scores; trec_eval 9 and pytrec_eval rank by single precision.")
+@choice(
+    *("--ties", "doc", "shared", "spread"),
+    help="Tied documents: by id descending; the expected value over their orders; or each with the mean weight of the "
+    "tie, as rbp_eval does.",
+)
+@choice("--unjudged", "zero", "condense", "error", help="Unjudged documents: worth 0, left out, or an error.")
+@click.option(
+    "--topics",
+    type=click.Choice(["judged", "run"]),
+    help="Average over all judged topics (a missing one scores 0) or those in the run.  "
+    "[default: judged; with --format trec_eval: run]",
+)
+@choice("--negative", "unjudged", "zero", "keep", "error", help="What a grade below 0 means.")
+@click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
+@click.option("--level", default=0.95, help="Level of the intervals over topics.")
+@click.option("--seed", default=0, help="Seed of the bootstrap over topics.")
+@click.option("--columns", help="Names of the columns in a gains table: topic=qid,doc=docno,gain=label.")
+@click.option(
+    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
+)
 def evaluate(
-    gains: Annotated[str, typer.Argument(help="Qrels or a gains table (csv, parquet, jsonl), - , or irds:ID.")],
-    runs: Annotated[list[str], typer.Argument(help="TREC runs or runs tables; globs and - are read.")],
-    measure: Annotated[
-        list[str] | None,
-        typer.Option("-m", "--measure", help="A measure, e.g. nDCG@10, 'RBP(p=0.9)', 'AP(rel=2)'; may be repeated."),
-    ] = None,
-    per_topic: Annotated[bool, typer.Option("-q", "--per-topic", help="Show every topic, not only means.")] = False,
-    output: Annotated[
-        str | None,
-        typer.Option("-o", "--output", help="Write the scores table: .csv, .tsv, .json, .jsonl or .parquet."),
-    ] = None,
-    format: Annotated[Literal["table", "csv", "json", "trec_eval"], typer.Option(help="What is printed.")] = "table",
-    gains_as: Annotated[
-        str | None,
-        typer.Option("--gains-as", help="Transform gains first: exp2, binary(2), unit, unit(topic), 0=0,1=0.3,2=1."),
-    ] = None,
-    order: Annotated[Literal["score", "rank"], typer.Option(help="Rank by score or by the file's ranks.")] = "score",
-    precision: Annotated[
-        Literal["double", "single"],
-        typer.Option(help="Of scores; trec_eval 9 and pytrec_eval rank by single precision."),
-    ] = "double",
-    ties: Annotated[
-        Literal["doc", "shared", "spread"],
-        typer.Option(
-            help="Tied documents: by id descending; shared: expected value over their orders; spread: each gets the "
-            "mean weight of the tie, as rbp_eval does."
-        ),
-    ] = "doc",
-    unjudged: Annotated[
-        Literal["zero", "condense", "error"],
-        typer.Option(help="Unjudged documents: worth 0, left out of the ranking, or an error."),
-    ] = "zero",
-    topics: Annotated[
-        Literal["judged", "run"] | None,
-        typer.Option(
-            help="Average over all judged topics (a missing one scores 0) or those in the run. "
-            "Default: judged; with --format trec_eval: run."
-        ),
-    ] = None,
-    negative: Annotated[
-        Literal["unjudged", "zero", "keep", "error"], typer.Option(help="What a grade below 0 means.")
-    ] = "unjudged",
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse what is otherwise told as a note.")] = False,
-    level: Annotated[float, typer.Option(help="Level of the intervals over topics.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap over topics.")] = 0,
-    columns: Annotated[
-        str | None, typer.Option(help="Names of the columns in tables: topic=qid,doc=docno,gain=label.")
-    ] = None,
-    list_: Annotated[
-        bool, typer.Option("--list", callback=_list_measures, is_eager=True, help="List the measures and stop.")
-    ] = False,
+    gains: str,
+    runs: tuple[str, ...],
+    measure: tuple[str, ...],
+    per_topic: bool,
+    output: str | None,
+    format: str,
+    gains_as: str | None,
+    order: str,
+    precision: str,
+    ties: str,
+    unjudged: str,
+    topics: str | None,
+    negative: str,
+    strict: bool,
+    level: float,
+    seed: int,
+    columns: str | None,
 ) -> None:
-    """Score runs against gains, whole or fractional, with any measure.
+    """Score RUNS against GAINS, whole or fractional, with any measure.
+
+    GAINS is a qrels file, a table of topic, doc and gain (csv, parquet, jsonl) or irds:ID; RUNS are TREC runs or tables
+    of system, topic, doc and score. Globs, .gz, .zst and - (standard input) are read.
 
     \b
     Examples:
@@ -161,7 +163,7 @@ def _print(
 
 
 def _trec_eval(
-    systems: list[Run], table: pl.DataFrame, names: list[str] | None, settings: Settings, per_topic: bool
+    systems: list[Run], table: pl.DataFrame, names: Sequence[str], settings: Settings, per_topic: bool
 ) -> str:
     """What trec_eval prints, one system after the other."""
     from judgewell.evaluation.evaluate import system_scores, topic_names
