@@ -75,7 +75,7 @@ def judge_stability(
     between the levels' order and the inferred one. A judge is a unit that has two adjacent levels. Orders in which the
     first k judges lack a step are counted in `undefined`.
     """
-    ratios, present = unit_ratios(judgments, levels, offset=offset)
+    ratios, _ = unit_ratios(judgments, levels, offset=offset)
     whole = inferred_levels(ratios)
     if np.isnan(whole).any():
         raise DataError("no unit holds both of two adjacent levels: their ratio cannot be inferred")
@@ -116,9 +116,11 @@ def document_stability(
     rows = []
     for count, taus in found.items():
         with_all, with_expert = np.array(taus).T
-        row = {"judgments": count} | _quartiles("tau", with_all)
-        rows.append(row | (_quartiles("expert_tau", with_expert) if expert is not None else {}) | {"orders": orders})
-    return pl.DataFrame(rows, infer_schema_length=None)
+        row: dict[str, Any] = {"judgments": count} | _quartiles("tau", with_all)
+        row |= _quartiles("expert_tau", with_expert) if expert is not None else {}
+        note = "tau is undefined: every topic ties all its documents" if None in row.values() else None
+        rows.append(row | {"orders": orders, "note": note})
+    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"note": pl.String})
 
 
 def partition_stability(
@@ -132,8 +134,8 @@ def partition_stability(
 ) -> pl.DataFrame:
     """Tau-b per topic between gains from the first k partitions of a random order and gains from all of them.
 
-    `score` turns rows of `data` (pairs or judgments, with a column that names the partition) into a gains table. Where it
-    refuses (with a JudgewellError: few partitions may leave the comparisons unconnected), the order counts as
+    `score` turns rows of `data` (pairs or judgments, with a column that names the partition) into a gains table. Where
+    it refuses (with a JudgewellError: few partitions may leave the comparisons unconnected), the order counts as
     undefined and the first refusal is in the note. Documents that k partitions do not show are left out of tau.
     """
     if partition not in data.columns or data[partition].null_count():
@@ -224,13 +226,17 @@ def _medians_of_first(shuffled: Floats, sizes: Ints, count: int) -> Floats:
 
 def _mean_tau(medians: Floats, whole: Floats, expert: Floats | None, topics: Ints) -> tuple[float, float]:
     """The mean over topics of tau-b with all judgments, and with the experts' levels."""
-    with_all = np.nanmean(count_concordance(medians, whole, topics).tau_b)
+    with_all = _mean_known(count_concordance(medians, whole, topics).tau_b)
     if expert is None:
-        return float(with_all), np.nan
+        return with_all, np.nan
     known = ~np.isnan(expert)
     _, number = np.unique(topics[known], return_inverse=True)
-    taus = count_concordance(medians[known], expert[known], number.ravel()).tau_b
-    return float(with_all), float(np.nanmean(taus)) if (~np.isnan(taus)).any() else np.nan
+    return with_all, _mean_known(count_concordance(medians[known], expert[known], number.ravel()).tau_b)
+
+
+def _mean_known(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan
 
 
 def _quartiles(name: str, values: Floats) -> dict[str, float | None]:

@@ -1,0 +1,499 @@
+"""Every analysis as a list of sections, so that a command or a report runs what the data allow and says what not.
+
+for outcome in run_sections(Evidence(judgments=…, labels={"sormunen": …})):
+    outcome.name, outcome.tables, outcome.left_out, outcome.notes
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from judgewell.agreement import (
+    alpha,
+    assessors,
+    common,
+    failures,
+    kappa,
+    label_sets,
+    levels,
+    order_effects,
+    overlap,
+    power,
+    scale_use,
+    stability,
+    times,
+    transitivity,
+    unit_levels,
+    workers,
+)
+from judgewell.errors import DataError, JudgewellWarning
+
+FEW_LEVELS = 20  # kappa is for scales of few levels; with more values it only counts coincidences
+FAILURES = 50
+
+Tables = Mapping[str, pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What there is to look at; leave out what is not known.
+
+    `labels` holds expert levels or other labels by name, `gains` the documents' scores (the plain medians of the
+    judgments where none are given), `scores` systems' scores (for topic difficulty), `likes` answers to which question
+    was liked, `lengths` documents' lengths, and `score` the function that turns pairs into gains.
+    """
+
+    judgments: pl.DataFrame | None = None
+    pairs: pl.DataFrame | None = None
+    labels: Tables = field(default_factory=dict)
+    gains: pl.DataFrame | None = None
+    scores: pl.DataFrame | None = None
+    likes: pl.DataFrame | None = None
+    lengths: pl.DataFrame | None = None
+    score: stability.Score | None = None
+    replicates: int = 1000
+    seed: int = 0
+
+    @property
+    def has_gains(self) -> bool:
+        return self.gains is not None or self.judgments is not None
+
+    def document_gains(self) -> pl.DataFrame:
+        if self.gains is not None:
+            return self.gains
+        common.tell("no gains are given: documents are scored by the plain median of their values")
+        return common.document_medians(self.judgments)
+
+    def offset(self) -> float:
+        """1 where values of 0 would spoil ratios (a scale from 0 to 100), else 0."""
+        if self.judgments is None or self.judgments["value"].min() != 0:
+            return 0.0
+        common.tell("some values are 0: ratios are taken after adding 1 to all values")
+        return 1.0
+
+    def unknown_documents(self) -> pl.DataFrame:
+        """The judgments without known documents: assessors must order those to pass, so they agree on them."""
+        frame = _there(self.judgments)
+        if "known" not in frame.columns or frame["known"].null_count() == frame.height:
+            return frame
+        common.tell("known documents, which every assessor had to tell apart, are left out of comparisons of assessors")
+        return frame.filter(pl.col("known").is_null())
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something a section cannot do without."""
+
+    says: str
+    met: Callable[[Evidence], bool]
+
+
+Step = Callable[[Evidence, Tables], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One question put to the data: its name, what it answers, what it needs, and how each of its tables is made.
+
+    A step gets the evidence and the tables made before it.
+    """
+
+    name: str
+    about: str
+    needs: tuple[Need, ...]
+    steps: Mapping[str, Step]
+
+    def missing(self, evidence: Evidence) -> str | None:
+        """What the evidence lacks for this section, or nothing."""
+        lacking = [need.says for need in self.needs if not need.met(evidence)]
+        return f"needs {' and '.join(lacking)}" if lacking else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a section gave: its tables, what was left out and why (by table, or "all"), and what it assumed."""
+
+    name: str
+    about: str
+    tables: dict[str, pl.DataFrame]
+    left_out: dict[str, str]
+    notes: tuple[str, ...]
+
+
+def run_section(section: Section, evidence: Evidence) -> Outcome:
+    """The tables of one section; a table that the data do not allow is left out with its reason."""
+    lacking = section.missing(evidence)
+    if lacking:
+        return Outcome(section.name, section.about, {}, {"all": lacking}, ())
+    tables: dict[str, pl.DataFrame] = {}
+    left_out: dict[str, str] = {}
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", JudgewellWarning)
+        for name, step in section.steps.items():
+            try:
+                tables[name] = step(evidence, tables)
+            except DataError as reason:
+                left_out[name] = str(reason)
+    notes = tuple(dict.fromkeys(str(w.message) for w in heard if issubclass(w.category, JudgewellWarning)))
+    for other in (w for w in heard if not issubclass(w.category, JudgewellWarning)):
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    return Outcome(section.name, section.about, tables, left_out, notes)
+
+
+def run_sections(evidence: Evidence, sections: Sequence[Section] | None = None) -> Iterator[Outcome]:
+    """The outcome of every section in turn, so that a progress bar can follow."""
+    for section in SECTIONS if sections is None else sections:
+        yield run_section(section, evidence)
+
+
+def _there(frame: pl.DataFrame | None) -> pl.DataFrame:
+    """A table whose need was checked."""
+    if frame is None:
+        raise DataError("the table is not given")
+    return frame
+
+
+def _made(tables: Tables, name: str) -> pl.DataFrame:
+    """A table that an earlier step made."""
+    if name not in tables:
+        raise DataError(f"needs the table {name}, which was left out")
+    return tables[name]
+
+
+def _has(frame: pl.DataFrame | None, column: str) -> bool:
+    return frame is not None and column in frame.columns and frame[column].null_count() < frame.height
+
+
+def _per_label_set(evidence: Evidence, analysis: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
+    """One analysis against each set of labels, below each other; sets that do not allow it are told."""
+    parts, reasons = [], []
+    for name, labels in evidence.labels.items():
+        try:
+            parts.append(analysis(labels).select(pl.lit(name).alias("labels"), pl.all()))
+        except DataError as reason:
+            reasons.append(f"{name}: {reason}")
+    if not parts:
+        raise DataError("; ".join(reasons))
+    for reason_text in reasons:
+        common.tell(f"left out against {reason_text}")
+    return pl.concat(parts, how="diagonal_relaxed")
+
+
+def _alpha(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
+    frame = _there(evidence.judgments)
+    value = common.judgments_of(frame)["value"]
+    metrics = [metric for metric in alpha.METRICS if metric != "ratio" or value.min() >= 0]  # type: ignore[operator]
+    if "ratio" not in metrics:
+        common.tell("alpha on a ratio scale is left out: some values are below 0")
+    options = {"by": by, "replicates": evidence.replicates, "seed": evidence.seed}
+    return pl.concat([alpha.krippendorff_alpha(frame, metric, **options) for metric in metrics])  # type: ignore[arg-type]
+
+
+def _few_levels(evidence: Evidence) -> pl.DataFrame:
+    frame = common.judgments_of(evidence.judgments)
+    distinct = frame["value"].n_unique()
+    if distinct > FEW_LEVELS:
+        raise DataError(f"kappa needs a scale of few levels; the judgments hold {distinct} different values")
+    return frame
+
+
+def _kappa_between(evidence: Evidence) -> pl.DataFrame:
+    sets = {name: common.gains_of(labels) for name, labels in evidence.labels.items()}
+    graded = {name: labels for name, labels in sets.items() if labels["gain"].n_unique() <= FEW_LEVELS}
+    if len(graded) < 2:
+        raise DataError(f"kappa needs two sets of labels with at most {FEW_LEVELS} levels; there are {len(graded)}")
+    return kappa.kappa_between(graded, replicates=evidence.replicates, seed=evidence.seed)
+
+
+def _all_sets(evidence: Evidence) -> dict[str, pl.DataFrame]:
+    """The label sets, with the documents' own scores first where there are any."""
+    own = {"gains": evidence.document_gains()} if evidence.has_gains else {}
+    return own | dict(evidence.labels)
+
+
+def _transitivity(evidence: Evidence) -> pl.DataFrame:
+    pairs = common.pairs_of(evidence.pairs)
+    single = pairs.group_by(common.UNIT).len()["len"].max() == 1
+    if single:
+        common.tell("every unit holds one pair: transitivity is taken over all of an assessor's answers for a topic")
+    return transitivity.transitivity(pairs, within="assessor" if single else "unit", seed=evidence.seed)
+
+
+def _work(evidence: Evidence) -> pl.DataFrame:
+    return _there(evidence.judgments if evidence.judgments is not None else evidence.pairs)
+
+
+def _timed(evidence: Evidence) -> pl.DataFrame:
+    return _there(evidence.judgments if _has(evidence.judgments, "seconds") else evidence.pairs)
+
+
+def _partitions(evidence: Evidence) -> pl.DataFrame:
+    if evidence.score is None or not _has(evidence.pairs, "partition"):
+        raise DataError("stability over partitions needs pairs with a column 'partition' and a way to score them")
+    return stability.partition_stability(_there(evidence.pairs), evidence.score, seed=evidence.seed)
+
+
+JUDGED = Need("judgments", lambda e: e.judgments is not None)
+PAIRED = Need("pairs with a preference", lambda e: _has(e.pairs, "preferred"))
+LABELLED_PAIRS = Need("pairs with relevant or not", lambda e: _has(e.pairs, "left_relevant"))
+WORK = Need("judgments or pairs", lambda e: e.judgments is not None or e.pairs is not None)
+NAMED = Need("assessors' names", lambda e: _has(e.judgments, "assessor") or _has(e.pairs, "assessor"))
+SCORED = Need("judgments or gains", lambda e: e.has_gains)
+LABELS = Need("labels to compare with", lambda e: bool(e.labels))
+TWO_SETS = Need("two sets of labels (gains count as one)", lambda e: len(e.labels) + e.has_gains >= 2)
+POSITIONS = Need("positions in the unit", lambda e: _has(e.judgments, "position"))
+KNOWN = Need("known documents (H and N)", lambda e: _has(e.judgments, "known") or _has(e.pairs, "left_known"))
+TIMED = Need("times", lambda e: _has(e.judgments, "seconds") or _has(e.pairs, "seconds"))
+LIKES = Need("answers to which question was liked", lambda e: e.likes is not None)
+SCORES = Need("systems' scores", lambda e: e.scores is not None)
+
+
+def _level_steps() -> dict[str, Step]:
+    """Documents' scores against each set of labels."""
+
+    def against(analysis: Callable[..., pl.DataFrame], **options: object) -> Step:
+        def step(evidence: Evidence, _: Tables) -> pl.DataFrame:
+            gains = evidence.document_gains()
+            return _per_label_set(evidence, lambda labels: analysis(gains, labels, **options))
+
+        return step
+
+    return {
+        "level_distributions": against(levels.level_distributions),
+        "level_distributions_by_topic": against(levels.level_distributions, by=["topic"]),
+        "adjacent_level_tests": against(levels.adjacent_level_tests),
+        "exception_counts": against(levels.exception_counts),
+        "exceptions": against(levels.exceptions),
+        "order_agreement": against(levels.order_agreement_summary),
+        "order_agreement_by_topic": against(levels.order_agreement),
+        "failures": against(failures.failures, most=FAILURES),
+        "failure_judgments": lambda e, t: _failure_judgments(e, _made(t, "failures")),
+    }
+
+
+def _failure_judgments(evidence: Evidence, listed: pl.DataFrame) -> pl.DataFrame:
+    if evidence.judgments is None:
+        raise DataError("the judgments behind failures need judgments; only gains are given")
+    parts = listed.partition_by("labels", as_dict=True, maintain_order=True)
+    behind = {name: failures.failure_judgments(part, evidence.judgments) for (name,), part in parts.items()}
+    return pl.concat([part.select(pl.lit(name).alias("labels"), pl.all()) for name, part in behind.items()])
+
+
+def _judgment_steps() -> dict[str, Step]:
+    """Single judgments against each set of labels, by scale and template where they are recorded."""
+
+    def against(analysis: Callable[..., pl.DataFrame], **options: object) -> Step:
+        def step(evidence: Evidence, _: Tables) -> pl.DataFrame:
+            frame = _there(evidence.judgments)
+            by = [name for name in ("scale", "template") if _has(frame, name)]
+            return _per_label_set(evidence, lambda labels: analysis(frame, labels, by=by, **options))
+
+        return step
+
+    return {
+        "level_value_tests": against(unit_levels.level_value_tests),
+        "unit_order_agreement": against(unit_levels.unit_order_agreement),
+        "level_power": against(power.level_power, sizes=(10, 20, 50, 100), replicates=500),
+    }
+
+
+def _scale_steps() -> dict[str, Step]:
+    def scales(evidence: Evidence) -> pl.DataFrame:
+        frame = common.judgments_of(evidence.judgments)
+        return scale_use.scale_descriptives(frame, by=["scale"] if _has(frame, "scale") else [])
+
+    def ratios(analysis: Callable[..., pl.DataFrame]) -> Step:
+        def step(evidence: Evidence, _: Tables) -> pl.DataFrame:
+            offset = evidence.offset()
+            return _per_label_set(evidence, lambda labels: analysis(evidence.judgments, labels, offset=offset))
+
+        return step
+
+    return {
+        "scale_descriptives": lambda e, t: scales(e),
+        "compare_scales": lambda e, t: scale_use.compare_scales(e.judgments),
+        "widths": lambda e, t: scale_use.widths(e.judgments, offset=e.offset()),
+        "width_distribution": lambda e, t: scale_use.width_distribution(_made(t, "widths")),
+        "gain_profile": ratios(scale_use.gain_profile),
+        "level_ratios": ratios(scale_use.level_ratios),
+    }
+
+
+def _order_steps() -> dict[str, Step]:
+    def ratios(evidence: Evidence, _: Tables) -> pl.DataFrame:
+        offset = evidence.offset()
+        return _per_label_set(
+            evidence, lambda labels: order_effects.ratio_order_effects(evidence.judgments, labels, offset=offset)
+        )
+
+    return {
+        "score_by_position": lambda e, t: order_effects.score_by_position(e.judgments),
+        "position_effect": lambda e, t: order_effects.position_effect(e.judgments),
+        "position_effect_by_topic": lambda e, t: order_effects.position_effect(e.judgments, by=["topic"]),
+        "ratio_order_effects": ratios,
+        "assessor_drift": lambda e, t: order_effects.assessor_drift(e.judgments),
+    }
+
+
+def _known_steps() -> dict[str, Step]:
+    def accuracy(evidence: Evidence, _: Tables) -> pl.DataFrame:
+        if _has(evidence.pairs, "left_known"):
+            return assessors.known_pair_accuracy(evidence.pairs)
+        return assessors.known_accuracy(evidence.judgments)
+
+    return {
+        "known_accuracy": accuracy,
+        "known_accuracy_by_topic": lambda e, t: assessors.accuracy_summary(_made(t, "known_accuracy")),
+    }
+
+
+def _pairwise_steps() -> dict[str, Step]:
+    def mean(table: str, statistic: str) -> Step:
+        return lambda e, t: overlap.mean_over_pairs(_made(t, table), statistic, replicates=e.replicates, seed=e.seed)
+
+    return {
+        "against_the_rest": lambda e, t: assessors.against_the_rest(e.unknown_documents()),
+        "assessor_tau": lambda e, t: assessors.assessor_tau(e.unknown_documents()),
+        "assessor_tau_mean": mean("assessor_tau", "tau_b"),
+        "cohen_kappa": lambda e, t: kappa.cohen_kappa(_few_levels(e)),
+        "cohen_kappa_mean": mean("cohen_kappa", "kappa"),
+        "weighted_kappa": lambda e, t: kappa.cohen_kappa(_few_levels(e), "quadratic"),
+        "weighted_kappa_mean": mean("weighted_kappa", "kappa"),
+        "repeated_judgments": lambda e, t: transitivity.repeated_judgments(e.judgments),
+    }
+
+
+def _fleiss(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
+    return kappa.fleiss_kappa(_few_levels(evidence), by=by, replicates=evidence.replicates, seed=evidence.seed)
+
+
+def _transitivity_steps() -> dict[str, Step]:
+    def summary(by: Sequence[str]) -> Step:
+        return lambda e, t: transitivity.transitivity_summary(_made(t, "transitivity"), by=by)
+
+    return {
+        "transitivity": lambda e, t: _transitivity(e),
+        "transitivity_overall": summary(()),
+        "transitivity_by_topic": summary(("topic",)),
+        "transitivity_by_assessor": summary(("topic", "assessor")),
+        "volume_against_inconsistency": lambda e, t: transitivity.volume_against_inconsistency(
+            _made(t, "transitivity_by_assessor"), "share"
+        ),
+    }
+
+
+def _repeat_steps() -> dict[str, Step]:
+    return {
+        "repeated_labels": lambda e, t: transitivity.repeated_labels(e.pairs),
+        "repeated_labels_by_topic": lambda e, t: transitivity.repeated_labels(e.pairs, by=("topic",)),
+        "label_volume_against_inconsistency": lambda e, t: transitivity.volume_against_inconsistency(
+            _made(t, "repeated_labels"), "changed_share"
+        ),
+        "preferences_against_labels": lambda e, t: transitivity.preferences_against_labels(
+            transitivity.transitivity_summary(_transitivity(e), by=("topic", "assessor")), _made(t, "repeated_labels")
+        ),
+    }
+
+
+def _time_steps() -> dict[str, Step]:
+    def lengths(evidence: Evidence, _: Tables) -> pl.DataFrame:
+        if evidence.lengths is None:
+            raise DataError("time against length needs the documents' lengths")
+        return times.time_and_length(_timed(evidence), evidence.lengths)
+
+    return {
+        "time_distribution": lambda e, t: times.time_distribution(_timed(e)),
+        "time_distribution_by_topic": lambda e, t: times.time_distribution(_timed(e), by=["topic"]),
+        "time_histogram": lambda e, t: times.time_histogram(_timed(e)),
+        "time_by_position": lambda e, t: times.time_by_position(_timed(e)),
+        "time_and_length": lengths,
+        "time_against_length": lambda e, t: times.time_against_length(_made(t, "time_and_length")),
+    }
+
+
+def _worker_steps() -> dict[str, Step]:
+    def per_document(evidence: Evidence, _: Tables) -> pl.DataFrame:
+        if evidence.judgments is not None:
+            return workers.workers_per_document(evidence.judgments)
+        return workers.workers_per_document_of_pairs(evidence.pairs)
+
+    def statistics(evidence: Evidence, _: Tables) -> pl.DataFrame:
+        if evidence.judgments is None:
+            raise DataError("worker statistics need judgments; only pairs are given")
+        return workers.worker_statistics(evidence.judgments)
+
+    return {
+        "worker_statistics": statistics,
+        "workers_per_document": per_document,
+        "units_per_worker": lambda e, t: workers.units_per_worker(_work(e)),
+    }
+
+
+def _stability_steps() -> dict[str, Step]:
+    def judges(evidence: Evidence, _: Tables) -> pl.DataFrame:
+        offset = evidence.offset()
+        return _per_label_set(
+            evidence,
+            lambda labels: stability.judge_stability(evidence.judgments, labels, offset=offset, seed=evidence.seed),
+        )
+
+    return {
+        "document_stability": lambda e, t: stability.document_stability(e.judgments, seed=e.seed),
+        "judge_stability": judges,
+        "partition_stability": lambda e, t: _partitions(e),
+    }
+
+
+SECTIONS: tuple[Section, ...] = (
+    Section(
+        "label sets",
+        "how far sets of labels put documents in the same order",
+        (TWO_SETS,),
+        {
+            "concordance": lambda e, t: label_sets.concordance(_all_sets(e)),
+            "concordance_by_topic": lambda e, t: label_sets.concordance_by_topic(_all_sets(e)),
+            "label_kappa": lambda e, t: _kappa_between(e),
+        },
+    ),
+    Section("levels", "documents' scores against expert levels", (SCORED, LABELS), _level_steps()),
+    Section("judgments against levels", "single judgments against expert levels", (JUDGED, LABELS), _judgment_steps()),
+    Section(
+        "reliability",
+        "do assessors give the same document the same value",
+        (JUDGED,),
+        {
+            "alpha": lambda e, t: _alpha(e, ()),
+            "alpha_by_topic": lambda e, t: _alpha(e, ("topic",)),
+            "fleiss_kappa": lambda e, t: _fleiss(e, ()),
+            "fleiss_kappa_by_topic": lambda e, t: _fleiss(e, ("topic",)),
+        },
+    ),
+    Section("assessors", "assessors against each other and the rest", (JUDGED, NAMED), _pairwise_steps()),
+    Section("known documents", "accuracy on documents whose answer is known", (KNOWN, NAMED), _known_steps()),
+    Section("transitivity", "do preferences fit an order", (PAIRED, NAMED), _transitivity_steps()),
+    Section("repeated labels", "is a document labelled the same again", (LABELLED_PAIRS, NAMED), _repeat_steps()),
+    Section("scale", "how the numbers are used", (JUDGED,), _scale_steps()),
+    Section("order", "did the order of documents change the answer", (JUDGED, POSITIONS), _order_steps()),
+    Section("time", "how long judging took", (TIMED,), _time_steps()),
+    Section("workers", "who did how much", (WORK, NAMED), _worker_steps()),
+    Section(
+        "likes",
+        "which question workers liked",
+        (LIKES,),
+        {
+            "question_likes": lambda e, t: workers.question_likes(_there(e.likes)),
+            "likes_over_topics": lambda e, t: workers.likes_over_topics(_made(t, "question_likes")),
+        },
+    ),
+    Section(
+        "difficulty",
+        "how hard the topics were for systems",
+        (SCORES,),
+        {"topic_difficulty": lambda e, t: workers.topic_difficulty(e.scores)},
+    ),
+    Section("stability", "how many judgments, judges and partitions are enough", (WORK,), _stability_steps()),
+)
