@@ -8,6 +8,7 @@ import click
 
 from judgewell._version import __version__
 from judgewell.commands.evaluate import evaluate
+from judgewell.commands.scale import scale
 from judgewell.errors import JudgewellError
 
 
@@ -20,7 +21,7 @@ def app() -> None:
     pass
 
 
-for command in (evaluate,):
+for command in (scale, evaluate):
     app.add_command(command)
 
 

@@ -7,9 +7,15 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgewell.errors import DataError, JudgewellWarning
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+WIDEST = 40  # characters of a cell; files hold the whole
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
@@ -24,6 +30,33 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int =
         return "  ".join(padded).rstrip()
 
     return "\n".join([line(header), line(["─" * width for width in widths]), *map(line, rows)])
+
+
+def frame_text(frame: pl.DataFrame, most: int | None = None) -> str:
+    """A frame as aligned columns, words to the left; only the first `most` rows, saying how many there are."""
+    shown = frame if most is None else frame.head(most)
+    numbers = [dtype.is_numeric() for dtype in frame.dtypes]
+    left = numbers.index(True) if True in numbers else len(numbers)
+    columns = [_cells(column.to_list()) for column in shown.get_columns()]
+    text = text_table(frame.columns, list(zip(*columns, strict=True)), left)
+    return text if len(shown) == len(frame) else f"{text}\n… {len(frame) - len(shown)} more rows"
+
+
+def _cells(values: Sequence[Any]) -> list[str]:
+    """A column's values as text: whole numbers without decimals, others with four, long words cut."""
+    numbers = [value for value in values if isinstance(value, float)]
+    whole = all(value.is_integer() for value in numbers)
+
+    def cell(value: Any) -> str:
+        if value is None:
+            return "—"
+        if isinstance(value, float):
+            ordinary = 1e-3 <= abs(value) < 1e6 or value == 0
+            return f"{value:.0f}" if whole else f"{value:.4f}" if ordinary else f"{value:.4g}"
+        text = str(value)
+        return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+
+    return [cell(value) for value in values]
 
 
 @contextmanager

@@ -15,6 +15,21 @@ def choice(name: str, *choices: str, help: str) -> Callable[[Any], Any]:
     return click.option(name, type=click.Choice(choices), default=choices[0], help=help)
 
 
+def method_options(arguments: list[str]) -> dict[str, str]:
+    """`--offset 1 --average=mean` as a mapping: the options a method has of its own."""
+    options: dict[str, str] = {}
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--"):
+            raise InputError(f"{word!r} is one argument too many", cure="give one file; options start with --")
+        name, sign, value = word[2:].partition("=")
+        if not sign and (not rest or rest[0].startswith("--")):
+            raise InputError(f"{word} needs a value", cure=f"write {word} VALUE")
+        options[name.replace("-", "_")] = value if sign else rest.pop(0)
+    return options
+
+
 def parse_columns(text: str | None) -> dict[str, str] | None:
     """`topic=qid,value=score` as a mapping from our column names to the file's."""
     if text is None:

@@ -1,0 +1,164 @@
+"""`judgewell scale`: judgments or pairs → gains."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgewell.commands.common import choice, method_options, parse_columns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def _list_methods(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    if asked:
+        from judgewell.scaling.methods import listing
+
+        print(listing())
+        context.exit()
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.argument("judgments")
+@click.option("--method", required=True, help="How gains are made, e.g. magnitude, mean, bradley-terry, predicted.")
+@click.option("-o", "--output", help="Write the gains: .qrels or .txt, or with low, high: .csv, .parquet, .jsonl, …")
+@choice("--interval", "auto", "formula", "bootstrap", "none", help="Low and high: by formula where there is one.")
+@click.option("--level", default=0.95, help="Level of the interval.")
+@click.option("--draws", default=200, help="Resamples of the bootstrap.")
+@click.option("--draws-to", help="Write DRAWS whole gain tables (.parquet, one column each) for later resampling.")
+@click.option("--seed", default=0, help="Seed of all that is drawn.")
+@click.option("--columns", help="Names of the columns in the file: topic=qid,value=score.")
+@click.option("--where", help="Keep only rows with this value in a column: pilot=Pilot_2P-Doc-High.")
+@click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
+@click.option(
+    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List the methods."
+)
+@click.pass_context
+def scale(
+    context: click.Context,
+    judgments: str,
+    method: str,
+    output: str | None,
+    interval: str,
+    level: float,
+    draws: int,
+    draws_to: str | None,
+    seed: int,
+    columns: str | None,
+    where: str | None,
+    strict: bool,
+) -> None:
+    """Turn JUDGMENTS (or pairs) into gains, one number per document, with how sure it is.
+
+    JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; .gz, .zst, -) or a known crowd export. A method's
+    own options are given by name, e.g. --offset 1 --average log-median; --list explains them all.
+
+    \b
+    Examples:
+      judgewell scale judgments.csv --method magnitude -o gains.qrels
+      judgewell scale scores.csv.gz --method magnitude --offset 1 -o gains.csv
+      judgewell scale grades.csv --method predicted --threshold 2 -o gains.parquet
+      judgewell scale pairs.csv --method bradley-terry --prior 0.1 --columns topic=qid -o gains.qrels
+    """
+    from judgewell.formats.crowd import read_judgments, read_pairs
+    from judgewell.formats.provenance import provenance
+    from judgewell.scaling.methods import named, parse
+    from judgewell.terminal import notes
+
+    given = method_options(context.args)
+    chosen = named(method, given) if given else parse(method)
+    read = read_judgments if chosen.takes == "judgments" else read_pairs
+    with notes(strict) as told:
+        table = _kept(read(judgments, parse_columns(columns)), where)
+        if interval == "none":
+            gains = chosen(table)
+        else:
+            kind: Any = None if interval == "auto" else interval
+            gains = chosen.interval(table, level=level, kind=kind, draws=draws, seed=seed)
+        tables = chosen.tables(table)
+        record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, [judgments], told)
+        if draws_to:
+            _write_draws(chosen.draws(table, draws, seed=seed), draws_to, record)
+        if output:
+            _write(gains, tables, output, record)
+        if output != "-":
+            _print(gains, tables, str(chosen))
+
+
+def _kept(table: pl.DataFrame, where: str | None) -> pl.DataFrame:
+    """The rows with the value asked for, told with how many are left out."""
+    import warnings
+
+    import polars as pl
+
+    from judgewell.errors import DataError, JudgewellWarning
+
+    for column, value in (parse_columns(where) or {}).items():
+        if column not in table.columns:
+            raise DataError(f"there is no column {column!r} to choose rows by; there are {', '.join(table.columns)}")
+        kept = table.filter(pl.col(column).cast(pl.String) == value)
+        if kept.is_empty():
+            there = ", ".join(map(str, table[column].unique().sort().head(8)))
+            raise DataError(f"no row has {column} {value!r}; there are {there}")
+        text = f"{len(table) - len(kept)} of {len(table)} rows are left out by {column}={value}"
+        warnings.warn(text, JudgewellWarning, stacklevel=2)
+        table = kept
+    return table
+
+
+def _write(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], output: str, record: dict[str, Any]) -> None:
+    """The gains as qrels or as a table, and what else was found out beside them: gains.levels.csv."""
+    from judgewell.formats.provenance import write_record, write_result
+    from judgewell.formats.trec import write_qrels
+
+    if output == "-":
+        sys.stdout.write(gains.write_csv())
+        return
+    if output.endswith((".qrels", ".txt")):
+        write_qrels(gains, output)
+        write_record(output, record)
+    else:
+        write_result(gains, output, record)
+    for name, table in tables.items():
+        table.write_csv(Path(output).with_suffix(f".{name}.csv"))
+
+
+def _write_draws(draws: Any, path: str, record: dict[str, Any]) -> None:
+    import polars as pl
+
+    from judgewell.formats.provenance import write_result
+
+    values = {f"draw{number + 1}": column for number, column in enumerate(draws.array())}
+    write_result(pl.concat([draws.documents, pl.DataFrame(values)], how="horizontal"), path, record)
+
+
+def _print(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], method: str) -> None:
+    """The gains of each topic in a line, and the method's other tables."""
+    from judgewell.terminal import frame_text
+
+    print(f"{method}: gains of {len(gains)} documents in {gains['topic'].n_unique()} topics\n")
+    print(frame_text(_by_topic(gains), most=25))
+    for name, table in tables.items():
+        print(f"\n{name}\n{frame_text(table, most=25)}")
+
+
+def _by_topic(gains: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    gain = pl.col("gain")
+    return (
+        gains.group_by("topic", maintain_order=True)
+        .agg(
+            documents=pl.len(),
+            judgments=pl.col("judgments").sum(),
+            lowest=gain.min(),
+            median=gain.median(),
+            highest=gain.max(),
+            interval=(pl.col("high") - pl.col("low")).median(),
+        )
+        .rename({"interval": "median width"})
+    )
