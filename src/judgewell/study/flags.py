@@ -40,8 +40,9 @@ def unit_verdicts(
 def attention_flags(judgments: pl.DataFrame, *, same_share: float = 0.9, least_seconds: float = 5.0) -> pl.DataFrame:
     """Assessors who answer nearly always alike, or in no time: assessor, flag, seen, of, detail.
 
-    `same_answer`: one value makes up at least `same_share` of six or more judgments; `hurried`: the median active time
-    of six or more is below `least_seconds`; `same_comment`: more than half of six or more comments are one text.
+    `same_answer`: one value makes up at least `same_share` of six or more judgments; `hurried`: the median active
+    time of six or more is below `least_seconds`; `same_comment`: more than half of six or more comments are one
+    text.
     """
     grouped = judgments.filter(pl.col("assessor").is_not_null()).group_by("assessor", maintain_order=True)
     summary = grouped.agg(

@@ -26,6 +26,12 @@ def pool_runs(runs: pl.DataFrame, depth: int) -> pl.DataFrame:
     return pooled.sort("topic", "doc")
 
 
+def first_of_run(run: pl.DataFrame, system: str, depth: int) -> pl.DataFrame:
+    """The first `depth` documents of each topic of one run, as rows of the runs table."""
+    first = run.sort("score", "doc", descending=True).group_by("topic", maintain_order=True).head(depth)
+    return first.select(pl.lit(system).alias("system"), "topic", "doc", "score")
+
+
 def pool_list(pairs: pl.DataFrame) -> pl.DataFrame:
     """A ready list of topics and documents as a pool; a document listed twice is an error."""
     pool = pairs.select(pl.col("topic").cast(pl.String), pl.col("doc").cast(pl.String), pl.exclude("topic", "doc"))

@@ -1,0 +1,130 @@
+"""Checking a study before it begins: every mistake at once, what is legal but unwise, and what it will cost."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.study.cost import Cost, cost_of_design, group_alternatives, unit_alternatives
+from judgewell.study.design import Design, make_design
+from judgewell.study.file import Problem, Source, parse, read_source
+from judgewell.study.inputs import Inputs, read_inputs
+from judgewell.study.model import Study
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found: mistakes (the study cannot run), warnings, and the study's design and cost where it can."""
+
+    mistakes: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
+    study: Study | None = None
+    inputs: Inputs | None = field(default=None, repr=False)
+    design: Design | None = field(default=None, repr=False)
+    cost: Cost | None = None
+
+
+def check_study(path: str | Path) -> Checked:
+    """All that can be said about a study file before it is run."""
+    source = read_source(path)
+    study, mistakes = parse(source)
+    if study is None:
+        return Checked(tuple(mistakes))
+    inputs, mistakes, noted = read_inputs(study, source)
+    if inputs is None:
+        return Checked(tuple(mistakes), tuple(noted), study)
+    place = ("groups",) if study.groups else ("templates",) if study.templates else ("units",)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", JudgewellWarning)
+        try:
+            design = make_design(study, inputs)
+        except (DataError, InputError) as error:
+            problem, _, cure = str(error).partition("; ")
+            return Checked((source.problem(place, problem, cure or None),), tuple(noted), study, inputs)
+    noted += [source.problem(place, str(warning.message)) for warning in told]
+    noted += [source.problem(place, note) for note in design.notes]
+    noted += _unwise(study, inputs, design, source)
+    return Checked((), tuple(noted), study, inputs, design, cost_of_design(study, design))
+
+
+def load_study(path: str | Path) -> tuple[Study, Inputs]:
+    """A study and its inputs, ready to be designed or served; the first mistake is raised."""
+    source = read_source(path)
+    study, mistakes = parse(source)
+    inputs = None
+    if study is not None:
+        inputs, mistakes, _ = read_inputs(study, source)
+    if study is None or inputs is None:
+        more = f" ({len(mistakes) - 1} more: judgewell check {path})" if len(mistakes) > 1 else ""
+        first = mistakes[0]
+        raise InputError(first.problem + more, cure=first.cure, file=first.file, line=first.line)
+    return study, inputs
+
+
+def alternatives(study: Study, inputs: Inputs) -> pl.DataFrame:
+    """Other sizes for the study's design with their cost and expected reliability; empty for templates."""
+    sizes = [len(inputs.pool_of(topic)) for topic in inputs.topics["topic"]]
+    if study.units:
+        return unit_alternatives(sizes, study)
+    if study.groups is None:
+        return pl.DataFrame()
+    known = [
+        (len(inputs.known_of(topic, "H")) + len(inputs.known_of(topic, "reserve")), len(inputs.known_of(topic, "N")))
+        for topic in inputs.topics["topic"]
+    ]
+    topics = [(n, high, low) if high and low else (n, 0, 0) for n, (high, low) in zip(sizes, known, strict=True)]
+    return group_alternatives(topics, study)
+
+
+def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> list[Problem]:
+    """What is legal and still worth a second thought."""
+    told = []
+    place = ("groups",) if study.groups else ("units",)
+    if study.known is None and study.templates is None:
+        told.append(
+            source.problem(place, "no known documents: careless work cannot be told", "add [known] with expert grades")
+        )
+    if study.units:
+        size = study.units.documents
+        small = [topic for topic in inputs.topics["topic"] if len(inputs.pool_of(topic)) < size]
+        if small:
+            said = f"{len(small)} topics have fewer documents than a unit of {size} (first {small[0]})"
+            told.append(source.problem(("units", "documents"), said, "their units hold all their documents"))
+    told += _unreachable(study, design, source)
+    if study.checks.known != "off" and study.known and study.groups and "preference" not in study.groups.questions:
+        told.append(source.problem(("groups", "questions"), "known pairs are only checked with a preference"))
+    if study.checks.review and not study.checks.comment:
+        told.append(
+            source.problem(("checks", "review"), "comments are reviewed but not asked for", "set checks.comment")
+        )
+    if study.double and study.units and study.units.redundancy > 1 and not study.double.given:
+        said = f"[double] adds to a redundancy of {study.units.redundancy}"
+        told.append(source.problem(("units", "redundancy"), said, "single judgments have a redundancy of 1"))
+    return told
+
+
+def _unreachable(study: Study, design: Design, source: Source) -> list[Problem]:
+    """Work that the assessors at hand cannot do, each topic and unit being done by different people."""
+    people = study.work.assessors
+    if people is None:
+        return []
+    by_topic = design.units.group_by("topic").agg(pl.col("assessors").sum()).sort("assessors", descending=True)
+    topic, completions = by_topic.row(0)
+    told = []
+    can = people * study.work.units_per_topic
+    if completions > can:
+        told.append(
+            source.problem(
+                ("work", "assessors"),
+                f"{people} assessors can do {can} units of a topic, topic {topic} needs {completions}",
+                "invite more, allow more units per topic, or lower the redundancy",
+            )
+        )
+    if design.completions > people * study.work.most_units:
+        said = f"{people} assessors can do {people * study.work.most_units} units, the study needs {design.completions}"
+        told.append(source.problem(("work", "assessors"), said, "invite more, or raise work.most_units"))
+    return told

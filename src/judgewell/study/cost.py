@@ -1,0 +1,163 @@
+"""What a design costs and how reliable its judgments can be expected to be, before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import polars as pl
+
+from judgewell.study.design import Design
+from judgewell.study.groups import plan_groups
+from judgewell.study.model import Pay, Study, Work
+from judgewell.study.reliability import reliability_of_pairs, reliability_of_units
+from judgewell.study.units import units_needed
+
+UNIT_SIZES = (4, 6, 8, 10)
+REDUNDANCIES = (5, 10, 15)
+PARTNERS = (2, 3, 4)
+SHARES = (0.05, 0.10, 0.15, 0.25)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The work and the money of a design; `assessors` is the least number of people it takes."""
+
+    units: int
+    judgments: int
+    assessors: int
+    hours: float
+    pay: float
+    fee: float
+    per_document: float
+    per_hour: float
+    currency: str
+
+    @property
+    def total(self) -> float:
+        return self.pay + self.fee
+
+
+def cost_of(
+    units: int, judgments: int, documents: int, largest_topic: int, pay: Pay, work: Work, assessors: int = 1
+) -> Cost:
+    """The cost of some units (each completion counted), judgments in them, and documents judged.
+
+    `largest_topic` is the number of completions in the topic that has most; with a limit of units per topic it
+    bounds the number of people from below, as do `assessors` per unit and the limit of units per person.
+    """
+    paid = ceil(units / (1 - pay.lost) - 1e-9)
+    seconds = (judgments * pay.seconds + units * pay.overhead) * paid / max(units, 1)
+    money = paid * pay.amount
+    return Cost(
+        units=paid,
+        judgments=judgments,
+        assessors=max(assessors, ceil(largest_topic / work.units_per_topic), ceil(units / work.most_units)),
+        hours=seconds / 3600,
+        pay=money,
+        fee=money * pay.fee,
+        per_document=money * (1 + pay.fee) / documents if documents else 0.0,
+        per_hour=money / (seconds / 3600) if seconds else 0.0,
+        currency=pay.currency,
+    )
+
+
+def cost_of_design(study: Study, design: Design) -> Cost:
+    """The cost of a finished design."""
+    by_topic = design.units.group_by("topic").agg(pl.col("assessors").sum())
+    shown = pl.concat(
+        [design.documents.select("topic", "doc")]
+        + [design.pairs.select("topic", pl.col(side).alias("doc")) for side in ("left", "right")]
+    )
+    return cost_of(
+        design.completions,
+        design.judgments,
+        shown.n_unique(),
+        int(by_topic["assessors"].max() or 0),  # type: ignore[arg-type]
+        study.pay,
+        study.work,
+        int(design.units["assessors"].max() or 0),  # type: ignore[arg-type]
+    )
+
+
+def unit_alternatives(
+    documents: Sequence[int],
+    study: Study,
+    *,
+    sizes: Sequence[int] = UNIT_SIZES,
+    redundancies: Sequence[int] = REDUNDANCIES,
+    rounds: int = 20,
+) -> pl.DataFrame:
+    """Units of several sizes and redundancies for topics of these sizes, with cost and expected reliability."""
+    known = 2 if study.known else 0
+    typical = sorted(documents)[len(documents) // 2]
+    rows = []
+    for size in sizes:
+        if size <= known:
+            continue
+        for redundancy in redundancies:
+            counts = [units_needed(count, size, redundancy, known) for count in documents]
+            judged = sum(units * min(size, count) for units, count in zip(counts, documents, strict=True))
+            pay = _same_rate(study, size)
+            cost = cost_of(sum(counts), judged, sum(documents), max(counts), pay, study.work)
+            reliable = reliability_of_units(typical, size, redundancy, known, seed=study.study.seed, rounds=rounds)
+            rows.append({"documents": size, "redundancy": redundancy, **_told(cost), "reliability": reliable})
+    return pl.DataFrame(rows)
+
+
+def group_alternatives(
+    topics: Sequence[tuple[int, int, int]],
+    study: Study,
+    *,
+    partners: Sequence[int] = PARTNERS,
+    shares: Sequence[float] = SHARES,
+    rounds: int = 10,
+) -> pl.DataFrame:
+    """Numbers of partners and shares of others met, for topics of (documents, known relevant, known not relevant)."""
+    settings = study.groups
+    if settings is None:
+        return pl.DataFrame()
+    rows = []
+    for count in partners:
+        if settings.documents * count % 2 or count >= settings.documents:
+            continue
+        for share in shares:
+            plans = [
+                plan_groups(n, high=high, low=low, size=settings.documents, partners=count, share=share)
+                for n, high, low in topics
+            ]
+            units = [plan.total * settings.assessors for plan in plans]
+            pairs = [plan.size * plan.partners // 2 for plan in plans]
+            judged = sum(a * b for a, b in zip(units, pairs, strict=True))
+            pay = _same_rate(study, settings.documents * count // 2)
+            cost = cost_of(
+                sum(units), judged, sum(n for n, *_ in topics), max(units), pay, study.work, settings.assessors
+            )
+            typical = sorted(plans, key=lambda plan: plan.documents)[len(plans) // 2]
+            reliable = reliability_of_pairs(typical, settings.assessors, seed=study.study.seed, rounds=rounds)
+            partitions = typical.partitions
+            rows.append(
+                {"partners": count, "share": share, "partitions": partitions, **_told(cost), "reliability": reliable}
+            )
+    return pl.DataFrame(rows)
+
+
+def _same_rate(study: Study, size: int) -> Pay:
+    """The pay of a unit of another size at the hourly rate of the study's own units."""
+    pay = study.pay
+    own = study.units.documents if study.units else size
+    if study.groups:
+        own = study.groups.documents * study.groups.partners // 2
+    amount = pay.amount * (size * pay.seconds + pay.overhead) / (own * pay.seconds + pay.overhead)
+    return pay.model_copy(update={"amount": amount})
+
+
+def _told(cost: Cost) -> dict[str, float | int]:
+    return {
+        "units": cost.units,
+        "judgments": cost.judgments,
+        "assessors": cost.assessors,
+        "hours": round(cost.hours, 1),
+        "total": round(cost.total, 2),
+    }

@@ -1,0 +1,221 @@
+"""Reading study.toml: every mistake at once, each with its line, the value, the rule and the cure."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from judgewell.errors import InputError
+from judgewell.study.model import Section, Study
+from judgewell.study.places import Place, line_of, places
+
+DESIGNS = ("units", "templates", "groups")
+
+# pydantic's kinds of mistakes in our words; {…} is filled from the mistake's own context.
+RULES = {
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be below {lt}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "is not one of {expected}",
+    "int_type": "is not a whole number",
+    "int_from_float": "is not a whole number",
+    "float_type": "is not a number",
+    "string_type": "is not text in quotes",
+    "bool_type": "is neither true nor false",
+    "list_type": "is not a list in brackets",
+    "dict_type": "is not a table",
+    "model_type": "is not a table",
+    "model_attributes_type": "is not a table",
+    "too_short": "needs at least {min_length}",
+    "string_too_short": "needs at least {min_length} characters",
+    "string_pattern_mismatch": "may hold letters, digits, dots, dashes and underscores only",
+    "union_tag_invalid": "is not one of {expected_tags}",
+    "finite_number": "is not a finite number",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong (or unwise) in a study: where, what and how to mend it."""
+
+    problem: str
+    cure: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    @property
+    def error(self) -> InputError:
+        return InputError(self.problem, cure=self.cure, file=self.file, line=self.line)
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A study file as it stands: its path, its settings as written, and the line of each."""
+
+    path: Path
+    settings: Mapping[str, Any]
+    lines: dict[Place, int]
+
+    def problem(self, place: Place, problem: str, cure: str | None = None) -> Problem:
+        """A problem at a setting's line."""
+        return Problem(problem, cure, str(self.path), line_of(place, self.lines))
+
+    def resolved(self, name: str) -> Path:
+        """A file named in the study, found from the study's own folder."""
+        return self.path.parent / name
+
+
+def read_source(path: str | Path) -> Source:
+    """The study file's settings with their lines; what is not TOML is told with its line."""
+    try:
+        text = Path(path).read_text("utf-8")
+    except (FileNotFoundError, IsADirectoryError):
+        raise InputError("there is no such file", cure="make one with judgewell new FOLDER", file=path) from None
+    except UnicodeDecodeError as problem:
+        raise InputError(f"byte {problem.start + 1} is not UTF-8", cure="save the file as UTF-8", file=path) from None
+    try:
+        return Source(Path(path), tomllib.loads(text), places(text))
+    except tomllib.TOMLDecodeError as problem:
+        said, _, where = str(problem).partition(" (at line ")
+        line = where.split(",")[0]
+        raise InputError(
+            f"this is not TOML: {said[:1].lower()}{said[1:]}", file=path, line=int(line) if line.isdigit() else None
+        ) from None
+
+
+def parse(source: Source) -> tuple[Study | None, list[Problem]]:
+    """The study, or every mistake in its settings."""
+    problems = _whole(source)
+    try:
+        study = Study.model_validate(source.settings)
+    except ValidationError as mistakes:
+        found = [_told(dict(mistake), source) for mistake in mistakes.errors()]
+        problems = sorted({*found, *problems}, key=lambda problem: (problem.line or 0, problem.problem))
+        return None, problems
+    return (None, problems) if problems else (study, [])
+
+
+def read_study(path: str | Path) -> Study:
+    """The study in a file; where there are several mistakes the first is told, and how many there are."""
+    study, problems = parse(read_source(path))
+    if study is None:
+        first = problems[0]
+        more = f" ({len(problems) - 1} more: judgewell check {path})" if len(problems) > 1 else ""
+        raise InputError(first.problem + more, cure=first.cure, file=first.file, line=first.line)
+    return study
+
+
+def _whole(source: Source) -> list[Problem]:
+    """Mistakes that concern several sections, found even when single settings are wrong too."""
+    given = source.settings
+    problems = []
+    designs = [name for name in DESIGNS if name in given]
+    if not designs:
+        problems.append(
+            source.problem((), "the study has no design", "add [units], [templates] or [groups]"),
+        )
+    if len(designs) > 1:
+        problems.append(source.problem((designs[1],), f"[{designs[1]}] beside [{designs[0]}]", "keep one design"))
+    if "groups" in given and "scale" in given:
+        problems.append(source.problem(("scale",), "pairs have no scale", "leave [scale] out; see groups.questions"))
+    if designs and "groups" not in given and not given.get("scale"):
+        problems.append(source.problem((designs[0],), "the study has no scale", 'add [scale] with kind = "magnitude"'))
+    if "double" in given and "units" not in given:
+        problems.append(source.problem(("double",), "[double] without [units]", "judge twice in a design of units"))
+    for section in ("known", "templates"):
+        own_file = isinstance(given.get(section), dict) and "file" in given[section]
+        if section in given and "grades" not in given and not own_file:
+            problems.append(source.problem((section,), f"[{section}] needs expert grades", "add [grades] with a file"))
+    return problems + _scale_names(source)
+
+
+def _scale_names(source: Source) -> list[Problem]:
+    scales = source.settings.get("scale")
+    names = (
+        [one.get("name") or one.get("kind") for one in scales if isinstance(one, dict)]
+        if isinstance(scales, list)
+        else []
+    )
+    return [
+        source.problem(("scale", number), f"two scales are called {name!r}", "give each a name of its own")
+        for number, name in enumerate(names)
+        if name in names[:number]
+    ]
+
+
+def _told(mistake: dict[str, Any], source: Source) -> Problem:
+    """One of pydantic's mistakes in our words, at its line."""
+    place = _place(mistake["loc"], source.settings)
+    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place) or "the study"
+    kind, context = mistake["type"], mistake.get("ctx", {})
+    model, about = _described(place)
+    if kind in ("missing", "union_tag_not_found"):
+        missing = f"{key}.kind" if kind == "union_tag_not_found" else key
+        return source.problem(place, f"{missing} is missing", about)
+    if kind == "extra_forbidden":
+        return source.problem(place, f"there is no setting {key}", _instead(str(place[-1]), model))
+    if kind == "value_error":
+        told = str(context["error"])
+        problem, _, cure = told.partition("; ")
+        return source.problem(place, f"{key}: {problem}", cure or None)
+    rule = RULES.get(kind)
+    said = rule.format(**context) if rule else mistake["msg"]
+    return source.problem(place, f"{key} {_shown(mistake['input'])} {said}", about and f"it is {about}")
+
+
+def _place(loc: tuple[str | int, ...], settings: Mapping[str, Any]) -> Place:
+    """The mistake's path as the file has it, without names of scale kinds and without a number for a lone table."""
+    place: list[str | int] = []
+    here: Any = settings
+    for part in loc:
+        if isinstance(here, Mapping) and (isinstance(part, int) or (part not in here and here.get("kind") == part)):
+            continue
+        place.append(part)
+        if isinstance(here, Mapping):
+            here = here.get(str(part))
+        else:
+            here = here[part] if isinstance(here, list) and isinstance(part, int) and part < len(here) else None
+    return tuple(place)
+
+
+def _described(place: Place) -> tuple[type[BaseModel], str | None]:
+    """The section a setting belongs to, and what the setting is for."""
+    model: type[BaseModel] = Study
+    about = None
+    for part in place:
+        if isinstance(part, int):
+            continue
+        field = model.model_fields.get(str(part))
+        if field is None:
+            return model, None
+        about = field.description
+        inner = _section_in(field.annotation)
+        model = inner or model
+    return model, about
+
+
+def _section_in(annotation: Any) -> type[BaseModel] | None:
+    """The section inside an annotation such as `list[Section]` or `Section | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _section_in(part))), None)
+
+
+def _instead(name: str, model: type[BaseModel]) -> str:
+    near = difflib.get_close_matches(name, model.model_fields, n=1)
+    return f"did you mean {near[0]}?" if near else f"the settings here are {', '.join(model.model_fields)}"
+
+
+def _shown(value: Any) -> str:
+    said = "true" if value is True else "false" if value is False else repr(value)
+    return said if len(said) <= 40 else f"{said[:37]}…"

@@ -1,0 +1,94 @@
+"""A study is frozen once the first judgment is in: what is asked may not change under the answers.
+
+Kept are the settings as written and the hashes of the files they name. Comments and layout may change; a setting
+written out that was a default before is no change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from judgewell.errors import InputError
+from judgewell.formats.provenance import digest
+from judgewell.study.file import Source, parse, read_source
+from judgewell.study.inputs import files_of
+from judgewell.study.model import Study
+
+
+def freeze(path: str | Path) -> dict[str, Any]:
+    """What must stay as it is: `settings`, and `files` with the SHA-256 of each; plain data, to be stored as JSON."""
+    source = read_source(path)
+    study, problems = parse(source)
+    if study is None:
+        raise problems[0].error
+    return {"settings": dict(source.settings), "files": _digests(study, source)}
+
+
+def study_hash(frozen: Mapping[str, Any]) -> str:
+    """One number for a frozen study; equal for studies that ask the same."""
+    told = {"settings": _settings(frozen), "files": frozen["files"]}
+    return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What differs between two frozen studies, one line for each setting and file."""
+    before, after = _settings(old), _settings(new)
+    told = [
+        f"{key}: {_shown(before.get(key))} → {_shown(after.get(key))}"
+        for key in dict.fromkeys([*before, *after])
+        if before.get(key) != after.get(key)
+    ]
+    files_before, files_after = old["files"], new["files"]
+    for name in dict.fromkeys([*files_before, *files_after]):
+        if files_before.get(name) == files_after.get(name):
+            continue
+        verb = (
+            "is new" if name not in files_before else "is no longer used" if name not in files_after else "has changed"
+        )
+        told.append(f"the file {name} {verb}")
+    return told
+
+
+def refuse_changes(old: Mapping[str, Any], path: str | Path) -> None:
+    """An error that says what changed, if the study file or a file it names is not what judging began with."""
+    told = changes(old, freeze(path))
+    if told:
+        raise InputError(
+            f"the study was changed after judging began: {'; '.join(told)}",
+            cure="put it back, or start a new study",
+            file=path,
+        )
+
+
+def _settings(frozen: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with their defaults, by dotted key."""
+    return _flat(Study.model_validate(frozen["settings"]).model_dump(mode="json"))
+
+
+def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        parts = value.items()
+    elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        parts = {str(number): one for number, one in enumerate(value, start=1)}.items()
+    else:
+        return {prefix: value}
+    return {
+        key: inner for name, one in parts for key, inner in _flat(one, f"{prefix}.{name}" if prefix else name).items()
+    }
+
+
+def _digests(study: Study, source: Source) -> dict[str, str]:
+    """The hash of every file that the study names, by its path in the study's folder."""
+    found = {}
+    for path in files_of(study, source):
+        name = path.relative_to(source.path.parent) if path.is_relative_to(source.path.parent) else path
+        found[name.as_posix()] = digest(path)
+    return found
+
+
+def _shown(value: Any) -> str:
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,220 @@
+"""What a study is made of: topics, documents, pool, grades and known documents, read and checked together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import polars as pl
+
+from judgewell.errors import InputError, JudgewellError, JudgewellWarning
+from judgewell.formats.documents import read_documents
+from judgewell.formats.gains import read_gains
+from judgewell.formats.runs import open_runs
+from judgewell.formats.tabular import read_frame
+from judgewell.formats.topics import read_topics
+from judgewell.study.file import Problem, Source
+from judgewell.study.model import Study
+from judgewell.study.pools import first_of_run, pool_list, pool_runs
+from judgewell.study.texts import Catalogue, catalogue, english
+from judgewell.tables import OTHER_NAMES
+
+T = TypeVar("T")
+
+KNOWN = {"topic": pl.String(), "doc": pl.String(), "known": pl.String()}
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The tables of a study; `known` has topic, doc and known: H, N, or reserve for those taken when H are too few."""
+
+    topics: pl.DataFrame
+    documents: pl.DataFrame
+    pool: pl.DataFrame
+    grades: pl.DataFrame
+    known: pl.DataFrame
+    texts: Catalogue
+
+    def pool_of(self, topic: str) -> list[str]:
+        """The documents to judge for a topic, sorted."""
+        return self.pool.filter(pl.col("topic") == topic)["doc"].sort().to_list()
+
+    def known_of(self, topic: str, kind: str) -> list[str]:
+        """The topic's known documents of a kind, sorted."""
+        return self.known.filter(pl.col("topic") == topic, pl.col("known") == kind)["doc"].sort().to_list()
+
+
+@dataclass
+class _Reading:
+    """What was found wrong while reading, so that all of it can be told at once."""
+
+    source: Source
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+
+def files_of(study: Study, source: Source) -> list[Path]:
+    """Every file that a study names; a folder stands for its files."""
+    names = [study.topics.file, study.documents.file, study.pool.file, study.study.texts]
+    names += [study.grades.file if study.grades else None, study.known.file if study.known else None]
+    files: list[Path] = []
+    for name in names:
+        if name is not None:
+            path = source.resolved(name)
+            files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    for pattern in study.pool.runs:
+        path = source.resolved(pattern)
+        files += [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
+    return list(dict.fromkeys(files))
+
+
+def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Problem], list[Problem]]:
+    """The study's tables, what is wrong with them, and what was noted while reading."""
+    reading = _Reading(source)
+    topics = _read(reading, ("topics", "file"), study.topics.file, read_topics)
+    documents = _read(reading, ("documents", "file"), study.documents.file, read_documents)
+    pool = _read_pool(reading, study)
+    grades = _read(reading, ("grades", "file"), study.grades.file, read_gains) if study.grades else _no_grades()
+    texts = _read(reading, ("study", "texts"), study.study.texts, _read_texts) if study.study.texts else english()
+    given = (
+        _read(reading, ("known", "file"), study.known.file, _read_known) if study.known and study.known.file else None
+    )
+    if topics is None or documents is None or pool is None or grades is None or texts is None or reading.problems:
+        return None, reading.problems, reading.notes
+    topics = _chosen(reading, topics, study.topics.only)
+    pool = pool.filter(pl.col("topic").is_in(topics["topic"].implode()))
+    known = _known(study, grades, given).filter(pl.col("topic").is_in(topics["topic"].implode()))
+    known = known.join(documents.select("doc"), on="doc", how="semi")
+    inputs = Inputs(topics, documents, pool, grades, known, texts)
+    _check_together(reading, inputs, study)
+    return (None if reading.problems else inputs), reading.problems, reading.notes
+
+
+def _read(reading: _Reading, place: tuple[str, ...], name: str, read: Callable[[Path], T]) -> T | None:
+    """A file of the study, or None with the problem noted; warnings become notes."""
+    path = reading.source.resolved(name)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", JudgewellWarning)
+        try:
+            found = read(path)
+        except InputError as error:
+            line = None if error.file else reading.source.problem(place, "").line
+            file = error.file or str(reading.source.path)
+            if error.file == str(path) and not path.exists():
+                reading.problems.append(reading.source.problem(place, f"there is no file {name}", error.cure))
+            else:
+                reading.problems.append(Problem(error.problem, error.cure, file, error.line or line))
+            return None
+        except JudgewellError as error:
+            reading.problems.append(reading.source.problem(place, f"{name}: {error}"))
+            return None
+    reading.notes += [reading.source.problem(place, str(warning.message)) for warning in told]
+    return found
+
+
+def _read_pool(reading: _Reading, study: Study) -> pl.DataFrame | None:
+    if study.pool.file is not None:
+        return _read(reading, ("pool", "file"), study.pool.file, _read_list)
+    paths = [path for pattern in study.pool.runs for path in _matching(reading, pattern)]
+    if not paths:
+        said = ", ".join(study.pool.runs)
+        reading.problems.append(reading.source.problem(("pool", "runs"), f"no run file matches {said}"))
+        return None
+    return _read(reading, ("pool", "runs"), ".", lambda _: _pooled(paths, study.pool.depth))
+
+
+def _pooled(paths: list[str], depth: int) -> pl.DataFrame:
+    """The pool of some run files, one run in memory at a time."""
+    firsts = [first_of_run(part.read(), run.system, depth) for run in open_runs(paths) for part in run.whole().parts]
+    return pool_runs(pl.concat(firsts), depth)
+
+
+def _matching(reading: _Reading, pattern: str) -> list[str]:
+    path = reading.source.resolved(pattern)
+    return [str(path)] if path.is_file() else sorted(map(str, reading.source.path.parent.glob(pattern)))
+
+
+def _read_list(path: Path) -> pl.DataFrame:
+    return pool_list(_named(read_frame(path), ("topic", "doc"), path))
+
+
+def _read_known(path: Path) -> pl.DataFrame:
+    known = _named(read_frame(path), ("topic", "doc", "known"), path).select(KNOWN)
+    strange = known.filter(~pl.col("known").is_in(["H", "N"]).fill_null(False))
+    if not strange.is_empty():
+        topic, doc, said = strange.row(0)
+        raise InputError(f"topic {topic}, document {doc}: known {said!r} is neither H nor N", file=path)
+    return known
+
+
+def _read_texts(path: Path) -> Catalogue:
+    return catalogue(path.read_text("utf-8"), path)
+
+
+def _named(frame: pl.DataFrame, names: tuple[str, ...], path: Path) -> pl.DataFrame:
+    """The frame with our column names, all as text; the names other tools use are taken too."""
+    for name in names:
+        other = next((other for other in OTHER_NAMES.get(name, ()) if other in frame.columns), None)
+        if name not in frame.columns and other is None:
+            raise InputError(
+                f"the column {name} is missing; there are {', '.join(frame.columns)}",
+                cure=f"name the columns {', '.join(names)}",
+                file=path,
+            )
+        if name not in frame.columns and other is not None:
+            frame = frame.rename({other: name})
+    return frame.with_columns(pl.col(*names).cast(pl.String))
+
+
+def _no_grades() -> pl.DataFrame:
+    return pl.DataFrame(schema={"topic": pl.String(), "doc": pl.String(), "gain": pl.Float64()})
+
+
+def _chosen(reading: _Reading, topics: pl.DataFrame, only: list[str]) -> pl.DataFrame:
+    """The topics to use; one that is asked for and not there is a mistake."""
+    strange = [topic for topic in only if topic not in topics["topic"]]
+    reading.problems += [
+        reading.source.problem(("topics", "only"), f"topic {topic!r} is not in the topic file") for topic in strange
+    ]
+    return topics.filter(pl.col("topic").is_in(only)) if only else topics
+
+
+def _known(study: Study, grades: pl.DataFrame, given: pl.DataFrame | None) -> pl.DataFrame:
+    """Known documents from their own list, or from the grades."""
+    if study.known is None or given is not None:
+        return pl.DataFrame(schema=KNOWN) if given is None else given
+    kinds = {"H": study.known.high, "reserve": study.known.reserve, "N": study.known.low}
+    parts = [
+        grades.filter(pl.col("gain").is_in(values)).select("topic", "doc", pl.lit(kind).alias("known"))
+        for kind, values in kinds.items()
+    ]
+    return pl.concat(parts)
+
+
+def _check_together(reading: _Reading, inputs: Inputs, study: Study) -> None:
+    """Whether the tables fit each other: every topic has documents, and every document a text."""
+    source = reading.source
+    place = ("pool", "file") if study.pool.file else ("pool", "runs")
+    without = [topic for topic in inputs.topics["topic"] if topic not in set(inputs.pool["topic"])]
+    if without:
+        said = _few(without, "topic")
+        reading.problems.append(source.problem(place, f"the pool has no documents for {said}", "see topics.only"))
+    textless = inputs.pool.join(inputs.documents, on="doc", how="anti").sort("topic", "doc")
+    if not textless.is_empty():
+        said = _few([f"{doc} (topic {topic})" for topic, doc, *_ in textless.iter_rows()], "document")
+        cure = "add them to the documents, or take them out of the pool"
+        reading.problems.append(source.problem(place, f"the documents file does not have {said}", cure))
+    for number, question in enumerate(study.checks.question):
+        if question.topic not in inputs.topics["topic"]:
+            at = ("checks", "question", number, "topic")
+            reading.problems.append(source.problem(at, f"topic {question.topic!r} is not among the study's topics"))
+
+
+def _few(names: list[str], what: str) -> str:
+    """The first of some names and how many there are."""
+    if len(names) == 1:
+        return f"{what} {names[0]}"
+    return f"{len(names)} {what}s: {', '.join(names[:3])}{', …' if len(names) > 3 else ''}"

@@ -1,0 +1,407 @@
+"""The study as read from study.toml: one frozen section for each table of the file, defaults filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from judgewell.errors import InputError
+from judgewell.study.checks import CommentReview, Comprehension, KnownOrder, PracticeLines, Quiz
+from judgewell.study.scales import (
+    FOUR_LEVELS,
+    PAIR_QUESTIONS,
+    S100,
+    Binary,
+    Bounded,
+    Level,
+    Magnitude,
+    Ordinal,
+    Preference,
+    Questions,
+    Scale,
+)
+from judgewell.study.templates import documents_needed
+
+
+def setting(about: str, default: Any = ..., **rules: Any) -> Any:
+    """A setting: what it is for, its default and its limits; the text is the cure when a value breaks a rule."""
+    return Field(default, description=about, **rules)
+
+
+def many(value: Any) -> Any:
+    """One where several may stand: a lone table or text is a list of one."""
+    return [value] if isinstance(value, dict | str) else value
+
+
+class Section(BaseModel):
+    """A table of the study file; unknown settings are mistakes, and nothing is converted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class About(Section):
+    name: str = setting("a short name for the study, used for files", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    title: str = setting("the title that assessors see", "")
+    consent: str = setting("what assessors read before they agree: who asks, what for, whom to write to", "")
+    texts: str | None = setting("a file with translated or changed page texts", None)
+    seed: int = setting("the number from which every random choice of the design follows", 1, ge=0)
+
+
+class Topics(Section):
+    file: str = setting("TREC topics, id<TAB>text, JSON lines or CSV")
+    only: list[str] = setting("the topics to use, by id; all when empty", [])
+    show: list[Literal["title", "description", "narrative"]] = setting(
+        "the parts that assessors see", ["title", "description", "narrative"], min_length=1
+    )
+
+
+class Documents(Section):
+    file: str = setting("JSON lines, CSV, TREC markup, or a folder of text and HTML files")
+
+
+class Pool(Section):
+    runs: Annotated[list[str], BeforeValidator(many)] = setting("run files to pool, e.g. runs/*.run", [])
+    depth: int = setting("how many documents of each run and topic are pooled", 10, ge=1)
+    file: str | None = setting("a ready list of what to judge, with the columns topic and doc", None)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Pool:
+        if bool(self.runs) == (self.file is not None):
+            raise ValueError("name either runs to pool or the file of a ready list, one of the two")
+        return self
+
+
+class Grades(Section):
+    file: str = setting("expert grades where they are known: qrels, or CSV with topic, doc and gain")
+
+
+class Known(Section):
+    """Which documents are known to be highly relevant (H) and not relevant (N)."""
+
+    high: list[float] = setting("grades of documents that count as known relevant", [3.0], min_length=1)
+    reserve: list[float] = setting("grades to take from when those are too few", [])
+    low: list[float] = setting("grades of documents that count as known not relevant", [0.0], min_length=1)
+    file: str | None = setting("a list with the columns topic, doc and known (H or N) instead of grades", None)
+
+    @model_validator(mode="after")
+    def _apart(self) -> Known:
+        both = sorted(set(self.low) & set(self.high + self.reserve))
+        if both:
+            raise ValueError(f"grade {both[0]:g} cannot be known relevant and known not relevant; list it once")
+        return self
+
+
+class LevelSection(Section):
+    key: str = setting("the level's letter, as in templates")
+    value: float = setting("the level's number; values rise from level to level")
+    name: str = setting("the words on its button")
+    about: str = setting("what the level means", "")
+
+
+class ScaleSection(Section):
+    name: str = setting("the scale's name in the results; its kind when empty", "")
+
+
+class BinarySection(ScaleSection):
+    kind: Literal["binary"]
+    low: str = setting("the words for 0", Binary.low)
+    high: str = setting("the words for 1", Binary.high)
+
+    def scale(self) -> Scale:
+        return Binary(self.low, self.high)
+
+
+class OrdinalSection(ScaleSection):
+    kind: Literal["ordinal"]
+    levels: list[LevelSection] = setting(
+        "the levels from low to high",
+        [LevelSection(key=level.key, value=level.value, name=level.name, about=level.about) for level in FOUR_LEVELS],
+    )
+
+    @field_validator("levels")
+    @classmethod
+    def _rising(cls, levels: list[LevelSection]) -> list[LevelSection]:
+        _valid(_ordinal, levels)
+        return levels
+
+    def scale(self) -> Scale:
+        return _ordinal(self.levels)
+
+
+class MagnitudeSection(ScaleSection):
+    kind: Literal["magnitude"]
+    relative: bool = setting("judge in proportion to the document before (true) or each for itself (false)", True)
+
+    def scale(self) -> Scale:
+        return Magnitude(self.relative)
+
+
+class BoundedSection(ScaleSection):
+    kind: Literal["bounded"]
+    relative: bool = setting("judge in proportion to the document before (true) or each for itself (false)", True)
+    low: float = setting("the lower end, itself excluded", 0.0, ge=0)
+    high: float = setting("the upper end, itself excluded", 100.0)
+
+    @model_validator(mode="after")
+    def _apart(self) -> BoundedSection:
+        _valid(self.scale)
+        return self
+
+    def scale(self) -> Scale:
+        return Bounded(self.relative, self.low, self.high)
+
+
+class S100Section(ScaleSection):
+    kind: Literal["s100"]
+
+    def scale(self) -> Scale:
+        return S100()
+
+
+AnyScale = Annotated[
+    BinarySection | OrdinalSection | MagnitudeSection | BoundedSection | S100Section, Field(discriminator="kind")
+]
+
+
+class Units(Section):
+    """Documents one at a time: units of some documents of a topic."""
+
+    documents: int = setting("how many documents a unit has, the known ones included", 8, ge=1)
+    redundancy: int = setting("how often each document is judged at least", 10, ge=1)
+    order: Literal["random", "balanced"] = setting("random, or every document in every place equally often", "random")
+
+
+class Templates(Section):
+    """Documents one at a time, in fixed orders of expert levels."""
+
+    orders: list[str] = setting("orders of levels such as NMRH", ["NMRH", "HRMN", "NNNN", "MRMR"], min_length=1)
+    judges: int = setting("how many assessors judge each template on each scale", 10, ge=1)
+    levels: dict[str, float] = setting("the grade behind each letter", {"N": 0.0, "M": 1.0, "R": 2.0, "H": 3.0})
+    documents: dict[str, int] = setting("how many documents of a level are used; the fewest that do when left out", {})
+
+    @model_validator(mode="after")
+    def _letters(self) -> Templates:
+        needed = documents_needed(self.orders)
+        if len(set(self.orders)) < len(self.orders) or "" in self.orders:
+            raise ValueError("every order must be there once and have letters")
+        strange = sorted((set(needed) | set(self.documents)) - set(self.levels))
+        if strange:
+            raise ValueError(
+                f"no grade is given for the letter {strange[0]!r}; the levels are {', '.join(self.levels)}"
+            )
+        for level, count in self.documents.items():
+            if count < needed.get(level, 0):
+                raise ValueError(f"{count} documents of level {level} are too few; an order needs {needed[level]}")
+        return self
+
+
+class Groups(Section):
+    """Documents two at a time: groups whose members meet in pairs."""
+
+    documents: int = setting("how many documents a group has, the known pair included", 8, ge=2)
+    partners: int = setting("how many others of its group a document meets", 3, ge=1)
+    share: float = setting("the share of the topic's documents that each document meets", 0.15, gt=0, le=1)
+    partitions: int | None = setting("how often the pool is partitioned; from the share when left out", None, ge=1)
+    assessors: int = setting("how many assessors judge each group", 3, ge=1)
+    questions: list[Literal["preference", "absolute", "ratio"]] = setting(
+        "what is asked about each pair", ["preference", "absolute", "ratio"], min_length=1
+    )
+    ties: bool = setting("may a preference be a tie", False)
+    padding: bool = setting("fill up groups with graded documents from outside the pool", True)
+    avoid_repeats: bool = setting("look for partitions in which no two documents meet twice", True)
+
+    @field_validator("questions")
+    @classmethod
+    def _once(cls, questions: list[str]) -> list[str]:
+        _valid(_questions, questions, False)
+        return questions
+
+    @model_validator(mode="after")
+    def _possible(self) -> Groups:
+        from judgewell.study.graphs import check_group
+
+        _valid(check_group, self.documents, self.partners)
+        return self
+
+    def asked(self) -> Questions:
+        return _questions(self.questions, self.ties)
+
+
+class Double(Section):
+    """Second judgments by another assessor for a share of the documents, to predict relevance for users."""
+
+    share: float = setting("the share of each topic's documents that is judged twice", 0.2, gt=0, le=1)
+    depth: int | None = setting("only documents that a run ranked so high", None, ge=1)
+    least_grade: float | None = setting("only documents whose first grade is at least this", None)
+    given: bool = setting("the grades are the first judgments, so only the second ones are collected", False)
+
+
+class PracticeSection(Section):
+    lengths: list[float] = setting("the lengths of the lines, in pixels", [40.0, 120.0, 260.0])
+    tries: int = setting("how many tries an assessor has", 2, ge=1)
+
+    @model_validator(mode="after")
+    def _different(self) -> PracticeSection:
+        _valid(self.check)
+        return self
+
+    def check(self) -> PracticeLines:
+        return PracticeLines(tuple(self.lengths), self.tries)
+
+
+class QuestionSection(Section):
+    topic: str = setting("the topic that the question is about")
+    question: str = setting("a question that can be answered from the topic alone", min_length=1)
+    answers: list[str] = setting("four answers, one of them right", min_length=2)
+    right: int = setting("the number of the right answer, counted from 1", ge=1)
+    tries: int = setting("how many tries an assessor has; platforms ask for two at least", 2, ge=2)
+
+    @model_validator(mode="after")
+    def _answerable(self) -> QuestionSection:
+        _valid(self.check)
+        return self
+
+    def check(self) -> Comprehension:
+        return Comprehension(self.question, tuple(self.answers), self.right, self.tries)
+
+
+class QuizPair(Section):
+    left: str = setting("a short text on the left", min_length=1)
+    right: str = setting("a short text on the right", min_length=1)
+    better: Literal["left", "right"] = setting("the side of the better one")
+    topic: str | None = setting("the topic it belongs to; all when left out", None)
+
+
+class QuizSection(Section):
+    pass_mark: float = setting("the share of right answers that it takes", 0.84, gt=0, le=1)
+    pair: list[QuizPair] = setting("pairs of short texts with a clear answer", min_length=1)
+
+    def check(self, topic: str | None = None) -> Quiz:
+        """The quiz of a topic: its own pairs and those for all topics."""
+        return Quiz(tuple(pair.better for pair in self.pair if pair.topic in (None, topic)), self.pass_mark)
+
+
+class ReviewSection(Section):
+    reviewers: int = setting("how many people read each unit's comments", 3, ge=1)
+    against: int = setting("how many of them must object for the unit to fall", 2, ge=1)
+
+    @model_validator(mode="after")
+    def _decidable(self) -> ReviewSection:
+        _valid(self.check)
+        return self
+
+    def check(self) -> CommentReview:
+        return CommentReview(self.reviewers, self.against)
+
+
+class Checks(Section):
+    comment: int = setting("the letters a comment needs at least; 0 asks for no comments", 0, ge=0)
+    least_seconds: float = setting("the active seconds that each document needs at least", 0.0, ge=0)
+    known: Literal["strict", "ties", "off"] = setting("must the known H stand above the known N", "strict")
+    revisions: int = setting("how often a unit may be revised when a check at its end fails", 2, ge=0)
+    practice: PracticeSection | None = setting("magnitudes of lines, before the work", None)
+    question: Annotated[list[QuestionSection], BeforeValidator(many)] = setting("questions about topics", [])
+    quiz: QuizSection | None = setting("known pairs, before the work", None)
+    review: ReviewSection | None = setting("blind review of comments, after the work", None)
+
+    def known_order(self) -> KnownOrder | None:
+        """The check of the known documents, where it is asked for."""
+        return None if self.known == "off" else KnownOrder(ties=self.known == "ties")
+
+
+class Work(Section):
+    most_units: int = setting("how many units one assessor may do", 18, ge=1)
+    units_per_topic: int = setting("how many units of one topic an assessor may do", 1, ge=1)
+    assessors: int | None = setting("how many assessors there are, where that is known", None, ge=1)
+    silence: float = setting("minutes without a sign of life after which a unit is free again", 10.0, gt=0)
+    going_back: bool = setting("may assessors go back to earlier documents", True)
+    highlight: bool = setting("offer to mark the title's words in the text", False)
+
+
+class Pay(Section):
+    amount: float = setting("what a unit pays", 0.0, ge=0)
+    currency: str = setting("the currency", "USD", min_length=1)
+    fee: float = setting("the platform's fee as a share of the pay, e.g. 0.2", 0.0, ge=0)
+    seconds: float = setting("the seconds one judgment is expected to take", 60.0, gt=0)
+    overhead: float = setting("the seconds a unit takes besides (reading the topic, checks)", 60.0, ge=0)
+    lost: float = setting("the share of units expected to be lost and done again", 0.0, ge=0, lt=1)
+
+
+class Codes(Section):
+    completed: str = setting("the code for work that is done", "")
+    no_consent: str = setting("the code for those who do not take part", "")
+    failed_comprehension: str = setting("the code for those who did not understand the topic", "")
+    failed_quality: str = setting("the code for work that failed the checks", "")
+
+
+class Platform(Section):
+    kind: Literal["invite", "prolific", "panel"] = setting("where assessors come from", "invite")
+    assessor: str = setting("the address's parameter with the assessor's id", "PROLIFIC_PID")
+    session: str = setting("the address's parameter with the submission's id", "SESSION_ID")
+    study: str = setting("the address's parameter with the study's id", "STUDY_ID")
+    return_link: str = setting(
+        "where assessors go at the end, with {code} for the code",
+        "https://app.prolific.com/submissions/complete?cc={code}",
+    )
+    codes: Codes = setting("the codes for the ways in which it can end", Codes())
+    token: str = setting("the address's parameter with a signed token; empty where there is none", "")
+    keys: str = setting("file or https address of the keys that tokens are signed with", "")
+    audience: str = setting("whom the tokens must be made for", "")
+
+    @field_validator("return_link")
+    @classmethod
+    def _safe(cls, link: str) -> str:
+        if not link.startswith("https://") or "{code}" not in link:
+            raise ValueError("must begin with https:// and hold {code}")
+        return link
+
+    @model_validator(mode="after")
+    def _complete(self) -> Platform:
+        if self.kind != "invite" and not self.codes.completed:
+            raise ValueError(f"{self.kind} needs codes.completed, the code that says the work is done")
+        if self.token and not (self.keys and self.audience):
+            raise ValueError("a signed token needs keys and audience to be checked against")
+        return self
+
+
+class Study(Section):
+    """A whole study: what is judged, how, by whom, under which checks and for which pay."""
+
+    study: About
+    topics: Topics
+    documents: Documents
+    pool: Pool
+    grades: Grades | None = setting("expert grades", None)
+    known: Known | None = setting("known documents", None)
+    scale: Annotated[list[AnyScale], BeforeValidator(many)] = setting("one scale, or several to compare", [])
+    units: Units | None = setting("a design with documents one at a time", None)
+    templates: Templates | None = setting("a design with fixed orders of levels", None)
+    groups: Groups | None = setting("a design with pairs of documents", None)
+    double: Double | None = setting("second judgments for a share of the documents", None)
+    checks: Checks = Checks()
+    work: Work = Work()
+    pay: Pay = Pay()
+    platform: Platform = Platform()
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """The scales by name; a study of pairs has none."""
+        return {section.name or section.kind: section.scale() for section in self.scale}
+
+
+def _ordinal(levels: list[LevelSection]) -> Ordinal:
+    return Ordinal(tuple(Level(level.key, level.value, level.name, level.about) for level in levels))
+
+
+def _questions(kinds: Sequence[str], ties: bool) -> Questions:
+    return Questions(tuple(Preference(ties) if kind == "preference" else PAIR_QUESTIONS[kind]() for kind in kinds))
+
+
+def _valid(make: Any, *values: Any) -> None:
+    """Make a value whose own rules are the section's rules; a broken one is told in its words."""
+    try:
+        make(*values)
+    except InputError as error:
+        raise ValueError(str(error)) from None
