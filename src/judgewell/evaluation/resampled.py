@@ -1,27 +1,31 @@
 """The same runs under many gain tables: documents are looked up once, then every table is array work.
 
 `ranked_items` says which row of the gains table stands at each rank; `Rankings.scores` measures any number of
-alternative gains for those rows (draws × rows) at once, in blocks of bounded memory.
+alternative gains for those rows (draws × rows) in blocks of bounded memory. What a measure makes of a gain is worked
+out once for each row of the table, not for each place where the row is ranked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.errors import DataError
+from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.evaluation.evaluate import Settings, condensed
 from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.kernel import judged_ranks
-from judgewell.evaluation.measures import Measure
+from judgewell.evaluation.measures import ERR, Measure, Residual, nERR
+from judgewell.evaluation.measures.base import Linear, ratio
 from judgewell.formats.runs import Run
 
 Floats = NDArray[np.float64]
-BLOCK_CELLS = 4_000_000  # gains held at once: 32 MB
+BLOCK_CELLS = 1_000_000  # gains at ranks held at once: 8 MB, small enough to stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -32,33 +36,90 @@ class Rankings:
     topics: list[str]
     items: NDArray[np.int32]
     rows: tuple[NDArray[np.int64], ...]  # of each topic: its rows in the gains table
+    local: NDArray[np.int64] = field(init=False, repr=False)  # the items as places within their topic's rows
+
+    def __post_init__(self) -> None:
+        place = np.empty(sum(map(len, self.rows)) + 1, dtype=np.int64)
+        lengths = np.array([len(rows) for rows in self.rows])
+        for rows in self.rows:
+            place[rows] = np.arange(len(rows))
+        local = place[self.items]  # −1 is the last, filled in next: the place behind the topic's last row
+        object.__setattr__(self, "local", np.where(self.items < 0, lengths[:, None], local))
 
     def scores(self, measure: Measure, gains: Floats) -> Floats:
-        """The measure under alternative gains for the table's rows (…, rows): (…, systems, topics)."""
-        if measure.cutoff is None or measure.cutoff > self.items.shape[-1]:
+        """The measure under alternative gains for the table's rows (…, rows): (…, systems, topics).
+
+        NaN is a document that a table leaves unjudged. What a measure takes from the whole table (the largest gain,
+        for ERR) it takes from each table, unless it is `prepared` with one.
+        """
+        depth = measure.of.cutoff if isinstance(measure, Residual) else measure.cutoff
+        if depth is None or depth > self.items.shape[-1]:
             raise DataError(f"{measure} looks deeper than the {self.items.shape[-1]} ranks kept; rank to its depth")
+        if measure.needs_lengths:
+            raise DataError(f"{measure} depends on how much was retrieved, which many gain tables do not say")
+        if gains.shape[-1] != sum(map(len, self.rows)):
+            raise DataError(f"{gains.shape[-1]} gains for {sum(map(len, self.rows))} rows; give one for each row")
         flat = gains.reshape(-1, gains.shape[-1])
         scores = np.empty((len(flat), len(self.systems), len(self.topics)))
-        block = max(1, BLOCK_CELLS // max(1, self.items.size // max(1, len(self.topics))))
-        for topic, rows in enumerate(self.rows):
-            ranked = self.items[:, topic, : measure.cutoff]
-            for start in range(0, len(flat), block):
-                some = flat[start : start + block]
-                unjudged = np.full((len(some), 1), np.nan)
-                ideal = np.sort(some[:, rows], axis=-1)[:, None, ::-1]
-                table = np.concatenate([some, unjudged], axis=1)[:, ranked]  # −1 is the NaN behind the last row
-                scores[start : start + block, :, topic] = measure(table, ideal)
+        for start, stop in self._blocks(len(flat), depth):
+            self._score(measure, depth, flat[start:stop], scores[start:stop])
         return scores.reshape(*gains.shape[:-1], len(self.systems), len(self.topics))
+
+    def _blocks(self, draws: int, depth: int) -> Iterator[tuple[int, int]]:
+        widest = max((len(rows) for rows in self.rows), default=1)
+        block = max(1, BLOCK_CELLS // max(len(self.systems) * depth, widest, 1))
+        return ((start, min(start + block, draws)) for start in range(0, draws, block))
+
+    def _score(self, measure: Measure, depth: int, gains: Floats, out: Floats) -> None:
+        """Topic by topic; draws are the last axis inside, so that a row's gains lie side by side."""
+        largest = np.fmax.reduce(gains, axis=1, initial=0.0)
+        if isinstance(measure, Linear):
+            self._score_sums(measure, depth, gains, out)
+            return
+        for topic, rows in enumerate(self.rows):
+            judged = np.full((len(rows) + 1, len(gains)), np.nan)  # the last is every unjudged document
+            judged[:-1] = gains[:, rows].T
+            ranked = self.local[:, topic, :depth]
+            if type(measure) in (ERR, nERR):
+                found = _cascade(measure, judged, ranked, largest)
+            else:
+                found = _any(measure, judged, ranked, largest)
+            out[:, :, topic] = found.T
+
+    def _score_sums(self, measure: Linear, depth: int, gains: Floats, out: Floats) -> None:
+        """A measure that adds up credit × weight: a sparse matrix of weights times the credit of every row."""
+        from scipy.sparse import csr_array
+
+        judged = self.items[..., :depth] >= 0
+        ends = np.append(0, np.cumsum(judged.sum(axis=-1)))
+        weights = np.broadcast_to(measure.weights(depth), judged.shape)[judged]
+        shape = (len(self.systems) * len(self.topics), gains.shape[-1])
+        matrix = csr_array((weights, self.items[..., :depth][judged], ends), shape=shape)
+        one = np.ones((len(gains), 1, 1))  # a sum of 1; the value is linear in the sum
+        sums = (matrix @ measure.credit(np.ascontiguousarray(gains.T))).reshape(*out.shape[1:], len(gains))
+        for topic, rows in enumerate(self.rows):
+            unit = measure.total(one, _best(gains[:, rows], depth)[:, None], np.ones(1))
+            out[:, :, topic] = sums[:, topic].T * unit
 
 
 def ranked_items(runs: Sequence[Run], gains: pl.DataFrame, depth: int, settings: Settings | None = None) -> Rankings:
-    """Look the judged documents of every run's first `depth` ranks up once."""
+    """Look the judged documents of every run's first `depth` ranks up once; a topic that a run misses is told."""
     settings = settings or Settings()
+    if settings.ties == "shared" or settings.unjudged == "error" or settings.topics == "run":
+        raise InputError(
+            "many gain tables are measured with ties=doc, unjudged=zero or condense and topics=judged",
+            cure="leave these settings at their defaults",
+        )
     judged = prepare(gains)
     items = np.full((len(runs), len(judged.topics), depth), -1, np.int32)
+    missing = []
     for system, run in enumerate(runs):
-        for part in run.whole().parts:
-            _fill(items[system], part.read(), judged, settings)
+        topics = [_fill(items[system], part.read(), judged, settings) for part in run.whole().parts]
+        count = len(np.unique(np.concatenate(topics)))
+        if not count:
+            raise InputError(f"none of the topics of run {run.system} has judgments", file=run.source)
+        missing.append((len(judged.topics) - count, run.system))
+    _tell_of_missing(missing, len(judged.topics))
     number = (
         gains["topic"].replace_strict(judged.topics, list(range(len(judged.topics))), return_dtype=pl.Int64).to_numpy()
     )
@@ -66,9 +127,73 @@ def ranked_items(runs: Sequence[Run], gains: pl.DataFrame, depth: int, settings:
     return Rankings([run.system for run in runs], judged.topics, items, rows)
 
 
-def _fill(items: NDArray[np.int32], part: pl.DataFrame, judged: Judged, settings: Settings) -> None:
+def _fill(items: NDArray[np.int32], part: pl.DataFrame, judged: Judged, settings: Settings) -> NDArray[np.int64]:
+    """Write a part's judged documents to their ranks; the topics it ranks."""
     found = judged_ranks(part, judged, order=settings.order, precision=settings.precision)
+    topics = found.topics
     if settings.unjudged == "condense":
         found = condensed(found)
     inside = found.rank < items.shape[-1]
     items[found.topics[found.row[inside]], found.rank[inside]] = found.item[inside]
+    return topics
+
+
+def _tell_of_missing(missing: Sequence[tuple[int, str]], topics: int) -> None:
+    short = [(count, system) for count, system in missing if count]
+    if short:
+        most, system = max(short)
+        warnings.warn(
+            f"{len(short)} of {len(missing)} runs miss judged topics and score 0 there "
+            f"(most: {system}, {most} of {topics})",
+            JudgewellWarning,
+            stacklevel=3,
+        )
+
+
+def _best(gains: Floats, depth: int | None) -> Floats:
+    """Each draw's largest gains (draws × depth, descending, NaN behind the last); all of them without a depth."""
+    worst_first = -gains
+    if depth is not None and depth < worst_first.shape[-1]:
+        worst_first = np.partition(worst_first, depth - 1, axis=-1)[:, :depth]
+    return -np.sort(worst_first, axis=-1)
+
+
+def _cascade(measure: Measure, judged: Floats, ranked: NDArray[np.int64], largest: Floats) -> Floats:
+    """Systems × draws of ERR: the chance to stop is worked out once for each document."""
+    gmax = _gmax(measure, judged, largest)
+    stops = np.exp2(np.fmax(judged, 0.0) - gmax) - np.exp2(-gmax)
+    found = _expected(stops, ranked)
+    if type(measure) is not nERR:
+        return found
+    best = np.exp2(np.fmax(_best(judged[:-1].T, ranked.shape[-1]).T, 0.0) - gmax) - np.exp2(-gmax)
+    return ratio(found, _expected(best, np.arange(len(best))[None]))
+
+
+def _gmax(measure: Any, judged: Floats, largest: Floats) -> Floats:
+    if measure.gmax == "topic":
+        return np.asarray(np.fmax.reduce(judged, axis=0, initial=0.0))
+    fixed = measure.largest if measure.gmax is None else measure.gmax
+    return largest if fixed is None else np.full(len(largest), float(fixed))
+
+
+def _expected(stops: Floats, ranked: NDArray[np.int64]) -> Floats:
+    """Σ over ranks of the chance to come that far and stop there, divided by the rank."""
+    total = np.zeros((len(ranked), stops.shape[-1]))
+    reached = np.ones_like(total)
+    for rank in range(ranked.shape[-1]):
+        here = stops[ranked[:, rank]]
+        here *= reached
+        reached -= here
+        here /= rank + 1
+        total += here
+    return total
+
+
+def _any(measure: Measure, judged: Floats, ranked: NDArray[np.int64], largest: Floats) -> Floats:
+    """Systems × draws of any measure, called once for all draws, or for each where it wants their largest gain."""
+    table = np.moveaxis(judged[ranked], -1, 0)
+    ideal = _best(judged[:-1].T, None)[:, None]
+    if measure.largest is not None or not isinstance(measure, ERR | Residual):
+        return np.asarray(measure(table, ideal)).T
+    each = [measure.prepared(float(most))(table[at], ideal[at]) for at, most in enumerate(largest)]
+    return np.stack(each, axis=-1)

@@ -1,0 +1,179 @@
+"""How many topics, how many judges per document, to tell two systems apart: simulated from the data at hand.
+
+Both take the effect seen in the data for the true one. Where the data are few, that effect is itself unsure, so the
+answer is an order of size; the interval of the difference (see significance) says how unsure it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.significance import Test, check_alpha, paired_tests, t_p
+from judgewell.errors import DataError, InputError
+
+Floats = NDArray[np.float64]
+Score = Callable[[Floats], Floats]
+Pool = Literal["median", "mean"]
+
+MOST_TOPICS = 10_000
+SMALL_BLOCK = 32
+BLOCK_CELLS = 4_000_000
+
+
+@dataclass(frozen=True)
+class TopicsNeeded:
+    """How often a test on so many topics like these finds the difference, and the fewest that reach the power asked."""
+
+    first: str
+    second: str
+    difference: float
+    effect: float  # difference / standard deviation of the differences
+    topics: int | None  # None where MOST_TOPICS are not enough
+    power: float  # asked for
+    curve: pl.DataFrame  # topics, found (share of simulated studies), wrong (significant the other way round)
+
+
+def topics_needed(
+    scores: ScoreArray,
+    first: str,
+    second: str,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    test: Test = "t",
+    sizes: Sequence[int] | None = None,
+    simulations: int = 2000,
+    seed: int = 0,
+) -> TopicsNeeded:
+    """Draw studies of more or fewer topics from those at hand, with replacement, and test each.
+
+    Without `sizes` the number of topics is doubled until the power is reached and then narrowed down; studies of every
+    size come from their own seeded generator, so the answer does not depend on which sizes were tried.
+    """
+    check_alpha(alpha)
+    if not 0 < power < 1:
+        raise InputError(f"power {power} is not between 0 and 1", cure="give 0.8")
+    differences = scores.of(first) - scores.of(second)
+    if len(differences) < 3:
+        raise DataError(f"{len(differences)} topics say too little about how differences vary; give three or more")
+    if differences.mean() == 0 or not differences.std():
+        raise DataError(
+            f"{first} and {second} differ by {differences.mean():g} on every topic; no number of topics changes that"
+        )
+    found: dict[int, tuple[float, float]] = {}
+
+    def reached(size: int) -> float:
+        if size not in found:
+            found[size] = _power(differences, size, alpha, test, simulations, seed)
+        return found[size][0]
+
+    fewest = _fewest(reached, power) if sizes is None else None
+    for size in sizes or ():
+        reached(size)
+    if sizes is not None:
+        fewest = min((size for size in sizes if found[size][0] >= power), default=None)
+    curve = pl.DataFrame(
+        [{"topics": size, "found": found[size][0], "wrong": found[size][1]} for size in sorted(found)],
+        schema={"topics": pl.Int64, "found": pl.Float64, "wrong": pl.Float64},
+    )
+    effect = float(differences.mean() / differences.std(ddof=1))
+    return TopicsNeeded(first, second, float(differences.mean()), effect, fewest, power, curve)
+
+
+def judges_needed(
+    score: Score,
+    judgments: Sequence[Floats],
+    systems: Sequence[str],
+    first: str,
+    second: str,
+    *,
+    judges: Sequence[int] = (1, 2, 3, 5, 8, 13),
+    pool: Pool = "median",
+    simulations: int = 1000,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """For each number of judges per document: how often the first system is above the second, and how much their
+    difference varies, over studies that draw that many judgments of each document (with replacement) and pool them.
+
+    `judgments` holds, for each row that `score` takes gains for, the judgments of that document. The topics stay.
+    """
+    empty = sum(1 for values in judgments if not len(values))
+    if empty:
+        raise DataError(f"{empty} of {len(judgments)} documents have no judgment to draw from; leave them out")
+    if pool not in ("median", "mean"):
+        raise InputError(f"pool {pool!r} is not one of median, mean")
+    at, other = (_number(systems, name) for name in (first, second))
+    rows = []
+    for count in judges:
+        gaps = np.concatenate(
+            [
+                (scores[:, at] - scores[:, other]).mean(axis=-1)
+                for scores in map(score, _pooled_draws(judgments, count, pool, simulations, seed))
+            ]
+        )
+        above = float((gaps > 0).mean() + (gaps == 0).mean() / 2)
+        rows.append({"judges": count, "above": above, "difference": float(gaps.mean()), "sd": float(gaps.std(ddof=1))})
+    return pl.DataFrame(rows)
+
+
+def _power(
+    differences: Floats, size: int, alpha: float, test: Test, simulations: int, seed: int
+) -> tuple[float, float]:
+    """The shares of simulated studies that are significant in the direction of the data, and in the other."""
+    if size < 2:
+        raise InputError(f"a study of {size} topics cannot be tested", cure="ask for two or more")
+    rng = np.random.default_rng([seed, size])
+    sign = np.sign(differences.mean())
+    right = wrong = 0
+    block = max(1, BLOCK_CELLS // size)
+    for start in range(0, simulations, block):
+        drawn = differences[rng.integers(0, len(differences), size=(min(block, simulations - start), size))]
+        p = t_p(drawn) if test == "t" else paired_tests(drawn, test, resamples=1000, seed=seed).p
+        direction = np.sign(drawn.mean(axis=-1)) * sign
+        right += int(((p < alpha) & (direction > 0)).sum())
+        wrong += int(((p < alpha) & (direction < 0)).sum())
+    return right / simulations, wrong / simulations
+
+
+def _fewest(reached: Callable[[int], float], power: float) -> int | None:
+    """The fewest topics whose power is reached: double, then halve the gap down to 2 % of the answer."""
+    high = 4
+    while reached(high) < power:
+        if high >= MOST_TOPICS:
+            return None
+        high = min(2 * high, MOST_TOPICS)
+    low = high // 2 if high > 4 else 1
+    while high - low > max(1, high // 50):
+        middle = (low + high) // 2
+        if reached(middle) >= power:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _number(systems: Sequence[str], name: str) -> int:
+    if name not in systems:
+        raise InputError(f"there is no system {name!r}")
+    return list(systems).index(name)
+
+
+def _pooled_draws(judgments: Sequence[Floats], count: int, pool: Pool, simulations: int, seed: int) -> Iterator[Floats]:
+    """Blocks of gain tables (draws × documents) pooled from `count` judgments of each document."""
+    if count < 1:
+        raise InputError(f"{count} judges are too few", cure="ask for one or more")
+    values = np.concatenate([np.asarray(one, dtype=np.float64) for one in judgments])
+    counts = np.array([len(one) for one in judgments])
+    starts = np.cumsum(counts) - counts
+    rng = np.random.default_rng([seed, count])
+    for start in range(0, simulations, SMALL_BLOCK):
+        shape = (min(SMALL_BLOCK, simulations - start), count, len(counts))
+        drawn = values[starts + rng.integers(0, counts, size=shape)]
+        yield np.median(drawn, axis=1) if pool == "median" else drawn.mean(axis=1)

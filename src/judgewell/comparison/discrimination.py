@@ -1,0 +1,176 @@
+"""Which pairs of systems does one set of labels tell apart, and does another set agree.
+
+A pair is distinguished where a paired test gives p < alpha (Yang, Moffat & Turpin, ADCS 2018: two-tailed paired t-test
+over all pairs). Against a reference a pair is a true or false positive or negative; a true positive in which the two
+sets disagree about the better system is counted apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from judgewell.comparison.scores import ScoreArray, check_systems
+from judgewell.comparison.significance import Correction, Test, check_alpha, corrected, paired_tests, pairs_of
+from judgewell.errors import DataError, InputError
+
+Signs = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Pairs of systems that a reference and another set of labels tell apart or not."""
+
+    same: int  # both tell them apart and agree which is better
+    opposite: int  # both tell them apart, each the other way round
+    fp: int  # only the other set tells them apart
+    fn: int  # only the reference does
+    tn: int
+
+    @property
+    def tp(self) -> int:
+        """Pairs both tell apart, whichever system they prefer."""
+        return self.same + self.opposite
+
+    @property
+    def pairs(self) -> int:
+        return self.tp + self.fp + self.fn + self.tn
+
+    @property
+    def agreement(self) -> float:
+        """The share of pairs on which the two sets agree: (TP + TN) / pairs."""
+        return (self.tp + self.tn) / self.pairs
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa: agreement beyond chance; NaN where chance alone agrees on every pair."""
+        reference, other = (self.tp + self.fn) / self.pairs, (self.tp + self.fp) / self.pairs
+        chance = reference * other + (1 - reference) * (1 - other)
+        return (self.agreement - chance) / (1 - chance) if chance < 1 else float("nan")
+
+
+@dataclass(frozen=True)
+class ChiSquare:
+    """A χ² statistic with its degrees of freedom and p."""
+
+    statistic: float
+    freedom: int
+    p: float
+
+
+def distinguished(
+    scores: ScoreArray,
+    test: Test = "t",
+    *,
+    alpha: float = 0.05,
+    correction: Correction = "none",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Signs:
+    """For each pair of systems (i < j, row by row): 1 or −1 where the test tells them apart, by direction, else 0."""
+    check_systems(scores)
+    check_alpha(alpha)
+    first, second = pairs_of(len(scores.systems))
+    found = paired_tests(scores.values[first] - scores.values[second], test, resamples=resamples, seed=seed)
+    signs = np.where(corrected(found.p, correction) < alpha, np.sign(found.difference), 0.0)
+    return signs.astype(np.int8)
+
+
+def confusion(reference: ArrayLike, other: ArrayLike) -> Confusion:
+    """Count the pairs (1, −1 or 0 each, see `distinguished`) on which two sets of labels agree."""
+    one, two = np.asarray(reference), np.asarray(other)
+    if one.shape != two.shape:
+        raise DataError(f"{one.size} and {two.size} pairs; give both sets the same systems")
+    told, claimed = one != 0, two != 0
+    return Confusion(
+        same=int((told & (one == two)).sum()),
+        opposite=int((told & (one == -two)).sum()),
+        fp=int((~told & claimed).sum()),
+        fn=int((told & ~claimed).sum()),
+        tn=int((~told & ~claimed).sum()),
+    )
+
+
+def chi_square(counts: Sequence[int], pairs: int, *, yates: bool = True) -> ChiSquare:
+    """Do sets that distinguish `counts` of the same number of pairs differ: χ² of homogeneity, with Yates' correction
+    where there are two sets.
+
+    It takes the sets' pairs for different ones and for independent; `mcnemar` at least knows that they are the same.
+    """
+    from scipy.special import chdtrc
+
+    if len(counts) < 2:
+        raise InputError("χ² compares two counts or more, and there is one")
+    if any(count < 0 or count > pairs for count in counts):
+        raise InputError(f"a count is not between 0 and the {pairs} pairs", cure="give counts of distinguished pairs")
+    observed = np.array([[count, pairs - count] for count in counts], dtype=np.float64)
+    expected = np.broadcast_to(observed.mean(axis=0), observed.shape)
+    freedom = len(counts) - 1
+    if (expected == 0).any():
+        return ChiSquare(0.0, freedom, 1.0)
+    gap = np.abs(observed - expected)
+    if yates and freedom == 1:
+        gap = gap - np.minimum(0.5, gap)
+    statistic = float((gap**2 / expected).sum())
+    return ChiSquare(statistic, freedom, float(chdtrc(freedom, statistic)))
+
+
+def mcnemar(only_first: int, only_second: int) -> ChiSquare:
+    """Do two sets differ in how many of the same pairs they distinguish: (b − c)² / (b + c) over the pairs only one of
+    them does (McNemar 1947), χ² with one degree of freedom. The pairs still share systems, so p is a guide."""
+    from scipy.special import chdtrc
+
+    if min(only_first, only_second) < 0:
+        raise InputError("a count of pairs is below 0", cure="give the pairs that only one set distinguishes")
+    both = only_first + only_second
+    statistic = (only_first - only_second) ** 2 / both if both else 0.0
+    return ChiSquare(statistic, 1, float(chdtrc(1, statistic)))
+
+
+def discrimination_table(
+    sets: Mapping[str, ScoreArray],
+    reference: str | None = None,
+    test: Test = "t",
+    *,
+    alpha: float = 0.05,
+    correction: Correction = "none",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Every set of scores against the reference (the first unless named): distinguished pairs, TP / FP / FN / TN,
+    pairs told apart in opposite directions, agreement, kappa, χ² and McNemar."""
+    name = next(iter(sets)) if reference is None else reference
+    if name not in sets:
+        raise InputError(f"there is no set {name!r} to refer to", cure=f"the sets are {', '.join(sets)}")
+    signs = {
+        key: distinguished(one, test, alpha=alpha, correction=correction, resamples=resamples, seed=seed)
+        for key, one in sets.items()
+    }
+    return pl.DataFrame([_row(key, name, signs[name], found) for key, found in signs.items()])
+
+
+def _row(name: str, reference: str, truth: Signs, found: Signs) -> dict[str, object]:
+    counts = confusion(truth, found)
+    claimed, told = counts.tp + counts.fp, counts.tp + counts.fn
+    homogeneity, paired = chi_square([claimed, told], counts.pairs), mcnemar(counts.fp, counts.fn)
+    return {
+        "set": name,
+        "reference": reference,
+        "pairs": counts.pairs,
+        "distinguished": claimed,
+        "tp": counts.tp,
+        "opposite": counts.opposite,
+        "fp": counts.fp,
+        "fn": counts.fn,
+        "tn": counts.tn,
+        "agreement": counts.agreement,
+        "kappa": counts.kappa,
+        "chi_square": homogeneity.statistic,
+        "chi_square_p": homogeneity.p,
+        "mcnemar": paired.statistic,
+        "mcnemar_p": paired.p,
+    }

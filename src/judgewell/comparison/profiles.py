@@ -1,0 +1,104 @@
+"""The same runs under several gains, side by side: how alike are the orders of the systems and the top sets.
+
+Gains may differ in kind (linear, exponential, binary, predicted relevance), in whose judgments they rest on (narrow,
+wide, all units; one user, another) or in who labelled; to a comparison each is a named set of scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgewell.comparison.correlation import concordance, spearman, tau_ap
+from judgewell.comparison.rbo import rbo
+from judgewell.comparison.scores import ScoreArray, aligned, check_systems
+from judgewell.comparison.signed_rank import Zeros
+from judgewell.comparison.significance import Correction, Test
+from judgewell.comparison.top_sets import TopSet, overlap, top_set
+from judgewell.errors import DataError, InputError
+
+Floats = NDArray[np.float64]
+
+
+def scores_under(
+    score: Callable[[Floats], Floats],
+    gains: Mapping[str, Floats],
+    systems: Sequence[str],
+    topics: Sequence[str],
+    measure: str = "",
+) -> dict[str, ScoreArray]:
+    """Scores under each of several gains for the same rows (documents), all in one call of `score`."""
+    if not gains:
+        raise InputError("there are no gains to score under", cure="name at least one set of gains")
+    if len({np.shape(one) for one in gains.values()}) > 1:
+        raise DataError("the sets of gains are not for the same rows; align them on topic and document first")
+    values = score(np.stack([np.asarray(one, dtype=np.float64) for one in gains.values()]))
+    rows, columns = np.argsort(np.array(systems)), np.argsort(np.array(topics))
+    sorted_values = values[:, rows][:, :, columns]
+    names = tuple(np.array(systems)[rows].tolist()), tuple(np.array(topics)[columns].tolist())
+    return {name: ScoreArray(*names, one, measure) for name, one in zip(gains, sorted_values, strict=True)}
+
+
+def side_by_side(
+    sets: Mapping[str, ScoreArray],
+    *,
+    test: Test = "wilcoxon",
+    alpha: float = 0.05,
+    correction: Correction = "none",
+    zeros: Zeros = "drop",
+    rbo_p: float = 0.9,
+    common: bool = False,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Every pair of sets of scores: tau-b, tau-a, tau-AP, Spearman, RBO with residual; pairs of systems concordant,
+    discordant and tied; the sizes of the top sets and their overlap. With one topic there are no top sets."""
+    if len(sets) < 2:
+        raise DataError(f"there is one set of scores ({', '.join(sets)}); give two or more to put side by side")
+    sets = aligned(sets, common=common)
+    for one in sets.values():
+        check_systems(one)
+    tops = {
+        name: top_set(one, test, alpha=alpha, correction=correction, zeros=zeros, resamples=resamples, seed=seed)
+        for name, one in sets.items()
+        if len(one.topics) > 1
+    }
+    rows = []
+    for (first, x), (second, y) in combinations(sets.items(), 2):
+        row = {"first": first, "second": second, **_orders(x.means, y.means, rbo_p)}
+        rows.append({**row, **_tops(tops.get(first), tops.get(second))})
+    return pl.DataFrame(rows)
+
+
+def _orders(x: Floats, y: Floats, rbo_p: float) -> dict[str, float]:
+    found, biased = concordance(x, y), rbo(x, y, rbo_p)
+    return {
+        "systems": len(x),
+        "tau_b": float(found.tau_b),
+        "tau_a": float(found.tau_a),
+        "tau_ap": float(tau_ap(x, y)),
+        "spearman": float(spearman(x, y)),
+        "rbo": biased.extrapolated,
+        "rbo_least": biased.least,
+        "rbo_residual": biased.residual,
+        "concordant": int(found.concordant),
+        "discordant": int(found.discordant),
+        "tied": int(found.tied),
+    }
+
+
+def _tops(first: TopSet | None, second: TopSet | None) -> dict[str, float | None]:
+    if first is None or second is None:
+        return {"top_first": None, "top_second": None, "top_shared": None, "top_jaccard": None, "top_share": None}
+    shared = overlap(first, second)
+    return {
+        "top_first": shared.first,
+        "top_second": shared.second,
+        "top_shared": shared.shared,
+        "top_jaccard": shared.jaccard,
+        "top_share": shared.share_of_first,
+    }

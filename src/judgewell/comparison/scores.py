@@ -1,0 +1,183 @@
+"""The scores table as an array of systems × topics, and several of them over the same systems and topics.
+
+Nothing is intersected silently: a missing score, topic or system is an error that counts what is missing, or a
+warning with the same counts where the caller has said what to do about it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.tables import SCORES, check
+
+Floats = NDArray[np.float64]
+Missing = Literal["error", "zero", "drop"]
+MISSING = ("error", "zero", "drop")
+
+
+@dataclass(frozen=True)
+class ScoreArray:
+    """One measure's scores: systems × topics, systems and topics in the order of their names."""
+
+    systems: tuple[str, ...]
+    topics: tuple[str, ...]
+    values: Floats
+    measure: str = ""
+
+    @property
+    def means(self) -> Floats:
+        """Each system's mean over topics."""
+        return np.asarray(self.values.mean(axis=-1))
+
+    def number(self, system: str) -> int:
+        """The row of a system, or an error that names those there are."""
+        if system not in self.systems:
+            raise InputError(
+                f"there is no system {system!r}", cure=f"the systems are {listed(self.systems, 'systems')}"
+            )
+        return self.systems.index(system)
+
+    def of(self, system: str) -> Floats:
+        """One system's scores, topic by topic."""
+        return np.asarray(self.values[self.number(system)])
+
+
+def score_array(scores: Any, measure: str | None = None, *, missing: Missing = "error") -> ScoreArray:
+    """A scores table (system, topic, measure, value) as an array of one measure.
+
+    Scores that are missing for some systems are an error; with `missing="zero"` they count 0, with "drop" their topics
+    are left out, and both are told with counts. `measure` may be left out where the table holds only one.
+    """
+    table = _of_measure(check(scores, SCORES), measure)
+    systems, topics = sorted(table["system"].unique()), sorted(table["topic"].unique())
+    values = np.full((len(systems), len(topics)), np.nan)
+    rows = table["system"].replace_strict(systems, np.arange(len(systems)), return_dtype=pl.Int64).to_numpy()
+    columns = table["topic"].replace_strict(topics, np.arange(len(topics)), return_dtype=pl.Int64).to_numpy()
+    values[rows, columns] = table["value"].to_numpy()
+    found = ScoreArray(tuple(systems), tuple(topics), values, table["measure"][0])
+    return _without_gaps(found, missing)
+
+
+def measures_of(scores: Any) -> list[str]:
+    """The measures of a scores table, in its order."""
+    return list(check(scores, SCORES)["measure"].unique(maintain_order=True))
+
+
+def aligned(sets: Mapping[str, ScoreArray], *, common: bool = False) -> dict[str, ScoreArray]:
+    """The sets of scores over the same systems and topics.
+
+    Sets that differ are an error that says by how much; with `common=True` what they share is kept, and what is left
+    out is told.
+    """
+    if not sets:
+        raise InputError("there are no scores to compare", cure="name at least one scores table")
+    for what in ("systems", "topics"):
+        shared, told = _shared({name: getattr(one, what) for name, one in sets.items()}, what)
+        if not told:
+            continue
+        if not common or not shared:
+            raise DataError(f"{told}; give the sets the same {what}, or keep what they share (common)")
+        warnings.warn(f"{told}; only the {len(shared)} shared {what} count", JudgewellWarning, stacklevel=2)
+        sets = {name: _chosen(one, what, shared) for name, one in sets.items()}
+    return dict(sets)
+
+
+def check_systems(scores: ScoreArray, least: int = 2) -> None:
+    """Refuse to compare where there is nothing to compare."""
+    if len(scores.systems) < least:
+        raise DataError(
+            f"there is one system ({scores.systems[0]}) and nothing to compare it with; give the scores of two or more"
+        )
+
+
+def identical_systems(scores: ScoreArray) -> list[tuple[str, ...]]:
+    """Groups of systems with the same score on every topic."""
+    groups: dict[bytes, list[str]] = {}
+    for system, values in zip(scores.systems, scores.values + 0.0, strict=True):  # + 0.0 makes -0.0 and 0.0 one
+        groups.setdefault(values.tobytes(), []).append(system)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def tell_of_identical(scores: ScoreArray) -> None:
+    """Say which systems score the same on every topic: no test or measure can tell them apart."""
+    groups = identical_systems(scores)
+    if groups:
+        systems = sum(map(len, groups))
+        said = "; ".join(listed(group, "systems") for group in groups[:3])
+        warnings.warn(
+            f"{systems} systems score the same as another on every topic and are tied ({said})",
+            JudgewellWarning,
+            stacklevel=2,
+        )
+
+
+def listed(names: Sequence[str], what: str, most: int = 5) -> str:
+    """The first names, and how many more."""
+    rest = f" and {len(names) - most} more {what}" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+def _of_measure(table: pl.DataFrame, measure: str | None) -> pl.DataFrame:
+    if not len(table):
+        raise DataError("the scores table is empty; there is nothing to compare")
+    names = table["measure"].unique(maintain_order=True).to_list()
+    if measure is None and len(names) > 1:
+        raise InputError(f"the scores are of {len(names)} measures", cure=f"choose one: {listed(names, 'measures')}")
+    if measure is not None and measure not in names:
+        raise InputError(f"there are no scores of {measure}", cure=f"the measures are {listed(names, 'measures')}")
+    return table.filter(pl.col("measure") == (measure or names[0]))
+
+
+def _without_gaps(scores: ScoreArray, missing: str) -> ScoreArray:
+    if missing not in MISSING:
+        raise InputError(f"missing {missing!r} is not one of {', '.join(MISSING)}")
+    gaps = np.isnan(scores.values)
+    if not gaps.any():
+        return scores
+    row, column = np.argwhere(gaps)[0]
+    touched = np.asarray(gaps.any(axis=0))
+    said = (
+        f"{gaps.any(axis=1).sum()} of {len(scores.systems)} systems miss scores on {touched.sum()} of "
+        f"{len(scores.topics)} topics ({gaps.sum()} scores; the first: system {scores.systems[row]}, "
+        f"topic {scores.topics[column]})"
+    )
+    if missing == "error" or (missing == "drop" and touched.all()):
+        raise DataError(f"{said}; complete them, count them as 0 (missing=zero) or leave those topics out (drop)")
+    if missing == "zero":
+        warnings.warn(f"{said}; they count as 0", JudgewellWarning, stacklevel=3)
+        return ScoreArray(scores.systems, scores.topics, np.where(gaps, 0.0, scores.values), scores.measure)
+    warnings.warn(f"{said}; these topics are left out", JudgewellWarning, stacklevel=3)
+    return _chosen(
+        scores, "topics", [name for name, gone in zip(scores.topics, touched.tolist(), strict=True) if not gone]
+    )
+
+
+def _shared(names: Mapping[str, Sequence[str]], what: str) -> tuple[list[str], str]:
+    """The names all sets have, and in words how the sets differ (nothing if they do not)."""
+    all_names = {name for group in names.values() for name in group}
+    shared = sorted(set.intersection(*map(set, names.values())))
+    if len(shared) == len(all_names):
+        return shared, ""
+    counts = ", ".join(f"{set_name} has {len(group)}" for set_name, group in names.items())
+    gone = sorted(all_names - set(shared))
+    told = (
+        f"the sets do not have the same {what}: {counts}, {len(shared)} are in all (not in all: {listed(gone, what)})"
+    )
+    return shared, told
+
+
+def _chosen(scores: ScoreArray, what: str, names: Sequence[str]) -> ScoreArray:
+    """The scores of some systems or topics."""
+    if what == "systems":
+        rows = [scores.systems.index(name) for name in names]
+        return ScoreArray(tuple(names), scores.topics, scores.values[rows], scores.measure)
+    columns = [scores.topics.index(name) for name in names]
+    return ScoreArray(scores.systems, tuple(names), scores.values[:, columns], scores.measure)

@@ -1,0 +1,241 @@
+"""Is a difference between two systems more than the choice of topics: paired tests of all pairs of systems at once.
+
+  t              Student's paired t-test
+  wilcoxon       signed ranks, as scipy does by default (see signed_rank)
+  randomisation  swap the two systems' scores on topics at random: all patterns for up to 12 topics, else seeded ones
+  bootstrap      studentised: how often is a resample of the topics as far from the mean as the mean is from 0
+                 (Sakai, SIGIR 2006)
+
+Two systems with the same score on every topic are tied: p = 1. Intervals are of the mean difference over topics of
+the same kind: Student's, or with the bootstrap test the studentised bootstrap's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from judgewell.comparison.scores import ScoreArray, check_systems
+from judgewell.comparison.signed_rank import Zeros, wilcoxon_p
+from judgewell.errors import DataError, InputError
+from judgewell.resampling import bootstrap_weights, check_level
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Test = Literal["t", "wilcoxon", "randomisation", "bootstrap"]
+Correction = Literal["none", "holm", "bh"]
+
+TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
+CORRECTIONS = ("none", "holm", "bh")
+MOST_PATTERNS = 12  # topics up to which all swaps are tried: 4,096
+SAME = 1 - 1e-9  # a resampled statistic this close to the observed one counts as reaching it
+BLOCK_CELLS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One test of many pairs: how it was done, and for each pair p and the interval of the mean difference."""
+
+    test: str
+    p: Floats
+    difference: Floats
+    low: Floats
+    high: Floats
+    effect: Floats  # the mean difference in standard deviations of the differences
+
+
+def pairs_of(systems: int, baseline: int | None = None) -> tuple[Ints, Ints]:
+    """The pairs of systems by number: all of them, or every other system against the baseline."""
+    if baseline is None:
+        first, second = np.triu_indices(systems, 1)
+        return first, second
+    others = np.delete(np.arange(systems), baseline)
+    return others, np.full(len(others), baseline)
+
+
+def paired_tests(
+    differences: Floats,
+    test: Test = "t",
+    *,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    zeros: Zeros = "drop",
+) -> Tested:
+    """Test each row of differences (pairs × topics)."""
+    check_level(level)
+    topics = differences.shape[-1]
+    if topics < 2:
+        raise DataError("there is one topic, and no test can say how far the difference holds for others; give more")
+    if test not in TESTS:
+        raise InputError(f"test {test!r} is not one of {', '.join(TESTS)}")
+    rng = np.random.default_rng(seed)
+    reach = _student_reach(topics, level)
+    if test == "t":
+        p = t_p(differences)
+    elif test == "wilcoxon":
+        p = wilcoxon_p(differences, zeros)
+    elif test == "randomisation":
+        p = randomisation_p(differences, resamples, rng)
+    else:
+        p, reach = _bootstrap(differences, level, resamples, rng)
+    mean, spread = differences.mean(axis=-1), differences.std(axis=-1, ddof=1)
+    half = reach * spread / np.sqrt(topics)
+    return Tested(test, p, mean, mean - half, mean + half, _ratio(mean, spread))
+
+
+def compare_systems(
+    scores: ScoreArray,
+    test: Test = "t",
+    *,
+    baseline: str | None = None,
+    correction: Correction = "none",
+    alpha: float = 0.05,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+    zeros: Zeros = "drop",
+) -> pl.DataFrame:
+    """All pairs of systems, or all against a baseline: difference of means with interval, effect size, p, p corrected
+    for the number of pairs, and whether that is below alpha. The better system of a pair stands first; against a
+    baseline, the other system does."""
+    check_systems(scores)
+    check_alpha(alpha)
+    first, second = pairs_of(len(scores.systems), None if baseline is None else scores.number(baseline))
+    if baseline is None:
+        swap = scores.means[first] < scores.means[second]
+        first, second = np.where(swap, second, first), np.where(swap, first, second)
+    differences = scores.values[first] - scores.values[second]
+    found = paired_tests(differences, test, level=level, resamples=resamples, seed=seed, zeros=zeros)
+    adjusted = corrected(found.p, correction)
+    names = np.array(scores.systems)
+    return pl.DataFrame(
+        {
+            "first": names[first],
+            "second": names[second],
+            "mean_first": scores.means[first],
+            "mean_second": scores.means[second],
+            "difference": found.difference,
+            "low": found.low,
+            "high": found.high,
+            "effect": found.effect,
+            "wins": (differences > 0).sum(axis=-1),
+            "losses": (differences < 0).sum(axis=-1),
+            "topics": np.full(len(first), differences.shape[-1]),
+            "p": found.p,
+            "p_corrected": adjusted,
+            "significant": adjusted < alpha,
+        }
+    )
+
+
+def t_p(differences: Floats) -> Floats:
+    """Two-sided p of Student's paired t-test for each row; 1 where all differences are 0."""
+    from scipy.special import stdtr
+
+    topics = differences.shape[-1]
+    mean, error = differences.mean(axis=-1), differences.std(axis=-1, ddof=1) / np.sqrt(topics)
+    p = np.asarray(2 * stdtr(topics - 1, -np.abs(_ratio(mean, error))))
+    return np.where((differences == 0).all(axis=-1), 1.0, p)
+
+
+def randomisation_p(differences: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """Two-sided p of the randomisation test of the mean: the share of sign patterns whose mean is as far from 0.
+
+    All patterns for up to 12 topics; else (1 + those that reach it) / (1 + resamples), the same patterns for all rows.
+    """
+    topics = differences.shape[-1]
+    target = np.abs(differences.sum(axis=-1)) * SAME
+    reached = np.zeros(len(differences), dtype=np.int64)
+    exact = topics <= MOST_PATTERNS
+    if not exact and resamples < 1:
+        raise InputError(f"{resamples} resamples are too few", cure="ask for 1 or more, usually 10000")
+    for signs in _all_signs(topics) if exact else _random_signs(topics, resamples, len(differences), rng):
+        reached += (np.abs(signs @ differences.T) >= target).sum(axis=0)
+    return reached / 2**topics if exact else (reached + 1) / (resamples + 1)
+
+
+def corrected(p: Floats, correction: Correction = "none") -> Floats:
+    """p corrected for the number of tests: Holm's step-down keeps the chance of any false alarm, Benjamini and
+    Hochberg's step-up ("bh") the expected share of false alarms among the alarms."""
+    if correction not in CORRECTIONS:
+        raise InputError(f"correction {correction!r} is not one of {', '.join(CORRECTIONS)}")
+    count = len(p)
+    if correction == "none" or not count:
+        return p
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(count)
+    if correction == "holm":
+        stepped = np.maximum.accumulate(p[order] * (count - np.arange(count)))
+    else:
+        stepped = np.minimum.accumulate((p[order] * count / np.arange(1, count + 1))[::-1])[::-1]
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse a significance level that is not a small share."""
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha {alpha} is not between 0 and 1", cure="give 0.05")
+
+
+def _student_reach(topics: int, level: float) -> Any:
+    from scipy.special import stdtrit
+
+    return stdtrit(topics - 1, (1 + level) / 2)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    """part / whole; without spread 0 where there is no difference, else infinite."""
+    endless = np.copysign(np.where(part == 0, 0.0, np.inf), part)
+    return np.divide(part, whole, out=endless, where=whole > 0)
+
+
+def _all_signs(topics: int) -> Sequence[Floats]:
+    bits = (np.arange(2**topics)[:, None] >> np.arange(topics)) & 1
+    return [np.asarray(2.0 * bits - 1.0, dtype=np.float64)]
+
+
+def _random_signs(topics: int, resamples: int, rows: int, rng: np.random.Generator) -> Iterator[Floats]:
+    for size in _blocks(resamples, rows, topics):
+        yield np.asarray(2.0 * rng.integers(0, 2, size=(size, topics)) - 1.0, dtype=np.float64)
+
+
+def _blocks(resamples: int, *widths: int) -> Iterator[int]:
+    """The sizes of blocks of resamples whose widest array stays bounded."""
+    block = max(1, BLOCK_CELLS // max(widths))
+    for start in range(0, resamples, block):
+        yield min(block, resamples - start)
+
+
+def _bootstrap(differences: Floats, level: float, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """p of the studentised bootstrap, and how many standard errors its symmetric interval reaches."""
+    topics = differences.shape[-1]
+    mean, error = differences.mean(axis=-1), differences.std(axis=-1, ddof=1) / np.sqrt(topics)
+    observed = np.abs(_ratio(mean, error))
+    reached = np.zeros(len(differences), dtype=np.int64)
+    weights = bootstrap_weights(topics, resamples, rng).astype(np.float64)
+    reach = np.empty(len(differences))
+    block = max(1, BLOCK_CELLS // resamples)
+    for start in range(0, len(differences), block):
+        part = slice(start, start + block)
+        far = _studentised(differences[part], mean[part], weights)
+        reached[part] = (far >= observed[part] * SAME).sum(axis=0)
+        reach[part] = np.quantile(far, level, axis=0)
+    p = (reached + 1) / (resamples + 1)
+    return np.where((differences == 0).all(axis=-1), 1.0, p), np.where(np.isfinite(reach), reach, 0.0)
+
+
+def _studentised(differences: Floats, mean: Floats, weights: Floats) -> Floats:
+    """|mean* − mean| / standard error* of every resample: resamples × rows."""
+    topics = differences.shape[-1]
+    centred = (differences - mean[:, None]).T
+    shift = weights @ centred / topics
+    spread = np.maximum(weights @ centred**2 / topics - shift**2, 0.0) * topics / (topics - 1)
+    tiny = 1e-12 * np.max(centred**2, axis=0, initial=0.0)
+    return np.abs(_ratio(shift, np.where(spread > tiny, np.sqrt(spread / topics), 0.0)))
