@@ -7,6 +7,7 @@ import sys
 import click
 
 from judgewell._version import __version__
+from judgewell.commands.agree import agree
 from judgewell.commands.evaluate import evaluate
 from judgewell.commands.scale import scale
 from judgewell.errors import JudgewellError
@@ -21,7 +22,7 @@ def app() -> None:
     pass
 
 
-for command in (scale, evaluate):
+for command in (scale, agree, evaluate):
     app.add_command(command)
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from judgewell.cli import main
-
 QRELS = "q1 0 a 0.7\nq1 0 b 1.4\nq2 0 a 1\n"
 RUN = "q1 Q0 a 1 3 bm25\nq1 Q0 b 2 2 bm25\nq2 Q0 x 1 2 bm25\nq2 Q0 a 2 1 bm25\n"
 
@@ -21,23 +19,6 @@ def files(tmp_path, monkeypatch):
     Path("g.qrels").write_text(QRELS)
     Path("bm25.run").write_text(RUN)
     Path("rm3.run").write_text(RUN.replace("bm25", "rm3").replace("q2 Q0 x 1 2", "q2 Q0 x 1 0"))
-    return tmp_path
-
-
-def run(monkeypatch, capsys, *arguments):
-    """Exit code, standard output and standard error of one command."""
-    monkeypatch.setattr(sys, "argv", ["judgewell", *map(str, arguments)])
-    code = 0
-    try:
-        main()
-    except SystemExit as ended:
-        code = ended.code or 0
-    return code, *capsys.readouterr()
-
-
-@pytest.fixture
-def judgewell(monkeypatch, capsys):
-    return lambda *arguments: run(monkeypatch, capsys, *arguments)
 
 
 def test_a_table_with_the_best_system_first(files, judgewell):

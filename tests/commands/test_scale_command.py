@@ -1,13 +1,10 @@
 """`judgewell scale` as a user types it."""
 
 import json
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
-
-from judgewell.cli import main
 
 MAGNITUDES = """topic,doc,assessor,unit,position,scale,value
 t,a,x,x/t,1,magnitude,10
@@ -23,22 +20,10 @@ PREFERENCES = "topic,left,right,assessor,preferred\n" + "".join(
 )
 
 
-@pytest.fixture
-def judgewell(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    Path("m.csv").write_text(MAGNITUDES)
-    Path("p.csv").write_text(PREFERENCES)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["judgewell", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as ended:
-            code = ended.code or 0
-        return code, *capsys.readouterr()
-
-    return run
+@pytest.fixture(autouse=True)
+def files(tmp_path):
+    (tmp_path / "m.csv").write_text(MAGNITUDES)
+    (tmp_path / "p.csv").write_text(PREFERENCES)
 
 
 def test_magnitudes_become_qrels_whose_ratios_are_the_judges(judgewell):

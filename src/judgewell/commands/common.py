@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.errors import InputError
+from judgewell.errors import DataError, InputError, JudgewellWarning
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def choice(name: str, *choices: str, help: str) -> Callable[[Any], Any]:
@@ -39,3 +43,20 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
         if not (ours.strip() and sign and theirs.strip()):
             raise InputError(f"{text!r} does not name columns", cure="write ours=theirs, e.g. topic=qid,doc=docno")
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+
+
+def kept_where(table: pl.DataFrame, where: str | None) -> pl.DataFrame:
+    """The rows with the value asked for, told with how many are left out."""
+    import polars as pl
+
+    for column, value in (parse_columns(where) or {}).items():
+        if column not in table.columns:
+            raise DataError(f"there is no column {column!r} to choose rows by; there are {', '.join(table.columns)}")
+        kept = table.filter(pl.col(column).cast(pl.String) == value)
+        if kept.is_empty():
+            there = ", ".join(map(str, table[column].unique().sort().head(8)))
+            raise DataError(f"no row has {column} {value!r}; there are {there}")
+        text = f"{len(table) - len(kept)} of {len(table)} rows are left out by {column}={value}"
+        warnings.warn(text, JudgewellWarning, stacklevel=2)
+        table = kept
+    return table

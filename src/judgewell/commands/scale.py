@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import choice, method_options, parse_columns
+from judgewell.commands.common import choice, kept_where, method_options, parse_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,7 +73,7 @@ def scale(
     chosen = named(method, given) if given else parse(method)
     read = read_judgments if chosen.takes == "judgments" else read_pairs
     with notes(strict) as told:
-        table = _kept(read(judgments, parse_columns(columns)), where)
+        table = kept_where(read(judgments, parse_columns(columns)), where)
         if interval == "none":
             gains = chosen(table)
         else:
@@ -87,27 +87,6 @@ def scale(
             _write(gains, tables, output, record)
         if output != "-":
             _print(gains, tables, str(chosen))
-
-
-def _kept(table: pl.DataFrame, where: str | None) -> pl.DataFrame:
-    """The rows with the value asked for, told with how many are left out."""
-    import warnings
-
-    import polars as pl
-
-    from judgewell.errors import DataError, JudgewellWarning
-
-    for column, value in (parse_columns(where) or {}).items():
-        if column not in table.columns:
-            raise DataError(f"there is no column {column!r} to choose rows by; there are {', '.join(table.columns)}")
-        kept = table.filter(pl.col(column).cast(pl.String) == value)
-        if kept.is_empty():
-            there = ", ".join(map(str, table[column].unique().sort().head(8)))
-            raise DataError(f"no row has {column} {value!r}; there are {there}")
-        text = f"{len(table) - len(kept)} of {len(table)} rows are left out by {column}={value}"
-        warnings.warn(text, JudgewellWarning, stacklevel=2)
-        table = kept
-    return table
 
 
 def _write(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], output: str, record: dict[str, Any]) -> None:
