@@ -1,0 +1,1 @@
+"""The judging server: people judge on a web page, under the study's checks, and nothing they do is lost."""
