@@ -99,12 +99,20 @@ def level_gains(
 
 def mean(graded_judgments: pl.DataFrame) -> pl.DataFrame:
     """The mean of a document's judgments."""
-    return gains_frame(graded_judgments.group_by("topic", "doc").agg(gain=pl.col("value").mean(), judgments=pl.len()))
+    return gains_frame(
+        graded_judgments.group_by("topic", "doc", maintain_order=True).agg(
+            gain=pl.col("value").mean(), judgments=pl.len()
+        )
+    )
 
 
 def median(graded_judgments: pl.DataFrame) -> pl.DataFrame:
     """The median of a document's judgments; of an even count the arithmetic middle."""
-    return gains_frame(graded_judgments.group_by("topic", "doc").agg(gain=pl.col("value").median(), judgments=pl.len()))
+    return gains_frame(
+        graded_judgments.group_by("topic", "doc", maintain_order=True).agg(
+            gain=pl.col("value").median(), judgments=pl.len()
+        )
+    )
 
 
 def majority(graded_judgments: pl.DataFrame, ties: Tied = "mean") -> pl.DataFrame:
@@ -112,7 +120,9 @@ def majority(graded_judgments: pl.DataFrame, ties: Tied = "mean") -> pl.DataFram
     votes = graded_judgments.group_by("topic", "doc", "value").agg(votes=pl.len())
     top = votes.filter(pl.col("votes") == pl.col("votes").max().over("topic", "doc"))
     pick = {"lowest": pl.col("value").min(), "highest": pl.col("value").max()}.get(ties, pl.col("value").mean())
-    chosen = top.group_by("topic", "doc").agg(gain=pick, tied=pl.len())
+    chosen = (
+        top.sort("topic", "doc", "value").group_by("topic", "doc", maintain_order=True).agg(gain=pick, tied=pl.len())
+    )
     tied = chosen.filter(pl.col("tied") > 1).sort("topic", "doc")
     if len(tied) and ties == "error":
         raise DataError(f"{len(tied)} documents have no majority ({listed(tied)}); say ties=mean, lowest or highest")

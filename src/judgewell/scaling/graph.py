@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from judgewell.errors import DataError
 from judgewell.scaling.laplacian import Array, Index, summed
@@ -41,24 +40,30 @@ class Cells:
 def cells_of(pairs: pl.DataFrame, value: pl.Expr, mirrored: pl.Expr, combine: Literal["sum", "mean"]) -> Cells:
     """The cells of a pairs frame; `value` is what a row says for left over right, `mirrored` for right over left."""
     rows = pairs.lazy().select("topic", "left", "right", value=value, mirrored=mirrored)
-    ends = [rows.select("topic", doc=side) for side in ("left", "right")]
-    documents = pl.concat(ends).group_by("topic", "doc").agg(judgments=pl.len()).sort("topic", "doc")
-    found = documents.collect()
+    shown = pl.concat([rows.select("topic", doc=side) for side in ("left", "right")])
+    found = shown.group_by("topic", "doc").agg(judgments=pl.len()).sort("topic", "doc").collect()
     numbered = found.lazy().select("topic", "doc").with_row_index("number")
     for side in ("left", "right"):
         ids = numbered.rename({"doc": side, "number": f"{side}_number"})
-        rows = rows.join(ids, on=["topic", side], how="left")
+        rows = rows.join(ids, on=["topic", side], how="left", maintain_order="left")
     first, second = pl.col("left_number"), pl.col("right_number")
-    oriented = rows.select(
-        left=pl.min_horizontal(first, second),
-        right=pl.max_horizontal(first, second),
-        value=pl.when(first < second).then("value").otherwise("mirrored"),
-    )
-    total = pl.col("value").sum() if combine == "sum" else pl.col("value").mean()
-    cells = oriented.group_by("left", "right").agg(value=total, count=pl.len()).sort("left", "right").collect()
-    ints: list[NDArray[Any]] = [cells[name].to_numpy().astype(np.int64) for name in ("left", "right")]
-    count = cells["count"].to_numpy().astype(np.float64)
-    return Cells(found, ints[0], ints[1], count, cells["value"].to_numpy().astype(np.float64))
+    cell = pl.min_horizontal(first, second).cast(pl.Int64) * len(found) + pl.max_horizontal(first, second)
+    swapped = pl.when(first < second).then("value").otherwise("mirrored")
+    oriented = rows.select(cell=cell, said=swapped).collect()
+    cells, count, total = _summed_by(oriented["cell"].to_numpy(), oriented["said"].to_numpy())
+    return Cells(found, cells // len(found), cells % len(found), count, total if combine == "sum" else total / count)
+
+
+def _summed_by(keys: Index, values: Array) -> tuple[Index, Array, Array]:
+    """The distinct keys in order, how many there are of each, and the sum of their values.
+
+    Sorting and adding in the rows' order gives the same last digit every time; a parallel group-by would not.
+    """
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    count = np.diff(np.append(starts, len(keys))).astype(np.float64)
+    return ordered[starts], count, np.add.reduceat(values[order], starts)
 
 
 def component_numbers(documents: pl.DataFrame, labels: Index) -> Index:

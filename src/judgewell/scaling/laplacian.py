@@ -89,7 +89,7 @@ class System:
         return self.matrix if len(self.members) == 1 else self.matrix[documents][:, documents]
 
     def _inverse(self, documents: Index) -> Array:
-        """The pseudo-inverse of one component's block: (L + c11'/m)^-1 - 11'/(cm); with a ridge r, (L + r)^-1 - 11'/(rm)."""
+        """The pseudo-inverse of a component's block: (L + c11'/m)^-1 - 11'/(cm); with a ridge r, (L + r)^-1 - 11'/(rm)."""
         from scipy import linalg
 
         block, size = self._block(documents).toarray(), len(documents)

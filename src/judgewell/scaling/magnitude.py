@@ -102,14 +102,15 @@ def normalised(
         inner, outer = ["assessor"], []
     else:
         inner, outer = list(GROUP), ["topic"]
-    units = frame.lazy().group_by(inner).agg(unit_mean=pl.col("log").mean(), size=pl.len())
+    units = frame.group_by(inner, maintain_order=True).agg(unit_mean=pl.col("log").mean(), size=pl.len())
     centre = pl.col("unit_mean").mean()
     if topic_mean == "judgments":
         centre = (pl.col("unit_mean") * pl.col("size")).sum() / pl.col("size").sum()
     units = units.with_columns(shift=(centre.over(outer) if outer else centre) - pl.col("unit_mean"))
-    moved = frame.lazy().join(units.drop("unit_mean", "size"), on=inner, how="left", nulls_equal=True)
+    shifts = units.drop("unit_mean", "size")
+    moved = frame.join(shifts, on=inner, how="left", nulls_equal=True, maintain_order="left")
     result = moved.with_columns(log_normalised=pl.col("log") + pl.col("shift")).drop("shift")
-    return result.with_columns(normalised=pl.col("log_normalised").exp()).collect()
+    return result.with_columns(normalised=pl.col("log_normalised").exp())
 
 
 def _need_assessors(frame: pl.DataFrame) -> None:
@@ -125,7 +126,7 @@ def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFra
     """Per unit, the mean log score of its known document (`known` is H or N); units without one are refused."""
     extra_column(frame, "known", "H for the known highly relevant document, N for the known non-relevant one")
     is_known = pl.col("known") == flag
-    units = frame.group_by(list(GROUP)).agg(pl.col("log").filter(is_known).mean().alias(flag))
+    units = frame.group_by(GROUP, maintain_order=True).agg(pl.col("log").filter(is_known).mean().alias(flag))
     without = units.filter(pl.col(flag).is_null()).sort(GROUP)
     if without.is_empty():
         return units
@@ -179,7 +180,7 @@ def averaged(frame: pl.DataFrame, average: Average = "median", column: str = "no
     score = pl.col(column).log() if average.startswith("log-") else pl.col(column)
     score = score.median() if average.endswith("median") else score.mean()
     score = score.exp() if average.startswith("log-") else score
-    return gains_frame(frame.group_by("topic", "doc").agg(gain=score, judgments=pl.len()))
+    return gains_frame(frame.group_by("topic", "doc", maintain_order=True).agg(gain=score, judgments=pl.len()))
 
 
 def width_gains(

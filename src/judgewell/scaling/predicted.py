@@ -303,7 +303,8 @@ def count_relevant(
     known = table.select(pl.col("level").alias(level), "threshold", "p", "sigma")
     keys = list(by)
     counts = results.with_columns(pl.col(level).cast(pl.Float64)).group_by([*keys, level]).agg(results=pl.len())
-    joined = counts.join(known, on=level, how="left")
+    counts = counts.sort(*keys, level)
+    joined = counts.join(known, on=level, how="left", maintain_order="left")
     lost = joined.filter(pl.col("p").is_null())
     if len(lost):
         raise DataError(
@@ -317,7 +318,7 @@ def count_relevant(
         (number * pl.col("p")).sum().alias("expected"),
         (number * pl.col("sigma")).pow(2).sum().sqrt().alias("sigma"),
     ]
-    return joined.group_by(keys).agg(sums).sort(keys) if keys else joined.select(sums)
+    return joined.group_by(keys, maintain_order=True).agg(sums) if keys else joined.select(sums)
 
 
 def document_levels(

@@ -140,7 +140,7 @@ def mean_interval(frame: pl.DataFrame, column: str, level: float) -> pl.DataFram
     from scipy.special import stdtrit
 
     check_level(level)
-    found = frame.group_by("topic", "doc").agg(
+    found = frame.group_by("topic", "doc", maintain_order=True).agg(
         middle=pl.col(column).mean(), sd=pl.col(column).std(), count=pl.len().cast(pl.Float64)
     )
     count = found["count"].to_numpy()
