@@ -197,7 +197,9 @@ def _with_anchor(judgments: Any, offset: float) -> pl.DataFrame:
 
 
 def _geometric(column: str) -> pl.Expr:
-    return pl.col(column).log().mean().exp()
+    """The geometric mean; a single value stays as it is, so that a width of 7.5 does not become 7.4999…"""
+    value = pl.col(column)
+    return pl.when(pl.len() == 1).then(value.first()).otherwise(value.log().mean().exp())
 
 
 def _refuse_without_ratio(lost: int, total: int, what: str) -> None:

@@ -6,9 +6,7 @@ for outcome in run_sections(Evidence(judgments=…, labels={"sormunen": …})):
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
@@ -30,142 +28,17 @@ from judgewell.agreement import (
     unit_levels,
     workers,
 )
-from judgewell.errors import DataError, JudgewellWarning
+from judgewell.agreement.evidence import Evidence, Need, Outcome, Section, Step, Tables, given, has, made, run_section
+from judgewell.errors import DataError
 
 FEW_LEVELS = 20  # kappa is for scales of few levels; with more values it only counts coincidences
 FAILURES = 50
-
-Tables = Mapping[str, pl.DataFrame]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What there is to look at; leave out what is not known.
-
-    `labels` holds expert levels or other labels by name, `gains` the documents' scores (the plain medians of the
-    judgments where none are given), `scores` systems' scores (for topic difficulty), `likes` answers to which question
-    was liked, `lengths` documents' lengths, and `score` the function that turns pairs into gains.
-    """
-
-    judgments: pl.DataFrame | None = None
-    pairs: pl.DataFrame | None = None
-    labels: Tables = field(default_factory=dict)
-    gains: pl.DataFrame | None = None
-    scores: pl.DataFrame | None = None
-    likes: pl.DataFrame | None = None
-    lengths: pl.DataFrame | None = None
-    score: stability.Score | None = None
-    replicates: int = 1000
-    seed: int = 0
-
-    @property
-    def has_gains(self) -> bool:
-        return self.gains is not None or self.judgments is not None
-
-    def document_gains(self) -> pl.DataFrame:
-        if self.gains is not None:
-            return self.gains
-        common.tell("no gains are given: documents are scored by the plain median of their values")
-        return common.document_medians(self.judgments)
-
-    def offset(self) -> float:
-        """1 where values of 0 would spoil ratios (a scale from 0 to 100), else 0."""
-        if self.judgments is None or self.judgments["value"].min() != 0:
-            return 0.0
-        common.tell("some values are 0: ratios are taken after adding 1 to all values")
-        return 1.0
-
-    def unknown_documents(self) -> pl.DataFrame:
-        """The judgments without known documents: assessors must order those to pass, so they agree on them."""
-        frame = _there(self.judgments)
-        if "known" not in frame.columns or frame["known"].null_count() == frame.height:
-            return frame
-        common.tell("known documents, which every assessor had to tell apart, are left out of comparisons of assessors")
-        return frame.filter(pl.col("known").is_null())
-
-
-@dataclass(frozen=True)
-class Need:
-    """Something a section cannot do without."""
-
-    says: str
-    met: Callable[[Evidence], bool]
-
-
-Step = Callable[[Evidence, Tables], pl.DataFrame]
-
-
-@dataclass(frozen=True)
-class Section:
-    """One question put to the data: its name, what it answers, what it needs, and how each of its tables is made.
-
-    A step gets the evidence and the tables made before it.
-    """
-
-    name: str
-    about: str
-    needs: tuple[Need, ...]
-    steps: Mapping[str, Step]
-
-    def missing(self, evidence: Evidence) -> str | None:
-        """What the evidence lacks for this section, or nothing."""
-        lacking = [need.says for need in self.needs if not need.met(evidence)]
-        return f"needs {' and '.join(lacking)}" if lacking else None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a section gave: its tables, what was left out and why (by table, or "all"), and what it assumed."""
-
-    name: str
-    about: str
-    tables: dict[str, pl.DataFrame]
-    left_out: dict[str, str]
-    notes: tuple[str, ...]
-
-
-def run_section(section: Section, evidence: Evidence) -> Outcome:
-    """The tables of one section; a table that the data do not allow is left out with its reason."""
-    lacking = section.missing(evidence)
-    if lacking:
-        return Outcome(section.name, section.about, {}, {"all": lacking}, ())
-    tables: dict[str, pl.DataFrame] = {}
-    left_out: dict[str, str] = {}
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", JudgewellWarning)
-        for name, step in section.steps.items():
-            try:
-                tables[name] = step(evidence, tables)
-            except DataError as reason:
-                left_out[name] = str(reason)
-    notes = tuple(dict.fromkeys(str(w.message) for w in heard if issubclass(w.category, JudgewellWarning)))
-    for other in (w for w in heard if not issubclass(w.category, JudgewellWarning)):
-        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    return Outcome(section.name, section.about, tables, left_out, notes)
 
 
 def run_sections(evidence: Evidence, sections: Sequence[Section] | None = None) -> Iterator[Outcome]:
     """The outcome of every section in turn, so that a progress bar can follow."""
     for section in SECTIONS if sections is None else sections:
         yield run_section(section, evidence)
-
-
-def _there(frame: pl.DataFrame | None) -> pl.DataFrame:
-    """A table whose need was checked."""
-    if frame is None:
-        raise DataError("the table is not given")
-    return frame
-
-
-def _made(tables: Tables, name: str) -> pl.DataFrame:
-    """A table that an earlier step made."""
-    if name not in tables:
-        raise DataError(f"needs the table {name}, which was left out")
-    return tables[name]
-
-
-def _has(frame: pl.DataFrame | None, column: str) -> bool:
-    return frame is not None and column in frame.columns and frame[column].null_count() < frame.height
 
 
 def _per_label_set(evidence: Evidence, analysis: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
@@ -184,7 +57,7 @@ def _per_label_set(evidence: Evidence, analysis: Callable[[pl.DataFrame], pl.Dat
 
 
 def _alpha(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
-    frame = _there(evidence.judgments)
+    frame = given(evidence.judgments)
     value = common.judgments_of(frame)["value"]
     metrics = [metric for metric in alpha.METRICS if metric != "ratio" or value.min() >= 0]  # type: ignore[operator]
     if "ratio" not in metrics:
@@ -224,30 +97,30 @@ def _transitivity(evidence: Evidence) -> pl.DataFrame:
 
 
 def _work(evidence: Evidence) -> pl.DataFrame:
-    return _there(evidence.judgments if evidence.judgments is not None else evidence.pairs)
+    return given(evidence.judgments if evidence.judgments is not None else evidence.pairs)
 
 
 def _timed(evidence: Evidence) -> pl.DataFrame:
-    return _there(evidence.judgments if _has(evidence.judgments, "seconds") else evidence.pairs)
+    return given(evidence.judgments if has(evidence.judgments, "seconds") else evidence.pairs)
 
 
 def _partitions(evidence: Evidence) -> pl.DataFrame:
-    if evidence.score is None or not _has(evidence.pairs, "partition"):
+    if evidence.score is None or not has(evidence.pairs, "partition"):
         raise DataError("stability over partitions needs pairs with a column 'partition' and a way to score them")
-    return stability.partition_stability(_there(evidence.pairs), evidence.score, seed=evidence.seed)
+    return stability.partition_stability(given(evidence.pairs), evidence.score, seed=evidence.seed)
 
 
 JUDGED = Need("judgments", lambda e: e.judgments is not None)
-PAIRED = Need("pairs with a preference", lambda e: _has(e.pairs, "preferred"))
-LABELLED_PAIRS = Need("pairs with relevant or not", lambda e: _has(e.pairs, "left_relevant"))
+PAIRED = Need("pairs with a preference", lambda e: has(e.pairs, "preferred"))
+LABELLED_PAIRS = Need("pairs with relevant or not", lambda e: has(e.pairs, "left_relevant"))
 WORK = Need("judgments or pairs", lambda e: e.judgments is not None or e.pairs is not None)
-NAMED = Need("assessors' names", lambda e: _has(e.judgments, "assessor") or _has(e.pairs, "assessor"))
+NAMED = Need("assessors' names", lambda e: has(e.judgments, "assessor") or has(e.pairs, "assessor"))
 SCORED = Need("judgments or gains", lambda e: e.has_gains)
 LABELS = Need("labels to compare with", lambda e: bool(e.labels))
 TWO_SETS = Need("two sets of labels (gains count as one)", lambda e: len(e.labels) + e.has_gains >= 2)
-POSITIONS = Need("positions in the unit", lambda e: _has(e.judgments, "position"))
-KNOWN = Need("known documents (H and N)", lambda e: _has(e.judgments, "known") or _has(e.pairs, "left_known"))
-TIMED = Need("times", lambda e: _has(e.judgments, "seconds") or _has(e.pairs, "seconds"))
+POSITIONS = Need("positions in the unit", lambda e: has(e.judgments, "position"))
+KNOWN = Need("known documents (H and N)", lambda e: has(e.judgments, "known") or has(e.pairs, "left_known"))
+TIMED = Need("times", lambda e: has(e.judgments, "seconds") or has(e.pairs, "seconds"))
 LIKES = Need("answers to which question was liked", lambda e: e.likes is not None)
 SCORES = Need("systems' scores", lambda e: e.scores is not None)
 
@@ -271,7 +144,7 @@ def _level_steps() -> dict[str, Step]:
         "order_agreement": against(levels.order_agreement_summary),
         "order_agreement_by_topic": against(levels.order_agreement),
         "failures": against(failures.failures, most=FAILURES),
-        "failure_judgments": lambda e, t: _failure_judgments(e, _made(t, "failures")),
+        "failure_judgments": lambda e, t: _failure_judgments(e, made(t, "failures")),
     }
 
 
@@ -288,8 +161,8 @@ def _judgment_steps() -> dict[str, Step]:
 
     def against(analysis: Callable[..., pl.DataFrame], **options: object) -> Step:
         def step(evidence: Evidence, _: Tables) -> pl.DataFrame:
-            frame = _there(evidence.judgments)
-            by = [name for name in ("scale", "template") if _has(frame, name)]
+            frame = given(evidence.judgments)
+            by = [name for name in ("scale", "template") if has(frame, name)]
             return _per_label_set(evidence, lambda labels: analysis(frame, labels, by=by, **options))
 
         return step
@@ -297,14 +170,14 @@ def _judgment_steps() -> dict[str, Step]:
     return {
         "level_value_tests": against(unit_levels.level_value_tests),
         "unit_order_agreement": against(unit_levels.unit_order_agreement),
-        "level_power": against(power.level_power, sizes=(10, 20, 50, 100), replicates=500),
+        "level_power": against(power.level_power, sizes=(10, 20, 50, 100), replicates=200),
     }
 
 
 def _scale_steps() -> dict[str, Step]:
     def scales(evidence: Evidence) -> pl.DataFrame:
         frame = common.judgments_of(evidence.judgments)
-        return scale_use.scale_descriptives(frame, by=["scale"] if _has(frame, "scale") else [])
+        return scale_use.scale_descriptives(frame, by=["scale"] if has(frame, "scale") else [])
 
     def ratios(analysis: Callable[..., pl.DataFrame]) -> Step:
         def step(evidence: Evidence, _: Tables) -> pl.DataFrame:
@@ -317,7 +190,7 @@ def _scale_steps() -> dict[str, Step]:
         "scale_descriptives": lambda e, t: scales(e),
         "compare_scales": lambda e, t: scale_use.compare_scales(e.judgments),
         "widths": lambda e, t: scale_use.widths(e.judgments, offset=e.offset()),
-        "width_distribution": lambda e, t: scale_use.width_distribution(_made(t, "widths")),
+        "width_distribution": lambda e, t: scale_use.width_distribution(made(t, "widths")),
         "gain_profile": ratios(scale_use.gain_profile),
         "level_ratios": ratios(scale_use.level_ratios),
     }
@@ -341,19 +214,19 @@ def _order_steps() -> dict[str, Step]:
 
 def _known_steps() -> dict[str, Step]:
     def accuracy(evidence: Evidence, _: Tables) -> pl.DataFrame:
-        if _has(evidence.pairs, "left_known"):
+        if has(evidence.pairs, "left_known"):
             return assessors.known_pair_accuracy(evidence.pairs)
         return assessors.known_accuracy(evidence.judgments)
 
     return {
         "known_accuracy": accuracy,
-        "known_accuracy_by_topic": lambda e, t: assessors.accuracy_summary(_made(t, "known_accuracy")),
+        "known_accuracy_by_topic": lambda e, t: assessors.accuracy_summary(made(t, "known_accuracy")),
     }
 
 
 def _pairwise_steps() -> dict[str, Step]:
     def mean(table: str, statistic: str) -> Step:
-        return lambda e, t: overlap.mean_over_pairs(_made(t, table), statistic, replicates=e.replicates, seed=e.seed)
+        return lambda e, t: overlap.mean_over_pairs(made(t, table), statistic, replicates=e.replicates, seed=e.seed)
 
     return {
         "against_the_rest": lambda e, t: assessors.against_the_rest(e.unknown_documents()),
@@ -373,7 +246,7 @@ def _fleiss(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
 
 def _transitivity_steps() -> dict[str, Step]:
     def summary(by: Sequence[str]) -> Step:
-        return lambda e, t: transitivity.transitivity_summary(_made(t, "transitivity"), by=by)
+        return lambda e, t: transitivity.transitivity_summary(made(t, "transitivity"), by=by)
 
     return {
         "transitivity": lambda e, t: _transitivity(e),
@@ -381,7 +254,7 @@ def _transitivity_steps() -> dict[str, Step]:
         "transitivity_by_topic": summary(("topic",)),
         "transitivity_by_assessor": summary(("topic", "assessor")),
         "volume_against_inconsistency": lambda e, t: transitivity.volume_against_inconsistency(
-            _made(t, "transitivity_by_assessor"), "share"
+            made(t, "transitivity_by_assessor"), "share"
         ),
     }
 
@@ -391,10 +264,10 @@ def _repeat_steps() -> dict[str, Step]:
         "repeated_labels": lambda e, t: transitivity.repeated_labels(e.pairs),
         "repeated_labels_by_topic": lambda e, t: transitivity.repeated_labels(e.pairs, by=("topic",)),
         "label_volume_against_inconsistency": lambda e, t: transitivity.volume_against_inconsistency(
-            _made(t, "repeated_labels"), "changed_share"
+            made(t, "repeated_labels"), "changed_share"
         ),
         "preferences_against_labels": lambda e, t: transitivity.preferences_against_labels(
-            transitivity.transitivity_summary(_transitivity(e), by=("topic", "assessor")), _made(t, "repeated_labels")
+            transitivity.transitivity_summary(_transitivity(e), by=("topic", "assessor")), made(t, "repeated_labels")
         ),
     }
 
@@ -411,7 +284,7 @@ def _time_steps() -> dict[str, Step]:
         "time_histogram": lambda e, t: times.time_histogram(_timed(e)),
         "time_by_position": lambda e, t: times.time_by_position(_timed(e)),
         "time_and_length": lengths,
-        "time_against_length": lambda e, t: times.time_against_length(_made(t, "time_and_length")),
+        "time_against_length": lambda e, t: times.time_against_length(made(t, "time_and_length")),
     }
 
 
@@ -438,7 +311,9 @@ def _stability_steps() -> dict[str, Step]:
         offset = evidence.offset()
         return _per_label_set(
             evidence,
-            lambda labels: stability.judge_stability(evidence.judgments, labels, offset=offset, seed=evidence.seed),
+            lambda labels: stability.judge_stability(
+                evidence.judgments, labels, offset=offset, orders=200, seed=evidence.seed
+            ),
         )
 
     return {
@@ -485,8 +360,8 @@ SECTIONS: tuple[Section, ...] = (
         "which question workers liked",
         (LIKES,),
         {
-            "question_likes": lambda e, t: workers.question_likes(_there(e.likes)),
-            "likes_over_topics": lambda e, t: workers.likes_over_topics(_made(t, "question_likes")),
+            "question_likes": lambda e, t: workers.question_likes(given(e.likes)),
+            "likes_over_topics": lambda e, t: workers.likes_over_topics(made(t, "question_likes")),
         },
     ),
     Section(
@@ -497,3 +372,5 @@ SECTIONS: tuple[Section, ...] = (
     ),
     Section("stability", "how many judgments, judges and partitions are enough", (WORK,), _stability_steps()),
 )
+
+__all__ = ["SECTIONS", "Evidence", "Need", "Outcome", "Section", "run_section", "run_sections"]

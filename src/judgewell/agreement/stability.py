@@ -181,12 +181,12 @@ def _partition_row(taus: list[float | str]) -> dict[str, Any]:
 
 
 def _counts(wanted: Sequence[int] | None, most: int) -> list[int]:
-    """The sizes to try: those asked for, or all up to 30 and then ever wider steps."""
+    """The sizes to try: those asked for, or all up to 30 and then ever wider steps up to 500."""
     if most < 2:
         raise DataError(f"stability needs two to begin with; there is {most}")
     if wanted is None:
-        spread = np.geomspace(30, most, 15).round().astype(int) if most > 30 else np.zeros(0, dtype=int)
-        return sorted({*range(1, min(most, 30) + 1), *spread.tolist()})
+        few = min(most, 30)
+        return sorted({*range(1, few + 1), *np.geomspace(few, min(most, 500), 15).round().astype(int).tolist()})
     wrong = [count for count in wanted if not 1 <= count <= most]
     if wrong:
         raise InputError(f"{wrong[0]} cannot be drawn of {most}", cure=f"give numbers from 1 to {most}")

@@ -1,0 +1,156 @@
+"""Stability: exact where nothing varies, converging where it does; power equal to theory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from agreement_studies import made_study
+from scipy import stats
+
+from judgewell.agreement.power import level_power, power_of
+from judgewell.agreement.stability import (
+    document_stability,
+    inferred_levels,
+    judge_stability,
+    partition_stability,
+    unit_ratios,
+)
+from judgewell.errors import DataError, InputError, JudgewellWarning
+
+
+def judges(seed: int, count: int, noise: float) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Every judge scores one document of each level; the truth is 1, 2, 4, 8."""
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "topic": ["t"] * 4 * count,
+            "doc": ["n", "m", "r", "h"] * count,
+            "assessor": np.repeat(np.arange(count), 4).astype(str),
+            "value": np.exp(np.log([1, 2, 4, 8] * count) + noise * rng.normal(size=4 * count)),
+        }
+    )
+    return frame, pl.DataFrame({"topic": ["t"] * 4, "doc": ["n", "m", "r", "h"], "gain": [0.0, 1, 2, 3]})
+
+
+def test_inferred_levels_are_the_chain_of_median_ratios() -> None:
+    ratios = np.array([[2.0, 3], [4, np.nan], [np.nan, 5]])
+    assert inferred_levels(ratios).tolist() == [1, 3, 12]
+    assert np.isnan(inferred_levels(np.array([[2.0, np.nan]]))).tolist() == [False, False, True]
+    found, present = unit_ratios(*judges(0, 3, 0.0))
+    assert present == [0, 1, 2, 3]
+    np.testing.assert_allclose(found, 2)
+
+
+def test_without_noise_one_judge_is_enough() -> None:
+    table = judge_stability(*judges(0, 8, 0.0), orders=20)
+    assert table["judges"].to_list() == list(range(1, 9))
+    np.testing.assert_allclose(table["ssd_q3"], 0, atol=1e-20)
+    assert (table["tau_q1"] == 1).all()
+
+
+def test_more_judges_are_closer() -> None:
+    table = judge_stability(*judges(1, 40, 0.8), orders=300, counts=[1, 3, 10, 30, 40])
+    assert table["ssd_median"].is_sorted(descending=True)
+    assert table["ssd_median"][-1] == pytest.approx(0, abs=1e-20)
+    assert table["tau_median"].is_sorted()
+    assert (table["ssd_q1"] <= table["ssd_median"]).all()
+    with pytest.raises(InputError, match="41 cannot be drawn of 40"):
+        judge_stability(*judges(1, 40, 0.8), counts=[41])
+
+
+def test_orders_without_a_level_are_counted() -> None:
+    judgments, levels = made_study(0, units=40, size=3)
+    table = judge_stability(judgments, levels, orders=50, counts=[1, 30])
+    first = table.row(0, named=True)
+    assert first["undefined"] > 0
+    assert "lack a level" in first["note"]
+
+
+def test_document_stability() -> None:
+    judgments, levels = made_study(2, units=150, noise=1.0)
+    table = document_stability(judgments, levels, most=12, orders=10)
+    assert table["tau_median"].is_sorted()
+    assert table["tau_median"][-1] < 1
+    assert table["expert_tau_median"][0] < table["expert_tau_median"][-1]
+    flat = document_stability(judgments.with_columns(value=pl.lit(1.0)), most=2, orders=2)
+    assert flat["tau_median"].null_count() == 2
+    assert "ties all its documents" in flat["note"][0]
+
+
+def made_partitions() -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    worth = rng.normal(size=24)
+    rows = []
+    for partition in range(6):
+        for group in rng.permutation(24).reshape(6, 4):
+            for a, b in [(0, 1), (1, 2), (2, 3), (3, 0)]:
+                left = worth[group[a]] - worth[group[b]] + 0.5 * rng.normal() > 0
+                rows.append(("t", f"d{group[a]}", f"d{group[b]}", "left" if left else "right", partition))
+    return pl.DataFrame(rows, schema=["topic", "left", "right", "preferred", "partition"], orient="row")
+
+
+def frequency(pairs: pl.DataFrame) -> pl.DataFrame:
+    """How often a document was preferred, of the times it was shown."""
+    sides = [
+        pairs.select("topic", doc=pl.col(side), won=(pl.col("preferred") == side).cast(pl.Float64))
+        for side in ("left", "right")
+    ]
+    return pl.concat(sides).group_by("topic", "doc").agg(gain=pl.col("won").mean())
+
+
+def test_partition_stability() -> None:
+    table = partition_stability(made_partitions(), frequency, orders=8)
+    assert table["partitions"].to_list() == [1, 2, 3, 4, 5, 6]
+    assert table["tau_mean"][5] == pytest.approx(1)
+    assert table["tau_mean"].is_sorted()
+
+
+def test_a_refused_score_is_counted_with_its_words() -> None:
+    def needs_two(pairs: pl.DataFrame) -> pl.DataFrame:
+        if pairs["partition"].n_unique() < 2:
+            raise DataError("the comparisons fall into 6 components")
+        return frequency(pairs)
+
+    table = partition_stability(made_partitions(), needs_two, orders=3)
+    first = table.row(0, named=True)
+    assert (first["undefined"], first["tau_mean"]) == (3, None)
+    assert first["note"] == "the comparisons fall into 6 components"
+    with pytest.raises(DataError, match="'partition' has gaps or is missing"):
+        partition_stability(made_partitions().drop("partition"), frequency)
+    with pytest.raises(DataError, match="every topic has one"), pytest.warns(JudgewellWarning, match="one partition"):
+        partition_stability(made_partitions().filter(pl.col("partition") == 0), frequency)
+
+
+def test_power_equals_theory() -> None:
+    one = stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    other = one + 0.5
+    noncentral = 0.5 * np.sqrt(50 / 2)
+    limit = stats.t.ppf(0.975, 98)
+    theory = 1 - stats.nct.cdf(limit, 98, noncentral) + stats.nct.cdf(-limit, 98, noncentral)
+    found = power_of(one, other, (50, 50), test="welch", replicates=2000)
+    assert found["power"] == pytest.approx(theory, abs=0.035)
+    assert found["low"] < found["power"] < found["high"]
+    ranked = power_of(one, other, (50, 50), replicates=2000)["power"]
+    assert theory - 0.08 < ranked < theory + 0.035  # 0.955 of the t-test's efficiency
+    nothing = power_of(one, one, (50, 50), replicates=2000)["power"]
+    assert nothing == pytest.approx(0.05, abs=0.02)
+
+
+def test_level_power() -> None:
+    judgments, levels = made_study(0, units=60)
+    table = level_power(judgments, levels, sizes=(3, 30), replicates=200)
+    steps = table.filter(~pl.col("observed")).group_by("size").agg(pl.col("power").mean()).sort("size")
+    assert steps["power"][0] < steps["power"][1]
+    with pytest.raises(InputError, match="no test 'sign'"):
+        level_power(judgments, levels, test="sign")
+
+
+@pytest.mark.realdata
+def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
+    judgments, labels = trec8
+    table = document_stability(judgments, labels["sormunen"], most=10, orders=3)
+    assert table["tau_median"].is_sorted()
+    assert table["expert_tau_median"][9] == pytest.approx(0.445, abs=0.02)
