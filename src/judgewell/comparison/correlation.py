@@ -80,8 +80,10 @@ def concordance(first: ArrayLike, second: ArrayLike) -> Concordance:
     block = max(1, BLOCK_CELLS // (count * count))
     for start in range(0, len(flat_x), block):
         part = slice(start, start + block)
-        signs = [pair_signs(flat[:1] if alone else flat[part]) for flat, alone in ((flat_x, same_x), (flat_y, same_y))]
-        totals[:, part] = _totals(*signs)
+        signs_x = pair_signs(flat_x[:1] if same_x else flat_x[part])
+        signs_y = pair_signs(flat_y[:1] if same_y else flat_y[part])
+        for total, found in zip(totals, _totals(signs_x, signs_y), strict=True):
+            total[part] = found
     gap, both, tied_x, tied_y = (total.reshape(lead) for total in totals)
     pairs = count * (count - 1) // 2
     return Concordance(pairs, (both + gap) // 2, (both - gap) // 2, tied_x, tied_y)

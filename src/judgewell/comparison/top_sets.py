@@ -65,7 +65,7 @@ def top_set(
     check_systems(scores)
     check_alpha(alpha)
     ranks = tie_ranks(scores.means)
-    best = int(np.flatnonzero(ranks == ranks.max())[0])
+    best = min(np.flatnonzero(ranks == ranks.max()).tolist(), key=lambda at: scores.systems[at])
     others, bests = pairs_of(len(scores.systems), best)
     differences = scores.values[others] - scores.values[bests]
     found = paired_tests(differences, test, resamples=resamples, seed=seed, zeros=zeros)

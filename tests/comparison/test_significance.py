@@ -1,0 +1,265 @@
+"""Paired tests: equal to scipy pair by pair, at their nominal level on null data, with intervals that cover."""
+
+from __future__ import annotations
+
+import csv
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.signed_rank import rank_sums, wilcoxon_p
+from judgewell.comparison.significance import (
+    TESTS,
+    compare_systems,
+    corrected,
+    paired_tests,
+    pairs_of,
+    randomisation_p,
+    t_p,
+)
+from judgewell.comparison.top_sets import TopSet, overlap, top_set
+from judgewell.errors import DataError, InputError
+
+smooth = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=60)
+few_with_ties = st.lists(st.integers(-4, 4).map(float), min_size=2, max_size=7)  # scipy is slow on 8 to 13
+many_with_ties = st.lists(st.integers(-9, 9).map(float), min_size=14, max_size=60)
+
+
+def untied(values: list[float]) -> bool:
+    return len(values) > 13 or len({abs(value) for value in values} - {0.0}) == len(values)
+
+
+def array_of(values: object, **names: tuple[str, ...]) -> ScoreArray:
+    table = np.asarray(values, dtype=float)
+    systems = names.get("systems") or tuple(f"s{at}" for at in range(len(table)))
+    return ScoreArray(systems, tuple(f"t{at}" for at in range(table.shape[1])), table, "nDCG@10")
+
+
+@settings(deadline=None)
+@given(
+    st.one_of(smooth.filter(untied), few_with_ties, many_with_ties),
+    st.sampled_from([("drop", "wilcox"), ("pratt", "pratt")]),
+)
+def test_wilcoxon_is_scipys_by_default(values: list[float], zeros: tuple[str, str]) -> None:
+    differences = np.array(values)
+    ours = wilcoxon_p(differences[None], zeros[0])[0]  # type: ignore[arg-type]
+    if not differences.any():
+        assert ours == 1.0
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = stats.wilcoxon(differences, zero_method=zeros[1]).pvalue
+    assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(st.one_of(smooth, few_with_ties, many_with_ties))
+def test_t_is_scipys(values: list[float]) -> None:
+    differences = np.array(values)
+    if not differences.any():
+        assert t_p(differences[None])[0] == 1.0
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = stats.ttest_rel(differences, np.zeros(len(differences)))
+        interval = theirs.confidence_interval()
+    assert t_p(differences[None])[0] == pytest.approx(theirs.pvalue, abs=1e-12)
+    found = paired_tests(differences[None])
+    np.testing.assert_allclose([found.low[0], found.high[0]], interval, atol=1e-12)
+
+
+def test_wilcoxon_changes_its_way_where_scipy_does() -> None:
+    rng = np.random.default_rng(0)
+    for topics in (13, 14, 50, 51):
+        clean = rng.normal(0.2, 1, topics)
+        rounded = np.round(clean, 1)
+        for differences in (clean, rounded, np.append(clean[1:], 0.0)):
+            ours = wilcoxon_p(differences[None])[0]
+            assert ours == pytest.approx(stats.wilcoxon(differences).pvalue, abs=1e-12), topics
+
+
+def test_rows_are_tested_each_as_alone() -> None:
+    rng = np.random.default_rng(3)
+    mixed = np.stack([rng.normal(size=12), rng.integers(-2, 3, 12).astype(float), np.zeros(12)])
+    for test in TESTS:
+        together = paired_tests(mixed, test, resamples=500).p
+        alone = [paired_tests(row[None], test, resamples=500).p[0] for row in mixed]
+        np.testing.assert_allclose(together, alone)
+        assert together[2] == 1.0
+
+
+def test_rank_sums_worked_by_hand() -> None:
+    won, lost = rank_sums(np.array([[3.0, -1.0, 0.0, 1.0, 2.0]]))
+    assert (won[0], lost[0]) == (4 + 1.5 + 3, 1.5)
+
+
+def test_randomisation_of_few_topics_is_exact() -> None:
+    differences = np.array([[1.0, 2.0, 3.0]])
+    # of the 8 sign patterns only +++ and −−− reach 6
+    assert randomisation_p(differences, 10, np.random.default_rng(0))[0] == 2 / 8
+    assert randomisation_p(np.array([[0.1, 0.2, -0.3]]), 10, np.random.default_rng(0))[0] == 1.0
+    rng = np.random.default_rng(5)
+    row = rng.normal(0.3, 1, 11)
+    exact = stats.permutation_test((row,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
+    assert randomisation_p(row[None], 1, rng)[0] == pytest.approx(exact)
+
+
+def test_randomisation_of_many_topics_is_seeded_and_near_t() -> None:
+    differences = np.random.default_rng(2).normal(0.3, 1, (20, 40))
+    first = paired_tests(differences, "randomisation", seed=7).p
+    assert (first == paired_tests(differences, "randomisation", seed=7).p).all()
+    assert (first != paired_tests(differences, "randomisation", seed=8).p).any()
+    np.testing.assert_allclose(first, t_p(differences), atol=0.03)
+    np.testing.assert_allclose(paired_tests(differences, "bootstrap").p, t_p(differences), atol=0.05)
+
+
+def test_holm_and_benjamini_hochberg() -> None:
+    p = np.array([0.01, 0.04, 0.03, 0.005])
+    np.testing.assert_allclose(corrected(p, "holm"), [0.03, 0.06, 0.06, 0.02])
+    np.testing.assert_allclose(corrected(p, "bh"), stats.false_discovery_control(p))
+    some = np.random.default_rng(0).random(200) ** 3
+    np.testing.assert_allclose(corrected(some, "bh"), stats.false_discovery_control(some))
+    assert (corrected(some, "holm") >= corrected(some, "bh")).all()
+    assert corrected(some) is some
+
+
+def test_all_pairs_or_against_a_baseline() -> None:
+    scores = array_of([[0.1, 0.2, 0.3], [0.4, 0.5, 0.7], [0.1, 0.2, 0.3]], systems=("a", "b", "c"))
+    found = compare_systems(scores)
+    assert found.select("first", "second").rows() == [("b", "a"), ("a", "c"), ("b", "c")]
+    same = found.row(1, named=True)
+    assert (same["difference"], same["p"], same["effect"], same["significant"]) == (0, 1, 0, False)
+    assert found["wins"].to_list() == [3, 0, 3]
+    against = compare_systems(scores, baseline="b", correction="holm")
+    assert against["first"].to_list() == ["a", "c"]
+    assert (against["difference"] < 0).all()
+    assert (against["p_corrected"] >= against["p"]).all()
+    differences = np.array([0.3, 0.3, 0.4])
+    assert found["effect"][0] == pytest.approx(differences.mean() / differences.std(ddof=1))
+
+
+def test_what_cannot_be_tested_is_said() -> None:
+    with pytest.raises(DataError, match="one topic"):
+        compare_systems(array_of([[0.1], [0.2]]))
+    with pytest.raises(DataError, match="one system"):
+        compare_systems(array_of([[0.1, 0.2]]))
+    with pytest.raises(InputError, match="no system 'z'"):
+        compare_systems(array_of([[0.1, 0.2], [0.3, 0.4]]), baseline="z")
+    with pytest.raises(InputError, match="t, wilcoxon"):
+        paired_tests(np.ones((1, 3)), "sign")  # type: ignore[arg-type]
+
+
+def test_7503_wilcoxon_tests_in_a_blink() -> None:
+    values = np.random.default_rng(0).random((123, 50))
+    first, second = pairs_of(123)
+    assert len(first) == 7503
+    begun = time.process_time()
+    p = wilcoxon_p(values[first] - values[second])
+    assert time.process_time() - begun < 1.0
+    assert ((p > 0) & (p <= 1)).all()
+
+
+def test_top_set_and_overlap() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.random(30)
+    values = [base, base, base - 0.3 - 0.01 * rng.random(30), base + rng.normal(-0.1, 0.3, 30)]
+    found = top_set(array_of(values, systems=("b", "a", "worse", "noisy")))
+    assert found.best == "a"  # a and b tie for best: the first by name
+    assert set(found.members) == {"a", "b", "noisy"}
+    assert found.p["b"] == 1.0
+    assert found.p["worse"] < 0.05
+    shared = overlap(found, TopSet("a", ("a", "worse"), {}))
+    assert (shared.shared, shared.union) == (1, 4)
+    assert shared.jaccard == 1 / 4
+    assert shared.share_of_first == 1 / 3
+
+
+def null_collection(systems: int, topics: int, rng: np.random.Generator) -> np.ndarray:
+    """Systems that differ by chance alone: hard and easy topics, skewed scores, each topic's scores dealt out anew."""
+    difficulty = rng.beta(1.2, 2.0, topics)
+    scores = np.clip(rng.beta(2, 3, (systems, topics)) * 0.6 + difficulty * 0.4, 0, 1)
+    return rng.permuted(scores, axis=0)
+
+
+def false_alarms(test: str, topics: int, seed: int, collections: int = 60) -> float:
+    """The share of significant pairs among independent pairs of systems that do not differ."""
+    rng = np.random.default_rng(seed)
+    alarms = []
+    for number in range(collections):
+        values = null_collection(40, topics, rng)
+        differences = values[0::2] - values[1::2]
+        alarms.append((paired_tests(differences, test, resamples=1000, seed=number).p < 0.05).mean())  # type: ignore[arg-type]
+    return float(np.mean(alarms))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("topics", [10, 25, 50])
+def test_false_alarms_at_the_nominal_level(test: str, topics: int) -> None:
+    rate = false_alarms(test, topics, seed=1)
+    # 1,200 independent tests: the standard error of a rate of 5 % is 0.6 points
+    assert 0.03 < rate < 0.07, rate
+
+
+@pytest.mark.realdata
+def test_false_alarms_on_shuffled_real_systems(data: Path) -> None:
+    """Average precision of 128 real systems, each topic's scores dealt out anew: 5 % of pairs are told apart."""
+    values = read_ap(data).values[:128]
+    rng = np.random.default_rng(0)
+    rates = {test: [] for test in ("t", "wilcoxon", "randomisation")}
+    for _ in range(20):
+        dealt = rng.permuted(values, axis=0)
+        for test, found in rates.items():
+            found.append((paired_tests(dealt[0::2] - dealt[1::2], test, resamples=1000).p < 0.05).mean())
+    for test, found in rates.items():
+        assert 0.03 < np.mean(found) < 0.07, (test, np.mean(found))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+@pytest.mark.parametrize("topics", [10, 50])
+def test_intervals_cover_the_true_difference(test: str, topics: int) -> None:
+    """Topics drawn from a large population with a known mean difference."""
+    rng = np.random.default_rng(4)
+    population = rng.beta(2, 3, 100_000) * rng.choice([0.0, 1.0], 100_000, p=[0.2, 0.8]) - rng.beta(2, 4, 100_000)
+    drawn = population[rng.integers(0, len(population), (1500, topics))]
+    found = paired_tests(drawn, test, resamples=1000)  # type: ignore[arg-type]
+    covered = ((found.low <= population.mean()) & (population.mean() <= found.high)).mean()
+    assert 0.93 < covered < 0.975, covered
+
+
+def read_ap(data: Path) -> ScoreArray:
+    with (data / "trec8" / "ap.129-systems.csv").open() as file:
+        header, *rows = list(csv.reader(file))
+    values = np.array([[float(cell) for cell in row[1:]] for row in rows])
+    return ScoreArray(tuple(row[0] for row in rows), tuple(header[1:]), values, "AP")
+
+
+@pytest.mark.realdata
+def test_trec8_systems(data: Path) -> None:
+    scores = read_ap(data)
+    assert scores.values.shape == (129, 50)
+    assert scores.of("READWARE2").mean() == pytest.approx(0.4692, abs=5e-5)
+    found = compare_systems(scores, "wilcoxon", correction="bh")
+    assert len(found) == 129 * 128 // 2
+    best = top_set(scores)
+    assert best.best == "READWARE2"
+    assert best.members[0] == "READWARE2"
+    pairs = found.filter((pl.col("first") == "READWARE2") | (pl.col("second") == "READWARE2"))
+    told = set(pairs.filter(pl.col("p") < 0.05)["second"])
+    assert set(best.members) == set(scores.systems) - told
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for row in found.sample(40, seed=0).iter_rows(named=True):
+            theirs = stats.wilcoxon(scores.of(row["first"]), scores.of(row["second"])).pvalue
+            assert row["p"] == pytest.approx(theirs, abs=1e-12)
+    assert top_set(scores, correction="holm").members[: len(best.members)] != ()
+    assert set(best.members) <= set(top_set(scores, correction="holm").members)
