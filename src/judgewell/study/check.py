@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import polars as pl
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.study.cost import Cost, cost_of_design, group_alternatives, unit_alternatives
-from judgewell.study.design import Design, make_design
+from judgewell.study.design import Design, Note, make_design
 from judgewell.study.file import Problem, Source, parse, read_source
 from judgewell.study.inputs import Inputs, read_inputs
 from judgewell.study.model import Study
@@ -46,7 +47,7 @@ def check_study(path: str | Path) -> Checked:
             problem, _, cure = str(error).partition("; ")
             return Checked((source.problem(place, problem, cure or None),), tuple(noted), study, inputs)
     noted += [source.problem(place, str(warning.message)) for warning in told]
-    noted += [source.problem(place, note) for note in design.notes]
+    noted += [source.problem(place, note) for note in _condensed(design.notes)]
     noted += _unwise(study, inputs, design, source)
     return Checked((), tuple(noted), study, inputs, design, cost_of_design(study, design))
 
@@ -78,6 +79,15 @@ def alternatives(study: Study, inputs: Inputs) -> pl.DataFrame:
     ]
     topics = [(n, high, low) if high and low else (n, 0, 0) for n, (high, low) in zip(sizes, known, strict=True)]
     return group_alternatives(topics, study)
+
+
+def _condensed(notes: Sequence[Note]) -> list[str]:
+    """The first note of each kind, and for how many more topics the like is true."""
+    kinds: dict[str, list[Note]] = {}
+    for note in notes:
+        kinds.setdefault(note.kind, []).append(note)
+    more = {kind: f" (and so in {len(same) - 1} more topics)" if len(same) > 1 else "" for kind, same in kinds.items()}
+    return [f"{same[0]}{more[kind]}" for kind, same in kinds.items()]
 
 
 def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> list[Problem]:
@@ -112,8 +122,8 @@ def _unreachable(study: Study, design: Design, source: Source) -> list[Problem]:
     people = study.work.assessors
     if people is None:
         return []
-    by_topic = design.units.group_by("topic").agg(pl.col("assessors").sum()).sort("assessors", descending=True)
-    topic, completions = by_topic.row(0)
+    by_topic = design.units.group_by("topic").agg(pl.col("assessors").sum())
+    topic, completions = by_topic.sort(-pl.col("assessors").cast(pl.Int64), "topic").row(0)
     told = []
     can = people * study.work.units_per_topic
     if completions > can:

@@ -87,7 +87,7 @@ def unit_alternatives(
     *,
     sizes: Sequence[int] = UNIT_SIZES,
     redundancies: Sequence[int] = REDUNDANCIES,
-    rounds: int = 20,
+    rounds: int | None = None,
 ) -> pl.DataFrame:
     """Units of several sizes and redundancies for topics of these sizes, with cost and expected reliability."""
     known = 2 if study.known else 0
@@ -112,7 +112,7 @@ def group_alternatives(
     *,
     partners: Sequence[int] = PARTNERS,
     shares: Sequence[float] = SHARES,
-    rounds: int = 10,
+    rounds: int | None = None,
 ) -> pl.DataFrame:
     """Numbers of partners and shares of others met, for topics of (documents, known relevant, known not relevant)."""
     settings = study.groups

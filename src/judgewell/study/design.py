@@ -52,6 +52,18 @@ PAIRS = {
 
 
 @dataclass(frozen=True)
+class Note:
+    """Something that the rule could not give a topic."""
+
+    topic: str
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"topic {self.topic}: {self.text}"
+
+
+@dataclass(frozen=True)
 class Design:
     """The work of a study in tables.
 
@@ -64,7 +76,7 @@ class Design:
     units: pl.DataFrame
     documents: pl.DataFrame
     pairs: pl.DataFrame
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def completions(self) -> int:
@@ -81,7 +93,7 @@ def make_design(study: Study, inputs: Inputs) -> Design:
     """The design of a study; what cannot be is an error that names the topic."""
     make = _of_groups if study.groups else _of_templates if study.templates else _of_units
     units, documents, pairs = [], [], []
-    notes: list[str] = []
+    notes: list[Note] = []
     for part in make(study, inputs):
         units.append(part.units)
         documents.append(part.documents)
@@ -306,26 +318,28 @@ def _group_tables(topic: str, made: Grouping, docs: list[str], settings: Groups,
     return Design(_with_all(units), pl.DataFrame(schema=DOCUMENTS), pairs, _group_notes(topic, made, settings))
 
 
-def _group_notes(topic: str, made: Grouping, settings: Groups) -> tuple[str, ...]:
+def _group_notes(topic: str, made: Grouping, settings: Groups) -> tuple[Note, ...]:
     """What the rule could not give this topic."""
     plan = made.plan
-    told = []
-    if plan.padding:
-        told.append(f"{plan.padding} graded documents from outside the pool fill up its groups")
-    if plan.size < settings.documents:
-        told.append(
-            f"its {plan.documents} documents make one group of {plan.size}, each meeting {plan.partners} others"
-        )
-    if made.resampled:
-        places = plan.size * plan.groups
-        told.append(f"{made.resampled} of the {places} places of a partition repeat a document of another group")
-    if made.repeats:
-        told.append(f"{made.repeats} of {made.pairs.shape[0] * made.pairs.shape[1]} pairs meet again in a later group")
-    if made.known_repeats:
-        told.append(f"{made.known_repeats} of {len(made.pairs)} known pairs are the same as in an earlier group")
-    if made.breaks:
-        told.append(f"{made.breaks} times both documents of a pair change at once")
-    return tuple(f"topic {topic}: {note}" for note in told)
+    pairs = made.pairs.shape[0] * made.pairs.shape[1]
+    told = {
+        "padding": (plan.padding, f"{plan.padding} graded documents from outside the pool fill up its groups"),
+        "small": (
+            settings.documents - plan.size,
+            f"its {plan.documents} documents make one group of {plan.size}, each meeting {plan.partners} others",
+        ),
+        "resampled": (
+            made.resampled,
+            f"{made.resampled} of the {plan.size * plan.groups} places of a partition repeat a document of another",
+        ),
+        "repeats": (made.repeats, f"{made.repeats} of {pairs} pairs meet again in a later group"),
+        "known_repeats": (
+            made.known_repeats,
+            f"{made.known_repeats} of {len(made.pairs)} known pairs are the same as in an earlier group",
+        ),
+        "breaks": (made.breaks, f"{made.breaks} times both documents of a pair change at once"),
+    }
+    return tuple(Note(topic, kind, text) for kind, (count, text) in told.items() if count)
 
 
 def _picked(names: Sequence[str | None], numbers: Whole) -> pl.Series:

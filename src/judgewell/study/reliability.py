@@ -19,7 +19,10 @@ from judgewell.study.graphs import make_graphs
 from judgewell.study.groups import GroupPlan, make_groups
 from judgewell.study.units import Whole, make_units
 
-LARGEST = 300  # documents of a simulated topic; reliability hardly depends on more
+# A simulated topic is kept small: reliability depends on how often a document is judged, hardly on how many there are.
+LARGEST = 150
+MOST_PAIRS = 20_000
+ENOUGH = 2000  # documents over all rounds, so that small topics are simulated more often
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ def reliability_of_units(
     known: int = 2,
     *,
     seed: int,
-    rounds: int = 20,
+    rounds: int | None = None,
     assumed: Assumed | None = None,
 ) -> float:
     """The expected reliability of document medians after each unit's mean is taken out (METHODS 3.1, 4.1)."""
@@ -47,7 +50,7 @@ def reliability_of_units(
     rng = generator(seed, "reliability", str(documents), str(size), str(redundancy))
     known = min(known, documents)
     found = []
-    for _ in range(rounds):
+    for _ in range(rounds or _rounds(documents)):
         units = make_units(documents, size, redundancy, rng, known=tuple(range(known)))
         worth = rng.normal(0, assumed.documents, documents)
         found.append(_squared(worth, _estimated(units, worth, assumed, rng)))
@@ -55,7 +58,7 @@ def reliability_of_units(
 
 
 def reliability_of_pairs(
-    plan: GroupPlan, assessors: int, *, seed: int, rounds: int = 10, assumed: Assumed | None = None
+    plan: GroupPlan, assessors: int, *, seed: int, rounds: int | None = None, assumed: Assumed | None = None
 ) -> float:
     """The expected reliability of gains from ratios: least squares over the log ratios of all pairs (METHODS 4.6).
 
@@ -63,10 +66,10 @@ def reliability_of_pairs(
     """
     assumed = assumed or Assumed()
     rng = generator(seed, "reliability", *map(str, (plan.documents, plan.size, plan.partners, plan.partitions)))
-    small = _smaller(plan)
+    small = _smaller(plan, assessors)
     graphs = make_graphs(small.size, small.partners, rng, 32)
     found = []
-    for _ in range(rounds):
+    for _ in range(rounds or _rounds(small.documents)):
         pairs = make_groups(small, rng, graphs=graphs, avoid_repeats=False).pairs.reshape(-1, 2)
         pairs = np.repeat(pairs, assessors, axis=0)
         worth = rng.normal(0, assumed.documents, small.documents)
@@ -75,11 +78,17 @@ def reliability_of_pairs(
     return float(np.mean(found))
 
 
-def _smaller(plan: GroupPlan) -> GroupPlan:
+def _rounds(documents: int) -> int:
+    return max(5, -(-ENOUGH // documents))
+
+
+def _smaller(plan: GroupPlan, assessors: int) -> GroupPlan:
     """The plan for a topic that can be simulated quickly: fewer documents, the same number of meetings of each."""
-    if plan.documents <= LARGEST:
+    pairs_of_each = plan.partners * plan.partitions * assessors / 2
+    most = max(3 * plan.size, min(LARGEST, int(MOST_PAIRS / pairs_of_each)))
+    if plan.documents <= most:
         return plan
-    groups = LARGEST // plan.size
+    groups = most // plan.size
     return GroupPlan(groups * plan.size, plan.size, plan.partners, plan.partitions, groups, 0)
 
 
@@ -96,14 +105,11 @@ def _estimated(
 
 def _least_squares(pairs: Whole, ratios: NDArray[np.float64], documents: int) -> NDArray[np.float64]:
     """The worths whose differences fit the log ratios best: the graph's Laplacian, with a mean of 0."""
-    laplacian = np.zeros((documents, documents))
-    np.add.at(laplacian, (pairs[:, 0], pairs[:, 0]), 1)
-    np.add.at(laplacian, (pairs[:, 1], pairs[:, 1]), 1)
-    np.add.at(laplacian, (pairs[:, 0], pairs[:, 1]), -1)
-    np.add.at(laplacian, (pairs[:, 1], pairs[:, 0]), -1)
-    sums = np.zeros(documents)
-    np.add.at(sums, pairs[:, 0], ratios)
-    np.add.at(sums, pairs[:, 1], -ratios)
+    left, right = pairs[:, 0], pairs[:, 1]
+    met = np.bincount(left * documents + right, minlength=documents**2).reshape(documents, documents).astype(float)
+    met += met.T
+    laplacian = np.diag(met.sum(axis=1)) - met
+    sums = np.bincount(left, ratios, documents) - np.bincount(right, ratios, documents)
     solved: NDArray[np.float64] = np.linalg.lstsq(laplacian, sums, rcond=None)[0].astype(np.float64)
     return solved
 

@@ -1,0 +1,257 @@
+"""The study file: every mistake at once with line, value, rule and cure; frozen once judging began."""
+
+import json
+import re
+
+import pytest
+
+from judgewell.errors import InputError
+from judgewell.study.check import check_study, load_study
+from judgewell.study.file import read_study
+from judgewell.study.frozen import changes, freeze, refuse_changes, study_hash
+from judgewell.study.model import Study
+from judgewell.study.new import KINDS, new_study, study_text
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A study of magnitudes to be edited; gives its file and an editor of single passages."""
+    new_study(tmp_path / "tea", "magnitude")
+    path = tmp_path / "tea" / "study.toml"
+
+    def edited(*changed):
+        text = path.read_text()
+        for old, new in changed:
+            assert old in text
+            text = text.replace(old, new, 1)
+        path.write_text(text)
+        return path
+
+    return edited
+
+
+def told(path):
+    """The mistakes without the folder in front."""
+    return [str(problem).removeprefix(f"{path.parent}/") for problem in check_study(path).mistakes]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_study_to_begin_with_runs_as_it_is(tmp_path, kind):
+    written = new_study(tmp_path / kind, kind)
+    assert all(path.exists() for path in written)
+    checked = check_study(written[0])
+    assert checked.mistakes == ()
+    assert checked.study is not None
+    assert checked.study.study.name == kind
+    assert checked.design is not None
+    assert checked.design.judgments > 0
+    if kind not in ("pairs", "templates"):
+        assert checked.warnings == ()
+        assert [*checked.study.scales] == [kind]
+
+
+def test_files_that_are_there_are_never_overwritten(tmp_path):
+    new_study(tmp_path / "a")
+    with pytest.raises(InputError, match=r"study\.toml is there already"):
+        new_study(tmp_path / "a")
+    with pytest.raises(InputError, match="choose one of magnitude"):
+        new_study(tmp_path / "b", "likert")
+
+
+def test_a_study_s_name_is_made_of_the_folder_s(tmp_path):
+    assert 'name = "Tea-time-2"' in study_text("binary", "Tea  time (2)")
+    assert 'name = "study"' in study_text("binary", "—")
+
+
+def test_every_mistake_is_told_at_once_with_its_line(study):
+    path = study(
+        ("documents = 6 ", "documents = 0 "),
+        ("redundancy = 5 ", 'redundancy = "five" '),
+        ('order = "random"', 'order = "latin"'),
+        ("seed = 1", "sede = 1"),
+        ("silence = 10 ", "silence = true "),
+        ('name = "tea"', 'name = "te a"'),
+        ("lengths = [40, 120, 260]", "lengths = [40, 40]"),
+        ("right = 2", "right = 7"),
+        ('[platform]\nkind = "invite"', '[platform]\nkind = "prolific"'),
+        ("high = [3]", "high = [3, 0]"),
+    )
+    text = path.read_text().split("\n")
+    mistakes = told(path)
+    expected = {
+        "documents = 0": "units.documents 0 must be at least 1; it is how many documents a unit has",
+        'redundancy = "five"': "units.redundancy 'five' is not a whole number; it is how often each document is judged",
+        'order = "latin"': "units.order 'latin' is not one of 'random' or 'balanced'",
+        "sede = 1": "there is no setting study.sede; did you mean seed?",
+        "silence = true": "work.silence true is not a number",
+        'name = "te a"': "study.name 'te a' may hold letters, digits, dots, dashes and underscores only",
+        "[checks.practice]": "checks.practice: lines of lengths 40, 40 do not make a practice",
+        "[[checks.question]]": "checks.question.1: answer 7 of the question",
+        "[platform]": "platform: prolific needs codes.completed",
+        "[known]": "known: grade 0 cannot be known relevant and known not relevant",
+    }
+    assert len(mistakes) == len(expected)
+    for start, said in expected.items():
+        line = next(number for number, content in enumerate(text, start=1) if content.startswith(start))
+        assert any(mistake.startswith(f"study.toml:{line}: {said}") for mistake in mistakes), (start, mistakes)
+    lines = [int(re.match(r"study\.toml:(\d+)", mistake)[1]) for mistake in mistakes]
+    assert lines == sorted(lines)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ((("[units]", "[groups]\n[units]"),), r"\[groups\] beside \[units\]; keep one design"),
+        ((("[scale]", "[scales]"),), "there is no setting scales; did you mean scale?"),
+        ((("[scale]", "[scales]"),), "the study has no scale"),
+        ((('kind = "magnitude"', 'kind = "likert"'),), "scale 'likert'|is not one of 'binary', 'ordinal'"),
+        ((('kind = "magnitude"', "# kind"),), r"scale\.kind is missing"),
+        ((('kind = "magnitude"', 'kind = "s100"'),), r"there is no setting scale\.relative"),
+        ((("relative = true", 'relative = "yes"'),), r"scale\.relative 'yes' is neither true nor false"),
+        ((('[grades]\nfile = "grades.qrels"', "#"),), r"\[known\] needs expert grades; add \[grades\]"),
+        ((('[topics]\nfile = "topics.txt"', "[topics]\n"),), r"topics\.file is missing; TREC topics, id<TAB>text"),
+        ((('file = "pool.csv"', "# nothing"),), r"pool: name either runs to pool or the file of a ready list"),
+        ((("[units]", "[double]\nshare = 2.0\n[units]"),), r"double\.share 2\.0 must be at most 1"),
+        ((("right = 2\ntries = 2", "right = 2\ntries = 1"),), r"checks\.question\.1\.tries 1 must be at least 2"),
+        ((("[scale]", "[[scale]]\nkind='magnitude'\n[[scale]]"),), "two scales are called 'magnitude'"),
+    ],
+)
+def test_single_mistakes_are_told_in_plain_words(study, changed, said):
+    mistakes = told(study(*changed))
+    assert any(re.search(said, mistake) for mistake in mistakes), mistakes
+    assert all("\n" not in mistake and "pydantic" not in mistake for mistake in mistakes)
+
+
+def test_what_is_not_toml_is_told_with_its_line(study):
+    path = study(("documents = 6", "documents = = 6"))
+    line = next(number for number, text in enumerate(path.read_text().split("\n"), 1) if "= = 6" in text)
+    with pytest.raises(InputError, match=f"study.toml:{line}: this is not TOML: invalid value"):
+        check_study(path)
+    with pytest.raises(InputError, match="there is no such file; make one with judgewell new"):
+        check_study(path.parent / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ((("topics.txt", "topic.txt"),), r"study\.toml:\d+: there is no file topic\.txt"),
+        ((('# only = ["1"]', 'only = ["1", "9"]'),), r"study\.toml:\d+: topic '9' is not in the topic file"),
+        ((('# only = ["1"]', 'only = ["1"]'),), r"topic '2' is not among the study's topics"),
+        ((('file = "pool.csv"', 'runs = ["runs/*.run"]'),), r"study\.toml:\d+: no run file matches runs/\*\.run"),
+        (
+            (("high = [3]\nreserve = [2]", "high = [7]"),),
+            "topic 1: no document is known to be highly relevant; grade one",
+        ),
+    ],
+)
+def test_files_that_do_not_fit_are_told(study, changed, said):
+    mistakes = told(study(*changed))
+    assert any(re.search(said, mistake) for mistake in mistakes), mistakes
+
+
+def test_all_bad_files_are_told_together(study):
+    path = study()
+    folder = path.parent
+    (folder / "documents.jsonl").write_text('{"doc": "a"}\n')
+    (folder / "topics.txt").write_text("1\n")
+    (folder / "pool.csv").write_text("topic,document\n1,a\n")
+    (folder / "grades.qrels").write_text("1 0 a\n")
+    files = {mistake.split(":")[0] for mistake in told(path)}
+    assert files == {"documents.jsonl", "topics.txt", "pool.csv", "grades.qrels"}
+
+
+def test_documents_without_text_and_topics_without_documents_are_told(study):
+    path = study()
+    (path.parent / "pool.csv").write_text("topic,doc\n1,bread-box\n1,lost-1\n1,lost-2\n")
+    mistakes = told(path)
+    assert any("the pool has no documents for topic 2" in mistake for mistake in mistakes)
+    assert any("does not have 2 documents: lost-1 (topic 1), lost-2 (topic 1)" in mistake for mistake in mistakes)
+
+
+def test_what_is_unwise_is_a_warning(study):
+    path = study(
+        ("documents = 6 ", "documents = 12 "),
+        ("[work]", "[work]\nassessors = 2"),
+        ("comment = 3 ", "comment = 0 "),
+        ("[checks.practice] ", "[checks.review]\n[checks.practice] "),
+        ("[known]\nhigh = [3]\nreserve = [2] ", "# "),
+        ("low = [0]", ""),
+    )
+    checked = check_study(path)
+    assert checked.mistakes == ()
+    said = "\n".join(map(str, checked.warnings))
+    for part in (
+        "no known documents",
+        "2 topics have fewer documents than a unit of 12 (first 1)",
+        "2 assessors can do 2 units of a topic, topic 1 needs 5",
+        "comments are reviewed but not asked for",
+    ):
+        assert part in said
+
+
+def test_loading_raises_the_first_mistake_and_counts_the_others(study):
+    path = study(("documents = 6 ", "documents = 0 "), ("redundancy = 5 ", "redundancy = 0 "))
+    for load in (read_study, load_study):
+        with pytest.raises(InputError, match=r"units\.documents 0 must be at least 1 \(1 more: judgewell check"):
+            load(path)
+
+
+def test_the_frozen_study_forgives_layout_and_refuses_changes(study):
+    path = study()
+    frozen = json.loads(json.dumps(freeze(path)))
+    refuse_changes(frozen, path)
+    study(("# A judging study.", "# Our judging study."), ("[pay]", "[pay]\noverhead = 60.0"))
+    refuse_changes(frozen, path)
+    assert study_hash(freeze(path)) == study_hash(frozen)
+    study(("redundancy = 5 ", "redundancy = 7 "), ('"A price list of bakeries"', '"Nothing"'))
+    grades = path.parent / "grades.qrels"
+    grades.write_text(grades.read_text().replace("bread-box 3", "bread-box 2"))
+    assert study_hash(freeze(path)) != study_hash(frozen)
+    with pytest.raises(InputError) as refused:
+        refuse_changes(frozen, path)
+    said = str(refused.value)
+    assert "units.redundancy: 5 → 7" in said
+    assert "checks.question.1.answers" in said
+    assert "the file grades.qrels has changed" in said
+    assert said.endswith("put it back, or start a new study")
+    assert "\n" not in said
+
+
+def test_sections_that_come_and_go_are_told(study):
+    path = study()
+    before = freeze(path)
+    study(("[known]\nhigh = [3]\nreserve = [2] ", "# "), ("low = [0]", ""), ('file = "pool.csv"', 'file = "other.csv"'))
+    (path.parent / "other.csv").write_bytes((path.parent / "pool.csv").read_bytes())
+    said = changes(before, freeze(path))
+    assert "known.high: [3.0] → not set" in said
+    assert "the file pool.csv is no longer used" in said
+    assert "the file other.csv is new" in said
+    assert changes(before, before) == []
+
+
+def test_every_setting_says_what_it_is_for():
+    def sections(model):
+        yield model
+        for inner in _inner(model):
+            yield from sections(inner)
+
+    for model in sections(Study):
+        for name, field in model.model_fields.items():
+            top = model is Study and name in (
+                "study",
+                "topics",
+                "documents",
+                "pool",
+                "checks",
+                "work",
+                "pay",
+                "platform",
+            )
+            assert field.description or name == "kind" or top, (model, name)
+
+
+def _inner(model):
+    from judgewell.study.file import _section_in
+
+    found = (_section_in(field.annotation) for field in model.model_fields.values())
+    return [section for section in found if section]
