@@ -1,0 +1,101 @@
+"""`judgewell new`, `check` and `design`: a study before it begins."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from judgewell.study.check import Checked
+    from judgewell.study.cost import Cost
+
+KINDS = ("magnitude", "ordinal", "binary", "s100", "pairs", "templates")
+
+
+@click.command()
+@click.argument("folder")
+@click.option("--from", "kind", type=click.Choice(KINDS), default=KINDS[0], help="The kind of study to begin with.")
+def new(folder: str, kind: str) -> None:
+    """Make a commented, runnable study in FOLDER: a study file, topics, documents and grades to replace by yours.
+
+    \b
+    Example:
+      judgewell new my-study --from pairs && judgewell check my-study/study.toml
+    """
+    from judgewell.study.new import new_study
+
+    for path in new_study(folder, kind):
+        print(path)
+    print(f"\nEdit {Path(folder) / 'study.toml'}, then: judgewell check {Path(folder) / 'study.toml'}")
+
+
+@click.command()
+@click.argument("study")
+@click.option("--strict", is_flag=True, help="Exit with code 2 for warnings too.")
+def check(study: str, strict: bool) -> None:
+    """Say everything that is wrong or unwise in STUDY, at once and with its line, and what it will cost.
+
+    \b
+    Example:
+      judgewell check study.toml
+    """
+    from judgewell.study.check import check_study
+
+    found = check_study(study)
+    _tell(found)
+    if found.mistakes or (strict and found.warnings):
+        sys.exit(2)
+    if found.cost:
+        print(_cost_text(found.cost))
+
+
+@click.command()
+@click.argument("study")
+@click.option("-o", "--output", help="Write the design's tables (units, documents, pairs) into this folder.")
+@click.option("--compare", is_flag=True, help="Show other sizes of this design with their cost and reliability.")
+def design(study: str, output: str | None, compare: bool) -> None:
+    """Make the exact work every assessor will be given: units, their documents or pairs, in order.
+
+    \b
+    Examples:
+      judgewell design study.toml -o design/
+      judgewell design study.toml --compare
+    """
+    from judgewell.formats.provenance import provenance, write_record
+    from judgewell.study.check import alternatives, check_study
+    from judgewell.study.design import write_design
+    from judgewell.terminal import frame_text
+
+    found = check_study(study)
+    _tell(found)
+    if found.design is None or found.study is None or found.inputs is None or found.cost is None:
+        sys.exit(2)
+    print(_cost_text(found.cost))
+    if output:
+        for path in write_design(found.design, output):
+            print(path)
+        options = {"study": study, "seed": found.study.study.seed}
+        write_record(Path(output) / "design", provenance("design", options, [study], [str(w) for w in found.warnings]))
+    if compare:
+        print("\n" + frame_text(alternatives(found.study, found.inputs)))
+
+
+def _tell(found: Checked) -> None:
+    for problem in found.mistakes:
+        print(f"judgewell: {problem}", file=sys.stderr)
+    for problem in found.warnings:
+        print(f"note: {problem}", file=sys.stderr)
+
+
+def _cost_text(cost: Cost) -> str:
+    work = (
+        f"{cost.units:,} units with {cost.judgments:,} judgments by at least {cost.assessors:,} assessors, "
+        f"{cost.hours:,.1f} hours of work"
+    )
+    if not cost.total:
+        return f"{work}\nnothing is paid"
+    paid = f"{cost.pay:,.2f} {cost.currency} to assessors + {cost.fee:,.2f} fee = {cost.total:,.2f} {cost.currency}"
+    return f"{work}\n{paid}; {cost.per_document:,.2f} per document, {cost.per_hour:,.2f} per hour"

@@ -1,0 +1,62 @@
+"""`judgewell new`, `check` and `design` as a user types them."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from judgewell.commands.study import KINDS
+from judgewell.study import new
+
+
+def test_the_kinds_offered_are_the_kinds_there_are():
+    assert tuple(new.KINDS) == KINDS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_study_checks_clean_and_can_be_designed(judgewell, kind):
+    assert judgewell("new", "mine", "--from", kind)[0] == 0
+    code, out, err = judgewell("check", "mine/study.toml")
+    assert code == 0, err
+    assert "judgments by at least" in out
+    code, _, err = judgewell("design", "mine/study.toml", "-o", "work")
+    assert code == 0, err
+    table = pl.read_csv("work/pairs.csv" if kind == "pairs" else "work/documents.csv")
+    assert {"topic", "unit", "position"} <= set(table.columns)
+    assert json.loads(Path("work/design.meta.json").read_text())["options"]["seed"] == 1
+
+
+def test_nothing_is_overwritten(judgewell):
+    judgewell("new", "mine")
+    code, _, err = judgewell("new", "mine")
+    assert code == 2
+    assert "study.toml is there already; choose another folder" in err
+
+
+def test_every_mistake_is_told_at_once_with_its_line(judgewell):
+    judgewell("new", "mine")
+    path = Path("mine/study.toml")
+    text = path.read_text().replace("redundancy = 5", "redundancy = 0").replace("seed = 1", 'seed = "one"')
+    path.write_text(text + "\n[colour]\nred = 1\n")
+    code, out, err = judgewell("check", path)
+    assert (code, out) == (2, "")
+    lines = text.splitlines()
+    for word in ("redundancy = 0", 'seed = "one"'):
+        number = next(at for at, line in enumerate(lines, 1) if line.startswith(word))
+        assert f"study.toml:{number}: " in err
+    assert "colour" in err
+    assert err.count("judgewell: ") == 3
+
+
+def test_alternatives_show_cost_and_reliability(judgewell):
+    judgewell("new", "mine")
+    code, out, _ = judgewell("design", "mine/study.toml", "--compare")
+    assert code == 0
+    assert "reliability" in out
+
+
+def test_a_missing_study_is_one_line(judgewell):
+    code, _, err = judgewell("check", "none.toml")
+    assert code == 2
+    assert err.count("\n") == 1
