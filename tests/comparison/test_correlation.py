@@ -211,7 +211,7 @@ TABLE_2 = {
 def order_with_discords(systems: int, discords: int) -> np.ndarray:
     """An order of the systems that disagrees with 0, 1, 2 … on exactly so many pairs: the last ones moved forward."""
     left, order = list(range(systems)), []
-    for place in range(systems):
+    for _ in range(systems):
         step = min(discords, len(left) - 1)
         order.append(left.pop(step))
         discords -= step

@@ -74,15 +74,15 @@ def test_unranked_items_and_uneven_lists_worked_by_hand() -> None:
 
 
 def test_residual_is_webbers_for_untied_uneven_lists() -> None:
-    """Eq. 30: p^s + p^l − p^f − (1 − p)/p (s Σ_{s+1..f} p^d/d + l Σ_{l+1..f} p^d/d + X_l (ln 1/(1−p) − Σ_{1..f} p^d/d))."""
-    p, s, l, overlap = 0.8, 2, 4, 2
-    f = l + s - overlap
+    """Webber, Moffat & Zobel, eq. 30, with the lengths s and t of the lists and f where they agree wholly."""
+    p, s, t, overlap = 0.8, 2, 4, 2
+    f = t + s - overlap
 
     def part(low: int, high: int) -> float:
         return sum(p**d / d for d in range(low, high + 1))
 
-    inside = s * part(s + 1, f) + l * part(l + 1, f) + overlap * (np.log(1 / (1 - p)) - part(1, f))
-    expected = p**s + p**l - p**f - (1 - p) / p * inside
+    inside = s * part(s + 1, f) + t * part(t + 1, f) + overlap * (np.log(1 / (1 - p)) - part(1, f))
+    expected = p**s + p**t - p**f - (1 - p) / p * inside
     assert rbo([2, 1, NONE, NONE], [4, 2, 3, 1], p, "a").residual == pytest.approx(expected)
 
 

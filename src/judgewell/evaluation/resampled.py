@@ -60,6 +60,8 @@ class Rankings:
         if gains.shape[-1] != sum(map(len, self.rows)):
             raise DataError(f"{gains.shape[-1]} gains for {sum(map(len, self.rows))} rows; give one for each row")
         flat = gains.reshape(-1, gains.shape[-1])
+        unjudged = np.isnan(flat)
+        measure.check(flat[~unjudged] if unjudged.any() else flat)
         scores = np.empty((len(flat), len(self.systems), len(self.topics)))
         for start, stop in self._blocks(len(flat), depth):
             self._score(measure, depth, flat[start:stop], scores[start:stop])
