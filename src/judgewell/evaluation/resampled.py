@@ -107,7 +107,7 @@ class Rankings:
 def ranked_items(runs: Sequence[Run], gains: pl.DataFrame, depth: int, settings: Settings | None = None) -> Rankings:
     """Look the judged documents of every run's first `depth` ranks up once; a topic that a run misses is told."""
     settings = settings or Settings()
-    if settings.ties == "shared" or settings.unjudged == "error" or settings.topics == "run":
+    if settings.ties != "doc" or settings.unjudged == "error" or settings.topics == "run":
         raise InputError(
             "many gain tables are measured with ties=doc, unjudged=zero or condense and topics=judged",
             cure="leave these settings at their defaults",
