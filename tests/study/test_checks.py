@@ -22,7 +22,13 @@ from judgewell.study.checks import (
     Quiz,
     Syntax,
 )
-from judgewell.study.flags import attention_flags, consistency_flags, unit_verdicts
+from judgewell.study.flags import (
+    attention_flags,
+    consistency_flags,
+    known_pair_accuracy,
+    pair_verdicts,
+    unit_verdicts,
+)
 from judgewell.study.scales import Magnitude
 from judgewell.study.texts import catalogue, english
 
@@ -229,6 +235,24 @@ def test_consistency_flags_name_contradictions():
         ("odd", "numbers_against_choice", 1, 1),
         ("wavering", "changed_mind", 1, 1),
     ]
+
+
+def test_exported_pairs_are_checked_like_fresh_ones():
+    rows = [
+        {"topic": "t", "left": "h", "right": "n", "assessor": "ann", "preferred": "left"}
+        | {"left_relevant": True, "right_relevant": False, "left_score": 4.0, "right_score": 0.0},
+        {"topic": "t", "left": "n", "right": "h", "assessor": "ann", "preferred": "left"}
+        | {"left_relevant": True, "right_relevant": True, "left_score": 1.0, "right_score": 2.0},
+        {"topic": "t", "left": "n", "right": "x", "assessor": "ann", "preferred": "left"},
+        {"topic": "t", "left": "n", "right": "h", "assessor": "bob", "preferred": "right"},
+    ]
+    frame = tables.check(rows, tables.PAIRS)
+    wrong = pair_verdicts(frame)
+    assert wrong.select("assessor", "left", "reason").rows() == [
+        ("ann", "n", "left is preferred, the numbers are 1 and 2")
+    ]
+    known = pl.DataFrame({"topic": ["t", "t"], "doc": ["h", "n"], "known": ["H", "N"]})
+    assert known_pair_accuracy(frame, known).rows() == [("t", "ann", 1, 2, 0.5), ("t", "bob", 1, 1, 1.0)]
 
 
 @pytest.mark.realdata

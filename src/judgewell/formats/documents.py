@@ -20,6 +20,7 @@ Document = tuple[int | None, str, str | None, str, str]  # line, doc, title, tex
 DOC = ("doc", "docno", "doc_id", "docid", "document_id", "pid", "id", "_id")
 TITLE = ("title", "headline")
 TEXT = ("text", "body", "contents", "content", "passage", "segment")
+HEADINGS = ("HEADLINE", "TITLE", "HL", "HEAD", "TI")
 ENDINGS = {".txt": "text", ".text": "text", ".md": "text", ".html": "html", ".htm": "html"}
 SCHEMA = {"doc": pl.String(), "title": pl.String(), "text": pl.String(), "kind": pl.String()}
 
@@ -121,6 +122,8 @@ def _folder(folder: Path) -> Iterator[Document]:
 def _marked_up(text: str, path: str | Path) -> Iterator[Document]:
     """TREC collections: <DOC> with <DOCNO> and <TEXT>, or a web page behind <DOCHDR>."""
     upper = "<DOC>" in text
+    headings = [tag for tag in HEADINGS if (f"<{tag}" if upper else f"<{tag.lower()}") in text]
+    pages = ("</DOCHDR>" if upper else "</dochdr>") in text
     line = 1
     for part in text.split("</DOC>" if upper else "</doc>"):
         here, line = line, line + part.count("\n")
@@ -139,9 +142,9 @@ def _marked_up(text: str, path: str | Path) -> Iterator[Document]:
         name = next(_elements(body, "DOCNO", upper), "").strip()
         if not name:
             raise InputError("a document without a DOCNO", cure="give it <DOCNO>…</DOCNO>", file=path, line=here)
-        heads = (head for tag in ("HEADLINE", "TITLE", "HL", "HEAD", "TI") for head in _elements(body, tag, upper))
+        heads = (head for tag in headings for head in _elements(body, tag, upper))
         title = _plain(next(heads, "")) or None
-        header = body.find("</DOCHDR>" if upper else "</dochdr>")
+        header = body.find("</DOCHDR>" if upper else "</dochdr>") if pages else -1
         if header >= 0:
             yield here, name, title, body[header + len("</DOCHDR>") :].strip(), "html"
             continue
@@ -167,5 +170,6 @@ def _elements(body: str, tag: str, upper: bool) -> Iterator[str]:
 def _plain(marked: str) -> str:
     """Text without markup; paragraphs stay apart."""
     if "<" in marked:
-        marked = _TAG.sub("", _BREAK.sub("\n", marked))
+        marked = _BREAK.sub("\n", marked)
+        marked = _TAG.sub("", marked) if "<" in marked else marked
     return html.unescape(marked).strip() if "&" in marked else marked.strip()

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from judgewell.study.checks import Comment, KnownOrder, LeastTime, Verdict
+from judgewell.study.checks import Comment, KnownOrder, LeastTime, PairAgrees, Verdict
 
 UnitCheck = KnownOrder | LeastTime | Comment
 
@@ -35,6 +35,36 @@ def unit_verdicts(
             rows.append({**place, "check": check.name, "passed": verdict.passed, "reason": verdict.reason or None})
     schema = dict.fromkeys(by, pl.String()) | {"check": pl.String(), "passed": pl.Boolean(), "reason": pl.String()}
     return pl.DataFrame(rows, schema=schema)
+
+
+def pair_verdicts(pairs: pl.DataFrame, check: PairAgrees | None = None) -> pl.DataFrame:
+    """Every pair whose answers do not fit together: topic, unit, position, assessor, left, right, reason."""
+    check = check or PairAgrees()
+    names = ["topic", "unit", "position", "assessor", "left", "right"]
+    rows = []
+    for row in pairs.iter_rows(named=True):
+        relevant = row["left_relevant"], row["right_relevant"]
+        verdict = check(row["preferred"], relevant, (row["left_score"], row["right_score"]))
+        if not verdict:
+            rows.append({**{name: row[name] for name in names}, "reason": verdict.reason})
+    return pl.DataFrame(rows, schema={name: pairs.schema[name] for name in names} | {"reason": pl.String()})
+
+
+def known_pair_accuracy(pairs: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """How often each assessor preferred a known H to a known N: topic, assessor, right, of, share (METHODS 2.10).
+
+    `known` has topic, doc and known (H or N); every pair of one H and one N counts.
+    """
+    level = known.select("topic", "doc", "known")
+    sides = pairs.filter(pl.col("preferred").is_not_null())
+    for side in ("left", "right"):
+        sides = sides.join(level.rename({"doc": side, "known": f"{side}_known"}), on=["topic", side], how="left")
+    left = (pl.col("left_known") == "H") & (pl.col("right_known") == "N")
+    right = (pl.col("left_known") == "N") & (pl.col("right_known") == "H")
+    hit = (left & (pl.col("preferred") == "left")) | (right & (pl.col("preferred") == "right"))
+    answered = sides.filter(left | right).with_columns(hit=hit).group_by("topic", "assessor")
+    counted = answered.agg(pl.col("hit").sum().alias("right"), pl.len().alias("of"))
+    return counted.with_columns(share=pl.col("right") / pl.col("of")).sort("topic", "assessor")
 
 
 def attention_flags(judgments: pl.DataFrame, *, same_share: float = 0.9, least_seconds: float = 5.0) -> pl.DataFrame:
