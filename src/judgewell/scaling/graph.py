@@ -39,19 +39,37 @@ class Cells:
 
 def cells_of(pairs: pl.DataFrame, value: pl.Expr, mirrored: pl.Expr, combine: Literal["sum", "mean"]) -> Cells:
     """The cells of a pairs frame; `value` is what a row says for left over right, `mirrored` for right over left."""
-    rows = pairs.lazy().select("topic", "left", "right", value=value, mirrored=mirrored)
-    shown = pl.concat([rows.select("topic", doc=side) for side in ("left", "right")])
-    found = shown.group_by("topic", "doc").agg(judgments=pl.len()).sort("topic", "doc").collect()
-    numbered = found.lazy().select("topic", "doc").with_row_index("number")
-    for side in ("left", "right"):
-        ids = numbered.rename({"doc": side, "number": f"{side}_number"})
-        rows = rows.join(ids, on=["topic", side], how="left", maintain_order="left")
-    first, second = pl.col("left_number"), pl.col("right_number")
-    cell = pl.min_horizontal(first, second).cast(pl.Int64) * len(found) + pl.max_horizontal(first, second)
-    swapped = pl.when(first < second).then("value").otherwise("mirrored")
-    oriented = rows.select(cell=cell, said=swapped).collect()
-    cells, count, total = _summed_by(oriented["cell"].to_numpy(), oriented["said"].to_numpy())
-    return Cells(found, cells // len(found), cells % len(found), count, total if combine == "sum" else total / count)
+    rows = pairs.select("topic", "left", "right", value=value, mirrored=mirrored)
+    documents, left, right = _numbered(rows)
+    cell = np.minimum(left, right) * len(documents) + np.maximum(left, right)
+    said = np.where(left < right, rows["value"].to_numpy(), rows["mirrored"].to_numpy())
+    cells, count, total = _summed_by(cell, said)
+    value_of = total if combine == "sum" else total / count
+    return Cells(documents, cells // len(documents), cells % len(documents), count, value_of)
+
+
+def _numbered(rows: pl.DataFrame) -> tuple[pl.DataFrame, Index, Index]:
+    """The documents in topic and id order with how often each was shown, and the number of each row's two documents."""
+    topics = rows["topic"].unique().sort()
+    ids = pl.concat([rows["left"], rows["right"]]).unique().sort()
+    topic = rows["topic"].cast(pl.Enum(topics)).to_physical().to_numpy().astype(np.int64) * len(ids)
+    sides = [topic + rows[side].cast(pl.Enum(ids)).to_physical().to_numpy() for side in ("left", "right")]
+    shown, counts, numbers = _distinct(np.concatenate(sides), len(topics) * len(ids))
+    documents = pl.DataFrame(
+        {"topic": topics.gather(shown // len(ids)), "doc": ids.gather(shown % len(ids)), "judgments": counts}
+    )
+    return documents, numbers[: len(rows)], numbers[len(rows) :]
+
+
+def _distinct(keys: Index, space: int) -> tuple[Index, Index, Index]:
+    """The distinct keys in order, how many there are of each, and each key's place; without sorting where it can."""
+    if space > 10 * len(keys):
+        found, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return found, counts, numbers
+    counts = np.bincount(keys, minlength=space)
+    found = np.flatnonzero(counts)
+    places = np.cumsum(counts > 0) - 1
+    return found, counts[found], places[keys]
 
 
 def _summed_by(keys: Index, values: Array) -> tuple[Index, Array, Array]:

@@ -84,6 +84,8 @@ def repeats(judgments: Any) -> pl.DataFrame:
     frame = judgments_of(judgments)
     known = frame.filter(pl.col("unit").is_not_null() | pl.col("assessor").is_not_null())
     keys = [*GROUP, "doc"]
+    if known.select(pl.struct(keys).hash().n_unique()).item() == len(known):  # no two keys alike: the usual case
+        return known.head(0).select(*keys, times=pl.lit(0, dtype=pl.UInt32))
     return known.group_by(keys).agg(times=pl.len()).filter(pl.col("times") > 1).sort(keys)
 
 

@@ -33,9 +33,11 @@ def laplacian(size: int, left: Index, right: Index, weight: Array) -> Any:
     """The sparse Laplacian D - A of the weighted graph; parallel edges add up."""
     from scipy import sparse
 
-    off = sparse.coo_array((weight, (left, right)), shape=(size, size)).tocsr()
-    off = off + off.T
-    return (sparse.diags_array(np.asarray(off.sum(axis=1)).ravel()) - off).tocsr()
+    degree = summed(left, weight, size) + summed(right, weight, size)
+    every = np.arange(size)
+    rows, columns = np.concatenate([left, right, every]), np.concatenate([right, left, every])
+    values = np.concatenate([-weight, -weight, degree])
+    return sparse.coo_array((values, (rows, columns)), shape=(size, size)).tocsr()
 
 
 def components_of(matrix: Any) -> Index:
@@ -89,7 +91,7 @@ class System:
         return self.matrix if len(self.members) == 1 else self.matrix[documents][:, documents]
 
     def _inverse(self, documents: Index) -> Array:
-        """The pseudo-inverse of a component's block: (L + c11'/m)^-1 - 11'/(cm); with a ridge r, (L + r)^-1 - 11'/(rm)."""
+        """A block's pseudo-inverse: (L + c11'/m)^-1 - 11'/(cm); with a ridge r, (L + r)^-1 - 11'/(rm)."""
         from scipy import linalg
 
         block, size = self._block(documents).toarray(), len(documents)

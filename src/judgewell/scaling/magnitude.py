@@ -32,6 +32,7 @@ TopicMean = Literal["judgments", "units"]
 Group = Literal["unit", "assessor"]
 Missing = Literal["error", "skip"]
 
+UNIT_MEAN, UNIT_SIZE = "· mean of the unit", "· size of the unit"  # held for a moment, beside columns of the user's
 HUNDRED = ("s100", "0-100", "0–100", "0..100")  # scales from 0 to 100: a zero is a legal answer, so 1 is added
 BOUNDED = ("bounded", "bounded magnitude", "bounded-magnitude")  # magnitudes between 0 and 100, both excluded
 
@@ -97,20 +98,17 @@ def normalised(
     mean of the unit means; `group="assessor"` removes each assessor's mean over all topics and adds the mean of all.
     """
     frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
+    inner, outer = ([*GROUP], ["topic"]) if group == "unit" else (["assessor"], [pl.lit(0)])
     if group == "assessor":
         _need_assessors(frame)
-        inner, outer = ["assessor"], []
-    else:
-        inner, outer = list(GROUP), ["topic"]
-    units = frame.group_by(inner, maintain_order=True).agg(unit_mean=pl.col("log").mean(), size=pl.len())
-    centre = pl.col("unit_mean").mean()
-    if topic_mean == "judgments":
-        centre = (pl.col("unit_mean") * pl.col("size")).sum() / pl.col("size").sum()
-    units = units.with_columns(shift=(centre.over(outer) if outer else centre) - pl.col("unit_mean"))
-    shifts = units.drop("unit_mean", "size")
-    moved = frame.join(shifts, on=inner, how="left", nulls_equal=True, maintain_order="left")
-    result = moved.with_columns(log_normalised=pl.col("log") + pl.col("shift")).drop("shift")
-    return result.with_columns(normalised=pl.col("log_normalised").exp())
+    log = pl.col("log")
+    centre = log.mean().over(outer)
+    frame = frame.with_columns(log.mean().over(inner).alias(UNIT_MEAN), pl.len().over(inner).alias(UNIT_SIZE))
+    if topic_mean == "units":
+        once = 1 / pl.col(UNIT_SIZE)  # every judgment brings its share of its unit
+        centre = (pl.col(UNIT_MEAN) * once).sum().over(outer) / once.sum().over(outer)
+    frame = frame.with_columns(log_normalised=log - pl.col(UNIT_MEAN) + centre)
+    return frame.drop(UNIT_MEAN, UNIT_SIZE).with_columns(normalised=pl.col("log_normalised").exp())
 
 
 def _need_assessors(frame: pl.DataFrame) -> None:

@@ -141,18 +141,18 @@ def bradley_terry(
 
 def fit_strengths(cells: Cells, *, prior: float = 0.0, components: Components = "error") -> Strengths:
     """Newton's method on cells whose value is the left document's wins."""
-    adjacency = laplacian(cells.size, cells.left, cells.right, cells.count)
-    labels = components_of(adjacency)
+    hessian = _Hessian(cells, 2 * prior)
+    labels = components_of(hessian.matrix)
     refuse_unconnected(cells.documents, labels, components)
     if prior == 0:
-        _refuse_infinite(cells)
-    theta = _newton(cells, labels, prior)
+        _refuse_infinite(cells, labels)
+    theta = _newton(cells, hessian, labels, prior)
     if prior == 0:
         theta = _centred(theta, labels)
     return Strengths(cells, labels, theta, prior)
 
 
-def _refuse_infinite(cells: Cells) -> None:
+def _refuse_infinite(cells: Cells, labels: Index) -> None:
     """Maximum likelihood is finite only where the graph of wins is strongly connected in every component."""
     from scipy import sparse
     from scipy.sparse import csgraph
@@ -161,13 +161,13 @@ def _refuse_infinite(cells: Cells) -> None:
     winner = np.concatenate([cells.left[ahead], cells.right[behind]])
     loser = np.concatenate([cells.right[ahead], cells.left[behind]])
     wins = sparse.coo_array((np.ones(len(winner)), (winner, loser)), shape=(cells.size, cells.size)).tocsr()
-    weak = csgraph.connected_components(wins, connection="weak")
-    strong = csgraph.connected_components(wins, connection="strong")
-    if strong[0] == weak[0]:
+    strong, strong_labels = csgraph.connected_components(wins, connection="strong")
+    sets = int(labels.max()) + 1
+    if strong == sets:
         return
     never_won = np.bincount(winner, minlength=cells.size) == 0
     never_lost = np.bincount(loser, minlength=cells.size) == 0
-    split = pl.DataFrame({"topic": cells.documents["topic"], "weak": weak[1], "strong": strong[1]})
+    split = pl.DataFrame({"topic": cells.documents["topic"], "weak": labels, "strong": strong_labels})
     broken = split.group_by("topic", "weak").agg(pl.col("strong").n_unique()).filter(pl.col("strong") > 1)
     count, topics = len(broken), sorted(broken["topic"].unique())
     lonely = np.flatnonzero(never_won | never_lost)
@@ -177,16 +177,15 @@ def _refuse_infinite(cells: Cells) -> None:
     else:
         example = f"topic {topics[0]} has documents that only ever lost to the others"
     raise DataError(
-        f"the strengths have no finite maximum likelihood in {count} of {weak[0]} sets of compared documents "
+        f"the strengths have no finite maximum likelihood in {count} of {sets} sets of compared documents "
         f"({example}; {never_won.sum()} documents never won, {never_lost.sum()} never lost); "
         "give a prior (prior=0.1), or use preference frequencies"
     )
 
 
-def _newton(cells: Cells, labels: Index, prior: float) -> Array:
+def _newton(cells: Cells, hessian: _Hessian, labels: Index, prior: float) -> Array:
     """Newton's method with the steps found by conjugate gradients and halved until the likelihood rises."""
-    hessian = _Hessian(cells, 2 * prior)
-    theta = np.zeros(cells.size)
+    theta = _first_guess(cells, labels)
     value, chance = _objective(cells, theta, prior)
     first = None
     for _ in range(STEPS):
@@ -215,17 +214,21 @@ def _centred(values: Array, labels: Index) -> Array:
     return np.asarray(values - (np.bincount(labels, values) / np.bincount(labels))[labels])
 
 
+def _first_guess(cells: Cells, labels: Index) -> Array:
+    """The log odds of winning, a half added to wins and losses: near the answer where opponents are mixed."""
+    lost = cells.count - cells.value
+    won = summed(cells.left, cells.value, cells.size) + summed(cells.right, lost, cells.size)
+    gone = summed(cells.left, lost, cells.size) + summed(cells.right, cells.value, cells.size)
+    return _centred(np.log((won + 0.5) / (gone + 0.5)), labels)
+
+
 def _objective(cells: Cells, theta: Array, prior: float) -> tuple[float, Array]:
     """The negative log likelihood with the prior's share, and P(left beats right) of every cell."""
     gap = theta[cells.left] - theta[cells.right]
     decay = np.exp(-np.abs(gap))
     chance = np.where(gap >= 0, 1.0, decay) / (1 + decay)
-    loss = (
-        np.log1p(decay) * cells.count
-        - np.minimum(gap, 0) * cells.value
-        - np.minimum(-gap, 0) * (cells.count - cells.value)
-    )
-    return float(loss.sum() + prior * (theta @ theta)), chance
+    loss = cells.count @ (np.log1p(decay) + np.maximum(gap, 0)) - cells.value @ gap
+    return float(loss + prior * (theta @ theta)), chance
 
 
 class _Hessian:
