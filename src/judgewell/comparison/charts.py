@@ -33,7 +33,7 @@ def score_points(
         table = topic_worlds(one.systems, one.values, worlds, seed=seed).table(level)
         means = pl.DataFrame({"system": one.systems, axis: one.means})
         ends = table.select("system", pl.col("low").alias(f"{axis}_low"), pl.col("high").alias(f"{axis}_high"))
-        tables.append(means.join(ends, on="system"))
+        tables.append(means.join(ends, on="system", maintain_order="left"))
     return tables[0].join(tables[1], on="system", maintain_order="left")
 
 
