@@ -2,12 +2,16 @@
 
 import json
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judgewell.errors import InputError
 from judgewell.study.check import check_study, load_study
-from judgewell.study.file import read_study
+from judgewell.study.file import Source, parse, read_study
 from judgewell.study.frozen import changes, freeze, refuse_changes, study_hash
 from judgewell.study.model import Study
 from judgewell.study.new import KINDS, new_study, study_text
@@ -113,6 +117,7 @@ def test_every_mistake_is_told_at_once_with_its_line(study):
         ((('file = "pool.csv"', "# nothing"),), r"pool: name either runs to pool or the file of a ready list"),
         ((("[units]", "[double]\nshare = 2.0\n[units]"),), r"double\.share 2\.0 must be at most 1"),
         ((("right = 2\ntries = 2", "right = 2\ntries = 1"),), r"checks\.question\.1\.tries 1 must be at least 2"),
+        ((("amount = 0 ", "amount = inf "),), r"pay\.amount inf is not a finite number"),
         ((("[scale]", "[[scale]]\nkind='magnitude'\n[[scale]]"),), "two scales are called 'magnitude'"),
     ],
 )
@@ -255,3 +260,28 @@ def _inner(model):
 
     found = (_section_in(field.annotation) for field in model.model_fields.values())
     return [section for section in found if section]
+
+
+junk = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.dates()),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(list(KINDS)), st.data())
+def test_any_value_anywhere_is_either_right_or_a_mistake_in_one_line(kind, data):
+    given_settings = tomllib.loads(study_text(kind, "x"))
+    here = given_settings
+    while True:
+        key = data.draw(st.sampled_from(list(here)) if isinstance(here, dict) else st.integers(0, len(here) - 1))
+        if not (isinstance(here[key], dict | list) and here[key] and data.draw(st.booleans())):
+            break
+        here = here[key]
+    here[key] = data.draw(junk)
+    study, problems = parse(Source(Path("study.toml"), given_settings, {}))
+    assert (study is None) == bool(problems)
+    for problem in problems:
+        assert str(problem).startswith("study.toml: ")
+        assert "\n" not in str(problem)

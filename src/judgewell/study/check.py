@@ -86,8 +86,11 @@ def _condensed(notes: Sequence[Note]) -> list[str]:
     kinds: dict[str, list[Note]] = {}
     for note in notes:
         kinds.setdefault(note.kind, []).append(note)
-    more = {kind: f" (and so in {len(same) - 1} more topics)" if len(same) > 1 else "" for kind, same in kinds.items()}
-    return [f"{same[0]}{more[kind]}" for kind, same in kinds.items()]
+    return [f"{same[0]}{_more(len(same) - 1)}" for same in kinds.values()]
+
+
+def _more(topics: int) -> str:
+    return f" (and the like in {topics} more topic{'s' if topics > 1 else ''})" if topics else ""
 
 
 def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> list[Problem]:

@@ -330,7 +330,7 @@ def _group_notes(topic: str, made: Grouping, settings: Groups) -> tuple[Note, ..
         ),
         "resampled": (
             made.resampled,
-            f"{made.resampled} of the {plan.size * plan.groups} places of a partition repeat a document of another",
+            f"{made.resampled} of the {plan.size * plan.groups} places of a partition hold a document again",
         ),
         "repeats": (made.repeats, f"{made.repeats} of {pairs} pairs meet again in a later group"),
         "known_repeats": (

@@ -68,7 +68,8 @@ class Source:
 
     def problem(self, place: Place, problem: str, cure: str | None = None) -> Problem:
         """A problem at a setting's line."""
-        return Problem(problem, cure, str(self.path), line_of(place, self.lines))
+        one_line = None if cure is None else " ".join(cure.splitlines())
+        return Problem(" ".join(problem.splitlines()), one_line, str(self.path), line_of(place, self.lines))
 
     def resolved(self, name: str) -> Path:
         """A file named in the study, found from the study's own folder."""

@@ -38,7 +38,7 @@ def many(value: Any) -> Any:
 class Section(BaseModel):
     """A table of the study file; unknown settings are mistakes, and nothing is converted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class About(Section):
