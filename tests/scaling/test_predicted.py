@@ -251,6 +251,33 @@ def test_counts_for_each_list_of_results() -> None:
         predicted.count_relevant(results.with_columns(gain=pl.lit(7)), table)
 
 
+TABLE3 = {"Key": (0.53, 0.93), "HRel": (0.27, 0.88), "Rel": (0.04, 0.46), "Non": (0.01, 0.08)}  # top, marginal
+TABLE5 = [  # run, Key results, results from Rel on, expected: top and marginal, the length that follows
+    ("StanfordEIG10", 0.14, 0.66, 0.19, 0.85, 5.6, 0.1),
+    ("RS_clueweb", 2.66, 9.26, 2.51, 8.52, 30, 4),  # two printed digits allow this much
+    ("oracle", 12.98, 25.92, 9.02, 21.40, 30, 4),
+]
+
+
+@pytest.mark.parametrize(("run", "key", "marginal", "top_expected", "expected", "length", "off"), TABLE5)
+def test_published_counts_follow_from_published_parameters(
+    run: str, key: float, marginal: float, top_expected: float, expected: float, length: float, off: float
+) -> None:
+    """Eq. 2 inverted for the two unknown counts of a run gives a list of at most 30 results; eq. 2 gives them back."""
+    p_top, p_marginal = (np.array([TABLE3[level][n] for level in ("Key", "HRel", "Rel", "Non")]) for n in (0, 1))
+    matrix = np.array([[p[1] - p[2], p[3]] for p in (p_top, p_marginal)])
+    known = [top_expected - key * p_top[0] - (marginal - key) * p_top[2]]
+    known += [expected - key * p_marginal[0] - (marginal - key) * p_marginal[2]]
+    high, non = np.linalg.solve(matrix, known)
+    counts = np.array([key, high, marginal - key - high, non])
+    assert counts.sum() == pytest.approx(length, abs=off)
+    thousands = np.repeat([3.0, 2.0, 1.0, 0.0], np.maximum(counts * 1000, 0).round().astype(int))
+    for p, threshold, published in ((p_top, 3.0, top_expected), (p_marginal, 1.0, expected)):
+        table = pl.DataFrame({"level": [3.0, 2.0, 1.0, 0.0], "threshold": threshold, "p": p, "sigma": 0.01})
+        counted = predicted.count_relevant(pl.DataFrame({"gain": thousands}), table)
+        assert counted["expected"][0] / 1000 == pytest.approx(published, abs=0.01)
+
+
 def test_intervals_hold_the_gain() -> None:
     found = Predicted().interval(TABLE1)
     assert ((found["low"] < found["gain"]) & (found["gain"] < found["high"])).all()

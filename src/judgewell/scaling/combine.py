@@ -1,4 +1,4 @@
-"""Several gains of the same documents made one: their geometric mean (METHODS 4.7, Yang, Moffat and Turpin 2018)."""
+"""Several gains of the same documents made one: their geometric mean (Yang, Moffat and Turpin 2018)."""
 
 from __future__ import annotations
 

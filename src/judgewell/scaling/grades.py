@@ -31,7 +31,7 @@ def profile_table(
     profile: str | Mapping[float, float], levels: Any, *, threshold: float | None = None
 ) -> dict[float, float]:
     """The gain of each level: `linear` (the level), `exp2` (2^level - 1), `binary` (1 from the threshold on), or a
-    table: a mapping, or text like "0:0,1:0.3,2:1" (METHODS 4.8)."""
+    table: a mapping, or text like "0:0,1:0.3,2:1"."""
     found = sorted({float(level) for level in levels})
     if isinstance(profile, str) and profile not in PROFILES:
         profile = _read_table(profile)
@@ -146,7 +146,7 @@ def level_chain(
     bound: float | None = None,
     repeated: Repeated = "all",
 ) -> pl.DataFrame:
-    """The gains of levels derived from magnitudes: the chain of median ratios of adjacent levels (METHODS 4.9).
+    """The gains of levels derived from magnitudes: the chain of median ratios of adjacent levels.
 
     For each unit and each pair of its documents on adjacent levels the ratio of the higher to the lower document's
     score; `ratio` is the median over all of them, and a level's `gain` the product of the ratios from the anchor, whose

@@ -1,7 +1,7 @@
 """Magnitudes to gains: geometric averaging, normalisation by the known document, medians, widths, the two-way model.
 
 A magnitude is a number above 0 whose ratios mean something; each assessor chooses its own unit of measure, so what an
-assessor's numbers say is their ratios within one sitting (METHODS 3, 4.1-4.3; Turpin et al. 2015, Maddalena et al.).
+assessor's numbers say is their ratios within one sitting (Turpin et al. 2015).
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def normalised(
 ) -> pl.DataFrame:
     """Geometric averaging: every unit's geometric mean is moved to the topic's, its ratios kept.
 
-    s* = exp(l - mean of l in the unit + mean of l in the topic), l = log score (METHODS 3.1, Turpin et al. 2015).
-    Adds the columns `log` (l), `log_normalised` (METHODS 3.2) and `normalised` (s*). `topic_mean="units"` takes the
+    s* = exp(l - mean of l in the unit + mean of l in the topic), l = log score (Turpin et al. 2015).
+    Adds the columns `log` (l), `log_normalised` (log s*) and `normalised` (s*). `topic_mean="units"` takes the
     mean of the unit means; `group="assessor"` removes each assessor's mean over all topics and adds the mean of all.
     """
     frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
@@ -148,7 +148,7 @@ def by_known(
 ) -> pl.DataFrame:
     """Scores divided by the score of the unit's known N document: s / s(N) in the column `normalised`.
 
-    N itself is always 1 and is left out of its level unless `keep_known` (METHODS 3.4, Turpin et al. 2015, Fig. 8).
+    N itself is always 1 and is left out of its level unless `keep_known` (Turpin et al. 2015, Fig. 8).
     """
     frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
     units = known_scores(frame, "N", missing)
@@ -165,7 +165,7 @@ def widths(
     missing: Missing = "error",
     repeated: Repeated = "all",
 ) -> pl.DataFrame:
-    """Per unit, how wide its assessor spread the scale: score(H) / score(N) (METHODS 4.2, 6.4)."""
+    """Per unit, how wide its assessor spread the scale: score(H) / score(N) (Turpin et al. 2015, Fig. 7)."""
     frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
     high, low = known_scores(frame, "H", missing), known_scores(frame, "N", missing)
     both = high.join(low, on=list(GROUP), how="inner", nulls_equal=True)
@@ -185,7 +185,7 @@ def width_gains(
     scores: pl.DataFrame, unit_widths: pl.DataFrame, *, side: Literal["narrow", "wide"], cut: float | None = 5.0
 ) -> pl.DataFrame:
     """Medians over the narrow (width < cut) or wide (>= cut) units alone; a document that no such unit holds gets the
-    smallest (narrow) or largest (wide) of all its scores (METHODS 4.2). `cut=None` is the median width."""
+    smallest (narrow) or largest (wide) of all its scores. `cut=None` is the median width (Turpin et al. 2015)."""
     limit = float(np.median(unit_widths["width"].to_numpy())) if cut is None else cut
     chosen = pl.col("width") < limit if side == "narrow" else pl.col("width") >= limit
     marked = scores.join(unit_widths, on=list(GROUP), how="inner", nulls_equal=True)
@@ -209,7 +209,7 @@ def width_gains(
 
 def sampled(scores: pl.DataFrame, generator: np.random.Generator, size: int = 1) -> Array:
     """One randomly chosen score per document, `size` times: an array size x documents in topic and document order
-    (METHODS 4.3, 11.1)."""
+    (Turpin et al. 2015, Fig. 6)."""
     ordered = scores.select("topic", "doc", "normalised").sort("topic", "doc", maintain_order=True)
     counts = ordered.group_by("topic", "doc", maintain_order=True).len()["len"].to_numpy().astype(np.int64)
     starts = np.cumsum(counts) - counts

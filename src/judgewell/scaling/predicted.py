@@ -1,7 +1,7 @@
 """Predicted relevance: the chance that a random user finds a document relevant, given an assessor's level.
 
 p(R|i) is learnt from documents that two or more assessors judged independently; a user finds relevant what it would
-give a level of at least the threshold (Demeester et al. 2015; METHODS 10). `both` is eq. 5, every ordered pair of
+give a level of at least the threshold (Demeester et al. 2016). `both` is eq. 5, every ordered pair of
 distinct assessors of a document; `first` is eq. 4, the first assessor against each later one, right where only chosen
 documents were judged again.
 """
@@ -190,7 +190,7 @@ def _votes(frame: pl.DataFrame, scale: Array, least: float) -> _Votes:
 
 
 def probabilities(relevant: Array, judged: Array, smoothing: float = 0.0, prior: Prior = "marginal") -> Array:
-    """p(R|i) from counts whose last axis is the level; NaN where a level was never used (METHODS 10.2, 10.3, 10.12).
+    """p(R|i) from counts whose last axis is the level; NaN where a level was never used.
 
     (N_relevant + a * m) / (N_judged + a): a the smoothing, m the share of relevant judgments overall (`marginal`) or a
     half (`uniform`).
@@ -207,7 +207,7 @@ def estimated(found: Tallies, *, smoothing: float = 0.0, prior: Prior = "margina
     """The table of p(R|level): level, threshold, relevant, judged, p, sigma, sigma_printed.
 
     `sigma_printed` is the binomial sqrt(p(1-p)/N) of the paper; it is too small for eq. 5, where a pair (i, i) counts
-    twice. `sigma` is sqrt(sum (a - p b)^2) / sum b over the documents' contributions a, b (METHODS 10.4). Both ignore
+    twice. `sigma` is sqrt(sum (a - p b)^2) / sum b over the documents' contributions a, b. Both ignore
     that documents of one topic are alike: see `topic_bootstrap`.
     """
     relevant, judged = found.relevant.sum(axis=0), found.judged.sum(axis=0)
@@ -256,7 +256,7 @@ def parameters(
 
 
 def at_least(p: Array, wanted: int, users: int) -> Array:
-    """The chance that at least `wanted` of `users` random users find it relevant (METHODS 10.9)."""
+    """The chance that at least `wanted` of `users` random users find it relevant (sect. 3.1.7)."""
     from scipy.stats import binom
 
     if not 0 <= wanted <= users:
@@ -267,7 +267,7 @@ def at_least(p: Array, wanted: int, users: int) -> Array:
 
 def udm_weights(p: Array, levels: Array, wanted: int = 1, users: int = 2) -> Array:
     """The older user disagreement model: at least `wanted` of `users`, the observed assessor among them, give the top
-    level; 1 for the top level and p(T|i) below at 1 of 2, and 0 for the lowest level (METHODS 10.10)."""
+    level; 1 for the top level and p(T|i) below at 1 of 2, and 0 for the lowest level (sect. 3.4)."""
     if not 1 <= wanted <= users or users < 2:
         raise InputError(f"{wanted} of {users} users is not possible", cure="ask for 1 to all of two or more users")
     below = at_least(p, wanted, users - 1) if wanted < users else np.where(np.isnan(p), np.nan, 0.0)
@@ -276,7 +276,7 @@ def udm_weights(p: Array, levels: Array, wanted: int = 1, users: int = 2) -> Arr
 
 
 def conditional(judgments: Any, *, levels: Sequence[float] | None = None, estimate: Estimate = "both") -> pl.DataFrame:
-    """P(another assessor gives j | one gave i), as the differences of p at successive thresholds (METHODS 10.18)."""
+    """P(another assessor gives j | one gave i), as the differences of p at successive thresholds."""
     frame = judgments_of(judgments)
     scale = levels_of(frame, levels)
     above = [np.ones(len(scale))]
@@ -296,7 +296,7 @@ def count_relevant(
     results: pl.DataFrame, table: pl.DataFrame, *, by: Sequence[str] = (), level: str = "gain"
 ) -> pl.DataFrame:
     """How many results are relevant, for each group: `binary`, at or above the threshold (eq. 1), and `expected`, for
-    a random user (eq. 2), with the standard error that the uncertain p bring (METHODS 10.5).
+    a random user (eq. 2), with the standard error that the uncertain p bring.
 
     `results` holds one judged result per row with its level in the column `level`; `table` comes from `parameters`.
     """

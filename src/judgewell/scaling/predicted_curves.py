@@ -24,7 +24,7 @@ def topic_bootstrap(
     prior: Prior = "marginal",
 ) -> Array:
     """p(R|level) for topics drawn with replacement, all judgments of a topic as often as it is drawn: draws x levels,
-    NaN where a draw holds no judgment of a level (METHODS 10.15)."""
+    NaN where a draw holds no judgment of a level (Demeester et al. 2016, Fig. 2)."""
     relevant, judged = found.by_topic()
     topics = len(judged)
     if topics < 2:
@@ -55,7 +55,7 @@ def growth(
     found: Tallies, generator: np.random.Generator, *, rounds: int = 50, sizes: Sequence[int] | None = None
 ) -> pl.DataFrame:
     """How the estimate settles as double judgments come in: documents drawn with replacement, p on the growing set;
-    mean and standard deviation over rounds for each size and level (METHODS 10.16)."""
+    mean and standard deviation over rounds for each size and level (Fig. 3)."""
     total = len(found.documents)
     grid = np.unique(np.linspace(1, total, min(total, 50)).astype(np.int64)) if sizes is None else np.array(sizes)
     if len(grid) == 0 or grid.min() < 1:
@@ -84,7 +84,7 @@ def growth(
 
 
 def quality(judgments: Any, runs: Any, found: Tallies, *, good: float) -> pl.DataFrame:
-    """p(R|level) from the results of the best k systems of each topic, for every k (METHODS 10.14).
+    """p(R|level) from the results of the best k systems of each topic, for every k (Fig. 1).
 
     Systems (or resources) of a topic are ordered by how many of their results the first assessor gave at least `good`,
     ties by name; a document counts from the first system that returned it on.
@@ -118,7 +118,7 @@ def quality(judgments: Any, runs: Any, found: Tallies, *, good: float) -> pl.Dat
 
 
 def enough(table: pl.DataFrame, *, level: float = 0.95) -> pl.DataFrame:
-    """Are there enough double judgments? They are when the intervals of neighbouring levels stay apart (METHODS 10.17).
+    """Are there enough double judgments? They are when the intervals of neighbouring levels stay apart (sect. 6.3).
 
     `table` comes from `parameters`; per pair of neighbouring levels the `gap` of their p, the `needed` gap (the sum of
     both half intervals), and `enough`, missing where a level is undefined.

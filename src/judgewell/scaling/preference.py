@@ -66,14 +66,14 @@ def frequencies(sides: pl.DataFrame, presentations: float | None = None) -> pl.D
 
 
 def preference_frequency(pairs: Any, *, ties: Ties = "half", presentations: float | None = None) -> pl.DataFrame:
-    """Times preferred over times shown (METHODS 4.4, Yang, Moffat and Turpin 2018)."""
+    """Times preferred over times shown (Yang, Moffat and Turpin 2018, Q1)."""
     frame = compared(pairs, ties)
     wins = pl.col("left_wins")
     return frequencies(_sides(frame, wins, 1 - wins), presentations)
 
 
 def relevance_frequency(pairs: Any, *, presentations: float | None = None) -> pl.DataFrame:
-    """Times called relevant over times shown and answered (METHODS 4.5)."""
+    """Times called relevant over times shown and answered (Yang, Moffat and Turpin 2018, Q2)."""
     frame = pairs_of(pairs)
     sides = _sides(frame, pl.col("left_relevant"), pl.col("right_relevant"))
     answered = sides.filter(pl.col("yes").is_not_null()).with_columns(pl.col("yes").cast(pl.Float64))

@@ -1,4 +1,4 @@
-"""Ratios to gains: logarithmic least squares on incomplete comparison matrices (METHODS 4.6).
+"""Ratios to gains: logarithmic least squares on incomplete comparison matrices.
 
 r = (s_left + e) / (s_right + e); M_ij is the geometric mean of a pair's ratios; log S minimises the squared
 differences to log M over the compared pairs, that is L y = b with the comparison graph's Laplacian. The paper (Yang,

@@ -1,4 +1,4 @@
-"""The two-way log model of magnitudes: log score = unit offset + document value, by least squares (METHODS 3.5).
+"""The two-way log model of magnitudes: log score = unit offset + document value, by least squares.
 
 Geometric averaging lifts a unit that holds only poor documents to the topic's mean; this model does not, because it
 compares documents through the units they share. With the unit offsets eliminated the document values solve
