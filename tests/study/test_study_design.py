@@ -223,6 +223,16 @@ def test_a_topic_without_known_documents_is_named(tmp_path):
         make_design(study, inputs)
 
 
+def test_known_documents_may_come_from_a_list(tmp_path):
+    path = written(tmp_path, 1, 20, 'file = "known.csv"\n[units]\n[scale]\nkind = "s100"\n')
+    (tmp_path / "known.csv").write_text("topic,doc,known\n0,0x5,H\n0,0x7,N\n")
+    known = check_study(path).design.documents.filter(pl.col("known").is_not_null())
+    assert set(known.select("doc", "known").iter_rows()) == {("0x5", "H"), ("0x7", "N")}
+    for rows, said in (("0,0x5,X\n", "neither H nor N"), ("0,0x5,H\n0,0x5,N\n", "document 0x5 is there twice")):
+        (tmp_path / "known.csv").write_text("topic,doc,known\n" + rows)
+        assert said in str(check_study(path).mistakes[0])
+
+
 def test_runs_are_pooled(tmp_path):
     path = written(tmp_path, 2, 30, '[units]\n[scale]\nkind = "s100"\n')
     for system in ("a", "b"):

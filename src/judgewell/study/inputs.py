@@ -142,11 +142,15 @@ def _read_list(path: Path) -> pl.DataFrame:
 
 
 def _read_known(path: Path) -> pl.DataFrame:
-    known = _named(read_frame(path), ("topic", "doc", "known"), path).select(KNOWN)
+    known = _named(read_frame(path), ("topic", "doc", "known"), path).select(list(KNOWN))
     strange = known.filter(~pl.col("known").is_in(["H", "N"]).fill_null(False))
     if not strange.is_empty():
         topic, doc, said = strange.row(0)
         raise InputError(f"topic {topic}, document {doc}: known {said!r} is neither H nor N", file=path)
+    twice = known.filter(known.select("topic", "doc").is_duplicated())
+    if not twice.is_empty():
+        topic, doc, _ = twice.row(0)
+        raise InputError(f"topic {topic}: document {doc} is there twice", cure="call it H or N, once", file=path)
     return known
 
 
