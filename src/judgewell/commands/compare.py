@@ -1,0 +1,410 @@
+"""`judgewell compare`: scores, or runs under several gains → conclusions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgewell.commands.common import choice, parse_columns
+from judgewell.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgewell.comparison.scores import ScoreArray
+    from judgewell.comparison.worlds import Worlds
+    from judgewell.evaluation.evaluate import Settings
+
+Tables = dict[str, "pl.DataFrame"]
+BLOCK = 64  # gain tables scored at once
+SHOWN = 25  # rows of a table that are printed
+
+
+class _TakesSeveral(click.Command):
+    """A command whose options --runs and --gains take all words up to the next option, so that shells' globs work."""
+
+    several = ("--runs", "--gains")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        spread: list[str] = []
+        option = ""
+        for word in args:
+            if word.startswith("-") and word != "-":
+                option = word if word in self.several else ""
+                if not option:
+                    spread.append(word)
+            else:
+                spread += [option, word] if option else [word]
+        return super().parse_args(ctx, spread)
+
+
+@click.command(cls=_TakesSeveral)
+@click.argument("scores", nargs=-1)
+@click.option("--runs", multiple=True, help="Runs to score, several at once: --runs runs/*.run.")
+@click.option("--gains", multiple=True, help="Gains to score them under, several at once; NAME=FILE gives a name.")
+@click.option("-m", "--measure", help="The measure.  [default: that of the scores; with --runs nDCG@10]")
+@choice("--test", "t", "wilcoxon", "randomisation", "bootstrap", help="The paired test of pairs of systems.")
+@choice("--top-test", "wilcoxon", "t", "randomisation", "bootstrap", help="The test against the best, for top sets.")
+@choice("--correction", "none", "holm", "bh", help="For the number of tests: Holm, or Benjamini and Hochberg.")
+@choice("--zeros", "drop", "pratt", help="Topics without a difference in the Wilcoxon test.")
+@click.option("--alpha", default=0.05, help="What is called significant: p below this.")
+@click.option("--baseline", help="Compare all systems with this one, not every pair.")
+@click.option("--reference", help="The set of scores that others are held against.  [default: the first]")
+@click.option("--draws", help="Gain tables that the judgments allow (judgewell scale --draws-to), for the first gains.")
+@click.option("--worlds", default=1000, help="Resamples of the topics, and of the judgments without --draws.")
+@click.option("--judgments", help="Draw one of each document's judgments (topic, doc, value) for its gain instead.")
+@click.option("--tell-apart", nargs=2, metavar="A B", help="How many topics it takes to tell these systems apart.")
+@click.option("--random", "chance", is_flag=True, help="Add random labels: the reference's gains dealt out anew.")
+@click.option("--simulated", type=int, help="Compare so many systems made of sub-runs with all documents judged.")
+@choice("--missing", "error", "zero", "drop", help="Scores that a system lacks: refuse, 0, or leave the topic out.")
+@click.option("--common", is_flag=True, help="Keep the topics and systems that all sets share; else they must agree.")
+@click.option("--gains-as", multiple=True, help="Gains transformed, a set for each: linear, exp2, binary(2), unit, …")
+@choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
+@choice("--precision", "double", "single", help="Of the runs' scores.")
+@choice("--unjudged", "zero", "condense", help="Unjudged documents: worth 0, or left out.")
+@choice("--negative", "unjudged", "zero", "keep", "error", help="What a grade below 0 means.")
+@click.option("-q", "--pairs", is_flag=True, help="Print every pair of systems.")
+@click.option("-o", "--output", help="Write all tables: a folder, one .json, or A.csv with A.pairs.csv, … beside it.")
+@click.option("--chart", help="Draw to .svg, .pdf, .png or .html: two sets against each other, or rank intervals.")
+@click.option("--resamples", default=10_000, help="Of the randomisation and bootstrap tests.")
+@click.option("--level", default=0.95, help="Level of the intervals.")
+@click.option("--seed", default=0, help="Seed of all that is drawn.")
+@click.option("--columns", help="Names of the columns in the scores: topic=qid,value=score.")
+@click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
+@click.pass_context
+def compare(context: click.Context, /, **given: Any) -> None:
+    """Say which systems are better and how sure that is: SCORES of `judgewell evaluate -o`, or runs under gains.
+
+    One set of scores: means and ranks with intervals over topics, tests of every pair, the top set. Several sets
+    (files, or gains): how alike they order the systems, and which pairs each tells apart. With --draws or --judgments:
+    how often one system is above another over the judgments, the topics, and both.
+
+    \b
+    Examples:
+      judgewell compare scores.parquet --baseline bm25 --test wilcoxon --correction holm
+      judgewell compare nist.csv crowd.csv -o comparison
+      judgewell compare --runs runs/*.run --gains nist=qrels.txt crowd=gains.csv -m nDCG@10 --chart two.svg
+      judgewell compare --runs runs/*.run --gains qrels.txt --gains-as linear --gains-as exp2 --gains-as 'binary(2)'
+      judgewell compare --runs runs/*.run --gains gains.csv --draws draws.parquet
+      judgewell compare scores.csv --tell-apart bm25 reranked
+    """
+    from judgewell.comparison.scores import aligned, tell_of_identical
+    from judgewell.terminal import notes
+
+    with notes(given["strict"]) as told:
+        if bool(given["scores"]) == bool(given["runs"]) or bool(given["runs"]) != bool(given["gains"]):
+            raise InputError("name either scores, or --runs with --gains", cure="judgewell compare --help shows how")
+        source = _Source(given)
+        sets = aligned(source.sets(), common=given["common"])
+        first = next(iter(sets.values()))
+        tell_of_identical(first)
+        worlds = source.worlds(first)
+        tables = _tables(sets, worlds, given)
+        if given["chart"]:
+            _draw(sets, worlds, given)
+        if given["output"]:
+            _write(tables, given["output"], context.params, source.inputs, told)
+        _print(tables, sets, worlds, given)
+
+
+class _Source:
+    """Where the scores come from: files of scores, or runs scored under gains."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self.given = given
+        self.inputs: list[str] = [*given["scores"], *(_named(word)[1] for word in given["gains"])]
+        self.inputs += [path for path in (given["draws"], given["judgments"]) if path]
+        self.gains: dict[str, pl.DataFrame] = {}
+        self.runs: Any = None
+
+    def sets(self) -> dict[str, ScoreArray]:
+        """Every set of scores by name."""
+        from judgewell.comparison.scores import score_array
+        from judgewell.formats.tabular import read_table
+        from judgewell.tables import SCORES
+
+        given = self.given
+        if given["runs"]:
+            return self._scored()
+        if given["draws"] or given["judgments"] or given["simulated"] or given["chance"] or given["gains_as"]:
+            raise InputError("scores cannot be worked out anew under other gains", cure="give --runs and --gains")
+        columns = parse_columns(given["columns"])
+        return {
+            name: score_array(read_table(path, SCORES, columns), given["measure"], missing=given["missing"])
+            for name, path in _names(given["scores"]).items()
+        }
+
+    def worlds(self, values: ScoreArray) -> dict[str, Worlds]:
+        """Over topics; with draws also over judgments, and both."""
+        from judgewell.comparison.worlds import all_worlds, topic_worlds
+
+        given = self.given
+        if len(values.topics) < 2:
+            return {}
+        if not (given["draws"] or given["judgments"]):
+            return {"topics": topic_worlds(values.systems, values.values, given["worlds"], seed=given["seed"])}
+        from judgewell.evaluation.measures import parse
+        from judgewell.evaluation.resampled import ranked_items
+
+        table, blocks = self._draws(next(iter(self.gains.values())))
+        measure = parse(given["measure"] or "nDCG@10")
+        if measure.cutoff is None:
+            raise InputError(f"{measure} looks at whole rankings", cure=f"give it a cutoff to resample: {measure}@100")
+        rankings = ranked_items(self.runs, table, measure.cutoff, self._settings())
+        rows = [rankings.systems.index(name) for name in values.systems]
+        columns = [rankings.topics.index(name) for name in values.topics]
+
+        def score(gains: Any) -> Any:
+            return rankings.scores(measure, gains)[:, rows][..., columns]
+
+        point = score(table["gain"].to_numpy()[None])[0]
+        return all_worlds(values.systems, point, score, blocks, given["worlds"], seed=given["seed"])
+
+    def _scored(self) -> dict[str, ScoreArray]:
+        """The runs scored under every set of gains."""
+        from judgewell.comparison.scores import score_array
+        from judgewell.evaluation.evaluate import scores_table, system_scores, topic_names
+        from judgewell.evaluation.measures import parse_all
+        from judgewell.formats.runs import open_runs
+        from judgewell.terminal import progress
+
+        given, settings = self.given, self._settings()
+        self.gains = self._gains()
+        self.runs = open_runs(list(given["runs"]))
+        self.inputs += [run.source for run in self.runs if run.source]
+        if given["simulated"]:
+            self.runs = self._simulated()
+        measures = parse_all([given["measure"] or "nDCG@10"])
+        found = {}
+        with progress("scoring") as show:
+            for name, table in self.gains.items():
+                results = list(system_scores(self.runs, table, measures, settings, progress=show))
+                found[name] = score_array(scores_table(results, topic_names(table), measures), missing=given["missing"])
+        return found
+
+    def _settings(self) -> Settings:
+        from judgewell.evaluation.evaluate import Settings
+
+        given = self.given
+        return Settings(order=given["order"], precision=given["precision"], unjudged=given["unjudged"])
+
+    def _gains(self) -> dict[str, pl.DataFrame]:
+        """Every gains table by name: each file under each transform, and random labels."""
+        import numpy as np
+        import polars as pl
+
+        from judgewell.comparison.simulated import random_draws
+        from judgewell.evaluation.transform import parse_transform
+        from judgewell.formats.gains import read_gains
+
+        given = self.given
+        found: dict[str, pl.DataFrame] = {}
+        for name, path in _names(given["gains"]).items():
+            table = read_gains(path, negative=given["negative"])
+            for text in given["gains_as"] or ("linear",):
+                whole = f"{name} {text}" if given["gains_as"] else name
+                found[whole] = table if text == "linear" else parse_transform(text)(table)
+        if given["chance"]:
+            table = found[given["reference"] or next(iter(found))]
+            dealt = np.concatenate(list(random_draws(table, 1, seed=given["seed"])))[0]
+            found["random"] = table.with_columns(pl.Series("gain", dealt))
+        return found
+
+    def _simulated(self) -> Any:
+        """Systems made of complete sub-runs under the first gains, their topics the only ones kept."""
+        import polars as pl
+
+        from judgewell.comparison.simulated import simulated_systems
+        from judgewell.formats.runs import open_runs
+
+        whole = [
+            part.read().select("topic", "doc", "score").with_columns(pl.lit(run.system).alias("system"))
+            for run in self.runs
+            for part in run.parts
+        ]
+        runs = simulated_systems(
+            pl.concat(whole), next(iter(self.gains.values())), self.given["simulated"], seed=self.given["seed"]
+        )
+        kept = runs["topic"].unique()
+        self.gains = {name: table.filter(pl.col("topic").is_in(kept.implode())) for name, table in self.gains.items()}
+        return open_runs(runs)
+
+    def _draws(self, gains: pl.DataFrame) -> tuple[pl.DataFrame, Iterator[Any]]:
+        """The documents with their gains, and blocks of other gains for them."""
+        from judgewell.comparison.simulated import individual_draws
+        from judgewell.formats.tabular import read_frame
+
+        given = self.given
+        if given["judgments"]:
+            from judgewell.formats.crowd import read_judgments
+
+            judgments = read_judgments(given["judgments"], parse_columns(given["columns"]))
+            return gains, individual_draws(judgments, gains, given["worlds"], seed=given["seed"])
+        table = read_frame(given["draws"])
+        drawn = [name for name in table.columns if name.startswith("draw")]
+        if not {"topic", "doc"} <= set(table.columns) or not drawn:
+            raise InputError(
+                "there are no columns topic, doc, draw1, …",
+                cure="write them with judgewell scale --draws-to",
+                file=given["draws"],
+            )
+        documents = table.select("topic", "doc").join(
+            gains, on=["topic", "doc"], how="left", maintain_order="left", validate="1:1"
+        )
+        lost = documents["gain"].null_count(), len(gains) - len(documents) + documents["gain"].null_count()
+        if any(lost):
+            raise InputError(
+                f"{lost[0]} of its documents have no gain and {lost[1]} of the gains' documents are not in it",
+                cure="make gains and draws in one go: judgewell scale -o --draws-to",
+                file=given["draws"],
+            )
+        return documents, _blocks(table.select(drawn))
+
+
+def _blocks(drawn: pl.DataFrame) -> Iterator[Any]:
+    for start in range(0, drawn.width, BLOCK):
+        yield drawn[:, start : start + BLOCK].to_numpy().T
+
+
+def _named(word: str) -> tuple[str, str]:
+    """NAME=FILE, or a file and no name."""
+    name, sign, path = word.partition("=")
+    return (name, path) if sign and not Path(word).exists() else ("", word)
+
+
+def _names(words: tuple[str, ...]) -> dict[str, str]:
+    """A name for every file: the one given, or the file's own without its endings; its path where two would clash."""
+    from judgewell.formats.files import stem
+
+    pairs = [_named(word) for word in words]
+    names = [name or stem(path) for name, path in pairs]
+    found = {(name if names.count(name) == 1 else path): path for name, (_, path) in zip(names, pairs, strict=True)}
+    if len(found) < len(words):
+        raise InputError("a file is named twice", cure="name each once, or give it two names: a=FILE b=FILE")
+    return found
+
+
+def _tables(sets: dict[str, ScoreArray], worlds: dict[str, Worlds], given: dict[str, Any]) -> Tables:
+    """Every table there is to show or write, by name."""
+    import polars as pl
+
+    from judgewell.comparison.discrimination import discrimination_table
+    from judgewell.comparison.profiles import side_by_side
+    from judgewell.comparison.significance import compare_systems
+
+    level, seed, resamples, first = given["level"], given["seed"], given["resamples"], next(iter(sets.values()))
+    found: Tables = {"systems": _systems(sets, given)}
+    if len(first.systems) > 1 and len(first.topics) > 1:
+        found["pairs"] = pl.concat(
+            compare_systems(
+                one,
+                given["test"],
+                baseline=given["baseline"],
+                correction=given["correction"],
+                alpha=given["alpha"],
+                level=level,
+                resamples=resamples,
+                seed=seed,
+                zeros=given["zeros"],
+            ).select(pl.lit(name).alias("set"), pl.all())
+            for name, one in sets.items()
+        )
+    if len(sets) > 1:
+        same = {"alpha": given["alpha"], "correction": given["correction"], "resamples": resamples, "seed": seed}
+        found["sets"] = side_by_side(sets, test=given["top_test"], zeros=given["zeros"], **same)
+        if len(first.topics) > 1:
+            found["discrimination"] = discrimination_table(sets, given["reference"], given["test"], **same)
+    if worlds:
+        found["worlds"] = pl.concat(one.table(level) for one in worlds.values())
+        found["above"] = pl.concat(one.pairs() for one in worlds.values())
+    if given["tell_apart"]:
+        from judgewell.comparison.design import topics_needed
+
+        needed = topics_needed(first, *given["tell_apart"], alpha=given["alpha"], test=given["test"], seed=seed)
+        found["topics needed"] = needed.curve.with_columns(enough=pl.col("found") >= needed.power)
+    return found
+
+
+def _systems(sets: dict[str, ScoreArray], given: dict[str, Any]) -> pl.DataFrame:
+    """Every system's mean in every set with its interval over topics, and whether it is in the top set."""
+    import polars as pl
+
+    from judgewell.comparison.scores import check_systems
+    from judgewell.comparison.top_sets import top_set
+    from judgewell.comparison.worlds import topic_worlds
+
+    parts = []
+    for name, one in sets.items():
+        check_systems(one)
+        if len(one.topics) < 2:
+            table = pl.DataFrame({"system": one.systems, "mean": one.means}).sort("mean", descending=True)
+            parts.append(table.select(pl.lit(name).alias("set"), pl.all()))
+            continue
+        top = top_set(
+            one,
+            given["top_test"],
+            alpha=given["alpha"],
+            correction=given["correction"],
+            resamples=given["resamples"],
+            seed=given["seed"],
+            zeros=given["zeros"],
+        )
+        table = topic_worlds(one.systems, one.values, given["worlds"], seed=given["seed"]).table(given["level"])
+        means = pl.DataFrame({"system": one.systems, "mean": one.means, "p_best": [top.p[key] for key in one.systems]})
+        joined = table.select("system", "low", "high", "rank_low", "rank_high").join(means, on="system")
+        columns = ["system", "mean", "low", "high", "rank_low", "rank_high", "p_best"]
+        top_set_column = pl.col("system").is_in(top.members).alias("top")
+        ordered = joined.select(*columns, top_set_column).sort("mean", "system", descending=[True, False])
+        parts.append(ordered.select(pl.lit(name).alias("set"), pl.all()))
+    return pl.concat(parts)
+
+
+def _print(tables: Tables, sets: dict[str, ScoreArray], worlds: dict[str, Worlds], given: dict[str, Any]) -> None:
+    from judgewell.commands.compare_text import report
+
+    print(report(tables, sets, worlds, given, SHOWN))
+
+
+def _draw(sets: dict[str, ScoreArray], worlds: dict[str, Worlds], given: dict[str, Any]) -> None:
+    from judgewell.comparison.charts import rank_chart, save, score_chart, tau_chart
+
+    if len(worlds) > 1:
+        chart = rank_chart(worlds["both"], given["level"]) & tau_chart(worlds)
+    elif len(sets) > 1:
+        pair = dict(list(sets.items())[:2])
+        chart = score_chart(pair, worlds=given["worlds"], level=given["level"], seed=given["seed"])
+    elif worlds:
+        chart = rank_chart(worlds["topics"], given["level"])
+    else:
+        raise InputError("one topic has no intervals to draw", cure="give the scores of more topics")
+    save(chart, given["chart"])
+
+
+def _write(tables: Tables, output: str, options: dict[str, Any], inputs: list[str], told: list[str]) -> None:
+    """All tables: to a folder, one JSON file, or a file for the first with the others beside it."""
+    import json
+
+    from judgewell.formats.provenance import provenance, write_record, write_result
+
+    record = provenance("compare", options, inputs, told)
+    main = "sets" if "sets" in tables else "pairs" if "pairs" in tables else "systems"
+    if output == "-":
+        sys.stdout.write(tables[main].write_csv())
+    elif output.endswith(".json"):
+        whole = {name: table.to_dicts() for name, table in tables.items()}
+        Path(output).write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_record(output, record)
+    elif Path(output).suffix:
+        for name, table in tables.items():
+            path = Path(output)
+            beside = path if name == main else path.with_suffix(f".{name.replace(' ', '-')}{path.suffix}")
+            write_result(table, beside, record)
+    else:
+        Path(output).mkdir(parents=True, exist_ok=True)
+        for name, table in tables.items():
+            table.write_csv(Path(output) / f"{name.replace(' ', '-')}.csv")
+        write_record(Path(output) / "comparison", record)
