@@ -150,10 +150,10 @@ class _Source:
         from judgewell.evaluation.measures import parse
         from judgewell.evaluation.resampled import ranked_items
 
-        table, blocks = self._draws(next(iter(self.gains.values())))
         measure = parse(given["measure"] or "nDCG@10")
         if measure.cutoff is None:
             raise InputError(f"{measure} looks at whole rankings", cure=f"give it a cutoff to resample: {measure}@100")
+        table, blocks = self._draws(next(iter(self.gains.values())))
         rankings = ranked_items(self.runs, table, measure.cutoff, self._settings())
         rows = [rankings.systems.index(name) for name in values.systems]
         columns = [rankings.topics.index(name) for name in values.topics]

@@ -1,0 +1,243 @@
+"""`judgewell compare` as a user types it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from judgewell.cli import app
+from judgewell.commands.compare import compare
+
+TOPICS = [f"t{number:02}" for number in range(12)]
+DOCS = [f"d{number:02}" for number in range(30)]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    """Three systems of rising quality, graded and crowd gains, their draws, and scores tables."""
+    monkeypatch.setitem(app.commands, "compare", compare)
+    rng = np.random.default_rng(0)
+    gains = {(topic, doc): float(rng.integers(0, 4)) for topic in TOPICS for doc in DOCS}
+    lines = [f"{topic} 0 {doc} {gain:g}" for (topic, doc), gain in gains.items()]
+    (tmp_path / "nist.qrels").write_text("\n".join(lines) + "\n")
+    crowd = pl.DataFrame(
+        {
+            "topic": [topic for topic, _ in gains],
+            "doc": [doc for _, doc in gains],
+            "gain": [max(0.0, gain + 0.3 * rng.normal()) for gain in gains.values()],
+        }
+    )
+    crowd.write_csv(tmp_path / "crowd.csv")
+    noise = np.maximum(crowd["gain"].to_numpy() + rng.normal(0, 0.5, (70, len(crowd))), 0)
+    drawn = pl.DataFrame({f"draw{at + 1}": one for at, one in enumerate(noise)})
+    pl.concat([crowd.select("topic", "doc"), drawn], how="horizontal").write_parquet(tmp_path / "draws.parquet")
+    for system, skill in (("weak", 0.2), ("middle", 0.7), ("strong", 2.0)):
+        rows = []
+        for topic in TOPICS:
+            scores = {doc: skill * gains[topic, doc] + rng.normal() for doc in DOCS}
+            ranked = sorted(scores.items(), key=lambda item: -item[1])[:20]
+            rows += [f"{topic} Q0 {doc} {at + 1} {score:.6f} {system}" for at, (doc, score) in enumerate(ranked)]
+        (tmp_path / f"{system}.run").write_text("\n".join(rows) + "\n")
+
+
+def scores_table(values, name="s.csv", measure="nDCG@10", topics=TOPICS):
+    rows = [(s, t, measure, v) for s, row in values.items() for t, v in zip(topics, row, strict=True)]
+    pl.DataFrame(rows, schema=["system", "topic", "measure", "value"], orient="row").write_csv(name)
+
+
+RUNS = ("--runs", "weak.run", "middle.run", "strong.run")
+
+
+def test_one_set_of_gains(judgewell):
+    code, out, err = judgewell("compare", *RUNS, "--gains", "nist.qrels", "-o", "found.json")
+    assert (code, err) == (0, "")
+    assert "nDCG@10 of 3 systems on 12 topics" in out
+    assert "Top set: 1 not told from the best (strong)" in out
+    assert "3 of 3 pairs" in out or "2 of 3 pairs" in out
+    found = json.loads(Path("found.json").read_text())
+    assert [row["system"] for row in found["systems"]] == ["strong", "middle", "weak"]
+    assert {"systems", "pairs", "worlds", "above"} == set(found)
+    record = json.loads(Path("found.json.meta.json").read_text())
+    assert record["options"]["test"] == "t"
+    assert record["options"]["seed"] == 0
+    assert set(record["inputs"]) == {"nist.qrels", "weak.run", "middle.run", "strong.run"}
+
+
+def test_several_gains_side_by_side(judgewell):
+    code, out, _ = judgewell("compare", *RUNS, "--gains", "nist.qrels", "people=crowd.csv", "--random", "-o", "all")
+    assert code == 0
+    assert "How alike the sets order the systems" in out
+    sets = pl.read_csv("all/sets.csv")
+    assert sets.select("first", "second").rows() == [("nist", "people"), ("nist", "random"), ("people", "random")]
+    assert sets["tau_b"][0] == 1
+    told = pl.read_csv("all/discrimination.csv")
+    assert told["set"].to_list() == ["nist", "people", "random"]
+    assert told["reference"].unique().to_list() == ["nist"]
+    assert json.loads(Path("all/comparison.meta.json").read_text())["command"] == "compare"
+
+
+def test_gain_profiles(judgewell):
+    profiles = ("--gains-as", "linear", "--gains-as", "exp2", "--gains-as", "binary(2)")
+    code, out, _ = judgewell("compare", *RUNS, "--gains", "nist.qrels", *profiles, "-o", "p.csv")
+    assert code == 0
+    assert "nist binary(2)" in out
+    assert len(pl.read_csv("p.csv")) == 3
+    assert Path("p.pairs.csv").exists()
+    assert Path("p.csv.meta.json").exists()
+
+
+def test_worlds_of_judgments_and_topics(judgewell):
+    code, out, _ = judgewell(
+        *("compare", *RUNS, "--gains", "crowd.csv", "--draws", "draws.parquet", "--worlds", "300", "-o", "w.json")
+    )
+    assert code == 0
+    assert "strong is above middle in" in out
+    assert "The topics limit the conclusion more" in out
+    found = json.loads(Path("w.json").read_text())
+    counts = {row["over"]: row["worlds"] for row in found["worlds"]}
+    assert counts == {"judgments": 70, "topics": 300, "both": 70}
+
+
+def test_one_random_judgment_for_each_document(judgewell):
+    gains = pl.read_csv("crowd.csv")
+    rows = [gains.select("topic", "doc", value=pl.col("gain") * factor) for factor in (0.5, 1.0, 1.5)]
+    pl.concat(rows).write_csv("judgments.csv")
+    code, out, _ = judgewell("compare", *RUNS, "--gains", "crowd.csv", "--judgments", "judgments.csv", "--worlds", 100)
+    assert code == 0
+    assert "worlds of other" in out
+
+
+def test_scores_against_a_baseline_with_correction(judgewell):
+    rng = np.random.default_rng(1)
+    base = rng.random(12)
+    scores_table({"a": base, "b": base + 0.2 + 0.1 * rng.random(12), "c": base + 0.01 * rng.normal(size=12)})
+    code, out, _ = judgewell("compare", "s.csv", "--baseline", "a", "--test", "wilcoxon", "--correction", "holm")
+    assert code == 0
+    assert "1 of 2 pairs of systems against a differ significantly (wilcoxon, alpha 0.05, Holm's correction)" in out
+    assert "p_corrected" in out
+    code, _, err = judgewell("compare", "s.csv", "--baseline", "z")
+    assert (code, err.strip()) == (2, "judgewell: there is no system 'z'; the systems are a, b, c")
+
+
+def test_how_many_topics_it_takes(judgewell):
+    rng = np.random.default_rng(1)
+    base = rng.random(12)
+    scores_table({"a": base, "b": base + rng.normal(0.1, 0.1, 12)})
+    code, out, _ = judgewell("compare", "s.csv", "--tell-apart", "b", "a")
+    assert code == 0
+    assert "To tell b from a in 80 % of studies takes about" in out
+
+
+def test_the_same_command_writes_the_same_bytes(judgewell):
+    arguments = ("compare", *RUNS, "--gains", "nist.qrels", "--test", "randomisation", "--seed", "4", "-o")
+    judgewell(*arguments, "one.json")
+    judgewell(*arguments, "two.json")
+    assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
+
+
+def test_different_topics_are_refused_or_told(judgewell):
+    values = {"a": np.arange(12) / 12, "b": np.arange(12)[::-1] / 13}
+    scores_table(values, "one.csv")
+    scores_table({name: row[:10] for name, row in values.items()}, "two.csv", topics=TOPICS[:10])
+    code, _, err = judgewell("compare", "one.csv", "two.csv")
+    assert code == 2
+    assert "one has 12, two has 10, 10 are in all (not in all: t10, t11)" in err
+    code, _, err = judgewell("compare", "one.csv", "two.csv", "--common")
+    assert code == 0
+    assert "only the 10 shared topics count" in err
+
+
+def test_one_system_one_topic_identical_systems_missing_topics(judgewell):
+    scores_table({"a": np.ones(12)}, "one-system.csv")
+    code, _, err = judgewell("compare", "one-system.csv")
+    assert (code, "one system (a) and nothing to compare" in err) == (2, True)
+    scores_table({"a": [0.1], "b": [0.2]}, "one-topic.csv", topics=["t"])
+    code, out, _ = judgewell("compare", "one-topic.csv")
+    assert (code, "One topic allows no interval and no test." in out) == (0, True)
+    scores_table({"a": np.ones(12), "b": np.ones(12)}, "same.csv")
+    code, out, err = judgewell("compare", "same.csv")
+    assert code == 0
+    assert "2 systems score the same as another on every topic and are tied (a, b)" in err
+    assert "0 of 1 pairs" in out
+    pl.read_csv("same.csv").head(23).write_csv("gap.csv")
+    code, _, err = judgewell("compare", "gap.csv")
+    assert (code, "1 of 2 systems miss scores on 1 of 12 topics" in err) == (2, True)
+    code, _, err = judgewell("compare", "gap.csv", "--missing", "drop")
+    assert (code, "these topics are left out" in err) == (0, True)
+    assert judgewell("compare", "gap.csv", "--missing", "drop", "--strict")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "either scores, or --runs with --gains"),
+        (("s.csv", "--runs", "weak.run", "--gains", "nist.qrels"), "either scores, or --runs with --gains"),
+        (("--runs", "weak.run"), "either scores, or --runs with --gains"),
+        ((*RUNS, "--gains", "nist.qrels", "nist.qrels"), "named twice"),
+        ((*RUNS, "--gains", "nist.qrels", "--draws", "crowd.csv"), "judgewell scale --draws-to"),
+        ((*RUNS, "--gains", "nist.qrels", "-m", "AP(rel=2)", "--judgments", "crowd.csv"), "give it a cutoff"),
+        ((*RUNS, "--gains", "nist.qrels", "-o", "x.bmp"), "end it in .csv"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(judgewell, arguments, said):
+    code, _, err = judgewell("compare", *arguments)
+    assert code == 2
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_draws_of_other_documents_are_refused(judgewell):
+    pl.read_parquet("draws.parquet").head(50).write_parquet("few.parquet")
+    code, _, err = judgewell("compare", *RUNS, "--gains", "crowd.csv", "--draws", "few.parquet")
+    assert code == 2
+    assert "0 of its documents have no gain and 310 of the gains' documents are not in it" in err
+
+
+def test_simulated_systems(judgewell):
+    code, out, _ = judgewell("compare", *RUNS, "--gains", "nist.qrels", "crowd.csv", "--simulated", "15")
+    assert code == 0
+    assert "nDCG@10 of 15 systems on 12 topics" in out
+
+
+def test_chart(judgewell):
+    pytest.importorskip("altair", reason="altair is not installed")
+    code, _, _ = judgewell("compare", *RUNS, "--gains", "nist.qrels", "crowd.csv", "--chart", "two.svg")
+    assert code == 0
+    assert Path("two.svg").read_text().startswith("<svg")
+
+
+def test_help_has_examples(judgewell):
+    code, out, _ = judgewell("compare", "--help")
+    assert code == 0
+    assert "judgewell compare --runs runs/*.run --gains nist=qrels.txt" in out
+
+
+@pytest.mark.realdata
+def test_three_label_sources_of_deep_learning_21(judgewell, data):
+    """NIST, language-model grades and nugget weights of 63 runs in one command."""
+    folder = data / "trec-dl21"
+    labels = folder / "labels"
+    code, out, err = judgewell(
+        *("compare", "--runs", *sorted((folder / "runs").iterdir()), "--precision", "single", "--common", "-o", "dl21"),
+        *("--gains", f"nist={folder / 'qrels.nist.txt'}"),
+        f"umbrela={labels / 'gpt-4o__umbrela__umbrela_zeroshot_dl21.clean.json.gz'}",
+        f"nuggets={labels / 'gpt-4o__nuggets__weighted__qrels.autonuggetizer.w.dl21.txt.gz'}",
+    )
+    assert code == 0
+    assert "nDCG@10 of 63 systems on 53 topics" in out
+    assert "only the 53 shared topics count" in err
+    assert "3 systems score the same as another on every topic and are tied (pash_f1, pash_f2, pash_f3)" in err
+    published = pl.read_csv(folder / "expected" / "dl21.ndcg_cut10.csv", schema_overrides={"topic": pl.String})
+    means = published.group_by("runid").agg(pl.col("ndcg_cut_10").mean())
+    ours = pl.read_csv("dl21/systems.csv").filter(pl.col("set") == "nist")
+    joined = ours.join(means, left_on="system", right_on="runid")
+    assert len(joined) == 63
+    np.testing.assert_allclose(joined["mean"], joined["ndcg_cut_10"], atol=5e-5)
+    sets = pl.read_csv("dl21/sets.csv")
+    assert sets["tied"].to_list() == [3, 3, 3]
+    assert (sets["concordant"] + sets["discordant"] + sets["tied"] == 63 * 62 // 2).all()
+    assert sets["tau_b"][0] == pytest.approx(0.9395, abs=5e-5)
+    tops = ours.filter("top")["system"].to_list()
+    assert {"pash_f1", "pash_f2", "pash_f3"} <= set(tops)
