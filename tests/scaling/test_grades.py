@@ -151,6 +151,13 @@ def test_unlabelled_documents_get_no_gain_and_are_told() -> None:
     assert gains.select("doc", "gain").rows() == [("H", 1.0), ("M", pytest.approx(0.25)), ("R", pytest.approx(0.5))]
 
 
+def test_labels_come_from_qrels_too() -> None:
+    qrels = pl.DataFrame({"topic": ["t"] * 3, "doc": ["H", "R", "M"], "gain": [3.0, 2.0, 1.0]})
+    labelled_now = grades.with_labels(UNITS, qrels)
+    assert labelled_now.filter(pl.col("doc") == "N")["label"].null_count() == 3
+    assert grades.level_chain(labelled_now)["gain"].to_list() == pytest.approx([1 / 4, 1 / 2, 1])
+
+
 def test_the_chain_needs_its_label_column() -> None:
     with pytest.raises(InputError, match=r"needs the column sormunen"):
         LevelRatios(label="sormunen")(UNITS)

@@ -54,6 +54,12 @@ def test_one_topic_cannot_be_resampled() -> None:
         predicted_curves.topic_bootstrap(predicted.tallies(judged([("t", "a", 0, 1)])), np.random.default_rng(0))
 
 
+def test_gains_of_one_topic_are_drawn_over_its_documents() -> None:
+    judgments = random_topics(topics=1, size=60)
+    array = Predicted().draws(judgments, 50, seed=0).array()
+    assert array.std(axis=0).min() > 0
+
+
 def test_growth_settles_on_the_whole() -> None:
     found = predicted.tallies(random_topics(clustered=False))
     curve = predicted_curves.growth(found, np.random.default_rng(0), sizes=[5, 50, 600])

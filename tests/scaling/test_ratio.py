@@ -188,6 +188,12 @@ def test_unconnected_comparisons_are_refused_by_name_or_scaled_apart() -> None:
     assert gains["gain"].to_list() == pytest.approx([1, 1 / 2, 1, 1 / 8, 1 / 8])
 
 
+def test_a_tree_of_comparisons_has_no_standard_errors_and_says_so() -> None:
+    with pytest.warns(JudgewellWarning, match=r"3 of 3 documents have no standard error.*no comparison to spare"):
+        found = Ratio().interval(pairs_of([(0, 1, 2.0, 1.0), (1, 2, 2.0, 1.0)]))
+    assert found["low"].null_count() == 3
+
+
 def test_topics_are_scaled_each_alone() -> None:
     both = pl.concat([pairs_of([(0, 1, 3.0, 1.0)], "s"), pairs_of([(0, 1, 1.0, 7.0)], "t")])
     gains = Ratio()(both)

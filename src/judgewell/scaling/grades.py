@@ -21,6 +21,7 @@ from judgewell.scaling.inputs import (
     settle_repeats,
 )
 from judgewell.scaling.magnitude import log_scores
+from judgewell.tables import GAINS, check
 
 Tied = Literal["mean", "lowest", "highest", "error"]
 Anchor = Literal["highest", "lowest"]
@@ -186,6 +187,14 @@ def _chained(ratios: list[float | None], anchor: Anchor) -> list[float | None]:
             here, ratio = gains[at], ratios[at]
             gains[at - 1] = None if here is None or ratio is None else here / ratio
     return gains
+
+
+def with_labels(judgments: Any, levels: Any, label: str = "label") -> pl.DataFrame:
+    """The judgments with each document's level from a gains table of levels (qrels), missing where it has none."""
+    known = check(levels, GAINS).select("topic", "doc", pl.col("gain").alias(label))
+    frame = judgments_of(judgments)
+    frame = frame.drop(label) if label in frame.columns else frame
+    return frame.join(known, on=["topic", "doc"], how="left", maintain_order="left")
 
 
 def labelled_gains(judgments: Any, chain: pl.DataFrame, label: str = "label") -> pl.DataFrame:

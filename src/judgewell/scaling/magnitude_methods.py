@@ -14,7 +14,7 @@ from judgewell.scaling.graph import Components
 from judgewell.scaling.inputs import Repeated, gains_frame, repeats
 from judgewell.scaling.method import Method
 from judgewell.scaling.two_way import TwoWay, two_way
-from judgewell.scaling.uncertainty import Draws, mean_interval, median_interval, with_interval, z_of
+from judgewell.scaling.uncertainty import Draws, mean_interval, median_interval, with_log_interval
 
 TURPIN = "Turpin, Scholer, Mizzaro and Maddalena, SIGIR 2015"
 SCHOLER = "Scholer, Maddalena, Mizzaro and Turpin, EVIA 2014"
@@ -178,8 +178,7 @@ class TwoWayModel(_Scores):
 
     def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
         fit = self.fit(table)
-        half = z_of(level) * fit.standard_errors
-        found = with_interval(self._gains(fit), np.exp(fit.d - half), np.exp(fit.d + half))
+        found = with_log_interval(self._gains(fit), fit.d, fit.standard_errors, level)
         return gains_frame(found, ["component"] if self.components == "separate" else [])
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:

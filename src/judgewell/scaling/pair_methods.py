@@ -16,7 +16,7 @@ from judgewell.scaling.inputs import gains_frame
 from judgewell.scaling.laplacian import Array, Index
 from judgewell.scaling.method import Method
 from judgewell.scaling.ratio import Fit, log_ratio_fit
-from judgewell.scaling.uncertainty import Draws, wilson, with_interval, z_of
+from judgewell.scaling.uncertainty import Draws, wilson, with_interval, with_log_interval
 
 YANG = "Yang, Moffat and Turpin, ADCS 2018"
 
@@ -106,12 +106,10 @@ class BradleyTerry(Method):
         if self.gain == "probability":
             return None
         fit = self.fit(table)
-        half = z_of(level) * fit.standard_errors
-        low, high = fit.theta - half, fit.theta + half
-        if self.gain == "strength":
-            top = _maxima(fit.theta[:, None], fit.labels)[:, 0]
-            low, high = np.exp(low - top), np.exp(high - top)
-        found = with_interval(self._documents(fit), low, high)
+        centre = fit.theta - _maxima(fit.theta[:, None], fit.labels)[:, 0] if self.gain == "strength" else fit.theta
+        found = with_log_interval(self._documents(fit), centre, fit.standard_errors, level)
+        if self.gain == "log":
+            found = found.with_columns(pl.col("low", "high").log())
         return gains_frame(found, ["component"] if self.components == "separate" else [])
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
@@ -162,8 +160,7 @@ class Ratio(Method):
     def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
         fit = self.fit(table)
         centre = fit.y - _maxima(fit.y[:, None], fit.labels)[:, 0]
-        half = z_of(level) * fit.standard_errors
-        found = with_interval(self._documents(fit), np.exp(centre - half), np.exp(centre + half))
+        found = with_log_interval(self._documents(fit), centre, fit.standard_errors, level)
         return gains_frame(found, ["component"] if self.components == "separate" else [])
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:

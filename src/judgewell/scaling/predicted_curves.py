@@ -22,16 +22,27 @@ def topic_bootstrap(
     draws: int = 300,
     smoothing: float = 0.0,
     prior: Prior = "marginal",
+    documents_of_one: bool = False,
 ) -> Array:
     """p(R|level) for topics drawn with replacement, all judgments of a topic as often as it is drawn: draws x levels,
-    NaN where a draw holds no judgment of a level (Demeester et al. 2016, Fig. 2)."""
+    NaN where a draw holds no judgment of a level (Demeester et al. 2016, Fig. 2). One topic cannot be resampled; with
+    `documents_of_one` its documents are."""
     relevant, judged = found.by_topic()
     topics = len(judged)
+    if topics == 1 and documents_of_one:
+        return _bootstrapped(found.relevant, found.judged, generator, draws, smoothing, prior)
     if topics < 2:
         raise DataError(
             f"{topics} topic cannot be resampled; a topic bootstrap needs double judgments of several topics"
         )
-    times = bootstrap_weights(topics, draws, generator).astype(np.float64)
+    return _bootstrapped(relevant, judged, generator, draws, smoothing, prior)
+
+
+def _bootstrapped(
+    relevant: Array, judged: Array, generator: np.random.Generator, draws: int, smoothing: float, prior: Prior
+) -> Array:
+    """p(R|level) for rows (topics or documents) drawn with replacement."""
+    times = bootstrap_weights(len(judged), draws, generator).astype(np.float64)
     return probabilities(times @ relevant, times @ judged, smoothing, prior)
 
 

@@ -97,7 +97,8 @@ class _Disagreement(Method):
         return gains_frame(pl.concat(filled))
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
-        """Draws of the gains by resampling topics; a level that a draw lacks keeps its estimate from all topics."""
+        """Draws of the gains by resampling topics (of a single topic, its documents); a level that a draw lacks keeps
+        its estimate from all."""
         parts = self._with_gains(self.checked(table))
         documents = pl.concat([documents.select("topic", "doc") for documents, _, _ in parts])
         order = documents.with_row_index("row").sort("topic", "doc")["row"].to_numpy()
@@ -105,7 +106,7 @@ class _Disagreement(Method):
         def make(generator: np.random.Generator, count: int) -> Array:
             blocks = []
             for _, shares, found in parts:
-                p = topic_bootstrap(found, generator, count, self.smoothing, self.prior)
+                p = topic_bootstrap(found, generator, count, self.smoothing, self.prior, documents_of_one=True)
                 whole = np.broadcast_to(self._p(found), p.shape)
                 worth = self.worth(np.where(np.isnan(p), whole, p), found.levels)
                 blocks.append(np.nan_to_num(worth) @ shares.T)

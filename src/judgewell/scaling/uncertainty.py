@@ -17,7 +17,7 @@ import polars as pl
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.resampling import check_level, percentile_interval
 from judgewell.scaling.inputs import GROUP, listed
-from judgewell.scaling.laplacian import Array, Index
+from judgewell.scaling.laplacian import DENSE, Array, Index
 
 Over = Literal["unit", "assessor"]
 
@@ -117,6 +117,21 @@ def with_interval(gains: pl.DataFrame, low: Any, high: Any) -> pl.DataFrame:
     ends = pl.DataFrame({"low": np.asarray(low, dtype=np.float64), "high": np.asarray(high, dtype=np.float64)})
     filled = ends.with_columns(pl.all().fill_nan(None))
     return gains.with_columns(filled["low"], filled["high"])
+
+
+def with_log_interval(gains: pl.DataFrame, centre: Array, errors: Array, level: float) -> pl.DataFrame:
+    """The gains with the interval exp(centre +- z * error); what has no standard error is told."""
+    half = z_of(level) * errors
+    without = gains.filter(pl.Series(np.isnan(errors))).sort("topic", "doc")
+    if len(without):
+        warnings.warn(
+            f"{len(without)} of {len(gains)} documents have no standard error, so low and high are missing: their "
+            f"component holds more than {DENSE} documents or no comparison to spare ({listed(without)}); "
+            "resample for an interval (kind=bootstrap)",
+            JudgewellWarning,
+            stacklevel=2,
+        )
+    return with_interval(gains, np.exp(centre - half), np.exp(centre + half))
 
 
 def z_of(level: float) -> float:
