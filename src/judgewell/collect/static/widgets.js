@@ -1,0 +1,53 @@
+// The small helpers of a sheet: each finds its own elements and does nothing where there are none.
+
+import { startSlider } from "./slider.js";
+import { startHighlight } from "./highlight.js";
+import { recall, store } from "./storage.js";
+
+const FOLDS = "judgewell.folds";
+const PHONE = "(max-width: 40rem)";
+
+export function startWidgets(sheet) {
+  startSlider(sheet);
+  startHighlight(sheet);
+  startCounters(sheet);
+  startCopy(sheet);
+  startFolds(sheet);
+}
+
+function startCounters(sheet) {
+  for (const line of sheet.querySelectorAll("[data-counts]")) {
+    const field = sheet.querySelector(`#${line.dataset.counts}`);
+    const count = () => {
+      const letters = [...field.value.trim()].length;
+      line.textContent = line.dataset.words.replace("{count}", letters).replace("{least}", line.dataset.least);
+      line.classList.toggle("enough", letters >= Number(line.dataset.least));
+    };
+    field.addEventListener("input", count);
+    count();
+  }
+}
+
+function startCopy(sheet) {
+  for (const button of sheet.querySelectorAll("[data-copy]")) {
+    if (!navigator.clipboard) continue; // only over https and on this machine
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.querySelector("span").textContent = button.dataset.copied;
+    });
+  }
+}
+
+// The topic and the help stay open or closed as the assessor left them; on a phone the topic begins closed.
+function startFolds(sheet) {
+  const folds = recall(FOLDS) ?? {};
+  for (const fold of sheet.querySelectorAll("details[id]")) {
+    const left = folds[fold.id];
+    if (typeof left === "boolean") fold.open = left;
+    else if (fold.id === "topic" && matchMedia(PHONE).matches) fold.open = false;
+    fold.querySelector("summary").addEventListener("click", () => {
+      store(FOLDS, { ...recall(FOLDS), [fold.id]: !fold.open });
+    });
+  }
+}
