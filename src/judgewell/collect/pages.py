@@ -13,15 +13,17 @@ POST /work/alive      the open page reports itself; JSON back
 GET  /static/…        the files in static/, with long caching by their version (`static_version` in templates)
 
 GET and POST /work give a whole HTML page (`templates/page.html`). With the header `X-Fragment: 1` they give the page's
-inside alone (`templates/body.html`): what stands in <main>. Both templates get `page` (one of the values below), `nonce`
-(none is needed for files from /static) and `static_version`; `page.kind` says which one it is.
+inside alone (`templates/body.html`): what stands in <main>. Both templates get `page` (one of the values below) and
+`static_version`; `page.kind` says which one it is. Scripts and styles come from /static only: the policy header allows
+nothing inline. The header `X-Page` of the answer is the page's kind.
 
 POST /work takes a form (application/x-www-form-urlencoded, at most 64 kB; multipart is not taken)
   step       page.step, as it came: it belongs to this assessor and this step, so it is also the guard against forged
              requests and against storing twice
   action     next (default), back, agree, disagree, more
-  active     seconds the page was visible and in use; idle: the other seconds. Plain decimals. Left out: the server's own
-             clock counts, and all of it is active
+  active     seconds the page was visible and in use; idle: the other seconds. Plain decimals, counted from the first
+             showing of this step (a refused answer or a reload does not begin anew). Left out: the server's own clock
+             counts, and all of it is active
   highlight  1 where words were marked in the text
   and the fields of the page's kind
     consent        action=agree or disagree
@@ -30,7 +32,7 @@ POST /work takes a form (application/x-www-form-urlencoded, at most 64 kB; multi
     comprehension  choice: the `value` of one of page.choices
     quiz           preferred: left or right
     document       value (what was typed, or the `value` of a choice), comment
-    pair           preferred, absolute, left_score, right_score: one field for each of page.questions (see `fields`)
+    pair           preferred, absolute, left_score, right_score: the `fields` of page.questions; comment
     questionnaire  one field for each of page.questions, by its `name`; several values for `several`
     done, stopped  action=more for the next unit
     come_back      action=next looks again
@@ -42,13 +44,13 @@ Answers to POST /work
                  is the one the assessor is on
   refused        422 and the same page with `problem` (a sentence for the assessor) and what was typed
   no session or a forged step   403 with page `Trouble`
-  too large      413 with page `Trouble`;  too many requests 429;  the database away or full: 503, nothing was stored and
-                 the same request may be sent again (Retry-After says when)
+  too large      413 with page `Trouble`;  too many requests 429;  the database away or full: 503, nothing was stored
+                 and the same request may be sent again (Retry-After says when)
 
 POST /work/alive takes `step` and gives {"alive": true, "current": true, "seconds": 600}: `current` is false where
-another tab has gone on (reload to follow), `alive` is false where the unit has gone to somebody else (what is done is kept
-all the same), `seconds` is how long the place is held without another sign. Sent every page.alive_every seconds while the
-page is visible; 0 means that this page does not report itself.
+another tab has gone on (reload to follow), `alive` is false where the unit has gone to somebody else (what is done is
+kept all the same), `seconds` is how long the place is held without another sign. Sent every page.alive_every seconds
+while the page is visible; 0 means that this page does not report itself.
 """
 
 from __future__ import annotations
@@ -112,7 +114,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class ScaleInput:
-    """How a document's value is asked for: buttons, a number field, or a slider without a start beside a number field."""
+    """How a document's value is asked for: buttons, a number field, or a slider without a start and a number field."""
 
     widget: Literal["choice", "number", "slider"]
     question: str
@@ -314,7 +316,7 @@ class Done(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class Stopped(Page):
-    """An end before the work was done: no consent, or an entry or final check; `more` where another unit may be tried."""
+    """An end before the work was done: no consent, or a check; `more` where another unit may be tried."""
 
     kind: ClassVar[str] = "stopped"
     text: Markup

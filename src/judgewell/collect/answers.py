@@ -1,0 +1,183 @@
+"""From a form to an answer: read by the scale, checked, timed and stored, every revision kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+
+from judgewell.collect.schema import answers, events
+from judgewell.collect.served import Served
+from judgewell.collect.state import State
+from judgewell.study.checks import Comment, PairAgrees, Verdict
+from judgewell.study.numbers import Refused
+from judgewell.study.scales import Absolute, Preference, Questions, Ratio, Scale, Side
+
+Form = Mapping[str, tuple[str, ...]]
+
+
+class NotTaken(Exception):
+    """An answer that is asked for again, with the sentence for the assessor and the reason for the team."""
+
+    def __init__(self, said: str, reason: str) -> None:
+        self.said = said
+        self.reason = reason
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The columns of an answer, and the form's fields as they were typed."""
+
+    columns: dict[str, Any]
+    typed: dict[str, list[str]]
+    comment: str | None = None
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One stay on a page: active and idle seconds, and whether words were marked."""
+
+    active: float
+    idle: float
+    highlight: bool = field(default=False)
+
+
+def first(form: Form, name: str) -> str:
+    """The first value of a field, empty where it was not sent."""
+    return form.get(name, ("",))[0]
+
+
+def read_answer(served: Served, scale: Scale | None, form: Form) -> Answer:
+    """The answer in a form, or :class:`NotTaken`."""
+    names = ["value"] if scale else ["preferred", "absolute", "left_score", "right_score"]
+    typed = {name: list(form[name]) for name in (*names, "comment") if name in form}
+    try:
+        if scale is not None:
+            columns: dict[str, Any] = {"value": scale.read(first(form, "value"))}
+        else:
+            columns = _read_pair(served, served.questions or Questions(), form)
+    except Refused as refused:
+        raise NotTaken(refused.said(served.texts), refused.key) from None
+    comment = first(form, "comment").strip() or None
+    least = served.study.checks.comment
+    if least:
+        _pass(served, Comment(least)(comment))
+    return Answer(columns, typed, comment)
+
+
+def _read_pair(served: Served, questions: Questions, form: Form) -> dict[str, Any]:
+    preferred: Side | None = None
+    relevant: tuple[bool | None, bool | None] = (None, None)
+    scores: tuple[float | None, float | None] = (None, None)
+    for question in questions.asked:
+        if isinstance(question, Preference):
+            preferred = question.read(first(form, "preferred"))
+        elif isinstance(question, Absolute):
+            relevant = question.read(first(form, "absolute"), preferred)
+        elif isinstance(question, Ratio):
+            scores = question.read(first(form, "left_score")), question.read(first(form, "right_score"))
+    _pass(served, PairAgrees()(preferred, relevant, scores))
+    return {
+        "preferred": preferred,
+        "left_relevant": relevant[0],
+        "right_relevant": relevant[1],
+        "left_score": scores[0],
+        "right_score": scores[1],
+    }
+
+
+def _pass(served: Served, verdict: Verdict) -> None:
+    if not verdict:
+        raise NotTaken(verdict.said(served.texts), verdict.reason)
+
+
+def read_visit(form: Form, elapsed: float) -> Visit:
+    """The times a page reports, held to the server's clock: no more active seconds than have passed.
+
+    A page without scripts reports none; then all of the time counts as active.
+    """
+    elapsed = max(0.0, elapsed)
+    highlight = first(form, "highlight") == "1"
+    active, idle = _seconds(first(form, "active")), _seconds(first(form, "idle"))
+    if active is None:
+        return Visit(elapsed, 0.0, highlight)
+    active = min(active, elapsed)
+    return Visit(active, min(idle or 0.0, elapsed - active), highlight)
+
+
+def _seconds(text: str) -> float | None:
+    """A plain decimal, or None; what a page claims in another form is not taken."""
+    whole, _, rest = text.partition(".")
+    return (
+        float(text) if len(text) < 20 and text.isascii() and whole.isdigit() and (rest.isdigit() or not rest) else None
+    )
+
+
+_CURRENT = sa.select(answers).where(
+    answers.c.assessor == sa.bindparam("assessor"),
+    answers.c.unit == sa.bindparam("unit"),
+    answers.c.position == sa.bindparam("position"),
+    answers.c.current,
+)
+
+
+def current_answer(connection: sa.Connection, state: State, position: int) -> sa.Row[Any] | None:
+    """The answer that stands at a place of the unit in hand."""
+    place = {"assessor": state.assessor, "unit": state.held.unit, "position": position}
+    return connection.execute(_CURRENT, place).one_or_none()
+
+
+def standing_answers(connection: sa.Connection, state: State) -> list[sa.Row[Any]]:
+    """The answers that stand for the unit in hand, in order."""
+    query = sa.select(answers).where(
+        answers.c.assessor == state.assessor, answers.c.unit == state.held.unit, answers.c.current
+    )
+    return list(connection.execute(query.order_by(answers.c.position)))
+
+
+def keep(connection: sa.Connection, state: State, answer: Answer, visit: Visit, now: float) -> None:
+    """Store the answer at the assessor's position; one that stood there stays as an earlier revision."""
+    before = current_answer(connection, state, state.position)
+    away_active, away_idle = _visits_without_answer(connection, state)
+    if before is not None:
+        connection.execute(sa.update(answers).where(answers.c.number == before.number).values(current=False))
+    active = visit.active + away_active + (before.seconds if before else 0.0)
+    idle = visit.idle + away_idle + (before.idle if before else 0.0)
+    row = {
+        "reservation": state.held.number,
+        "assessor": state.assessor,
+        "unit": state.held.unit,
+        "position": state.position,
+        "revision": before.revision + 1 if before else 1,
+        "current": True,
+        "typed": answer.typed,
+        "comment": answer.comment,
+        "seconds": active,
+        "idle": idle,
+        "visit": visit.active,
+        "highlight": visit.highlight,
+        "at": now,
+        **answer.columns,
+    }
+    connection.execute(sa.insert(answers), row)
+
+
+def _visits_without_answer(connection: sa.Connection, state: State) -> tuple[float, float]:
+    """Seconds spent at this place before going back from it, since its last answer; times refused are in the visit."""
+    if not state.held.backs:
+        return 0.0, 0.0
+    last = sa.select(sa.func.max(answers.c.at)).where(
+        answers.c.reservation == state.held.number, answers.c.position == state.position
+    )
+    since = connection.execute(last).scalar()
+    query = sa.select(events.c.data).where(
+        events.c.reservation == state.held.number,
+        events.c.kind == "back",
+        events.c.position == state.position,
+        events.c.at > (since if since is not None else -1.0),
+    )
+    visits = [data for (data,) in connection.execute(query)]
+    return sum(data["active"] for data in visits), sum(data["idle"] for data in visits)

@@ -1,0 +1,195 @@
+"""Handing out work: a reservation is a row with an expiry, made in the transaction that takes the unit's free place.
+
+A reservation lives on signs of life. Without them it expires and its place is free; when nothing else is left, the unit
+whose holder has been silent longest is handed out again even before that. Whoever comes back late goes on all the same:
+on their own place if it is still free, and beyond the unit's need (state `late`) if not.
+
+Locks are taken in one order (the assessor, a reservation, a unit), and a unit only one at a time, so that no two
+transactions can wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import sqlalchemy as sa
+
+from judgewell.collect.schema import events, reservations, units
+from judgewell.collect.served import Served
+from judgewell.collect.state import State, log
+
+SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
+ALIVE_EVERY = 20  # seconds between the signs of life of an open page
+LONGEST_IDLE = 6.0  # an open page without any step holds its unit for so many times the silence
+AT_ONCE = 500
+
+
+def expire(connection: sa.Connection, now: float, silence: float) -> int:
+    """Free the places of those who have been silent too long; how many. Always a transaction of its own."""
+    ahead = now + silence + 1
+    live = reservations.c.state == "live"
+    connection.execute(  # made before the clock was put back: counted from now
+        sa.update(reservations).where(live, reservations.c.expires > ahead).values(seen=now, expires=now + silence)
+    )
+    overdue = connection.execute(
+        sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit)
+        .where(live, reservations.c.expires <= now)
+        .order_by(reservations.c.unit)
+        .limit(AT_ONCE)
+        .with_for_update(skip_locked=True)
+    ).all()
+    if not overdue:
+        return 0
+    numbers = [row.number for row in overdue]
+    connection.execute(sa.update(reservations).where(reservations.c.number.in_(numbers)).values(state="expired"))
+    for unit, count in sorted(Counter(row.unit for row in overdue).items()):
+        connection.execute(sa.update(units).where(units.c.number == unit).values(free=units.c.free + count))
+    told = [
+        {"at": now, "kind": "expired", "assessor": row.assessor, "reservation": row.number, "data": {}}
+        for row in overdue
+    ]
+    connection.execute(sa.insert(events), told)
+    return len(overdue)
+
+
+def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> int | None:
+    """A unit for the assessor: the reservation's number, or None where there is none just now."""
+    done, rounds, own = _so_far(connection, state.assessor)
+    if done >= served.study.work.most_units:
+        return None
+    full = [topic for topic, count in rounds.items() if count >= served.study.work.units_per_topic]
+    unit = _free_unit(connection, full, own)
+    if unit is not None:
+        connection.execute(sa.update(units).where(units.c.number == unit.number).values(free=units.c.free - 1))
+    else:
+        unit = _silent_unit(connection, state, now, full, own)
+    if unit is None:
+        return None
+    row = {
+        "assessor": state.assessor,
+        "unit": unit.number,
+        "topic": unit.topic,
+        "round": rounds[unit.topic] + 1,
+        "state": "live",
+        "created": now,
+        "seen": now,
+        "expires": now + served.silence,
+        "late": False,
+        "revisions": 0,
+        "backs": 0,
+    }
+    made = connection.execute(sa.insert(reservations).values(row).returning(reservations.c.number)).scalar_one()
+    told = {"at": now, "kind": "reserved", "assessor": state.assessor, "reservation": made, "data": {"unit": unit.unit}}
+    connection.execute(sa.insert(events), told)
+    return int(made)
+
+
+def outlook(connection: sa.Connection, served: Served, state: State, now: float) -> float | None:
+    """Seconds until work may be free for the assessor (0: there is some now), or None where there is none for good."""
+    done, rounds, own = _so_far(connection, state.assessor)
+    if done >= served.study.work.most_units:
+        return None
+    full = [topic for topic, count in rounds.items() if count >= served.study.work.units_per_topic]
+    may = (units.c.topic.not_in(full), units.c.number.not_in(own))
+    if connection.execute(sa.select(units.c.number).where(units.c.free > 0, *may).limit(1)).scalar() is not None:
+        return 0.0
+    held = (
+        sa.select(sa.func.min(reservations.c.seen), sa.func.min(reservations.c.expires))
+        .select_from(reservations)
+        .join(units, units.c.number == reservations.c.unit)
+        .where(reservations.c.state == "live", reservations.c.assessor != state.assessor, *may)
+    )
+    seen, expires = connection.execute(held).one()
+    if seen is None:
+        return None
+    return max(0.0, min(float(seen) + SILENT, float(expires)) - now)
+
+
+def stay(connection: sa.Connection, served: Served, state: State, now: float, *, stepped: bool) -> str:
+    """A sign of life: the reservation lives on, or comes back to life, or goes on as late. Its state now.
+
+    A step renews it fully; an open page alone holds it for some time after the last step only.
+    """
+    holding = state.held
+    if holding.state not in ("live", "expired"):
+        return holding.state
+    until = now + served.silence
+    if not stepped:
+        until = min(until, max(state.moved, 0.0) + LONGEST_IDLE * served.silence)
+    values: dict[str, Any] = {"seen": now, "expires": until}
+    new = holding.state
+    if holding.state == "expired":
+        new = "live" if _take_back(connection, holding.unit) else "late"
+        values |= {"state": new, "late": new == "late"}
+        log(connection, state, now, "came back", late=new == "late")
+    connection.execute(sa.update(reservations).where(reservations.c.number == holding.number).values(values))
+    return new
+
+
+def close(connection: sa.Connection, state: State, held: str, now: float, ending: str) -> None:
+    """The end of a unit: its place is used for good where it was completed, and free again where not."""
+    completed = ending == "completed"
+    values = {"state": "done" if completed else "failed", "ending": ending, "finished": now}
+    connection.execute(sa.update(reservations).where(reservations.c.number == state.held.number).values(values))
+    change = -1 if completed and held == "late" else 1 if not completed and held == "live" else 0
+    if change:
+        place = sa.update(units).where(units.c.number == state.held.unit)
+        connection.execute(place.values(free=units.c.free + change))
+    log(connection, state, now, "closed", ending=ending, late=held == "late")
+
+
+def _so_far(connection: sa.Connection, assessor: int) -> tuple[int, Counter[str], list[int]]:
+    """Units the assessor has done, units taken by topic, and the units themselves."""
+    query = sa.select(reservations.c.topic, reservations.c.unit, reservations.c.ending).where(
+        reservations.c.assessor == assessor
+    )
+    rows = connection.execute(query).all()
+    done = sum(row.ending in ("completed", "failed_quality") for row in rows)
+    return done, Counter(row.topic for row in rows), [row.unit for row in rows]
+
+
+def _free_unit(connection: sa.Connection, full: list[str], own: list[int]) -> Any:
+    """A unit with a free place, locked; those that others are just taking are passed over while there are more."""
+    query = (
+        sa.select(units.c.number, units.c.unit, units.c.topic)
+        .where(units.c.free > 0, units.c.topic.not_in(full), units.c.number.not_in(own))
+        .order_by(units.c.place)
+        .limit(1)
+    )
+    found = connection.execute(query.with_for_update(skip_locked=True)).one_or_none()
+    if found is None and connection.dialect.name == "postgresql":
+        found = connection.execute(query.with_for_update()).one_or_none()
+    return found
+
+
+def _silent_unit(connection: sa.Connection, state: State, now: float, full: list[str], own: list[int]) -> Any:
+    """The unit whose holder has been silent longest; that reservation expires, so its place changes hands."""
+    query = (
+        sa.select(
+            units.c.number, units.c.unit, units.c.topic, reservations.c.number.label("held"), reservations.c.assessor
+        )
+        .join_from(reservations, units, units.c.number == reservations.c.unit)
+        .where(
+            reservations.c.state == "live",
+            reservations.c.seen <= now - SILENT,
+            reservations.c.assessor != state.assessor,
+            units.c.topic.not_in(full),
+            units.c.number.not_in(own),
+        )
+        .order_by(reservations.c.seen)
+        .limit(1)
+        .with_for_update(of=reservations, skip_locked=True)
+    )
+    found = connection.execute(query).one_or_none()
+    if found is not None:
+        connection.execute(sa.update(reservations).where(reservations.c.number == found.held).values(state="expired"))
+        told = {"at": now, "kind": "handed on", "assessor": found.assessor, "reservation": found.held, "data": {}}
+        connection.execute(sa.insert(events), told)
+    return found
+
+
+def _take_back(connection: sa.Connection, unit: int) -> bool:
+    """The place that was lost, if it is still free."""
+    place = sa.update(units).where(units.c.number == unit, units.c.free > 0).values(free=units.c.free - 1)
+    return connection.execute(place).rowcount == 1

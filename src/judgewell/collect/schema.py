@@ -1,0 +1,223 @@
+"""The database: what is asked (study, topics, documents, units, items), who answers, and everything they do.
+
+`units.free` is the unit's need less its live reservations less its finished ones; it changes in the transaction that
+changes a reservation. It falls below zero only where late work was kept. Times are seconds since 1970.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+Number = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up only what it calls INTEGER
+
+study = Table(
+    "study",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("frozen", JSON, nullable=False),  # the settings and the hashes of the files, as study.frozen makes them
+    Column("hash", Text, nullable=False),
+    Column("texts", JSON, nullable=False),
+    Column("secret", Text, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("first_judgment", Float),
+    CheckConstraint("number = 1", name="one"),
+)
+
+topics = Table(
+    "topics",
+    metadata,
+    Column("topic", Text, primary_key=True),
+    Column("title", Text),
+    Column("description", Text),
+    Column("narrative", Text),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("number", Number, primary_key=True, autoincrement=False),
+    Column("doc", Text, nullable=False, unique=True),
+    Column("title", Text),
+    Column("text", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+)
+
+units = Table(
+    "units",
+    metadata,
+    Column("number", Number, primary_key=True, autoincrement=False),
+    Column("unit", Text, nullable=False, unique=True),
+    Column("topic", Text, ForeignKey("topics.topic"), nullable=False),
+    Column("scale", Text),
+    Column("template", Text),
+    Column("partition", Integer),
+    Column("size", Integer, nullable=False),
+    Column("need", Integer, nullable=False),
+    Column("free", Integer, nullable=False),
+    Column("place", Integer, nullable=False, unique=True),  # the order in which units are handed out
+    Index("ix_units_open", "place", sqlite_where=text("free > 0"), postgresql_where=text("free > 0")),
+    Index("ix_units_topic", "topic"),
+)
+
+items = Table(
+    "items",
+    metadata,
+    Column("unit", Number, ForeignKey("units.number"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("doc", Number, ForeignKey("documents.number"), nullable=False),  # of a pair: the left one
+    Column("other", Number, ForeignKey("documents.number")),  # of a pair: the right one
+    Column("new", Text),
+    Column("known", Text),
+)
+
+assessors = Table(
+    "assessors",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("pseudonym", Text, nullable=False, unique=True),
+    Column("origin", Text, nullable=False),
+    Column("label", Text),
+    Column("created", Float, nullable=False),
+    Column("consented", Float),
+    Column("stage", Text, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("turn", Integer, nullable=False),  # counts accepted steps; a step is taken only at its own turn
+    Column("reservation", Number),
+    Column("scratch", JSON, nullable=False),  # what the current stage has gathered and which door checks are passed
+    Column("moved", Float, nullable=False),
+)
+
+identities = Table(
+    "identities",
+    metadata,
+    Column("platform", Text, primary_key=True),
+    Column("outside", Text, primary_key=True),  # the platform's id of the person
+    Column("assessor", Number, ForeignKey("assessors.number"), nullable=False, unique=True),
+    Column("session", Text),
+    Column("study", Text),
+    Column("arrived", Float, nullable=False),
+)
+
+reservations = Table(
+    "reservations",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("assessor", Number, ForeignKey("assessors.number"), nullable=False),
+    Column("unit", Number, ForeignKey("units.number"), nullable=False),
+    Column("topic", Text, nullable=False),
+    Column("round", Integer, nullable=False),  # which of the assessor's units on this topic
+    Column("state", Text, nullable=False),
+    Column("ending", Text),  # why it ended: completed, failed_quality, failed_comprehension, …
+    Column("created", Float, nullable=False),
+    Column("seen", Float, nullable=False),  # the last sign of life
+    Column("expires", Float, nullable=False),
+    Column("finished", Float),
+    Column("late", Boolean, nullable=False),  # its place had gone to somebody else
+    Column("revisions", Integer, nullable=False),
+    Column("backs", Integer, nullable=False),
+    UniqueConstraint("assessor", "unit"),
+    UniqueConstraint("assessor", "topic", "round"),
+    CheckConstraint("state IN ('live', 'expired', 'late', 'done', 'failed')", name="state"),
+    Index("ix_reservations_state_expires", "state", "expires"),
+    Index("ix_reservations_unit", "unit"),
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("reservation", Number, ForeignKey("reservations.number"), nullable=False),
+    Column("assessor", Number, ForeignKey("assessors.number"), nullable=False),
+    Column("unit", Number, ForeignKey("units.number"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("current", Boolean, nullable=False),
+    Column("value", Float),
+    Column("preferred", Text),
+    Column("left_relevant", Boolean),
+    Column("right_relevant", Boolean),
+    Column("left_score", Float),
+    Column("right_score", Float),
+    Column("typed", JSON, nullable=False),
+    Column("comment", Text),
+    Column("seconds", Float, nullable=False),  # active, over all visits
+    Column("idle", Float, nullable=False),  # idle, over all visits
+    Column("visit", Float, nullable=False),  # active, on this visit alone
+    Column("highlight", Boolean, nullable=False),
+    Column("at", Float, nullable=False),
+    UniqueConstraint("reservation", "position", "revision"),
+    Index(
+        "uq_answers_current",
+        "assessor",
+        "unit",
+        "position",
+        unique=True,
+        sqlite_where=text("current"),
+        postgresql_where=text("current"),
+    ),
+)
+
+verdicts = Table(
+    "verdicts",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("assessor", Number, ForeignKey("assessors.number"), nullable=False),
+    Column("reservation", Number, ForeignKey("reservations.number")),
+    Column("name", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("passed", Boolean, nullable=False),
+    Column("reason", Text),
+    Column("at", Float, nullable=False),
+    Index("ix_verdicts_reservation", "reservation"),
+)
+
+closing = Table(
+    "closing",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("assessor", Number, ForeignKey("assessors.number"), nullable=False),
+    Column("reservation", Number, ForeignKey("reservations.number"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("answer", JSON, nullable=False),
+    Column("at", Float, nullable=False),
+    UniqueConstraint("reservation", "name"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("assessor", Number, ForeignKey("assessors.number")),
+    Column("reservation", Number, ForeignKey("reservations.number")),
+    Column("position", Integer),
+    Column("data", JSON, nullable=False),
+    Index("ix_events_reservation", "reservation"),
+)

@@ -1,0 +1,76 @@
+"""Running the server: one process on SQLite with nothing to install, or several on one database."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+
+from judgewell.collect import people
+from judgewell.collect.app import REQUESTS_PER_SECOND, make_app
+from judgewell.collect.served import load_served
+from judgewell.collect.setup import prepare
+from judgewell.collect.store import POOL, open_store
+from judgewell.errors import InputError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+STOP_WITHIN = 10  # seconds in which requests under way are finished
+
+
+def serve(
+    path: str | Path,
+    database: str | Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    workers: int = 1,
+    requests_per_second: float = REQUESTS_PER_SECOND,
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Serve a study until the process is told to stop."""
+    store = open_store(database)
+    prepare(store, path, time.time)
+    served = store.read(load_served).result()
+    listening = _listen(host, port)
+    address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
+    tell(f"Judging at {address}, in {store.url.rpartition('@')[2]}")
+    tell(f"The owner's link, to be kept: {address}{people.owner_path(served)}")
+    if host not in LOOPBACK:
+        tell("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
+        tell("X-Forwarded-Proto on, limits requests to 64 kB and allows no other way in.")
+    options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": STOP_WITHIN}
+    options |= {"server_header": False, "proxy_headers": True, "limit_concurrency": 2000}
+    if workers == 1:
+        app = make_app(store, requests_per_second=requests_per_second)
+        uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listening])  # type: ignore[arg-type]
+        return
+    store.close()
+    os.environ["JUDGEWELL_DATABASE"] = str(database)
+    os.environ["JUDGEWELL_POOL"] = str(POOL)
+    os.environ["JUDGEWELL_REQUESTS_PER_SECOND"] = str(requests_per_second)
+    config = uvicorn.Config("judgewell.collect.app:from_environment", factory=True, workers=workers, **options)  # type: ignore[arg-type]
+    from uvicorn.supervisors import Multiprocess
+
+    Multiprocess(config, sockets=[listening]).run()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise InputError(f"cannot listen at {host}:{port}: {error.strerror}", cure="choose another --port") from None
+    listening.listen(2048)
+    listening.set_inheritable(True)
+    return listening
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,217 @@
+"""What one server process knows of its study: the settings, the texts, and the parts of it that were shown lately."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, Generic, TypeVar
+
+import nh3
+import sqlalchemy as sa
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from judgewell.collect import pages
+from judgewell.collect.schema import documents, items, study, topics
+from judgewell.collect.store import Clock
+from judgewell.errors import InputError
+from judgewell.study.checks import KnownOrder, LeastTime
+from judgewell.study.model import QuestionSection, Study
+from judgewell.study.scales import Questions, Scale
+from judgewell.study.texts import Catalogue
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+SHOWN_LATELY = 40_000_000  # characters of documents kept in memory
+UNITS_LATELY = 4_000
+_WORD = re.compile(r"\w{3,}")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One place of a unit: a document, or the two of a pair; `known` never leaves the server."""
+
+    position: int
+    doc: int
+    other: int | None
+    new: str | None
+    known: str | None
+    name: str  # the document's id (of a pair: both), for the team
+
+
+class Lately(Generic[K, V]):
+    """The values used last, up to a total weight; what is not there is fetched."""
+
+    def __init__(self, limit: int, weight: Callable[[V], int]) -> None:
+        self._limit, self._weight = limit, weight
+        self._held: OrderedDict[K, V] = OrderedDict()
+        self._total = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: K, fetch: Callable[[], V]) -> V:
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key]
+        value = fetch()
+        with self._lock:
+            if key not in self._held:
+                self._held[key] = value
+                self._total += self._weight(value)
+            while self._total > self._limit and len(self._held) > 1:
+                self._total -= self._weight(self._held.popitem(last=False)[1])
+        return value
+
+
+@dataclass(frozen=True)
+class Served:
+    """The study as it is served; nothing in it changes while the server runs."""
+
+    study: Study
+    texts: Catalogue
+    secret: str
+    clock: Clock = time.time
+    _documents: Lately[int, pages.Document] = field(
+        default_factory=lambda: Lately(SHOWN_LATELY, lambda doc: len(doc.text) + len(doc.html) + 500)
+    )
+    _units: Lately[int, tuple[Item, ...]] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
+    _topics: Lately[str, pages.Topic] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
+
+    def say(self, key: str, **values: object) -> str:
+        """A text of the catalogue as plain words."""
+        return self.texts.text(key, **values)
+
+    def show(self, key: str, **values: object) -> Markup:
+        """A text of the catalogue as safe HTML."""
+        return as_html(self.texts.text(key, **values))
+
+    @cached_property
+    def title(self) -> str:
+        return self.study.study.title or self.study.study.name
+
+    @cached_property
+    def language(self) -> str:
+        return "en" if self.say("language") == "English" else "und"
+
+    @cached_property
+    def words(self) -> Mapping[str, str]:
+        """The fixed words of every page."""
+        own = {
+            key.removeprefix("page."): text.strip() for key, text in self.texts.texts.items() if key.startswith("page.")
+        }
+        more = ("offline", "server", "elsewhere", "expired")
+        return own | {name: self.say(f"trouble.{name}") for name in more}
+
+    @cached_property
+    def scales(self) -> dict[str, Scale]:
+        return self.study.scales
+
+    @cached_property
+    def questions(self) -> Questions | None:
+        """What is asked about each pair, in a study of pairs."""
+        return self.study.groups.asked() if self.study.groups else None
+
+    @property
+    def silence(self) -> float:
+        """Seconds without a sign of life after which a reservation expires."""
+        return self.study.work.silence * 60
+
+    @cached_property
+    def known_order(self) -> KnownOrder | None:
+        return self.study.checks.known_order() if self.study.known else None
+
+    @cached_property
+    def least_time(self) -> LeastTime | None:
+        seconds = self.study.checks.least_seconds
+        return LeastTime(seconds) if seconds > 0 else None
+
+    def questions_about(self, topic: str) -> list[QuestionSection]:
+        """The comprehension questions of a topic."""
+        return [question for question in self.study.checks.question if question.topic == topic]
+
+    def items(self, connection: sa.Connection, unit: int) -> tuple[Item, ...]:
+        """The places of a unit in order."""
+        return self._units.get(unit, lambda: _items(connection, unit))
+
+    def document(self, connection: sa.Connection, number: int) -> pages.Document:
+        """A document ready to be shown."""
+        return self._documents.get(number, lambda: _document(connection, number))
+
+    def topic(self, connection: sa.Connection, name: str) -> pages.Topic:
+        """A topic ready to be shown."""
+        return self._topics.get(name, lambda: self._topic(connection, name))
+
+    def _topic(self, connection: sa.Connection, name: str) -> pages.Topic:
+        row = connection.execute(sa.select(topics).where(topics.c.topic == name)).one()._mapping
+        shown = [(part, row[part]) for part in self.study.topics.show if row[part]]
+        return pages.Topic(
+            heading=self.say("page.topic"),
+            title=row["title"] or name,
+            parts=tuple(pages.Part(self.say(f"page.topic_{part}"), text) for part, text in shown),
+            words=tuple(dict.fromkeys(_WORD.findall((row["title"] or "").casefold()))),
+        )
+
+
+def load_served(connection: sa.Connection, clock: Clock = time.time) -> Served:
+    """The study in the database."""
+    row = connection.execute(sa.select(study)).one_or_none()
+    if row is None:
+        raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
+    texts = Catalogue(row.texts["texts"], frozenset(row.texts["own"]))
+    return Served(Study.model_validate(row.frozen["settings"]), texts, row.secret, clock)
+
+
+@lru_cache(1000)
+def as_html(markdown: str) -> Markup:
+    """Markdown as safe HTML: no raw HTML, no scripts, no pictures."""
+    made = MarkdownIt("commonmark", {"html": False}).disable("image").render(markdown)
+    return Markup(nh3.clean(made, tags=_TEXT_TAGS, attributes={"a": {"href"}}, url_schemes={"https", "mailto"}))
+
+
+_TEXT_TAGS = {"p", "em", "strong", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "code", "pre", "br", "hr", "a"}
+# What a document may show: its structure and nothing that loads, runs, links or is sent.
+_DOCUMENT_TAGS = _TEXT_TAGS - {"a"} | {
+    *("h1", "h5", "h6", "div", "span", "section", "article", "header", "footer", "main", "figure", "figcaption"),
+    *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "dl", "dt", "dd", "b", "i", "u", "s", "small"),
+    *("sub", "sup", "q", "cite", "abbr", "address", "time", "mark", "ins", "del", "kbd", "samp", "var"),
+}
+
+
+def clean_document(html: str) -> str:
+    """A hostile document as HTML for a sandboxed frame; tables keep their shape, all else its text."""
+    return nh3.clean(html, tags=_DOCUMENT_TAGS, attributes={"td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan"}})
+
+
+def _document(connection: sa.Connection, number: int) -> pages.Document:
+    row = connection.execute(sa.select(documents).where(documents.c.number == number)).one()
+    html = clean_document(row.text) if row.kind == "html" else ""
+    text = "" if row.kind == "html" else row.text
+    return pages.Document("", row.title or "", text, html, empty=not (text.strip() or html.strip()))
+
+
+def _items(connection: sa.Connection, unit: int) -> tuple[Item, ...]:
+    left, right = documents.alias("left"), documents.alias("right")
+    query: sa.Select[Any] = (
+        sa.select(items, left.c.doc.label("name"), right.c.doc.label("other_name"))
+        .join_from(items, left, left.c.number == items.c.doc)
+        .outerjoin(right, right.c.number == items.c.other)
+        .where(items.c.unit == unit)
+        .order_by(items.c.position)
+    )
+    return tuple(
+        Item(
+            row.position,
+            row.doc,
+            row.other,
+            row.new,
+            row.known,
+            row.name if row.other is None else f"{row.name} | {row.other_name}",
+        )
+        for row in connection.execute(query)
+    )

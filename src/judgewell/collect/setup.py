@@ -1,0 +1,127 @@
+"""Bringing a study into the database once, and refusing one that was changed after judging began."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from judgewell.collect.schema import documents, items, reservations, study, topics, units
+from judgewell.collect.store import Clock, Store
+from judgewell.errors import InputError
+from judgewell.study.chance import generator
+from judgewell.study.check import load_study
+from judgewell.study.design import Design, make_design
+from judgewell.study.file import read_study
+from judgewell.study.frozen import changes, freeze, study_hash
+from judgewell.study.inputs import Inputs
+from judgewell.study.model import Study
+
+AT_ONCE = 5_000  # rows of one insert
+
+
+def default_database(path: str | Path) -> Path:
+    """The database file beside a study file: named after the study."""
+    return Path(path).parent / f"{read_study(path).study.name}.sqlite"
+
+
+def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
+    """Make the database hold this study; true at the first start.
+
+    The documents are read and the design is made only where the study is new or was changed before anybody began.
+    """
+    frozen = freeze(path)
+    marked = study_hash(frozen)
+    held = store.read(lambda connection: connection.execute(sa.select(study)).one_or_none()).result()
+    if held is not None and held.hash == marked:
+        return False
+    if held is not None:
+        _refuse_if_begun(store, held.frozen, frozen, path)
+    chosen, inputs = load_study(path)
+    design = make_design(chosen, inputs)
+    _refuse_unserved(chosen)
+    secret = held.secret if held is not None else secrets.token_hex(32)
+    row = {
+        "number": 1,
+        "name": chosen.study.name,
+        "frozen": frozen,
+        "hash": marked,
+        "texts": {"texts": dict(inputs.texts.texts), "own": sorted(inputs.texts.own)},
+        "secret": secret,
+        "created": clock(),
+    }
+    store.write(lambda connection: _fill(connection, row, chosen, inputs, design)).result()
+    return held is None
+
+
+def _refuse_if_begun(store: Store, old: dict[str, Any], new: dict[str, Any], path: str | Path) -> None:
+    begun = store.read(
+        lambda connection: connection.execute(sa.select(reservations.c.number).limit(1)).scalar()
+    ).result()
+    if begun is not None:
+        raise InputError(
+            f"the study was changed after judging began: {'; '.join(changes(old, new))}",
+            cure="put it back, or start a new study with another database",
+            file=path,
+        )
+
+
+def _refuse_unserved(chosen: Study) -> None:
+    """A setting that this server would not honour is refused rather than overlooked."""
+    if chosen.platform.token:
+        raise InputError(
+            "platform.token asks for signed links, and this version does not check them", cure="leave it out"
+        )
+
+
+def _fill(connection: sa.Connection, row: dict[str, Any], chosen: Study, inputs: Inputs, design: Design) -> None:
+    """The study in place of whatever was there; assessors and their links stay."""
+    for table in (items, units, documents, topics, study):
+        connection.execute(sa.delete(table))
+    connection.execute(sa.insert(study), row)
+    wanted = design.documents["doc"].unique().to_list()
+    wanted += pl.concat([design.pairs["left"], design.pairs["right"]]).unique().to_list()
+    used = inputs.documents.filter(pl.col("doc").is_in(wanted)).sort("doc").with_row_index("number", 1)
+    numbers = used.select("doc", "number")
+    _insert(connection, topics, inputs.topics.select("topic", "title", "description", "narrative"))
+    _insert(connection, documents, used.select("number", "doc", "title", "text", "kind"))
+    order = generator(chosen.study.seed, "order of units").permutation(len(design.units))
+    placed = design.units.with_row_index("number", 1).with_columns(
+        place=pl.Series(np.asarray(order, dtype=np.int64)), need=pl.col("assessors"), free=pl.col("assessors")
+    )
+    _insert(connection, units, placed.drop("assessors"))
+    _insert(connection, items, _items(design, placed.select("unit", pl.col("number").alias("unit_number")), numbers))
+
+
+def _items(design: Design, unit_numbers: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+    """The places of all units, documents and pairs in one table."""
+    single = design.documents.select(
+        "unit", "position", "doc", pl.lit(None, pl.String).alias("other"), pl.lit(None, pl.String).alias("new"), "known"
+    )
+    double = design.pairs.select(
+        "unit", "position", pl.col("left").alias("doc"), pl.col("right").alias("other"), "new", "known"
+    )
+    other = numbers.rename({"doc": "other", "number": "other_number"})
+    return (
+        pl.concat([single, double])
+        .join(unit_numbers, on="unit", how="left")
+        .join(numbers, on="doc", how="left")
+        .join(other, on="other", how="left")
+        .select(
+            pl.col("unit_number").alias("unit"),
+            "position",
+            pl.col("number").alias("doc"),
+            pl.col("other_number").alias("other"),
+            "new",
+            "known",
+        )
+    )
+
+
+def _insert(connection: sa.Connection, table: sa.Table, frame: pl.DataFrame) -> None:
+    for part in frame.iter_slices(AT_ONCE):
+        connection.execute(sa.insert(table), part.to_dicts())

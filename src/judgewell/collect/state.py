@@ -1,0 +1,142 @@
+"""Where an assessor is: read in one query, moved in one update.
+
+An assessor goes through stages: consent, waiting (for a unit), instructions, practice, topic, comprehension, quiz,
+judge, revise, questionnaire, done; or ends at declined or stopped. `position` counts inside a stage. `turn` counts the
+steps that were accepted: a request that was made for another turn changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from judgewell.collect.schema import assessors, events, reservations, units, verdicts
+from judgewell.study.checks import Verdict
+
+
+@dataclass(frozen=True)
+class Holding:
+    """The unit an assessor has in hand."""
+
+    number: int  # of the reservation
+    unit: int
+    topic: str
+    scale: str | None
+    size: int
+    state: str
+    expires: float
+    revisions: int
+    backs: int
+
+
+@dataclass(frozen=True)
+class State:
+    """Where an assessor is."""
+
+    assessor: int
+    pseudonym: str
+    stage: str
+    position: int
+    turn: int
+    scratch: Mapping[str, Any]
+    moved: float
+    holding: Holding | None
+
+    @property
+    def held(self) -> Holding:
+        """The unit in hand, at stages that have one."""
+        if self.holding is None:
+            raise LookupError(f"assessor {self.assessor} is at {self.stage} without a unit")
+        return self.holding
+
+
+_PERSON = sa.select(
+    assessors.c.number,
+    assessors.c.pseudonym,
+    assessors.c.stage,
+    assessors.c.position,
+    assessors.c.turn,
+    assessors.c.scratch,
+    assessors.c.moved,
+    assessors.c.reservation,
+).where(assessors.c.number == sa.bindparam("assessor"))
+_HOLDING: sa.Select[Any] = (
+    sa.select(
+        reservations.c.number,
+        reservations.c.unit,
+        reservations.c.topic,
+        units.c.scale,
+        units.c.size,
+        reservations.c.state,
+        reservations.c.expires,
+        reservations.c.revisions,
+        reservations.c.backs,
+    )
+    .join_from(reservations, units, units.c.number == reservations.c.unit)
+    .where(reservations.c.number == sa.bindparam("reservation"))
+)
+_PERSON_LOCKED = _PERSON.with_for_update()
+_HOLDING_LOCKED = _HOLDING.with_for_update(of=reservations)
+
+
+def load(connection: sa.Connection, assessor: int, *, lock: bool = False) -> State | None:
+    """Where the assessor is, or None where there is no such assessor.
+
+    `lock` makes others wait who would change the same. The person is locked before the reservation is read: what is
+    read after the wait is as the other left it.
+    """
+    person = connection.execute(_PERSON_LOCKED if lock else _PERSON, {"assessor": assessor}).one_or_none()
+    if person is None:
+        return None
+    holding = None
+    if person.reservation is not None:
+        query = _HOLDING_LOCKED if lock else _HOLDING
+        holding = Holding(*connection.execute(query, {"reservation": person.reservation}).one())
+    return State(*person[:7], holding)
+
+
+_MOVE = sa.update(assessors).where(assessors.c.number == sa.bindparam("assessor"))
+
+
+def move(
+    connection: sa.Connection,
+    state: State,
+    now: float,
+    stage: str,
+    position: int = 0,
+    *,
+    forget: bool = True,
+    **values: Any,
+) -> None:
+    """Bring the assessor to a stage; the step is used up. What the stage gathered is forgotten unless told otherwise.
+
+    Values named `keep_…` are remembered for good, all others until the next stage.
+    """
+    scratch = dict(state.scratch)
+    if forget:
+        scratch = {name: value for name, value in scratch.items() if name.startswith("keep_")}
+    columns: dict[str, Any] = {name: values.pop(name) for name in ("reservation", "consented") if name in values}
+    new: dict[str, Any] = {"stage": stage, "position": position, "turn": state.turn + 1, "moved": now, **columns}
+    scratch.update(values)
+    if scratch != state.scratch:
+        new["scratch"] = scratch
+    connection.execute(_MOVE.values(new), {"assessor": state.assessor})
+
+
+def log(
+    connection: sa.Connection, state: State, now: float, kind: str, position: int | None = None, **data: Any
+) -> None:
+    """One line of the log."""
+    reservation = state.holding.number if state.holding else None
+    row = {"at": now, "kind": kind, "assessor": state.assessor, "reservation": reservation, "position": position}
+    connection.execute(sa.insert(events), {**row, "data": data})
+
+
+def judge(connection: sa.Connection, state: State, now: float, name: str, attempt: int, verdict: Verdict) -> None:
+    """Keep the verdict of a check."""
+    row = {"assessor": state.assessor, "reservation": state.holding.number if state.holding else None}
+    told = {"name": name, "attempt": attempt, "passed": verdict.passed, "reason": verdict.reason or None, "at": now}
+    connection.execute(sa.insert(verdicts), row | told)

@@ -1,0 +1,320 @@
+"""One step of an assessor: taken at its own turn, checked, stored, and the next page shown.
+
+`take` is a job for the store. A step that was sent twice, from another tab or out of order changes nothing and shows
+the page the assessor is on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from judgewell.collect import pages
+from judgewell.collect.answers import Form, NotTaken, first, keep, read_answer, read_visit, standing_answers
+from judgewell.collect.assign import close, reserve, stay
+from judgewell.collect.schema import closing, reservations, study, units
+from judgewell.collect.served import Served
+from judgewell.collect.show import closing_questions, may_go_back, page_of, practice_lines, scale_of
+from judgewell.collect.state import State, judge, load, log, move
+from judgewell.study.checks import KnownPairs, Verdict
+from judgewell.study.numbers import Refused
+from judgewell.study.scales import Magnitude
+
+LONGEST_TEXT = 5_000  # characters of a closing answer
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of a step: the page to show, and the outcome: taken, waiting (for a unit), repeated or not taken."""
+
+    page: pages.Page
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step under way: everything its handler needs. `held` is the reservation's state after this sign of life."""
+
+    connection: sa.Connection
+    served: Served
+    state: State
+    form: Form
+    now: float
+    held: str
+
+    @property
+    def action(self) -> str:
+        return first(self.form, "action") or "next"
+
+    def go(self, stage: str, position: int = 0, **values: Any) -> None:
+        move(self.connection, self.state, self.now, stage, position, **values)
+
+    def verdict(self, name: str, attempt: int, verdict: Verdict) -> None:
+        judge(self.connection, self.state, self.now, name, attempt, verdict)
+
+
+def take(connection: sa.Connection, served: Served, assessor: int, turn: int, form: Form) -> Taken | None:
+    """Take a step of an assessor, made for a turn; None where there is no such assessor."""
+    now = served.clock()
+    state = load(connection, assessor, lock=True)
+    if state is None:
+        return None
+    if turn != state.turn:
+        log(connection, state, now, "repeated", sent=turn, turn=state.turn)
+        return Taken(page_of(connection, served, state), "repeated")
+    held = stay(connection, served, state, now, stepped=True) if state.holding else ""
+    step = Step(connection, served, state, form, now, held)
+    try:
+        _HANDLERS[state.stage](step)
+    except NotTaken as problem:
+        log(connection, state, now, "not taken", state.position or None, reason=problem.reason)
+        return Taken(page_of(connection, served, state, problem=problem.said, typed=form), "not taken")
+    new = load(connection, assessor) or state
+    return Taken(page_of(connection, served, new), "waiting" if new.stage == "waiting" else "taken")
+
+
+def _consent(step: Step) -> None:
+    if step.action == "disagree":
+        step.go("declined")
+    elif step.action == "agree":
+        _begin(step, consented=step.now)
+    else:
+        raise NotTaken(step.served.say("refused.no_choice", choices=_consent_choices(step.served)), "no choice")
+
+
+def _consent_choices(served: Served) -> str:
+    return ", ".join((served.say("consent.agree"), served.say("consent.disagree")))
+
+
+def _begin(step: Step, **values: Any) -> None:
+    """Take a unit, or wait for one."""
+    reservation = reserve(step.connection, step.served, step.state, step.now)
+    if reservation is None:
+        step.go("waiting", **values)
+        return
+    scale = _scale_name(step.connection, reservation)
+    instructed = step.state.scratch.get("keep_instructed")
+    values |= {"reservation": reservation}
+    if instructed != scale:
+        step.go("instructions", keep_instructed=scale, **values)
+    else:
+        step.go("topic", **values)
+
+
+def _scale_name(connection: sa.Connection, reservation: int) -> str:
+    query = sa.select(units.c.scale).join_from(reservations, units, units.c.number == reservations.c.unit)
+    return connection.execute(query.where(reservations.c.number == reservation)).scalar() or "pairs"
+
+
+def _waiting(step: Step) -> None:
+    _begin(step)
+
+
+def _instructions(step: Step) -> None:
+    if step.served.study.checks.practice and "keep_practised" not in step.state.scratch:
+        step.go("practice", 1, numbers=[], tried=0)
+    else:
+        step.go("topic")
+
+
+def _practice(step: Step) -> None:
+    section, scratch = step.served.study.checks.practice, step.state.scratch
+    if section is None:
+        step.go("topic")
+        return
+    try:
+        number = Magnitude().read(first(step.form, "value"))
+    except Refused as refused:
+        raise NotTaken(refused.said(step.served.texts), refused.key) from None
+    lines, numbers = practice_lines(step.served, step.state), [*scratch["numbers"], number]
+    log(step.connection, step.state, step.now, "practice", step.state.position, number=number)
+    if len(numbers) < len(lines):
+        step.go("practice", len(numbers) + 1, forget=False, numbers=numbers, notice="")
+        return
+    tried = scratch["tried"] + 1
+    verdict = section.check()(numbers, lines, tried)
+    step.verdict("practice", tried, verdict)
+    if verdict:
+        step.go("topic", keep_practised=True, notice=step.served.say("practice.passed"))
+    elif verdict.again:
+        step.go("practice", 1, numbers=[], tried=tried, notice=verdict.said(step.served.texts))
+    else:
+        _stop(step, "failed_practice", verdict, last=True)
+
+
+def _stop(step: Step, ending: str, verdict: Verdict, *, last: bool) -> None:
+    """An end at the door: a request to return, never a rejection; another unit may be tried unless it is the last."""
+    close(step.connection, step.state, step.held, step.now, ending)
+    kept = {"keep_stopped": True} if last else {}
+    step.go("stopped", ending=ending, notice=verdict.said(step.served.texts), **kept)
+
+
+def _topic(step: Step) -> None:
+    if step.served.questions_about(step.state.held.topic):
+        step.go("comprehension", 1, chosen=[])
+    else:
+        _after_comprehension(step)
+
+
+def _after_comprehension(step: Step, notice: str = "") -> None:
+    quiz, topic = step.served.study.checks.quiz, step.state.held.topic
+    pairs = [pair for pair in quiz.pair if pair.topic in (None, topic)] if quiz else []
+    passed = step.state.scratch.get("keep_quiz", [])
+    own = topic if any(pair.topic for pair in pairs) else ""
+    if pairs and own not in passed:
+        step.go("quiz", 1, sides=[], notice=notice)
+    else:
+        step.go("judge", 1, notice=notice)
+
+
+def _comprehension(step: Step) -> None:
+    asked = step.served.questions_about(step.state.held.topic)
+    check = asked[step.state.position - 1].check()
+    typed = first(step.form, "choice")
+    if not (typed.isascii() and typed.isdigit() and len(typed) < 4 and 1 <= int(typed) <= len(check.answers)):
+        raise NotTaken(step.served.say("refused.no_choice", choices=", ".join(check.answers)), "no choice")
+    chosen = [*step.state.scratch["chosen"], int(typed)]
+    verdict = check(chosen)
+    step.verdict("comprehension", len(chosen), verdict)
+    if verdict and step.state.position < len(asked):
+        step.go("comprehension", step.state.position + 1, chosen=[])
+    elif verdict:
+        _after_comprehension(step, step.served.say("comprehension.passed"))
+    elif verdict.again:
+        step.go("comprehension", step.state.position, chosen=chosen, notice=verdict.said(step.served.texts))
+    else:
+        _stop(step, "failed_comprehension", verdict, last=False)
+
+
+def _quiz(step: Step) -> None:
+    section, topic = step.served.study.checks.quiz, step.state.held.topic
+    side = first(step.form, "preferred")
+    if section is None or side not in ("left", "right"):
+        choices = ", ".join(step.served.say(f"side.{name}") for name in ("left", "right"))
+        raise NotTaken(step.served.say("refused.no_choice", choices=choices), "no choice")
+    check, sides = section.check(topic), [*step.state.scratch["sides"], side]
+    log(step.connection, step.state, step.now, "quiz", step.state.position, preferred=side)
+    if len(sides) < len(check.right):
+        step.go("quiz", len(sides) + 1, sides=sides)
+        return
+    verdict = check(sides)
+    step.verdict("quiz", 1, verdict)
+    own = topic if any(pair.topic == topic for pair in section.pair) else ""
+    if verdict:
+        passed = [*step.state.scratch.get("keep_quiz", []), own]
+        step.go("judge", 1, keep_quiz=passed, notice=verdict.said(step.served.texts))
+    else:
+        _stop(step, "failed_quiz", verdict, last=not own)
+
+
+def _judge(step: Step) -> None:
+    state = step.state
+    visit = read_visit(step.form, step.now - state.moved)
+    if step.action == "back" and state.position > 1 and may_go_back(step.served, state):
+        log(step.connection, state, step.now, "back", state.position, active=visit.active, idle=visit.idle)
+        mine = reservations.c.number == state.held.number
+        step.connection.execute(sa.update(reservations).where(mine).values(backs=reservations.c.backs + 1))
+        step.go("judge", state.position - 1)
+        return
+    answer = read_answer(step.served, scale_of(step.served, state), step.form)
+    keep(step.connection, state, answer, visit, step.now)
+    if state.position == 1:
+        _freeze(step.connection, step.now)
+    if state.position < state.held.size:
+        step.go("judge", state.position + 1)
+    else:
+        _finish(step)
+
+
+def _freeze(connection: sa.Connection, now: float) -> None:
+    """From now on the study is frozen."""
+    connection.execute(sa.update(study).where(study.c.first_judgment.is_(None)).values(first_judgment=now))
+
+
+def _finish(step: Step) -> None:
+    """The checks at the end of a unit: passed, to be revised, or failed."""
+    state = step.state
+    verdicts = _final_verdicts(step)
+    attempt = state.held.revisions + 1
+    for name, verdict in verdicts.items():
+        step.verdict(name, attempt, verdict)
+    failed = [name for name, verdict in verdicts.items() if not verdict]
+    if failed and state.held.revisions < step.served.study.checks.revisions:
+        mine = reservations.c.number == state.held.number
+        step.connection.execute(sa.update(reservations).where(mine).values(revisions=state.held.revisions + 1))
+        step.go("revise")
+    elif [name for name in failed if name != "time"]:
+        close(step.connection, state, step.held, step.now, "failed_quality")
+        step.go("stopped", ending="failed_quality", notice=step.served.say("check.revise_last"))
+    else:  # too little time alone is never held against anybody; its verdict is kept
+        close(step.connection, state, step.held, step.now, "completed")
+        count = int(state.scratch.get("keep_units", 0)) + 1
+        step.go("done" if count > 1 else "questionnaire", keep_units=count)
+
+
+def _final_verdicts(step: Step) -> dict[str, Verdict]:
+    served, state = step.served, step.state
+    items = served.items(step.connection, state.held.unit)
+    given = standing_answers(step.connection, state)
+    found: dict[str, Verdict] = {}
+    if served.known_order is not None and scale_of(served, state) is not None:
+        values = {item.name: row.value for item, row in zip(items, given, strict=True)}
+        high, low = (next((item.name for item in items if item.known == kind), None) for kind in ("H", "N"))
+        found["known"] = served.known_order(values, high, low)
+    elif served.known_order is not None:
+        pairs = [(row.preferred, item.known) for item, row in zip(items, given, strict=True) if item.known]
+        if pairs and all(preferred for preferred, _ in pairs):
+            found["known_pairs"] = KnownPairs()([chosen for chosen, _ in pairs], [side for _, side in pairs])
+    if served.least_time is not None:
+        found["time"] = served.least_time(
+            {f"{item.position}: {item.name}": row.seconds for item, row in zip(items, given, strict=True)}
+        )
+    return found
+
+
+def _revise(step: Step) -> None:
+    step.go("judge", 1)
+
+
+def _questionnaire(step: Step) -> None:
+    for question in closing_questions(step.served):
+        allowed = {choice.value for choice in question.choices}
+        answers = [text.strip()[:LONGEST_TEXT] for text in step.form.get(question.name, ()) if text.strip()]
+        if question.choices:
+            answers = [text for text in dict.fromkeys(answers) if text in allowed]
+        if question.needed and not answers:
+            raise NotTaken(step.served.say("refused.no_choice", choices=question.question), "no choice")
+        row = {"assessor": step.state.assessor, "reservation": step.state.held.number, "name": question.name}
+        step.connection.execute(sa.insert(closing), {**row, "answer": answers, "at": step.now})
+    step.go("done")
+
+
+def _more(step: Step) -> None:
+    if step.action == "more" and "keep_stopped" not in step.state.scratch:
+        _begin(step)
+    else:
+        raise NotTaken("", "nothing to do here")
+
+
+def _over(step: Step) -> None:
+    raise NotTaken("", "nothing to do here")
+
+
+_HANDLERS: dict[str, Callable[[Step], None]] = {
+    "consent": _consent,
+    "waiting": _waiting,
+    "instructions": _instructions,
+    "practice": _practice,
+    "topic": _topic,
+    "comprehension": _comprehension,
+    "quiz": _quiz,
+    "judge": _judge,
+    "revise": _revise,
+    "questionnaire": _questionnaire,
+    "done": _more,
+    "stopped": _more,
+    "declined": _over,
+}
