@@ -24,7 +24,7 @@ class _Graded(Method):
     threshold: float | None = None
     repeated: Repeated = "all"
 
-    def graded(self, table: pl.DataFrame) -> pl.DataFrame:
+    def graded(self, table: Any) -> pl.DataFrame:
         return grades.graded(table, self.profile, threshold=self.threshold, repeated=self.repeated)
 
     def tables(self, table: Any) -> dict[str, pl.DataFrame]:
@@ -38,10 +38,10 @@ class Mean(_Graded):
     purpose = "the mean of a document's judgments, each first turned into its level's gain"
     source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return grades.mean(self.graded(table))
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         graded = self.graded(table)
         ends = mean_interval(graded, "value", level)
         return gains_frame(grades.mean(graded).drop("low", "high").join(ends, on=["topic", "doc"], how="left"))
@@ -53,10 +53,10 @@ class Median(_Graded):
     purpose = "the median of a document's judgments, each first turned into its level's gain"
     source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return grades.median(self.graded(table))
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         graded = self.graded(table)
         ends = median_interval(graded, "value", level)
         return gains_frame(grades.median(graded).drop("low", "high").join(ends, on=["topic", "doc"], how="left"))
@@ -69,7 +69,7 @@ class Majority(_Graded):
     source = "majority vote; gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
     ties: grades.Tied = "mean"
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return grades.majority(self.graded(table), self.ties)
 
 
@@ -91,7 +91,7 @@ class DawidSkene(_Graded):
             table, smoothing=self.smoothing, tolerance=self.tolerance, steps=self.steps, repeated=self.repeated
         )
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         crowd = self.fit(table)
         profile = grades.profile_table(self.profile, crowd.levels, threshold=self.threshold)
         if self.gain == "expected":

@@ -81,7 +81,11 @@ def with_groups(frame: pl.DataFrame) -> pl.DataFrame:
 
 def repeats(judgments: Any) -> pl.DataFrame:
     """The cases where one assessor judged one document more than once in one unit, with how often."""
-    frame = judgments_of(judgments)
+    return repeats_in(judgments_of(judgments))
+
+
+def repeats_in(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same of a table that is checked already."""
     known = frame.filter(pl.col("unit").is_not_null() | pl.col("assessor").is_not_null())
     keys = [*GROUP, "doc"]
     if known.select(pl.struct(keys).hash().n_unique()).item() == len(known):  # no two keys alike: the usual case
@@ -91,7 +95,7 @@ def repeats(judgments: Any) -> pl.DataFrame:
 
 def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
     """The rows that count where a document was judged twice in one sitting; the cases are told."""
-    cases = repeats(frame)
+    cases = repeats_in(frame)
     if cases.is_empty():
         return frame
     if keep == "error":

@@ -61,13 +61,13 @@ class Magnitude(_Scores):
     topic_mean: magnitude.TopicMean = "judgments"
     group: magnitude.Group = "unit"
 
-    def scores(self, table: pl.DataFrame) -> pl.DataFrame:
+    def scores(self, table: Any) -> pl.DataFrame:
         return magnitude.normalised(table, topic_mean=self.topic_mean, group=self.group, **self.scored)
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return magnitude.averaged(self.scores(table), self.average)
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         scores = self.scores(table)
         return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
 
@@ -83,14 +83,14 @@ class LogMagnitude(_Scores):
     topic_mean: magnitude.TopicMean = "judgments"
     group: magnitude.Group = "unit"
 
-    def scores(self, table: pl.DataFrame) -> pl.DataFrame:
+    def scores(self, table: Any) -> pl.DataFrame:
         scores = magnitude.normalised(table, topic_mean=self.topic_mean, group=self.group, **self.scored)
         return scores.with_columns(normalised=pl.col("log_normalised"))
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return magnitude.averaged(self.scores(table), self.average)
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         scores = self.scores(table)
         return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
 
@@ -105,13 +105,13 @@ class KnownRatio(_Scores):
     average: magnitude.Average = "median"
     missing: magnitude.Missing = "error"
 
-    def scores(self, table: pl.DataFrame) -> pl.DataFrame:
+    def scores(self, table: Any) -> pl.DataFrame:
         return magnitude.by_known(table, keep_known=True, missing=self.missing, **self.scored)
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return magnitude.averaged(self.scores(table), self.average)
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         scores = self.scores(table)
         return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
 
@@ -127,7 +127,7 @@ class Width(_Scores):
     cut: float | None = 5.0
     missing: magnitude.Missing = "error"
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         units = magnitude.widths(table, missing=self.missing, **self.scored)
         return magnitude.width_gains(magnitude.normalised(table, **self.scored), units, side=self.side, cut=self.cut)
 
@@ -144,7 +144,7 @@ class Sampled(_Scores):
     source = TURPIN
     seed: int = 0
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         scores = magnitude.normalised(table, **self.scored)
         gains = magnitude.averaged(scores).select("topic", "doc", "judgments")
         picks = magnitude.sampled(scores, np.random.default_rng(self.seed))[0]
@@ -167,22 +167,22 @@ class TwoWayModel(_Scores):
     source = "least squares on logs; logarithmic least squares of Bozóki, Fülöp and Rónyai 2010 within units"
     components: Components = "error"
 
-    def fit(self, table: pl.DataFrame) -> TwoWay:
+    def fit(self, table: Any) -> TwoWay:
         return two_way(table, components=self.components, **self.scored)
 
     def _gains(self, fit: TwoWay) -> pl.DataFrame:
         return fit.documents.with_columns(gain=pl.Series(np.exp(fit.d)), component=pl.Series(fit.components))
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return gains_frame(self._gains(self.fit(table)), ["component"] if self.components == "separate" else [])
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         fit = self.fit(table)
         found = with_log_interval(self._gains(fit), fit.d, fit.standard_errors, level)
         return gains_frame(found, ["component"] if self.components == "separate" else [])
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
-        fit = self.fit(self.checked(table))
+        fit = self.fit(table)
         return Draws(fit.documents.select("topic", "doc"), size, seed, lambda rng, n: np.exp(fit.drawn(rng, n)).T)
 
 
@@ -199,7 +199,7 @@ class LevelRatios(_Scores):
     def chain(self, table: Any) -> pl.DataFrame:
         return grades.level_chain(table, label=self.label, anchor=self.anchor, **self.scored)
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return grades.labelled_gains(table, self.chain(table), self.label)
 
     def tables(self, table: Any) -> dict[str, pl.DataFrame]:

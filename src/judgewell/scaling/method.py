@@ -43,15 +43,15 @@ class Method:
 
     def __call__(self, table: Any) -> pl.DataFrame:
         """The gains table: topic, doc, gain, low and high (empty here), judgments."""
-        return self.gains(self.checked(table))
+        return self.gains(table)
 
     def checked(self, table: Any) -> pl.DataFrame:
         return judgments_of(table) if self.takes == "judgments" else pairs_of(table)
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         raise NotImplementedError
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame | None:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame | None:
         """The gains with low and high where there is a formula for them; None where there is none."""
         return None
 
@@ -59,14 +59,13 @@ class Method:
         self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
     ) -> pl.DataFrame:
         """The gains table with low and high: by formula where there is one, else from `draws` resamples."""
-        checked = self.checked(table)
-        found = self.by_formula(checked, level) if kind != "bootstrap" else None
+        found = self.by_formula(table, level) if kind != "bootstrap" else None
         if found is None and kind == "formula":
             raise InputError(f"{self.name} has no formula for its interval", cure="resample (kind=bootstrap)")
         if found is not None:
             return found
-        low, high = self.draws(checked, draws, seed=seed).interval(level)
-        return with_interval(self.gains(checked), low, high)
+        low, high = self.draws(table, draws, seed=seed).interval(level)
+        return with_interval(self.gains(table), low, high)
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         """`size` whole gain tables for later resampling, reproducible by seed."""

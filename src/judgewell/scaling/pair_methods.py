@@ -36,10 +36,10 @@ class Preference(Method):
     ties: preference.Ties = "half"
     presentations: float | None = None
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return preference.preference_frequency(table, ties=self.ties, presentations=self.presentations)
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame | None:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame | None:
         return _share_interval(self.gains(table), level) if self.presentations is None else None
 
 
@@ -51,10 +51,10 @@ class Relevance(Method):
     takes = "pairs"
     presentations: float | None = None
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return preference.relevance_frequency(table, presentations=self.presentations)
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame | None:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame | None:
         return _share_interval(self.gains(table), level) if self.presentations is None else None
 
 
@@ -99,10 +99,10 @@ class BradleyTerry(Method):
         number = component_numbers(fit.cells.documents, fit.labels)
         return fit.cells.documents.with_columns(gain=pl.Series(gain), component=pl.Series(number))
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return gains_frame(self._documents(self.fit(table)), ["component"] if self.components == "separate" else [])
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame | None:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame | None:
         if self.gain == "probability":
             return None
         fit = self.fit(table)
@@ -113,7 +113,7 @@ class BradleyTerry(Method):
         return gains_frame(found, ["component"] if self.components == "separate" else [])
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
-        fit = self.fit(self.checked(table))
+        fit = self.fit(table)
         documents = fit.cells.documents.select("topic", "doc")
         return Draws(documents, size, seed, lambda rng, count: self.scaled(fit, fit.drawn(rng, count)).T)
 
@@ -154,17 +154,17 @@ class Ratio(Method):
         number = component_numbers(fit.cells.documents, fit.labels)
         return fit.cells.documents.with_columns(gain=pl.Series(np.exp(fit.y - top)), component=pl.Series(number))
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return gains_frame(self._documents(self.fit(table)), ["component"] if self.components == "separate" else [])
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         fit = self.fit(table)
         centre = fit.y - _maxima(fit.y[:, None], fit.labels)[:, 0]
         found = with_log_interval(self._documents(fit), centre, fit.standard_errors, level)
         return gains_frame(found, ["component"] if self.components == "separate" else [])
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
-        fit = self.fit(self.checked(table))
+        fit = self.fit(table)
 
         def make(generator: np.random.Generator, count: int) -> Array:
             y = fit.drawn(generator, count)
@@ -200,6 +200,6 @@ class Combined(Method):
     def parts(self) -> dict[str, Method]:
         return {part.name: part for part in (Preference(), Relevance(), Ratio(epsilon=self.epsilon), BradleyTerry())}
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         chosen = [self.parts()[name] for name in self.of]
         return combine([part.gains(table) for part in chosen], scaled=self.scaled)

@@ -72,9 +72,9 @@ class _Disagreement(Method):
         totals = found.relevant.sum(axis=0), found.judged.sum(axis=0)
         return predicted.probabilities(*totals, self.smoothing, self.prior)
 
-    def _with_gains(self, table: pl.DataFrame) -> list[tuple[pl.DataFrame, Array, predicted.Tallies]]:
+    def _with_gains(self, table: Any) -> list[tuple[pl.DataFrame, Array, predicted.Tallies]]:
         result = []
-        for rows, found in self.parts(table):
+        for rows, found in self.parts(judgments_of(table)):
             documents, shares = predicted.document_levels(rows, found.levels, self.use)
             gains = self.worth(self._p(found), found.levels)
             predicted.refuse_undefined(documents, shares, gains, found.levels)
@@ -82,10 +82,10 @@ class _Disagreement(Method):
             result.append((documents.with_columns(gain=pl.Series(gain)), shares, found))
         return result
 
-    def gains(self, table: pl.DataFrame) -> pl.DataFrame:
+    def gains(self, table: Any) -> pl.DataFrame:
         return gains_frame(pl.concat([documents for documents, _, _ in self._with_gains(table)]))
 
-    def by_formula(self, table: pl.DataFrame, level: float) -> pl.DataFrame:
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         """Each p moved by z sigma, all levels in the same direction: an interval that is on the safe side."""
         z, filled = z_of(level), []
         for documents, shares, found in self._with_gains(table):
@@ -99,7 +99,7 @@ class _Disagreement(Method):
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         """Draws of the gains by resampling topics (of a single topic, its documents); a level that a draw lacks keeps
         its estimate from all."""
-        parts = self._with_gains(self.checked(table))
+        parts = self._with_gains(table)
         documents = pl.concat([documents.select("topic", "doc") for documents, _, _ in parts])
         order = documents.with_row_index("row").sort("topic", "doc")["row"].to_numpy()
 
