@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("shared machine", deadline=None)  # a busy machine is slow, not wrong
+settings.load_profile("shared machine")
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -38,7 +39,21 @@ for command in (new, check, design, scale, agree, evaluate):
 def main() -> None:
     """Run a command; what the user can mend is one line and exit code 2, never a traceback."""
     try:
-        app(prog_name="judgewell")
+        code = app(prog_name="judgewell", standalone_mode=False)
+        sys.stdout.flush()
     except JudgewellError as error:
         print(f"judgewell: {error}", file=sys.stderr)
-        sys.exit(2)
+        code = 2
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        print("judgewell: stopped", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 141
+    except OSError as error:
+        print(f"judgewell: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+        code = 2
+    sys.exit(code)

@@ -23,11 +23,13 @@ class InputError(JudgewellError):
         cure: str | None = None,
         file: str | Path | None = None,
         line: int | None = None,
+        row: tuple[str, str] | None = None,
     ) -> None:
         self.problem = problem
         self.cure = cure
         self.file = None if file is None else str(file)
         self.line = line
+        self.row = row  # topic and document, where the line is not known yet
         place = "" if self.file is None else f"{self.file}:{line}: " if line else f"{self.file}: "
         super().__init__(f"{place}{problem}" + (f"; {cure}" if cure else ""))
 

@@ -137,7 +137,7 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "topic": ("qid", "query_id", "q_id", "query-id", "topic_id", "query"),
     "doc": ("docno", "doc_id", "corpus-id", "docid", "document_id", "did"),
     "gain": ("label", "relevance", "rel", "grade", "score"),
-    "system": ("run", "run_id", "runid", "tag", "name"),
+    "system": ("run", "run_id", "runid", "tag"),
     "assessor": ("worker", "worker_id", "annotator"),
     "unit": ("unit_id",),
     "value": ("relevance_score", "judgment", "rating"),
@@ -157,7 +157,8 @@ def frame_of(data: Any) -> pl.DataFrame:
     if isinstance(data, Mapping):
         return pl.DataFrame(dict(data), strict=False)
     if isinstance(data, Sequence) and not isinstance(data, str):
-        return pl.DataFrame(list(data), strict=False, infer_schema_length=None)
+        rows = [row._asdict() if hasattr(row, "_asdict") else row for row in data]  # named tuples, as ir_measures has
+        return pl.DataFrame(rows, strict=False, infer_schema_length=None)
     raise InputError(
         f"a table cannot be made of {type(data).__name__}",
         cure="give a polars or pandas frame, a dict of columns or the path of a file",
@@ -231,6 +232,9 @@ def _from_pandas(data: Any) -> pl.DataFrame:
     if any(name is not None for name in data.index.names):
         data = data.reset_index()
     columns = {}
+    if data.columns.duplicated().any():
+        twice = data.columns[data.columns.duplicated()][0]
+        raise InputError(f"the frame has two columns called {twice!r}", cure="drop or rename one of them")
     for name in data.columns:
         values = data[name]
         if values.dtype.kind in "iufb":
@@ -251,8 +255,12 @@ def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str]
         renaming[theirs] = ours
     taken = set(renaming.values())
     frame = frame.drop([name for name in taken if name in frame.columns and name not in renaming])
+    lower = {column.lower(): column for column in frame.columns if column not in table.names}
     for name in table.names:
         if name in frame.columns or name in taken:
+            continue
+        if name in lower and lower[name] not in renaming:
+            renaming[lower[name]] = name
             continue
         for other in OTHER_NAMES.get(name, ()):
             if other in frame.columns and other not in renaming and other not in table.names:
@@ -268,9 +276,13 @@ def _typed(frame: pl.DataFrame, column: Column, where: _Where) -> pl.Series:
     values = frame[column.name]
     if values.dtype == column.dtype:
         return values
+    if values.dtype.is_nested() or values.dtype.is_temporal() or values.dtype == pl.Object:
+        raise where.error(None, f"the column {column.name} holds {values.dtype}", f"{column.name} is {column.about}")
     if column.dtype == TEXT:
-        if values.dtype.is_float() and (values.drop_nulls() % 1 == 0).all():
-            values = values.cast(WHOLE)  # pandas turns whole ids with a gap into floats
+        if values.dtype.is_float():
+            values = values.fill_nan(None)
+            whole = ((values % 1 == 0) & (values.abs() < 2**53)).fill_null(True)
+            values = values.cast(WHOLE) if whole.all() else values  # pandas turns whole ids with a gap into floats
         return values.cast(TEXT)
     if values.dtype == TEXT:
         values = values.str.strip_chars()

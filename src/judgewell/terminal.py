@@ -42,17 +42,20 @@ def frame_text(frame: pl.DataFrame, most: int | None = None) -> str:
     return text if len(shown) == len(frame) else f"{text}\n… {len(frame) - len(shown)} more rows"
 
 
+def number(value: float) -> str:
+    """A number with four decimals, or in powers of ten where those would not show it."""
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e6 or value == 0 else f"{value:.4g}"
+
+
 def _cells(values: Sequence[Any]) -> list[str]:
     """A column's values as text: whole numbers without decimals, others with four, long words cut."""
-    numbers = [value for value in values if isinstance(value, float)]
-    whole = all(value.is_integer() for value in numbers)
+    whole = all(value.is_integer() for value in values if isinstance(value, float))
 
     def cell(value: Any) -> str:
         if value is None:
             return "—"
         if isinstance(value, float):
-            ordinary = 1e-3 <= abs(value) < 1e6 or value == 0
-            return f"{value:.0f}" if whole else f"{value:.4f}" if ordinary else f"{value:.4g}"
+            return f"{value:.0f}" if whole and abs(value) < 1e15 else number(value)
         text = str(value)
         return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
 

@@ -190,3 +190,66 @@ def test_rbp_evals_worked_cases_to_the_last_digit(data, judgewell, monkeypatch, 
             row = rest[depth * (1 + 2 * len(persistences)) + 1 :][: 2 * len(persistences)]
             theirs += [row[at : at + 2] for at in range(0, len(row), 2)]
     assert [[f"{x:.4f}" for x in pair] for pair in ours] == [[f"{x:.4f}" for x in pair] for pair in theirs]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-", "-"), "standard input (-) is named twice"),
+        (("g.qrels", "bm25.run", "-o", "none/x.csv"), "there is no folder none"),
+        (("g.qrels", "bm25.run", "--format", "trec_eval", "-l", "1", "-o", "x.csv"), "is only printed"),
+        (("g.qrels", "bm25.run", "--gains-as", "unit(0)"), "a number above 0"),
+        (("g.qrels", "bm25.run", "--gains-as", "0=nan"), "is not a finite number"),
+        (("g.qrels", "bm25.run", "--gains-as", ""), "is not a way to transform gains"),
+        (("g.qrels", "bm25.run", "--unjudged", "error"), "topic q2: 1 of the first 2 documents are unjudged"),
+    ],
+)
+def test_more_bad_input_is_one_line(files, judgewell, arguments, said):
+    code, out, err = judgewell("evaluate", *arguments)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert said in err
+
+
+def test_a_seed_below_0_is_refused(files, judgewell):
+    code, _, err = judgewell("evaluate", "g.qrels", "bm25.run", "--seed", "-1")
+    assert code == 2
+    assert "--seed" in err
+
+
+def test_the_least_relevant_gain_can_be_said_once_for_all_measures(files, judgewell):
+    _, one, _ = judgewell(
+        "evaluate", "g.qrels", "bm25.run", "-m", "AP", "-m", "P@2", "-m", "nDCG@5", "-l", "0.5", "-o", "-"
+    )
+    asked = ("-m", "AP(rel=0.5)", "-m", "P(rel=0.5)@2", "-m", "nDCG@5")
+    assert one == judgewell("evaluate", "g.qrels", "bm25.run", *asked, "-o", "-")[1]
+    code, out, _ = judgewell("evaluate", "g.qrels", "bm25.run", "--format", "trec_eval", "-l", "0.5", "-m", "map")
+    assert code == 0
+    assert "0.7500" in out
+
+
+def test_a_record_says_what_was_used_by_default(files, judgewell):
+    judgewell("evaluate", "g.qrels", "bm25.run", "-o", "s.csv")
+    options = json.loads(Path("s.csv.meta.json").read_text())["options"]
+    assert options["measure"] == ["nDCG@10"]
+    assert options["topics"] == "judged"
+
+
+def test_a_pipe_is_read_once(files):
+    command = f"{sys.executable} -m judgewell evaluate g.qrels <(cat bm25.run)"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert "0.7453" in done.stdout
+
+
+def test_a_reader_that_stops_early_is_no_error(files):
+    command = f"set -o pipefail; {sys.executable} -m judgewell evaluate --list | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    full = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m judgewell evaluate --list > /dev/full"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert full.returncode == 2
+    assert full.stderr == "judgewell: output: No space left on device\n"

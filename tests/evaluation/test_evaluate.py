@@ -128,7 +128,7 @@ def test_ids_are_strings():
 
 def test_a_document_twice_names_file_topic_and_document(tmp_path):
     (tmp_path / "a.run").write_text("1 Q0 d 1 2 t\n1 Q0 e 2 1 t\n1 Q0 d 3 0 t\n")
-    with pytest.raises(InputError, match=r"a\.run: topic 1: document d is ranked twice"):
+    with pytest.raises(InputError, match=r"a\.run:3: topic 1: document d is ranked twice"):
         evaluate(tmp_path / "a.run", {"1": {"e": 1}}, "AP")
 
 

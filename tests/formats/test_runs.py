@@ -29,7 +29,7 @@ def test_files_of_one_name_in_two_folders_keep_apart(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "s.run").write_text(lines("a", 2, "same"))
     names = [run.system for run in open_runs(str(tmp_path / "*" / "s.run"))]
-    assert names == [f"{tmp_path}/x/s", f"{tmp_path}/y/s"]
+    assert names == [f"{tmp_path}/x/s.run", f"{tmp_path}/y/s.run"]
 
 
 def test_globs_are_expanded_and_must_match(tmp_path):

@@ -14,9 +14,28 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+
+
 def choice(name: str, *choices: str, help: str) -> Callable[[Any], Any]:
     """An option that takes one of these words; the first is the default."""
     return click.option(name, type=click.Choice(choices), default=choices[0], help=help)
+
+
+def refuse_unwritable(output: str | None, *inputs: str) -> None:
+    """Before the work: the output's folder is there, its ending is known, and standard input is asked for once."""
+    from pathlib import Path
+
+    if inputs.count("-") > 1:
+        raise InputError("standard input (-) is named twice and can be read only once", cure="put one into a file")
+    if output is None or output == "-":
+        return
+    if not output.endswith(ENDINGS):
+        raise InputError(f"{output} has no ending that says what to write", cure=f"end it in {', '.join(ENDINGS)}")
+    if not Path(output).parent.is_dir():
+        raise InputError(
+            f"there is no folder {Path(output).parent} to write {Path(output).name} into", cure="make it first"
+        )
 
 
 def method_options(arguments: list[str]) -> dict[str, str]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import choice, parse_columns
+from judgewell.commands.common import choice, parse_columns, refuse_unwritable
+from judgewell.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from judgewell.evaluation.evaluate import Settings
     from judgewell.evaluation.measures import Measure
+    from judgewell.evaluation.trec_names import TrecMeasure
     from judgewell.formats.runs import Run
 
 DEFAULT_MEASURES = ["nDCG@10"]
@@ -37,6 +37,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("-q", "--per-topic", is_flag=True, help="Show every topic, not only means.")
 @click.option("-o", "--output", help="Write the scores table: .csv, .tsv, .json, .jsonl or .parquet.")
 @choice("--format", "table", "csv", "json", "trec_eval", help="What is printed.")
+@click.option("-l", "--rel", type=float, help="The least gain that counts as relevant, for measures that do not say.")
 @click.option("--gains-as", help="Transform gains first: exp2, binary(2), unit, unit(topic), 0=0,1=0.3,2=1.")
 @choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
 @choice("--precision", "double", "single", help="Of scores; trec_eval 9 and pytrec_eval rank by single precision.")
@@ -55,7 +56,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @choice("--negative", "unjudged", "zero", "keep", "error", help="What a grade below 0 means.")
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.option("--level", default=0.95, help="Level of the intervals over topics.")
-@click.option("--seed", default=0, help="Seed of the bootstrap over topics.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
 @click.option("--columns", help="Names of the columns in a gains table: topic=qid,doc=docno,gain=label.")
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
@@ -67,6 +68,7 @@ def evaluate(
     per_topic: bool,
     output: str | None,
     format: str,
+    rel: float | None,
     gains_as: str | None,
     order: str,
     precision: str,
@@ -91,35 +93,50 @@ def evaluate(
       judgewell evaluate qrels.txt bm25.run --format trec_eval -m official
       judgewell evaluate qrels.txt bm25.run -m 'RBP(p=0.8)' --gains-as 0=0,1=0.33,2=0.67,3=1
     """
-    options = dict(locals())
+    options = {**locals(), "measure": list(measure)}
     import numpy as np
 
-    from judgewell.evaluation.evaluate import Settings, scores_table, system_scores, topic_names
+    from judgewell.evaluation.evaluate import (
+        Settings,
+        scores_table,
+        settle_negatives,
+        system_scores,
+        topic_names,
+    )
     from judgewell.evaluation.measures import parse_all
     from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
+    from judgewell.evaluation.trec_names import needed, trec_measures
     from judgewell.formats.gains import read_gains
+    from judgewell.formats.provenance import provenance, write_result
     from judgewell.formats.runs import open_runs
     from judgewell.terminal import notes, progress
 
     settings = Settings(order, precision, ties, unjudged, topics or ("run" if format == "trec_eval" else "judged"))
+    lines = trec_measures(measure or ["official"], rel=rel) if format == "trec_eval" else []
+    wanted = needed(lines) if lines else [_from(one, rel) for one in parse_all(measure or DEFAULT_MEASURES)]
+    options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
+    refuse_unwritable(output, gains, *runs)
+    if lines and output:
+        raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     with notes(strict) as told:
-        table = read_gains(gains, columns=parse_columns(columns), negative=negative)
-        if gains_as:
+        table = read_gains(gains, columns=parse_columns(columns), negative="keep")
+        table = settle_negatives(table, negative, wanted)
+        if gains_as is not None:
             table = parse_transform(gains_as)(table)
-        systems = open_runs(runs)
-        if format == "trec_eval":
-            print(_trec_eval(systems, table, measure, settings, per_topic), end="")
+        systems = open_runs(list(runs), parse_columns(columns))
+        if lines:
+            print(_trec_eval(systems, table, lines, settings, per_topic), end="")
             return
-        wanted = parse_all(measure or DEFAULT_MEASURES)
         beside = _beside(wanted)
         with progress("evaluating") as show:
             results = list(system_scores(systems, table, [*wanted, *beside], settings, progress=show))
         scores = scores_table(results, topic_names(table), wanted)
-        if output:
-            _write(scores, output, options, [gains, *(run.source or "-" for run in systems)], told)
         if output == "-":
+            print(scores.write_json() if format == "json" else scores.write_csv(), end="")
             return
+        if output:
+            write_result(scores, output, provenance("evaluate", options, [gains, *runs_read(systems)], told))
         summary = summarise_values(
             np.stack([result.values for result in results]),
             [result.system for result in results],
@@ -140,15 +157,6 @@ def _beside(wanted: list[Measure]) -> list[Measure]:
     return [one for one in [*(Judged(cutoff=depth) for depth in sorted(depths)), *residuals] if one not in wanted]
 
 
-def _write(scores: pl.DataFrame, output: str, options: dict[str, object], inputs: list[str], told: list[str]) -> None:
-    from judgewell.formats.provenance import provenance, write_result
-
-    if output == "-":
-        sys.stdout.write(scores.write_csv())
-        return
-    write_result(scores, output, provenance("evaluate", options, inputs, told))
-
-
 def _print(
     scores: pl.DataFrame, summary: pl.DataFrame, wanted: list[Measure], format: str, per_topic: bool, level: float
 ) -> None:
@@ -158,18 +166,31 @@ def _print(
     if format == "table":
         print(means_text(summary, wanted, level) + ("\n\n" + topics_text(scores) if per_topic else ""))
         return
-    shown = scores if per_topic else summary.filter(summary["measure"].is_in([str(one) for one in wanted]))
+    shown = scores if per_topic else summary
     print(shown.write_csv() if format == "csv" else shown.write_json() + "\n", end="")
 
 
+def _from(measure: Measure, rel: float | None) -> Measure:
+    """The measure with the least relevant gain asked for, where it has one and does not say it itself."""
+    import dataclasses
+
+    says_none = getattr(measure, "rel", "no such parameter") is None
+    changed: dict[str, Any] = {"rel": rel} if says_none else {}
+    return dataclasses.replace(measure, **changed)
+
+
+def runs_read(systems: list[Run]) -> list[str]:
+    """The files the systems come from."""
+    return [run.source for run in systems if run.source]
+
+
 def _trec_eval(
-    systems: list[Run], table: pl.DataFrame, names: Sequence[str], settings: Settings, per_topic: bool
+    systems: list[Run], table: pl.DataFrame, lines: list[TrecMeasure], settings: Settings, per_topic: bool
 ) -> str:
     """What trec_eval prints, one system after the other."""
     from judgewell.evaluation.evaluate import system_scores, topic_names
-    from judgewell.evaluation.trec_names import needed, print_trec, trec_measures
+    from judgewell.evaluation.trec_names import needed, print_trec
 
-    lines = trec_measures(names or ["official"])
     topics = topic_names(table).to_list()
     return "".join(
         print_trec(result.system, topics, lines, result.values, per_topic=per_topic)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from judgewell.evaluation.measures import Measure, residual_of
-from judgewell.terminal import text_table
+from judgewell.terminal import number, text_table
 
 
 def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float) -> str:
@@ -27,10 +27,10 @@ def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float)
             header.append(str(residual))
         for line in rows:
             found = cells[line[0], str(measure)]
-            line.append(f"{found['mean']:.4f}")
-            line.append("—" if found["low"] is None else f"[{found['low']:.4f}, {found['high']:.4f}]")
+            line.append(number(found["mean"]))
+            line.append("—" if found["low"] is None else f"[{number(found['low'])}, {number(found['high'])}]")
             if residual:
-                line.append(f"+{cells[line[0], str(residual)]['mean']:.4f}")
+                line.append(f"+{number(cells[line[0], str(residual)]['mean'])}")
     for name in [*judged, "topics"]:
         header.append(name)
         for line in rows:
@@ -45,5 +45,5 @@ def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float)
 def topics_text(scores: pl.DataFrame) -> str:
     """Every topic of every system, a column for each measure."""
     wide = scores.pivot("measure", index=["system", "topic"], values="value")
-    rows = [[system, topic, *(f"{value:.4f}" for value in values)] for system, topic, *values in wide.iter_rows()]
+    rows = [[system, topic, *map(number, values)] for system, topic, *values in wide.iter_rows()]
     return text_table(wide.columns, rows, left=2)

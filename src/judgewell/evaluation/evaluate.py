@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,10 +17,12 @@ from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.kernel import JudgedRanks, judged_ranks
 from judgewell.evaluation.measures import Measure, Residual, expected_over_ties, parse_all, spread_over_ties
-from judgewell.formats.gains import read_gains
+from judgewell.evaluation.measures.binary import InfAP
+from judgewell.formats.gains import read_gains, without_negatives
 from judgewell.formats.runs import FilePart, FramePart, Run, open_runs
 
 Floats = NDArray[np.float64]
+BLOCK_CELLS = 4_000_000  # gains of one padded table: 32 MB
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,15 @@ def evaluate(
     unjudged: str = "zero",
     topics: str = "judged",
     negative: str = "unjudged",
+    columns: Mapping[str, str] | None = None,
     strict: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pl.DataFrame:
     """The scores table (system, topic, measure, value) of runs under gains.
 
-    `runs` and `gains`: paths, polars or pandas frames, dicts. What is left out or assumed is told as a
+    `runs` and `gains`: paths, polars or pandas frames, dicts; `columns` says how a table's columns are called there
+    ({"topic": "qid"}). What is left out or assumed is told as a
     JudgewellWarning; `strict=True` makes it an error. `executor` (threads, processes, a cluster) shares the work out;
     `progress` is called with (parts done, parts in all).
 
@@ -81,17 +85,35 @@ def evaluate(
     [0.8597]
     """
     settings = Settings(order, precision, ties, unjudged, topics)
-    asked = [measures] if isinstance(measures, str | Measure) else list(measures)
-    wanted = [found for one in asked for found in (parse_all([one]) if isinstance(one, str) else [one])]
+    wanted = measures_of(measures)
     with warnings.catch_warnings():
         if strict:
             warnings.simplefilter("error", JudgewellWarning)
         try:
-            table = read_gains(gains, negative=negative)
-            results = list(system_scores(open_runs(runs), table, wanted, settings, executor, progress))
+            table = read_gains(gains, columns=columns, negative="keep")
+            table = settle_negatives(table, negative, wanted)
+            systems = open_runs(runs, columns)
+            results = list(system_scores(systems, table, wanted, settings, executor, progress))
         except JudgewellWarning as refused:
             raise DataError(f"{refused} (refused because strict)") from None
     return scores_table(results, topic_names(table), wanted)
+
+
+def measures_of(asked: str | Measure | Sequence[str | Measure]) -> list[Measure]:
+    """The measures asked for, each once; other tools' measures are read by the name they print."""
+    items = [asked] if isinstance(asked, str | Measure) or not isinstance(asked, Iterable) else list(asked)
+    found = [one for item in items for one in ([item] if isinstance(item, Measure) else parse_all([str(item)]))]
+    if not found:
+        raise InputError("no measure is asked for", cure="name at least one, e.g. nDCG@10")
+    return list(dict.fromkeys(found))
+
+
+def settle_negatives(gains: pl.DataFrame, negative: str, measures: Sequence[Measure]) -> pl.DataFrame:
+    """The gains with what a grade below 0 means settled; infAP would have to tell such documents from unpooled ones."""
+    had = bool((gains["gain"] < 0).any())
+    if had and negative == "unjudged" and any(isinstance(measure, InfAP) for measure in measures):
+        raise DataError("infAP tells pooled documents (grades below 0) from others, which gains do not; use AP")
+    return without_negatives(gains, negative)
 
 
 def system_scores(
@@ -217,22 +239,58 @@ def score_part(
 ) -> _PartScores:
     """Read one part of a run and measure it."""
     frame = part.read()
-    found = judged_ranks(frame, judged, order=settings.order, precision=settings.precision)
+    try:
+        found = judged_ranks(frame, judged, order=settings.order, precision=settings.precision)
+    except InputError as error:
+        raise part.located(error) from None
     if settings.unjudged == "condense":
         found = condensed(found)
+    values = np.empty((len(found.topics), len(measures)))
+    for rows in blocks(np.maximum(found.lengths, judged.counts[found.topics])):
+        some = found.only(rows)
+        values[rows] = _measured_block(some, judged, measures, settings)
+    _refuse_infinite(values, found, judged, measures)
+    return _PartScores(found.topics, found.lengths, values, found.unknown, _tags(frame), len(frame))
+
+
+def blocks(widths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Rows in groups of like width, so that a padded table of each group fits into BLOCK_CELLS."""
+    if len(widths) * int(widths.max(initial=0)) <= BLOCK_CELLS:
+        yield np.arange(len(widths))
+        return
+    order = np.argsort(widths, kind="stable")[::-1]
+    start = 0
+    while start < len(order):
+        size = max(1, BLOCK_CELLS // max(1, int(widths[order[start]])))
+        yield np.sort(order[start : start + size])
+        start += size
+
+
+def _measured_block(found: JudgedRanks, judged: Judged, measures: Sequence[Measure], settings: Settings) -> Floats:
     depth = _depth_needed(measures, int(found.lengths.max(initial=0)), settings)
     if settings.unjudged == "error":
         _refuse_unjudged(found, depth, judged)
     table = gain_table(found, judged.gains, depth)
     ideal = judged.ideal(found.topics)
-    if settings.ties != "doc":
-        of_ties = expected_over_ties if settings.ties == "shared" else spread_over_ties
-        groups = tie_table(found, depth)
-        columns = [of_ties(measure, table, ideal, groups) for measure in measures]
-    else:
-        columns = [measured(measure, table, ideal, found.lengths) for measure in measures]
-    values = np.stack(columns, axis=-1) if columns else np.empty((len(found.topics), 0))
-    return _PartScores(found.topics, found.lengths, values, found.unknown, _tags(frame), len(frame))
+    with np.errstate(over="ignore", invalid="ignore"):  # told by _refuse_infinite
+        if settings.ties == "doc":
+            columns = [measured(measure, table, ideal, found.lengths) for measure in measures]
+        else:
+            of_ties = expected_over_ties if settings.ties == "shared" else spread_over_ties
+            groups = tie_table(found, depth)
+            columns = [of_ties(measure, table, ideal, groups) for measure in measures]
+    return np.stack(columns, axis=-1)
+
+
+def _refuse_infinite(values: Floats, found: JudgedRanks, judged: Judged, measures: Sequence[Measure]) -> None:
+    """NaN means that a topic does not count, so a value that overflowed must not pass as one."""
+    row, column = np.nonzero(~np.isfinite(values))
+    if len(row):
+        topic = judged.topics[found.topics[row[0]]]
+        raise DataError(
+            f"{measures[column[0]]} of topic {topic} is too large for a number; its gains reach "
+            f"{judged.ideal(found.topics[row[:1]]).max():g}: divide them first (--gains-as unit)"
+        )
 
 
 def measured(measure: Measure, table: Floats, ideal: Floats, lengths: NDArray[np.int64]) -> Floats:
@@ -253,14 +311,17 @@ def _depth_needed(measures: Sequence[Measure], longest: int, settings: Settings)
 
 
 def condensed(found: JudgedRanks) -> JudgedRanks:
-    """The rankings without their unjudged documents."""
+    """The rankings without their unjudged documents; judged ones that tied still tie."""
     order = np.lexsort((found.rank, found.row))
-    counts = np.bincount(found.row, minlength=len(found.topics))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    none = np.empty(0, np.int64)
-    return JudgedRanks(
-        found.topics, counts, found.row[order], rank, found.item[order], (none, none, none), found.unknown
-    )
+    row, first = found.row[order], found.first_of_tie()[order]
+    counts = np.bincount(row, minlength=len(found.topics))
+    place = np.arange(len(order))
+    rank = place - np.repeat(np.cumsum(counts) - counts, counts)
+    begins = np.append(True, (row[1:] != row[:-1]) | (first[1:] != first[:-1]))[: len(order)]
+    begun = np.maximum.accumulate(np.where(begins, place, 0))
+    tied = np.isin(begun, begun[~begins])
+    ties = (row[tied], rank[tied], rank[begun[tied]])
+    return JudgedRanks(found.topics, counts, row, rank, found.item[order], ties, found.unknown)
 
 
 def tie_table(found: JudgedRanks, depth: int) -> NDArray[np.int64]:
@@ -282,9 +343,10 @@ def _refuse_unjudged(found: JudgedRanks, depth: int, judged: Judged) -> None:
     counts = np.bincount(found.row[found.rank < depth], minlength=len(found.topics))
     short = np.flatnonzero(counts < np.minimum(found.lengths, depth))
     if len(short):
-        topic, missing = judged.topics[found.topics[short[0]]], depth - counts[short[0]]
+        looked = min(int(found.lengths[short[0]]), depth)
+        missing = looked - counts[short[0]]
         raise InputError(
-            f"topic {topic}: {missing} of the first {depth} documents are unjudged",
+            f"topic {judged.topics[found.topics[short[0]]]}: {missing} of the first {looked} documents are unjudged",
             cure="judge them, or count them as 0 (unjudged=zero) or leave them out (unjudged=condense)",
         )
 

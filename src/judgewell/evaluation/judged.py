@@ -32,6 +32,7 @@ class Judged:
     shift: np.uint64
     sorted_gains: NDArray[np.float64]  # topic by topic, descending
     ends: NDArray[np.int64]  # where each topic's gains end
+    counts: NDArray[np.int64]  # how many documents of each topic are judged
 
     def key(self, docs: pl.Series, topics: NDArray[np.int64]) -> Keys:
         """The keys of documents, each of the topic with this number."""
@@ -51,8 +52,7 @@ class Judged:
 
     def ideal(self, topics: NDArray[np.int64]) -> NDArray[np.float64]:
         """The judged gains of each of these topics in descending order, NaN behind the last."""
-        ends = self.ends[topics]
-        counts = ends - np.where(topics > 0, self.ends[topics - 1], 0)
+        ends, counts = self.ends[topics], self.counts[topics]
         table = np.full((len(topics), int(counts.max(initial=0))), np.nan)
         row = np.repeat(np.arange(len(topics)), counts)
         rank = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -76,6 +76,7 @@ def prepare(gains: pl.DataFrame) -> Judged:
     bits = int(np.clip(np.ceil(np.log2(len(keys) + 1)) + 2, 8, 24))
     shift = np.uint64(64 - bits)
     counts = np.bincount((keys >> shift).view(np.int64), minlength=1 << bits)
+    judged = np.bincount(number, minlength=len(topics))
     return Judged(
         topics=topics,
         index={topic: at for at, topic in enumerate(topics)},
@@ -89,7 +90,8 @@ def prepare(gains: pl.DataFrame) -> Judged:
         fullest=int(counts.max(initial=0)),
         shift=shift,
         sorted_gains=values[np.lexsort((-values, number))],
-        ends=np.cumsum(np.bincount(number, minlength=len(topics))),
+        ends=np.cumsum(judged),
+        counts=judged,
     )
 
 

@@ -31,6 +31,29 @@ class JudgedRanks:
     tied: tuple[Ints, Ints, Ints]  # documents that share their score: row, rank, first rank of their tie
     unknown: int  # topics of the part that have no judgments
 
+    def first_of_tie(self) -> Ints:
+        """Of each judged document: the first rank of the tie it stands in, its own where it is not tied."""
+        row, rank, first = self.tied
+        width = int(self.lengths.max(initial=0)) + 1
+        keys, mine = row * width + rank, self.row * width + self.rank  # ties come in this order
+        at = np.searchsorted(keys, mine)
+        match = at < len(keys)
+        match[match] = keys[at[match]] == mine[match]
+        firsts = self.rank.copy()
+        firsts[match] = first[at[match]]
+        return firsts
+
+    def only(self, rows: Ints) -> JudgedRanks:
+        """The same for some of the topics."""
+        if len(rows) == len(self.topics):
+            return self
+        number = np.full(len(self.topics), -1)
+        number[rows] = np.arange(len(rows))
+        kept, tied = number[self.row] >= 0, number[self.tied[0]] >= 0
+        ties = (number[self.tied[0][tied]], self.tied[1][tied], self.tied[2][tied])
+        judged = (number[self.row[kept]], self.rank[kept], self.item[kept])
+        return JudgedRanks(self.topics[rows], self.lengths[rows], *judged, ties, self.unknown)
+
 
 def judged_ranks(part: pl.DataFrame, judged: Judged, *, order: str, precision: str) -> JudgedRanks:
     """Rank a part's documents (topic, doc, score, and rank as text) and find the judged ones.
@@ -58,12 +81,13 @@ def judged_ranks(part: pl.DataFrame, judged: Judged, *, order: str, precision: s
 def sort_values(part: pl.DataFrame, order: str, precision: str) -> Floats | NDArray[np.float32]:
     """What the ranking is sorted by, descending."""
     if order == "rank":
-        ranks = part["rank"].cast(pl.Float64, strict=False)
+        ranks = part["rank"].cast(pl.Float64, strict=False).fill_nan(None)
         if ranks.null_count():
             at = ranks.is_null().arg_true()[0]
             raise InputError(
                 f"topic {part['topic'][at]}: rank {part['rank'][at]!r} of document {part['doc'][at]} is not a number",
                 cure="rank by score instead",
+                row=(part["topic"][at], part["doc"][at]),
             )
         return -ranks.to_numpy()
     scores = part["score"].to_numpy()
@@ -132,4 +156,5 @@ def refuse_repeats(part: pl.DataFrame, keys: Keys) -> None:
         raise InputError(
             f"topic {topic}: document {doc} is ranked twice",
             cure="keep one line for each document of a topic; runs of several systems belong in several files",
+            row=(topic, doc),
         )

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.errors import DataError
+from judgewell.errors import DataError, InputError
 from judgewell.resampling import bootstrap_weights, check_level, percentile_interval
+from judgewell.tables import SCORES, check
 
 Floats = NDArray[np.float64]
 MOST_TOPICS = 2000  # above it the bootstrap interval and the normal one agree to the digits shown
@@ -21,6 +22,7 @@ def summarise(scores: pl.DataFrame, *, level: float = 0.95, resamples: int = 100
     Percentile bootstrap over topics, the same resamples for all systems; the normal interval where there are more than
     2,000 topics. `interval` says which. One topic allows no interval: low and high are missing.
     """
+    scores = check(scores, SCORES)
     if not len(scores):
         raise DataError("the scores table is empty; there is nothing to summarise")
     systems = scores["system"].unique(maintain_order=True)
@@ -43,6 +45,8 @@ def summarise_values(
 ) -> pl.DataFrame:
     """The same of an array systems × topics × measures, NaN where a topic does not count for a system."""
     check_level(level)
+    if seed < 0:
+        raise InputError(f"the seed {seed} is below 0", cure="give 0 or more")
     count, topics, asked = values.shape
     flat = values.transpose(1, 0, 2).reshape(topics, count * asked)
     counted = ~np.isnan(flat)
@@ -77,7 +81,8 @@ def _normal(
     squares = np.where(counted, (flat - mean) ** 2, 0.0).sum(axis=0)
     error = np.sqrt(squares / np.maximum(number - 1, 1) / np.maximum(number, 1))
     reach = NormalDist().inv_cdf((1 + level) / 2) * error
-    return mean - reach, mean + reach
+    least, most = np.where(counted, flat, np.inf).min(axis=0), np.where(counted, flat, -np.inf).max(axis=0)
+    return np.maximum(mean - reach, least), np.minimum(mean + reach, most)  # as a resampled mean would be
 
 
 def _bootstrap(

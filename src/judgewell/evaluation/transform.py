@@ -6,12 +6,14 @@ A transform is a value that prints and parses back, like a measure: `exp2`, `bin
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 
 import polars as pl
 
 from judgewell.errors import DataError, InputError
+from judgewell.evaluation.measures.base import exp2_less_one
 
 Transform = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -32,7 +34,7 @@ def exp2(gains: pl.DataFrame) -> pl.DataFrame:
     """Gain 2^g − 1: each level doubles what the one below adds."""
     if _largest(gains) > 1000:
         raise DataError(f"2^g − 1 overflows for the gain {_largest(gains):g}; bring the gains below 1000 first")
-    return gains.with_columns((2 ** pl.col("gain") - 1).alias("gain"))
+    return gains.with_columns(pl.Series("gain", exp2_less_one(gains["gain"].to_numpy())))
 
 
 def binary(gains: pl.DataFrame, threshold: float) -> pl.DataFrame:
@@ -42,8 +44,8 @@ def binary(gains: pl.DataFrame, threshold: float) -> pl.DataFrame:
 
 def unit(gains: pl.DataFrame, by: str | float = "all") -> pl.DataFrame:
     """Gains divided into [0, 1]: by the largest of all, the largest of each topic, or a given number."""
-    if by not in ("all", "topic") and not isinstance(by, int | float):
-        raise InputError(f"unit({by!r}): divide by 'all', 'topic' or a number")
+    if by not in ("all", "topic") and not (isinstance(by, int | float) and by > 0):
+        raise InputError(f"unit({by!r}): divide by 'all', 'topic' or a number above 0")
     lowest = gains["gain"].to_numpy().min(initial=0.0)
     if lowest < 0:
         raise DataError(f"the gain {lowest:g} is below 0 and cannot be brought into [0, 1] by dividing")
@@ -93,6 +95,9 @@ def _table(text: str) -> dict[float, float]:
 
 def _number(part: str, text: str) -> float:
     try:
-        return float(part)
+        number = float(part)
     except ValueError:
-        raise InputError(f"{part.strip()!r} in {text!r} is not a number", cure="write e.g. 0=0,1=0.3,2=1") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise InputError(f"{part.strip()!r} in {text!r} is not a finite number", cure="write e.g. 0=0,1=0.3,2=1")
+    return number

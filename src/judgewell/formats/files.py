@@ -53,7 +53,7 @@ def stem(path: str | Path) -> str:
     name = Path(path).name
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
-    for ending in (".run", ".txt", ".trec", ".res", ".qrels", ".csv", ".tsv", ".jsonl", ".parquet"):
+    for ending in (".run", ".txt", ".trec", ".res", ".qrels", ".csv", ".tsv", ".json", ".jsonl", ".parquet"):
         if name.endswith(ending) and name != ending:
             return name.removesuffix(ending)
     return name

@@ -12,7 +12,7 @@ import polars as pl
 
 from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats.files import open_bytes
-from judgewell.formats.tabular import csv_lines, kind_of, read_frame
+from judgewell.formats.tabular import csv_lines, kind_of, mine, read_frame, read_nested
 from judgewell.formats.trec import line_of, read_qrels
 from judgewell.tables import GAINS, check, frame_of
 
@@ -25,28 +25,34 @@ def read_gains(data: Any, *, columns: Mapping[str, str] | None = None, negative:
     A grade below 0 means "in the pool but not judged" in TREC's qrels, so by default such rows are left out and
     counted; `negative` may also be "zero" (judged, worth nothing), "keep" or "error".
     """
-    if negative not in NEGATIVE:
-        raise InputError(f"negative {negative!r} is not one of {', '.join(NEGATIVE)}")
     path = str(data) if isinstance(data, str | Path) else None
     lines: Callable[[int], int] | None
     if path is not None and path.startswith("irds:"):
         frame, lines = _from_ir_datasets(path.removeprefix("irds:")), None
     elif path is not None:
         contents = open_bytes(path)
-        if kind_of(contents, path) == "trec" and not columns:
-            frame, lines = read_qrels(path, contents), partial(line_of, contents)
+        nested = read_nested(contents)
+        if nested is not None:
+            frame, lines = _from_memory(nested), None
+        elif kind_of(contents, path, columns) == "trec":
+            frame, lines, columns = read_qrels(path, contents), partial(line_of, contents), None
         else:
-            frame, lines = read_frame(path, contents), csv_lines(contents, path)
+            frame, lines = read_frame(path, contents, columns), csv_lines(contents, path)
     else:
         frame, lines = _from_memory(data), None
-    frame = check(frame, GAINS, file=path, rename=columns, lines=lines, once=False)
-    return _with_negatives(_without_repeats(frame, path, lines), negative, path)
+    frame = check(frame, GAINS, file=path, rename=mine(columns, GAINS), lines=lines, once=False)
+    if frame.is_empty():
+        raise InputError(
+            "there is no judgment in it", cure="a line is: topic 0 document gain", file=path or "the gains"
+        )
+    return without_negatives(_without_repeats(frame, path, lines), negative, path)
 
 
 def _from_memory(data: Any) -> pl.DataFrame:
     if isinstance(data, Mapping) and data and all(isinstance(value, Mapping) for value in data.values()):
-        rows = [(str(topic), str(doc), float(gain)) for topic, docs in data.items() for doc, gain in docs.items()]
-        return pl.DataFrame(rows, schema=["topic", "doc", "gain"], orient="row")
+        rows = [(str(topic), str(doc), gain) for topic, docs in data.items() for doc, gain in docs.items()]
+        topics, docs, gains = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
+        return frame_of({"topic": topics, "doc": docs, "gain": gains})
     return frame_of(data)
 
 
@@ -75,7 +81,10 @@ def _without_repeats(frame: pl.DataFrame, path: str | None, lines: Callable[[int
     return checked
 
 
-def _with_negatives(frame: pl.DataFrame, negative: str, path: str | None) -> pl.DataFrame:
+def without_negatives(frame: pl.DataFrame, negative: str, path: str | None = None) -> pl.DataFrame:
+    """The gains with grades below 0 taken for what `negative` says, and told."""
+    if negative not in NEGATIVE:
+        raise InputError(f"negative {negative!r} is not one of {', '.join(NEGATIVE)}")
     below = frame.filter(pl.col("gain") < 0)
     if not len(below) or negative == "keep":
         return frame
@@ -86,8 +95,11 @@ def _with_negatives(frame: pl.DataFrame, negative: str, path: str | None) -> pl.
     if negative == "zero":
         _tell(f"{said}; taken as 0", path)
         return frame.with_columns(pl.col("gain").clip(lower_bound=0))
-    _tell(f"{said}; taken as unjudged, as trec_eval does", path)
-    return frame.filter(pl.col("gain") >= 0)
+    kept = frame.filter(pl.col("gain") >= 0)
+    lost = sorted(set(frame["topic"]) - set(kept["topic"]))
+    alone = f"; {len(lost)} topics have no other and do not count (the first: {lost[0]})" if lost else ""
+    _tell(f"{said}; taken as unjudged, as trec_eval does{alone}", path)
+    return kept
 
 
 def _tell(text: str, path: str | None) -> None:

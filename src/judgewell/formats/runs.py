@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ import polars as pl
 
 from judgewell.errors import InputError
 from judgewell.formats.files import head, is_plain, map_bytes, open_bytes, stem
-from judgewell.formats.tabular import kind_of, read_table
+from judgewell.formats.tabular import csv_lines, kind_of, mine, read_frame, read_nested
 from judgewell.formats.trec import RUN, read_fields
-from judgewell.tables import RUNS, check, frame_of
+from judgewell.tables import RUNS, check
 
 PART_BYTES = 16 << 20
 
@@ -36,10 +36,20 @@ class FilePart:
         try:
             return read_fields(bytes(data[self.start : self.end]), RUN, self.path)
         except InputError as error:
-            if error.line is None or not self.start:
-                raise
-            before = bytes(data[: self.start]).count(b"\n")
-            raise InputError(error.problem, cure=error.cure, file=self.path, line=error.line + before) from None
+            raise self._shifted(error, error.line) from None
+
+    def located(self, error: InputError) -> InputError:
+        """An error about a topic's document with the last line that ranks it."""
+        if error.row is None:
+            return error
+        wanted = [name.encode() for name in error.row]
+        lines = bytes(map_bytes(self.path)[self.start : self.end]).split(b"\n")
+        at = [number for number, line in enumerate(lines, 1) if line.split()[:3:2] == wanted]
+        return self._shifted(error, at[-1] if at else None)
+
+    def _shifted(self, error: InputError, line: int | None) -> InputError:
+        before = bytes(map_bytes(self.path)[: self.start]).count(b"\n") if line and self.start else 0
+        return InputError(error.problem, cure=error.cure, file=self.path, line=line and line + before)
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,9 @@ class FramePart:
 
     def read(self) -> pl.DataFrame:
         return self.frame
+
+    def located(self, error: InputError) -> InputError:
+        return error
 
 
 @dataclass(frozen=True)
@@ -68,24 +81,43 @@ class Run:
 
 
 def open_runs(data: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
-    """Runs from paths (globs too), frames, dicts {topic: {doc: score}} or {system: {topic: {doc: score}}}, or a list of
-    these; a system is named by the tag in its file, by the file's name where tags are missing or clash."""
+    """Runs from paths (globs too), frames, dicts {topic: {doc: score}} or {system: {topic: {doc: score}}}, a dict of
+    named paths or frames, or a list of any of these.
+
+    A system is named by the tag in its file, by the file's name where tags are missing or clash.
+    """
+    if isinstance(data, Mapping) and data and all(_is_source(value) for value in data.values()):
+        return [replace(_only(open_runs(source, columns), name), system=str(name)) for name, source in data.items()]
     items = data if isinstance(data, list | tuple) and not _is_rows(data) else [data]
-    paths = [str(item) for item in items if isinstance(item, str | Path)]
-    runs = _runs_of_files(_expanded(paths), columns) if paths else []
+    paths = _expanded(str(item) for item in items if isinstance(item, str | Path))
+    found = [(run, path) for path in paths for run in _runs_of_file(path, columns)]
+    runs = _named(found, paths)
     for item in items:
         if not isinstance(item, str | Path):
-            runs += _runs_of_frame(item, columns, None)
+            runs += _runs_of_frame(_checked(item, columns), None)
     twice = [name for name, count in Counter(run.system for run in runs).items() if count > 1]
     if twice:
-        raise InputError(f"two runs are called {twice[0]!r}", cure="give each system a name of its own")
+        raise InputError(f"two runs are called {twice[0]!r}", cure="give each system a name: {name: run, …}")
     if not runs:
         raise InputError("there is no run", cure="name at least one run file or frame")
     return runs
 
 
+def _is_source(value: Any) -> bool:
+    return isinstance(value, str | Path | pl.DataFrame) or hasattr(value, "columns") or hasattr(value, "to_dataframe")
+
+
 def _is_rows(data: Sequence[Any]) -> bool:
-    return bool(data) and all(isinstance(item, Mapping) and "doc" in item for item in data)
+    """Whether a list holds rows (dicts or named tuples) rather than runs."""
+    return bool(data) and all(
+        (isinstance(item, Mapping) and "doc" in item) or hasattr(item, "_asdict") for item in data
+    )
+
+
+def _only(runs: list[Run], name: str) -> Run:
+    if len(runs) != 1:
+        raise InputError(f"{name!r} holds {len(runs)} systems", cure="name each run alone")
+    return runs[0]
 
 
 def _expanded(paths: Iterable[str]) -> list[str]:
@@ -101,43 +133,40 @@ def _expanded(paths: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _runs_of_files(paths: Sequence[str], columns: Mapping[str, str] | None) -> list[Run]:
-    runs: list[Run] = []
-    tags: list[str | None] = []
-    for path in paths:
-        beginning = b"" if path == "-" else head(path)
-        if path == "-":
-            found = [_run_of_bytes(open_bytes(path), path)]
-        elif columns or kind_of(beginning, path) != "trec":
-            found = _runs_of_frame(read_table(path, RUNS, columns), None, path)
-        else:
-            found = [Run(_tag(beginning) or "", _parts(path), path)]
-        runs += found
-        tags += [run.system or None for run in found]
-    counts = Counter(tags)
-    names = _file_names(paths)
-    return [
-        run if tag and counts[tag] == 1 else Run(names[run.source or "-"], run.parts, run.source)
-        for run, tag in zip(runs, tags, strict=True)
-    ]
+def _runs_of_file(path: str, columns: Mapping[str, str] | None) -> list[Run]:
+    """The systems of one file; a TREC run without a tag has no name yet."""
+    once = path == "-" or (Path(path).exists() and not Path(path).is_file())  # a pipe can be read only once
+    beginning = open_bytes(path) if once else head(path)
+    nested = read_nested(beginning if once else open_bytes(path)) if beginning.lstrip().startswith(b"{") else None
+    if nested is not None:
+        return _runs_of_frame(_checked(nested, None, default=stem(path)), path)
+    if kind_of(beginning, path, columns) != "trec":
+        data = beginning if once else open_bytes(path)
+        frame = read_frame(path, data, columns)
+        table = _checked(frame, columns, default=stem(path), file=path, lines=csv_lines(data, path))
+        return _runs_of_frame(table, path)
+    parts = (FramePart(read_fields(beginning, RUN, path)),) if once else _parts(path)
+    return [Run(_tag(beginning) or "", parts, path)]
+
+
+def _named(found: Sequence[tuple[Run, str]], paths: Sequence[str]) -> list[Run]:
+    """The runs by their tags; by their file's name, or where files are alike their path, where tags do not tell."""
+    tags = Counter(run.system for run, _ in found)
+    several = Counter(path for _, path in found)
+    stems = Counter(stem(path) for path in paths)
+    runs = []
+    for run, path in found:
+        file = "stdin" if path == "-" else stem(path) if stems[stem(path)] == 1 else path
+        clear = run.system and tags[run.system] == 1 and stems[run.system] <= (stem(path) == run.system)
+        alone = file if several[path] == 1 else f"{file}:{run.system}"
+        runs.append(run if clear else replace(run, system=alone))
+    return runs
 
 
 def _tag(beginning: bytes) -> str | None:
-    lines = (line.split() for line in beginning.decode("utf-8", "replace").splitlines())
-    fields = next((fields for fields in lines if fields and not fields[0].startswith("#")), [])
-    return fields[5] if len(fields) > 5 else None
-
-
-def _file_names(paths: Sequence[str]) -> dict[str, str]:
-    """Each file's stem, with its folder before it where two are alike."""
-    stems = Counter(stem(path) for path in paths)
-    return {path: stem(path) if stems[stem(path)] == 1 else f"{Path(path).parent}/{stem(path)}" for path in paths}
-
-
-def _run_of_bytes(data: bytes, path: str) -> Run:
-    frame = read_fields(data, RUN, path)
-    tag = frame["tag"][0] if len(frame) else None
-    return Run(tag or "stdin", (FramePart(frame),), path)
+    lines = (line.split() for line in beginning.replace(b"\r", b"\n").split(b"\n"))
+    fields = next((fields for fields in lines if fields and not fields[0].startswith(b"#")), [])
+    return fields[5].decode("utf-8", "replace") if len(fields) > 5 else None
 
 
 def _parts(path: str) -> tuple[FilePart, ...]:
@@ -169,32 +198,35 @@ def _next_topic(data: Any, at: int) -> int | None:
     return None
 
 
-def _runs_of_frame(data: Any, columns: Mapping[str, str] | None, source: str | None) -> list[Run]:
-    frame = _ranked_frame(data, columns)
+def _runs_of_frame(frame: pl.DataFrame, source: str | None) -> list[Run]:
     return [
         Run(str(system[0]), (FramePart(part.with_columns(tag=pl.lit(None, pl.String))),), source)
         for system, part in frame.partition_by("system", as_dict=True, maintain_order=True).items()
     ]
 
 
-def _ranked_frame(data: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
+def _checked(
+    data: Any, columns: Mapping[str, str] | None, default: str = "run", file: str | None = None, lines: Any = None
+) -> pl.DataFrame:
+    """A checked runs table with a text column `rank`; `default` names the system where the data do not."""
     if isinstance(data, Mapping) and data and all(isinstance(value, Mapping) for value in data.values()):
-        nested = {"run": data} if not _is_deeper(data) else data
-        data = {
-            "system": [s for s, topics in nested.items() for docs in topics.values() for _ in docs],
-            "topic": [str(t) for topics in nested.values() for t, docs in topics.items() for _ in docs],
-            "doc": [str(d) for topics in nested.values() for docs in topics.values() for d in docs],
-            "score": [float(s) for topics in nested.values() for docs in topics.values() for s in docs.values()],
-        }
-    system = getattr(data, "name", None)  # ranx.Run
-    frame = check(
-        frame_of(data), RUNS, rename=columns, defaults={"system": system if isinstance(system, str) else "run"}
-    )
-    if "rank" in frame.columns:
-        frame = frame.with_columns(pl.col("rank").cast(pl.String))
-    else:
-        frame = frame.with_columns(rank=pl.lit(None, pl.String))
-    return frame
+        data = _long(data if _is_deeper(data) else {default: data})
+    name = getattr(data, "name", None)  # ranx.Run
+    own = name if isinstance(name, str) and hasattr(data, "to_dataframe") else default
+    frame = check(data, RUNS, file=file, rename=mine(columns, RUNS), lines=lines, defaults={"system": own})
+    rank = pl.col("rank").cast(pl.String) if "rank" in frame.columns else pl.lit(None, pl.String).alias("rank")
+    return frame.with_columns(rank)
+
+
+def _long(nested: Mapping[Any, Any]) -> dict[str, list[Any]]:
+    rows = [
+        (str(system), str(topic), str(doc), score)
+        for system, topics in nested.items()
+        for topic, docs in topics.items()
+        for doc, score in docs.items()
+    ]
+    columns = zip(*rows, strict=True) if rows else ([], [], [], [])
+    return dict(zip(RUNS.names, map(list, columns), strict=True))
 
 
 def _is_deeper(data: Mapping[Any, Any]) -> bool:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -13,21 +16,24 @@ from judgewell.errors import InputError
 from judgewell.formats.files import COMPRESSED, open_bytes
 from judgewell.tables import OTHER_NAMES, TABLES, Table, check
 
+BOM = b"\xef\xbb\xbf"
+JSON = re.compile(rb"\s*(\{\s*[\"}]|\[\s*[\{\]])")
 KNOWN_NAMES = {name for table in TABLES.values() for name in table.names} | {
     other for others in OTHER_NAMES.values() for other in others
 }
 
 
-def kind_of(data: bytes, path: str | Path) -> str:
+def kind_of(data: bytes, path: str | Path, columns: Mapping[str, str] | None = None) -> str:
     """What the bytes are: parquet, json, csv, tsv, or trec where nothing says otherwise."""
     if data[:4] == b"PAR1":
         return "parquet"
-    if data.lstrip()[:1] in (b"{", b"["):
+    if JSON.match(data.removeprefix(BOM)[:4096]):
         return "json"
-    first = data[:65536].split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
+    first = data.removeprefix(BOM)[:65536].split(b"\n", 1)[0].decode("utf-8", "replace").strip()
+    known = KNOWN_NAMES | {name.lower() for name in (columns or {}).values()}
     for kind, separator in (("csv", ","), ("tsv", "\t")):
         fields = [field.strip().strip('"').lower() for field in first.split(separator)]
-        if len(fields) > 1 and sum(field in KNOWN_NAMES for field in fields) >= 2:
+        if len(fields) > 1 and sum(field in known for field in fields) >= 2:
             return kind
     name = str(path)
     for ending in COMPRESSED:
@@ -35,10 +41,27 @@ def kind_of(data: bytes, path: str | Path) -> str:
     return "csv" if name.endswith(".csv") else "trec"
 
 
-def read_frame(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
+def mine(columns: Mapping[str, str] | None, table: Table) -> dict[str, str] | None:
+    """The part of a column mapping that names columns of this table; other tables may need the rest."""
+    return {ours: theirs for ours, theirs in columns.items() if ours in table.names} if columns else None
+
+
+def read_nested(data: bytes) -> dict[str, Any] | None:
+    """A JSON file that holds one object of objects, {topic: {doc: number}}; None where it holds anything else."""
+    if not data.removeprefix(BOM).lstrip().startswith(b"{"):
+        return None
+    try:
+        found = json.loads(data.removeprefix(BOM))
+    except ValueError:
+        return None
+    whole = isinstance(found, dict) and found and all(isinstance(value, dict) for value in found.values())
+    return found if whole else None
+
+
+def read_frame(path: str | Path, data: bytes | None = None, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
     """A file of named columns as a frame; CSV columns stay text, so ids such as 007 keep their zeros."""
-    data = open_bytes(path) if data is None else data
-    kind = kind_of(data, path)
+    data = (open_bytes(path) if data is None else data).removeprefix(BOM)
+    kind = kind_of(data, path, columns)
     try:
         if kind == "parquet":
             return pl.read_parquet(io.BytesIO(data))

@@ -8,12 +8,13 @@ found by reading line by line, so that the error names the line.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats.files import open_bytes
 
 RUN = ("topic", "Q0", "doc", "rank", "score", "tag")
@@ -42,7 +43,8 @@ def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
 
 def line_of(data: bytes, row: int) -> int:
     """The line on which a row (from 0) of a TREC file stands; only asked for when something is wrong."""
-    rows = (number for number, line in enumerate(data.split(b"\n"), 1) if line.strip() and not line.startswith(b"#"))
+    lines = enumerate(_plain_lines(data).split(b"\n"), 1)
+    rows = (number for number, line in lines if line.strip() and not line.lstrip().startswith(b"#"))
     return next(number for at, number in enumerate(rows) if at == row)
 
 
@@ -81,7 +83,9 @@ def _read_regular(data: bytes, fields: tuple[str, ...]) -> pl.DataFrame | None:
     names = fields[:-1] if fields == RUN and width == len(RUN) - 1 else fields
     schema = {name: pl.Float64 if name in NUMBERS else pl.String for name in names}
     try:
-        frame = pl.read_csv(data, separator=separator, has_header=False, quote_char=None, schema=schema)
+        frame = pl.read_csv(
+            data, separator=separator, has_header=False, quote_char=None, schema=schema, comment_prefix="#"
+        )
     except pl.exceptions.PolarsError:
         return None
     if any(frame.null_count().row(0)) or any(frame[name].is_nan().any() for name in names if name in NUMBERS):
@@ -89,9 +93,14 @@ def _read_regular(data: bytes, fields: tuple[str, ...]) -> pl.DataFrame | None:
     return frame if names == fields else frame.with_columns(tag=pl.lit(None, pl.String))
 
 
+def _plain_lines(data: bytes) -> bytes:
+    """The same lines without a byte order mark, each ended by a line feed alone."""
+    return data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
 def _made_regular(data: bytes) -> bytes:
     """The same lines with one space between fields, and no blank lines or comments."""
-    data = data.removeprefix(b"\xef\xbb\xbf").translate(bytes.maketrans(b"\t\r\x0b\x0c", b"    "))
+    data = _plain_lines(data).translate(bytes.maketrans(b"\t\x0b\x0c", b"   "))
     while b"  " in data:
         data = data.replace(b"  ", b" ")
     data = data.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip()
@@ -107,9 +116,10 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
     needed = len(fields) - 1 if fields == RUN else len(fields)
     most = math.inf if fields == RUN else needed
     columns: list[list[str | float | None]] = [[] for _ in fields]
-    for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    junk = 0
+    for number, raw in enumerate(_plain_lines(data).split(b"\n"), 1):
         try:
-            found = raw.decode().split()
+            found = [field.decode() for field in raw.split()]  # bytes are split at ASCII white space only
         except UnicodeDecodeError:
             cure = "convert the file to UTF-8"
             raise InputError("this line is not UTF-8", cure=cure, file=path, line=number) from None
@@ -117,9 +127,12 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
             continue
         if not needed <= len(found) <= most:
             raise InputError(f"{len(found)} fields in {raw.decode()[:80]!r}", cure=SAY[fields], file=path, line=number)
+        junk += len(found) > len(fields)
         values = (*found, None)[: len(fields)]
         for column, name, value in zip(columns, fields, values, strict=True):
             column.append(_number(value, name, path, number) if name in NUMBERS else value)
+    if junk:
+        warnings.warn(f"{path}: {junk} lines go on behind the tag, which is ignored", JudgewellWarning, stacklevel=2)
     types = [pl.Float64 if name in NUMBERS else pl.String for name in fields]
     return pl.DataFrame(dict(zip(fields, columns, strict=True)), schema=dict(zip(fields, types, strict=True)))
 

@@ -19,6 +19,9 @@ import numpy as np
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.ranks import Array, weighted_sum
 
+DEEPEST = 1_000_000  # ranks
+LN2 = math.log(2)
+
 
 def setting(
     default: Any,
@@ -68,6 +71,8 @@ class Measure:
             raise MeasureError(f"{self.name} takes no cutoff, here {self.cutoff}; write {self.name}")
         if self.cutoff is not None and (self.cutoff != int(self.cutoff) or self.cutoff < 1):
             raise MeasureError(f"{self.name}@{self.cutoff}: a cutoff is a whole number from 1 on; write {self.name}@10")
+        if self.cutoff is not None and self.cutoff > DEEPEST:
+            raise MeasureError(f"{self.name}@{self.cutoff}: a cutoff is at most {DEEPEST:,}; leave it out to count all")
         for parameter in self.parameters():
             _check_setting(self.name, parameter, getattr(self, parameter.name))
 
@@ -233,6 +238,11 @@ def unjudged_as_zero(gains: Array) -> Array:
     return np.fmax(gains, 0.0)
 
 
+def exp2_less_one(gains: Array) -> Array:
+    """2^g − 1, exact for whole gains and without cancelling where gains are tiny."""
+    return np.where(gains < 0.01, np.expm1(gains * LN2), np.exp2(gains) - 1)
+
+
 def largest_of(ideal: Array, *, by_topic: bool = False) -> Any:
     """The largest judged gain, of each topic (its axis kept) or of all; 0 where nothing is judged."""
     if not ideal.shape[-1]:
@@ -257,7 +267,7 @@ def refuse_outside_unit(measure: Measure, gains: Array) -> None:
         if not 0 <= worst <= 1:
             raise MeasureError(
                 f"{measure} takes gains from 0 to 1, and there is a gain of {worst:g}; "
-                "rescale to [0, 1] first, e.g. divide by the largest gain"
+                "rescale to [0, 1] first, e.g. divide by the largest gain (--gains-as unit)"
             )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.base import (
+    LN2,
     Measure,
     largest_of,
     ratio,
@@ -53,9 +54,9 @@ class ERR(Measure):
 
     def _expected(self, gains: Array, gmax: Any) -> Array:
         worthy = keep(gains > 0, self.cutoff)
-        stops = worthy.values(gains) - gmax
-        np.exp2(stops, out=stops)
-        stops -= np.exp2(-np.asarray(gmax, dtype=np.float64))
+        found = worthy.values(gains)
+        least = np.exp2(-np.asarray(gmax, dtype=np.float64))
+        stops = np.where(found < 0.01, np.expm1(found * LN2) * least, np.exp2(found - gmax) - least)
         reached = np.cumprod(1 - stops, axis=-1)
         stops[..., 1:] *= reached[..., :-1]
         return weighted_sum(stops, worthy.inverse_rank, self.cutoff)

@@ -10,6 +10,7 @@ import numpy as np
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.base import (
     Linear,
+    exp2_less_one,
     largest_of,
     ratio,
     refuse_below,
@@ -60,10 +61,7 @@ class DCG(CG):
         return self._raised(unjudged_as(0.0, gains))
 
     def _raised(self, credit: Array) -> Array:
-        if self.gain == "exp2":
-            np.exp2(credit, out=credit)
-            credit -= 1
-        return credit
+        return exp2_less_one(credit) if self.gain == "exp2" else credit
 
     def weights(self, depth: int) -> Array:
         rank = np.arange(1, depth + 1)

@@ -91,6 +91,8 @@ def _measure(asked: str, name: str, inside: str, at: str | None) -> Measure:
         raise MeasureError(f"{asked} needs a cutoff; write {name}_10, or {cls.name}@10")
     settings = dict(given)
     for parameter, value in _settings(asked, inside):
+        if parameter in settings and parameter not in given:
+            raise MeasureError(f"{asked} gives {parameter} twice; give it once")
         settings |= cls.other_settings.get((parameter, str(value))) or {parameter: _typed(cls, parameter, value)}
     if at is not None:
         settings[cls.at] = _number(asked, cls, at)

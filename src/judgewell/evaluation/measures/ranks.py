@@ -21,8 +21,8 @@ SHORT = 64  # cutoffs up to which it is quicker to look at every rank
 
 
 def weighted_sum(values: Array, weights: Array, width: int | None = None) -> Array:
-    """Σ value × weight over the last axis, added up as if zeros made it `width` long, or a multiple of a block."""
-    if width is not None:
+    """Σ value × weight over the last axis, added up as if zeros made it `width` long, or in blocks where it is long."""
+    if width is not None and width <= SHORT:
         return _dot(_widened(values, width), _widened(weights, width))
     total: Any = np.zeros(np.broadcast_shapes(values.shape[:-1], weights.shape[:-1]))
     for start in range(0, values.shape[-1], BLOCK):
