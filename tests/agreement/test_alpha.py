@@ -139,6 +139,27 @@ def test_ratio_in_blocks_is_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
     assert alpha_of(docs, values, "ratio") == pytest.approx(whole, abs=1e-12)
 
 
+@given(st.integers(0, 1000), st.floats(0.01, 30), st.booleans())
+def test_ratio_by_waves_is_ratio(seed: int, spread: float, zeros: bool) -> None:
+    rng = np.random.default_rng(seed)
+    docs, values = rng.integers(0, 20, 120), np.exp(spread * rng.normal(size=120))
+    if zeros:
+        values[rng.random(120) < 0.2] = 0
+    direct = alpha_of(docs, values, "ratio")
+    limit = alpha_module.DIRECT_VALUES
+    alpha_module.DIRECT_VALUES = 0
+    try:
+        assert alpha_of(docs, values, "ratio") == pytest.approx(direct, abs=1e-9)
+    finally:
+        alpha_module.DIRECT_VALUES = limit
+
+
+def test_nearly_equal_values_keep_their_digits() -> None:
+    rng = np.random.default_rng(0)
+    docs, values = rng.integers(0, 300, 3000), 1 + 1e-7 * rng.random(3000)
+    assert alpha_of(docs, values, "ratio") == pytest.approx(alpha_of(docs, (values - 1) * 1e7, "interval"), abs=1e-4)
+
+
 def test_a_million_judgments_are_quick() -> None:
     rng = np.random.default_rng(0)
     docs, values = rng.integers(0, 100_000, 1_000_000), rng.random(1_000_000)

@@ -120,10 +120,10 @@ def run_section(section: Section, evidence: Evidence) -> Outcome:
     return Outcome(section.name, section.about, tables, left_out, notes)
 
 
-def given(frame: pl.DataFrame | None) -> pl.DataFrame:
-    """A table whose need was checked."""
+def given(frame: pl.DataFrame | None, name: str = "judgments") -> pl.DataFrame:
+    """A table that is there, or the words that it is not."""
     if frame is None:
-        raise DataError("the table is not given")
+        raise DataError(f"needs {name}, which are not given")
     return frame
 
 

@@ -50,7 +50,7 @@ def _per_label_set(evidence: Evidence, analysis: Callable[[pl.DataFrame], pl.Dat
         except DataError as reason:
             reasons.append(f"{name}: {reason}")
     if not parts:
-        raise DataError("; ".join(reasons))
+        raise DataError("; ".join(reasons) or "needs labels to compare with")
     for reason_text in reasons:
         common.tell(f"left out against {reason_text}")
     return pl.concat(parts, how="diagonal_relaxed")
@@ -97,17 +97,17 @@ def _transitivity(evidence: Evidence) -> pl.DataFrame:
 
 
 def _work(evidence: Evidence) -> pl.DataFrame:
-    return given(evidence.judgments if evidence.judgments is not None else evidence.pairs)
+    return given(evidence.judgments if evidence.judgments is not None else evidence.pairs, "judgments or pairs")
 
 
 def _timed(evidence: Evidence) -> pl.DataFrame:
-    return given(evidence.judgments if has(evidence.judgments, "seconds") else evidence.pairs)
+    return given(evidence.judgments if has(evidence.judgments, "seconds") else evidence.pairs, "times")
 
 
 def _partitions(evidence: Evidence) -> pl.DataFrame:
     if evidence.score is None or not has(evidence.pairs, "partition"):
         raise DataError("stability over partitions needs pairs with a column 'partition' and a way to score them")
-    return stability.partition_stability(given(evidence.pairs), evidence.score, seed=evidence.seed)
+    return stability.partition_stability(given(evidence.pairs, "pairs"), evidence.score, seed=evidence.seed)
 
 
 JUDGED = Need("judgments", lambda e: e.judgments is not None)
@@ -151,6 +151,8 @@ def _level_steps() -> dict[str, Step]:
 def _failure_judgments(evidence: Evidence, listed: pl.DataFrame) -> pl.DataFrame:
     if evidence.judgments is None:
         raise DataError("the judgments behind failures need judgments; only gains are given")
+    if listed.is_empty():
+        raise DataError("no document sits in another level's territory")
     parts = listed.partition_by("labels", as_dict=True, maintain_order=True)
     behind = {name: failures.failure_judgments(part, evidence.judgments) for (name,), part in parts.items()}
     return pl.concat([part.select(pl.lit(name).alias("labels"), pl.all()) for name, part in behind.items()])
@@ -170,7 +172,7 @@ def _judgment_steps() -> dict[str, Step]:
     return {
         "level_value_tests": against(unit_levels.level_value_tests),
         "unit_order_agreement": against(unit_levels.unit_order_agreement),
-        "level_power": against(power.level_power, sizes=(10, 20, 50, 100), replicates=200),
+        "level_power": against(power.level_power, sizes=(10, 20, 50, 100), replicates=500, observed=False),
     }
 
 
@@ -308,16 +310,14 @@ def _worker_steps() -> dict[str, Step]:
 
 def _stability_steps() -> dict[str, Step]:
     def judges(evidence: Evidence, _: Tables) -> pl.DataFrame:
-        offset = evidence.offset()
+        frame, offset = given(evidence.judgments), evidence.offset()
         return _per_label_set(
             evidence,
-            lambda labels: stability.judge_stability(
-                evidence.judgments, labels, offset=offset, orders=200, seed=evidence.seed
-            ),
+            lambda labels: stability.judge_stability(frame, labels, offset=offset, orders=200, seed=evidence.seed),
         )
 
     return {
-        "document_stability": lambda e, t: stability.document_stability(e.judgments, seed=e.seed),
+        "document_stability": lambda e, t: stability.document_stability(given(e.judgments), seed=e.seed),
         "judge_stability": judges,
         "partition_stability": lambda e, t: _partitions(e),
     }
@@ -360,7 +360,7 @@ SECTIONS: tuple[Section, ...] = (
         "which question workers liked",
         (LIKES,),
         {
-            "question_likes": lambda e, t: workers.question_likes(given(e.likes)),
+            "question_likes": lambda e, t: workers.question_likes(given(e.likes, "likes")),
             "likes_over_topics": lambda e, t: workers.likes_over_topics(made(t, "question_likes")),
         },
     ),

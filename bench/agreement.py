@@ -1,0 +1,147 @@
+"""Krippendorff's alpha beside the krippendorff package, and every agreement section on a study of 56,472 judgments.
+
+Called with the name of a tool and a case, this file is also the program that is measured.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from measure import Row, take_turns
+
+ALPHA, SECTIONS = "alpha", "sections"
+# case: documents, judgments of each, distinct values (0: all different), metric
+CASES = {
+    "interval, 1,000,000 judgments, 101 values": (100_000, 10, 101, "interval"),
+    "interval, 1,000,000 judgments, all values different": (100_000, 10, 0, "interval"),
+    "ordinal, 1,000,000 judgments, 101 values": (100_000, 10, 101, "ordinal"),
+    "ratio, 50,000 judgments, 5,000 values": (5_000, 10, 5_000, "ratio"),
+    "ratio, 56,472 judgments, 101 values": (4_706, 12, 101, "ratio"),
+}
+QUICK_CASES = {
+    "interval, 20,000 judgments, 101 values": (2_000, 10, 101, "interval"),
+    "ratio, 2,000 judgments, 400 values": (200, 10, 400, "ratio"),
+}
+TOOLS = ("judgewell", "judgewell with 1000 resamples", "krippendorff")
+STUDIES = {"7,059 units of 8 documents": 7_059, "700 units of 8 documents": 700}
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    """Every measurement, as it is made."""
+    for case in QUICK_CASES if quick else CASES:
+        commands = {tool: [sys.executable, Path(__file__), tool, case] for tool in TOOLS}
+        yield from take_turns(ALPHA, case, commands, repeats=1 if quick else 3)
+    for study in list(STUDIES)[1:] if quick else STUDIES:
+        commands = {"judgewell": [sys.executable, Path(__file__), "sections", study]}
+        yield from take_turns(SECTIONS, study, commands, repeats=1 if quick else 3)
+
+
+def section(found: Sequence[Row]) -> str:
+    """The rows as Markdown."""
+    return "\n".join(
+        (
+            "## Agreement",
+            "",
+            "Krippendorff's alpha, start of the process and making the data included; the package keeps a table of",
+            "documents × values × values, which many values outgrow.",
+            "",
+            "| judgments | tool | median s | peak MB |",
+            "|---|---|---|---|",
+            *[_line(row) for row in found if row.table == ALPHA],
+            "",
+            "Every section that a study of magnitudes with expert levels and known documents allows, 1000 resamples:",
+            "",
+            "| study | tool | median s | peak MB |",
+            "|---|---|---|---|",
+            *[_line(row) for row in found if row.table == SECTIONS],
+            "",
+        )
+    )
+
+
+def _line(row: Row) -> str:
+    if row.failure:
+        return f"| {row.case} | {row.tool} | {row.failure} | {row.megabytes:.0f} |"
+    return f"| {row.case} | {row.tool} | {row.median:.2f} | {row.megabytes:.0f} |"
+
+
+def measured(tool: str, case: str) -> None:
+    """One case by one tool; numpy and the rest are imported here, so that the measuring process stays small."""
+    if tool == "sections":
+        _all_sections(STUDIES[case])
+        return
+    documents, each, distinct, metric = (CASES | QUICK_CASES)[case]
+    values = _values(documents, each, distinct)
+    if tool == "krippendorff":
+        import krippendorff
+
+        print(krippendorff.alpha(values.T, level_of_measurement=metric))
+        return
+    import polars as pl
+
+    from judgewell.agreement.alpha import krippendorff_alpha
+
+    frame = pl.DataFrame({"value": values.ravel()}).with_columns(
+        topic=(pl.int_range(pl.len()) // each % 50).cast(pl.String),
+        doc=(pl.int_range(pl.len()) // each).cast(pl.String),
+    )
+    print(krippendorff_alpha(frame, metric, replicates=1000 if "resamples" in tool else 0))
+
+
+def _values(documents: int, each: int, distinct: int):  # type: ignore[no-untyped-def]
+    """Document worth plus noise, cut into so many values where asked: documents × judgments."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    raw = rng.normal(size=(documents, 1)) + rng.normal(size=(documents, each))
+    low, high = raw.min(), raw.max()
+    scaled = (raw - low) / (high - low)
+    return np.floor(scaled * distinct * (1 - 1e-12)) if distinct else scaled
+
+
+def _all_sections(units: int) -> None:
+    """A made-up study of the size of the magnitude estimation papers', through every section."""
+    import numpy as np
+    import polars as pl
+
+    from judgewell.agreement.sections import Evidence, run_sections
+
+    rng = np.random.default_rng(0)
+    topics, documents = 18, 237
+    topic = np.repeat(np.arange(units) % topics, 8)
+    doc = np.concatenate(
+        [np.append(rng.choice(np.arange(2, documents), 6, replace=False), [0, 1]) for _ in range(units)]
+    )
+    level = rng.integers(0, 4, (topics, documents))
+    level[:, 0], level[:, 1] = 3, 0
+    value = np.exp(level[topic, doc] + 0.7 * rng.normal(size=len(doc)))
+    known = np.where(doc == 0, "H", np.where(doc == 1, "N", None))
+    judgments = pl.DataFrame(
+        {
+            "topic": topic.astype(str),
+            "doc": doc.astype(str),
+            "assessor": np.repeat(np.arange(units) // topics % 1340, 8).astype(str),
+            "unit": np.repeat(np.arange(units), 8).astype(str),
+            "position": np.tile(np.arange(1, 9), units),
+            "value": value,
+            "seconds": rng.gamma(2, 30, len(doc)),
+            "comment": ["because"] * len(doc),
+            "known": pl.Series(known.tolist(), dtype=pl.String),
+        }
+    )
+    labels = pl.DataFrame(
+        {
+            "topic": np.repeat(np.arange(topics), documents).astype(str),
+            "doc": np.tile(np.arange(documents), topics).astype(str),
+            "gain": level.ravel().astype(float),
+        }
+    )
+    binary = labels.with_columns(gain=(pl.col("gain") > 1).cast(pl.Float64))
+    evidence = Evidence(judgments=judgments, labels={"graded": labels, "binary": binary})
+    print(sum(len(outcome.tables) for outcome in run_sections(evidence)), "tables")
+
+
+if __name__ == "__main__":
+    measured(*sys.argv[1:])
