@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 
 import click
 
 from judgewell._version import __version__
-from judgewell.commands.agree import agree
-from judgewell.commands.evaluate import evaluate
-from judgewell.commands.scale import scale
-from judgewell.commands.study import check, design, new
 from judgewell.errors import JudgewellError
 
+# In the order in which a study uses them; each is imported when it is run or its help is shown.
+COMMANDS = {
+    "new": "study",
+    "check": "study",
+    "design": "study",
+    "scale": "scale",
+    "agree": "agree",
+    "evaluate": "evaluate",
+    "compare": "compare",
+}
 
-class _InOrder(click.Group):
-    """The commands in the order in which a study uses them."""
+
+class _Lazy(click.Group):
+    """A group whose commands are functions of their name in a module of `judgewell.commands`."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return list(self.commands)
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"judgewell.commands.{COMMANDS[name]}"), name)
+        return command
 
 
 @click.group(
-    cls=_InOrder,
+    cls=_Lazy,
     help="Relevance judgments on any scale, turned into real-valued gains, measured and compared.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
 )
 @click.version_option(__version__, message="judgewell %(version)s")
 def app() -> None:
     pass
-
-
-for command in (new, check, design, scale, agree, evaluate):
-    app.add_command(command)
 
 
 def main() -> None:
