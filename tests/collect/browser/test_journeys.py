@@ -1,0 +1,137 @@
+"""From consent to code in a real browser on a real server: every scale, by mouse and by keyboard, small and large."""
+
+import pytest
+from walk import Keyboard, Mouse, kind, position, walk
+
+SCALES = ["binary", "ordinal", "magnitude", "bounded", "s100", "pairs"]
+
+
+def journey(page, server, person):
+    """Go all the way without one reload; the kinds of page, and the assessor's number."""
+    link, number = server.invite()
+    page.goto(link)
+    page.evaluate("window.neverReloaded = true")
+    seen = walk(page, person)
+    assert page.evaluate("window.neverReloaded") is True
+    assert "DONE1" in page.locator(".code").inner_text()
+    assert page.locator(".code button").is_visible()
+    assert page.locator("a.button").get_attribute("href").endswith("cc=DONE1")
+    return seen, number
+
+
+def check_stored(server, number, scale, value):
+    rows = server.answers(number)
+    assert [row.position for row in rows] == [1, 2, 3, 4]
+    assert len(server.all_answers(number)) == 4
+    assert all(row.comment == "because it says so" for row in rows)
+    assert all(0 < row.seconds < 60 for row in rows)
+    if scale == "pairs":
+        assert {(row.preferred, row.left_relevant, row.right_relevant, row.left_score) for row in rows} == {
+            ("left", True, True, 3)
+        }
+    else:
+        assert {row.value for row in rows} <= value
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_by_mouse(open_page, servers, scale):
+    seen, number = journey(open_page(), servers(scale), Mouse())
+    check_stored(servers(scale), number, scale, {"magnitude": {20}, "bounded": {20}, "s100": {*range(75, 86)}}.get(scale, {1}))
+    first = {"magnitude": ["practice"] * 3}.get(scale, [])
+    last = ["quiz"] if scale == "pairs" else []
+    judged = ["pair" if scale == "pairs" else "document"] * 4
+    assert seen == ["consent", "instructions", *first, "topic", "comprehension", *last, *judged, "questionnaire"]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_by_keyboard_only(open_page, servers, scale):
+    _, number = journey(open_page(), servers(scale), Keyboard())
+    check_stored(servers(scale), number, scale, {80, 1})
+
+
+@pytest.mark.parametrize("scale", ["ordinal", "s100", "pairs"])
+def test_on_a_phone(open_page, servers, scale):
+    page = open_page(360, 740, has_touch=True, is_mobile=True)
+    _, number = journey(page, servers(scale), Mouse())
+    check_stored(servers(scale), number, scale, {1, *range(75, 86)})
+
+
+@pytest.mark.parametrize("scale", ["magnitude", "pairs"])
+def test_at_four_hundred_percent(open_page, servers, scale):
+    _, number = journey(open_page(320, 256), servers(scale), Keyboard())
+    check_stored(servers(scale), number, scale, {80})
+
+
+@pytest.mark.parametrize("scale", ["s100", "pairs"])
+def test_without_scripts_plain_forms_do(open_page, servers, scale):
+    page = open_page(java_script_enabled=False)
+    link, number = servers(scale).invite()
+    page.goto(link)
+    person = PlainForms()
+    for _ in range(20):
+        if kind(page) == "done":
+            break
+        person.answer(page)
+    assert "DONE1" in page.locator(".code").inner_text()
+    check_stored(servers(scale), number, scale, {20})
+
+
+class PlainForms(Mouse):
+    """Sends whole forms and waits for whole pages."""
+
+    def send(self, page):
+        page.locator("button[value=next]").click()
+
+    def consent(self, page):
+        page.locator("button[value=agree]").click()
+
+    def document(self, page):
+        assert not page.locator("#slider").is_visible()
+        page.locator("#value").fill("20")
+        page.locator("#comment").fill("because it says so")
+        self.send(page)
+
+
+def test_a_refused_number_is_told_in_the_page_and_focus_goes_there(open_page, servers):
+    page = open_page()
+    link, number = servers("bounded").invite()
+    page.goto(link)
+    walk(page, Mouse(), until="document")
+    page.locator("#comment").fill("because it says so")
+    for typed, said in [("quite a lot", "is not a number"), ("120", "above 0 and below 100"), ("", "type a number")]:
+        page.locator("#value").fill(typed)
+        page.locator("button[value=next]").click()
+        page.locator("#problem", has_text=said).wait_for()
+        assert page.evaluate("document.activeElement.id") == "problem"
+        assert page.locator("#value").input_value() == typed
+        assert page.locator("#comment").input_value() == "because it says so"
+        assert "problem" in page.locator("#value").get_attribute("aria-describedby")
+    assert page.locator("#status").inner_text() == "Not saved yet"
+    assert server_has(servers("bounded"), number) == 0
+    Mouse().document(page)
+    assert position(page) == 2
+    assert page.locator("#problem").count() == 0
+    assert page.locator("#status").inner_text() == "Saved"
+
+
+def server_has(server, number):
+    return len(server.answers(number))
+
+
+def test_back_shows_the_answer_and_a_changed_one_takes_its_place(open_page, servers):
+    page = open_page()
+    server = servers("magnitude")
+    link, number = server.invite()
+    page.goto(link)
+    walk(page, Keyboard(), until="document")
+    Keyboard().document(page)
+    page.keyboard.press("b")
+    page.wait_for_function("document.querySelector('progress').value === 1")
+    assert page.locator("#value").input_value() == "80"
+    assert page.evaluate("document.activeElement.id") == "title"
+    page.locator("#value").fill("7.5")
+    page.keyboard.press("Enter")  # in a field: on, never back
+    page.wait_for_function("document.querySelector('progress').value === 2")
+    assert [row.value for row in server.answers(number)] == [7.5]
+    assert [row.value for row in server.all_answers(number)] == [80, 7.5]
+    assert "back" in server.events(number)

@@ -1,0 +1,189 @@
+"""What every page must be: accessible, readable at any size, free of outside requests, safe with hostile documents."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from sample_pages import all_pages
+
+PAGES = sorted(all_pages())
+NARROW = [(360, 740), (320, 256)]
+
+
+def violations(page, **options):
+    found = Axe().run(page, options=options).response["violations"]
+    return [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
+
+
+@pytest.fixture(scope="module")
+def window(chromium, sample_address):
+    """One window for all pages, with what went wrong in it."""
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    page.set_default_timeout(8000)
+    page.outside, page.complaints = [], []
+    page.on("request", lambda r: page.outside.append(r.url) if not r.url.startswith(sample_address) else None)
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_in_light_and_dark(window, sample_address, name):
+    window.emulate_media(color_scheme="light")
+    window.goto(f"{sample_address}/{name}")
+    assert violations(window) == []
+    window.emulate_media(color_scheme="dark")
+    assert violations(window, runOnly=["color-contrast"]) == []
+    assert window.outside == []
+
+
+@pytest.mark.parametrize(("width", "height"), NARROW)
+def test_nothing_is_wider_than_a_small_screen(open_page, sample_address, width, height):
+    page = open_page(width, height)
+    for name in PAGES:
+        page.goto(f"{sample_address}/{name}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        hidden = page.evaluate("""() => [...document.querySelectorAll('button, .card, .number')]
+            .filter(one => one.getClientRects().length)
+            .filter(one => one.getBoundingClientRect().right > innerWidth || one.scrollWidth > one.clientWidth + 1)
+            .map(one => one.outerHTML)""")
+        assert hidden == [], name
+
+
+@pytest.mark.parametrize("name", ["consent", "ordinal", "pair"])
+def test_axe_finds_nothing_on_a_phone(open_page, sample_address, name):
+    page = open_page(360, 740)
+    page.goto(f"{sample_address}/{name}")
+    assert violations(page) == []
+
+
+def test_the_topic_stays_in_sight_unless_the_window_is_too_low(open_page, sample_address):
+    page = open_page(1280, 600)
+    page.goto(f"{sample_address}/ordinal")
+    page.mouse.wheel(0, 500)
+    page.wait_for_function("scrollY > 100")
+    assert page.locator("#topic").bounding_box()["y"] >= 0
+    page.set_viewport_size({"width": 320, "height": 256})
+    assert page.evaluate("getComputedStyle(document.getElementById('topic')).position") == "static"
+
+
+def test_lines_are_sixty_to_seventy_five_letters_long(open_page, sample_address):
+    page = open_page(1600, 900)
+    page.goto(f"{sample_address}/ordinal")
+    longest = page.evaluate("""() => {
+        const text = document.querySelectorAll('.text p')[1].firstChild;
+        const range = document.createRange(), lines = {};
+        for (let at = 0; at < text.length; at++) {
+            range.setStart(text, at); range.setEnd(text, at + 1);
+            const top = Math.round(range.getBoundingClientRect().top);
+            lines[top] = (lines[top] ?? 0) + 1;
+        }
+        const full = Object.values(lines).slice(0, -1);
+        return full.reduce((a, b) => a + b) / full.length;
+    }""")
+    assert 60 <= longest <= 75
+
+
+def test_a_pair_and_its_questions_fit_in_one_view(open_page, sample_address):
+    page = open_page(1280, 800)
+    page.goto(f"{sample_address}/pair")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 800
+    assert page.locator("button[value=next]").bounding_box()["y"] < 780
+    left, right = page.locator("#left .document-body"), page.locator("#right .document-body")
+    left.evaluate("pane => pane.scrollTop = 50")
+    assert (left.evaluate("p => p.scrollTop"), right.evaluate("p => p.scrollTop")) == (50, 0)
+    assert left.bounding_box()["y"] == right.bounding_box()["y"]
+    assert page.locator("#right .mark").inner_text() == "New"
+    assert page.locator("#left .mark").inner_text() == "Same as before"
+
+
+def test_keys_rest_while_one_types(open_page, sample_address):
+    page = open_page()
+    page.goto(f"{sample_address}/ordinal")
+    page.keyboard.press("c")
+    page.keyboard.type("1 t b h")
+    assert page.locator("#comment").input_value() == "1 t b h"
+    assert page.locator("input[value=R]").is_checked()
+    assert page.locator(".typing").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    assert page.locator("input[value=N]").is_checked()
+    page.keyboard.press("t")
+    assert page.locator("#topic").evaluate("topic => topic.open") is False
+
+
+def test_the_slider_has_no_handle_until_it_is_touched(open_page, sample_address):
+    page = open_page()
+    page.goto(f"{sample_address}/s100")
+    slider, field = page.locator("#slider"), page.locator("#value")
+    handle = "slider => getComputedStyle(slider, '::-webkit-slider-thumb').opacity"
+    assert slider.evaluate(handle) == "0"
+    assert slider.get_attribute("aria-valuetext") == "Touch the slider or type a number."
+    assert field.input_value() == ""
+    slider.click()  # the middle, where the browser's own value is already
+    assert (slider.evaluate(handle), field.input_value()) == ("1", "50")
+    field.fill("7")
+    assert slider.input_value() == "7"
+    field.fill("700")
+    assert slider.evaluate(handle) == "0"
+    field.fill("")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert field.input_value() == "0"
+    page.keyboard.press("ArrowRight")
+    assert field.input_value() == "1"
+    page.keyboard.press("End")
+    assert (field.input_value(), slider.get_attribute("aria-valuetext")) == ("100", None)
+
+
+def test_marking_words_is_off_until_asked_for(open_page, sample_address):
+    page = open_page()
+    page.goto(f"{sample_address}/ordinal")
+    assert page.locator(".text mark").count() == 0
+    before = page.locator(".text").inner_text()
+    page.keyboard.press("h")
+    assert set(page.locator(".text mark").all_inner_texts()) >= {"kettle"}
+    assert page.locator(".text").inner_text() == before
+    assert page.locator("#sheet").get_attribute("data-highlighted") == "1"
+    page.keyboard.press("h")
+    assert page.locator(".text mark").count() == 0
+
+
+def test_hostile_texts_stay_texts(open_page, sample_address):
+    page = open_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{sample_address}/unsafe")
+    page.keyboard.press("h")
+    page.wait_for_timeout(200)
+    assert page.title().startswith("<script>")
+    assert page.locator("main script, main img").count() == 0
+    assert not [url for url in asked if url.endswith("/x")]
+    assert page.locator("#comment").input_value().startswith("<script>")
+
+
+def test_html_documents_live_in_a_frame_that_can_do_nothing(open_page, sample_address):
+    page = open_page()
+    page.goto(f"{sample_address}/html")
+    frame = page.locator("iframe")
+    assert frame.get_attribute("sandbox") == ""
+    inside = page.frame_locator("iframe")
+    assert "Soft water" in inside.locator("body").inner_text()
+    page.wait_for_timeout(200)
+    assert "broken" not in page.title()
+    assert inside.locator("body").evaluate("() => document.title") == ""
+    assert page.evaluate("document.querySelector('iframe').contentDocument") is None
+
+
+def test_nothing_inline_is_needed(window, sample_address):
+    window.complaints.clear()
+    for name in ("consent", "s100_touched", "pair", "practice", "done"):
+        window.goto(f"{sample_address}/{name}")
+    assert window.complaints == []
+
+
+def test_the_code_is_copied(open_page, sample_address):
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
+    page.goto(f"{sample_address}/done")
+    page.locator("[data-copy]").click()
+    page.locator("[data-copy]", has_text="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == "C1X2K9"

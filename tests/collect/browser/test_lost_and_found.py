@@ -1,0 +1,168 @@
+"""Lost connections, killed servers, double clicks, reloads and second windows: nothing is lost and nothing is twice."""
+
+import pytest
+from walk import Mouse, kind, position, step, wait_for_next, walk
+
+
+@pytest.fixture
+def at_work(open_page, servers):
+    """Somebody with the first document before them."""
+
+    def make(scale="magnitude"):
+        server, page = servers(scale), open_page()
+        link, number = server.invite()
+        page.goto(link)
+        walk(page, Mouse(), until="document")
+        return server, page, number
+
+    return make
+
+
+def fill(page, value="20"):
+    page.locator("#value").fill(value)
+    page.locator("#comment").fill("because it says so")
+
+
+def test_a_lost_connection_is_told_and_the_answer_follows_by_itself(at_work):
+    server, page, number = at_work()
+    Mouse().document(page)
+    page.context.set_offline(True)
+    fill(page, "33")
+    page.locator("button[value=next]").click()
+    page.locator("#banner", has_text="Not saved yet").wait_for()
+    assert page.evaluate("document.getElementById('sheet').inert") is True
+    assert len(server.answers(number)) == 1
+    page.context.set_offline(False)
+    page.wait_for_function("document.querySelector('progress').value === 3")
+    assert not page.locator("#banner").is_visible()
+    assert page.locator("#status").inner_text() == "Saved"
+    assert [row.value for row in server.all_answers(number)] == [20, 33]
+    assert page.evaluate("localStorage.getItem('judgewell.unsent')") is None
+
+
+def test_an_answer_given_offline_survives_the_window(at_work):
+    server, page, number = at_work()
+    page.context.set_offline(True)
+    fill(page, "44")
+    page.locator("button[value=next]").click()
+    page.locator("#banner", has_text="Not saved yet").wait_for()
+    page.close()
+    page.context.set_offline(False)
+    again = page.context.new_page()
+    again.goto(f"{server.address}/work")
+    again.wait_for_function("document.querySelector('progress').value === 2")
+    assert [row.value for row in server.all_answers(number)] == [44]
+
+
+def test_a_server_that_was_killed_gets_the_answer_when_it_is_back(at_work):
+    server, page, number = at_work("ordinal")
+    server.stop(kill=True)
+    page.locator(".card").nth(2).click()
+    page.locator("#comment").fill("because it says so")
+    page.locator("button[value=next]").click()
+    page.locator("#banner", has_text="Not saved yet").wait_for()
+    server.start()
+    page.locator("#banner button").click()
+    page.wait_for_function("document.querySelector('progress').value === 2")
+    assert [row.value for row in server.all_answers(number)] == [2]
+
+
+def test_an_answer_whose_receipt_was_lost_is_stored_once(at_work):
+    server, page, number = at_work()
+    lost = []
+
+    def lose(route):
+        route.fetch()  # the server takes it, the browser never hears of it
+        lost.append(route.request.post_data)
+        route.abort()
+
+    page.route("**/work", lose, times=1)
+    fill(page, "55")
+    page.locator("button[value=next]").click()
+    page.wait_for_function("document.querySelector('progress').value === 2")
+    assert len(lost) == 1
+    assert [row.value for row in server.all_answers(number)] == [55]
+    assert "repeated" in server.events(number)
+
+
+def test_a_page_that_is_not_ours_is_no_receipt(at_work):
+    server, page, number = at_work()
+    page.route("**/work", lambda route: route.fulfill(status=200, body="<h1>Please log in to this network</h1>"), times=1)
+    fill(page, "66")
+    page.locator("button[value=next]").click()
+    page.wait_for_function("document.querySelector('progress').value === 2")
+    assert [row.value for row in server.all_answers(number)] == [66]
+
+
+def test_a_double_click_is_one_answer(at_work):
+    server, page, number = at_work()
+    fill(page)
+    requests = []
+    page.on("request", lambda request: requests.append(request) if request.method == "POST" else None)
+    page.locator("button[value=next]").dblclick()
+    page.wait_for_function("document.querySelector('progress').value === 2")
+    page.wait_for_timeout(300)
+    assert position(page) == 2
+    assert page.locator("#problem").count() == 0
+    assert len([request for request in requests if request.url.endswith("/work")]) == 1
+    assert len(server.all_answers(number)) == 1
+
+
+def test_a_reload_loses_nothing_that_was_typed(at_work):
+    server, page, number = at_work()
+    Mouse().document(page)
+    fill(page, "12.5")
+    page.wait_for_timeout(1100)
+    page.reload()
+    assert (kind(page), position(page)) == ("document", 2)
+    assert page.locator("#value").input_value() == "12.5"
+    assert page.locator("#comment").input_value() == "because it says so"
+    Mouse.send(Mouse(), page)
+    row = server.answers(number)[-1]
+    assert row.value == 12.5
+    assert row.seconds > 1.1  # the time before the reload counts
+
+
+def test_a_second_window_follows_the_first(at_work):
+    server, page, number = at_work()
+    second = page.context.new_page()
+    second.goto(f"{server.address}/work")
+    assert step(second) == step(page)
+    Mouse().document(page)
+    second.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    second.locator("#banner button", has_text="Go to where you are").click()
+    second.wait_for_function("document.querySelector('progress').value === 2")
+    assert not second.locator("#banner").is_visible()
+    assert step(second) == step(page)
+    Mouse().document(second)
+    before = step(page)
+    fill(page, "99")
+    page.locator("button[value=next]").click()  # an answer to what the other window has answered
+    wait_for_next(page, before)
+    assert position(page) == 3
+    assert [row.value for row in server.all_answers(number)] == [20, 20]
+
+
+def test_idle_time_is_told_apart(at_work):
+    server, page, number = at_work()
+    page.evaluate("""() => {
+        const real = performance.now.bind(performance);
+        performance.now = () => real() + 300000; // five minutes without a sign
+    }""")
+    fill(page)
+    Mouse().send(page)
+    row = server.answers(number)[0]
+    assert 115 < row.seconds < 140
+    assert 170 < row.idle < 190
+
+
+def test_the_next_document_shows_without_a_wait(at_work):
+    _, page, _ = at_work()
+    fill(page)
+    taken = page.evaluate("""() => new Promise(resolve => {
+        const start = performance.now();
+        new MutationObserver(() => requestAnimationFrame(() => resolve(performance.now() - start)))
+            .observe(document.getElementById('main'), {childList: true});
+        document.querySelector('button[value=next]').click();
+    })""")
+    assert taken < 1000
