@@ -9,7 +9,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -53,12 +52,11 @@ HEADERS = {
 }
 
 
-@dataclass(frozen=True)
 class Refusal(Exception):
     """A request that ends in a page for somebody who is not where they should be."""
 
-    status: int
-    key: str
+    def __init__(self, status: int, key: str) -> None:
+        self.status, self.key = status, key
 
 
 class Headers:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -58,6 +59,10 @@ class Store:
         """Run a job that changes nothing, on what is committed."""
         raise NotImplementedError
 
+    def snapshot(self) -> AbstractContextManager[sa.Connection]:
+        """A connection that sees one moment's state for as long as it is open, in the caller's own thread."""
+        raise NotImplementedError
+
     def close(self) -> None:
         raise NotImplementedError
 
@@ -68,7 +73,7 @@ class SqliteStore(Store):
     def __init__(self, path: Path, url: str) -> None:
         super().__init__(_sqlite_engine(path, "BEGIN IMMEDIATE", 1), url)
         self._readers = ThreadPoolExecutor(2, "read")
-        self._reading = _sqlite_engine(path, "BEGIN", 2)
+        self._reading = _sqlite_engine(path, "BEGIN", 3)  # one more for a snapshot
         self._waiting: SimpleQueue[tuple[Job[Any], Future[Any]] | None] = SimpleQueue()
         self._writer = threading.Thread(target=self._write_all, name="write", daemon=True)
         self._writer.start()
@@ -80,6 +85,9 @@ class SqliteStore(Store):
 
     def read(self, job: Job[T]) -> Future[T]:
         return self._readers.submit(_in_transaction, self._reading, job)
+
+    def snapshot(self) -> AbstractContextManager[sa.Connection]:
+        return self._reading.begin()
 
     def close(self) -> None:
         self._waiting.put(None)
@@ -102,7 +110,13 @@ class PostgresStore(Store):
     """A PostgreSQL database: a transaction of its own for each job, some at a time."""
 
     def __init__(self, url: str, pool: int = POOL) -> None:
-        engine = sa.create_engine(_with_driver(url), pool_size=pool, max_overflow=0, pool_timeout=PATIENCE)
+        engine = sa.create_engine(  # one connection more than threads, for a snapshot
+            _with_driver(url),
+            pool_size=pool,
+            max_overflow=1,
+            pool_timeout=PATIENCE,
+            connect_args={"connect_timeout": 5},
+        )
         super().__init__(engine, url)
         self._threads = ThreadPoolExecutor(pool, "database")
 
@@ -111,6 +125,9 @@ class PostgresStore(Store):
 
     def read(self, job: Job[T]) -> Future[T]:
         return self._threads.submit(_with_patience, self.engine, job)
+
+    def snapshot(self) -> AbstractContextManager[sa.Connection]:
+        return self.engine.execution_options(isolation_level="REPEATABLE READ").begin()
 
     def close(self) -> None:
         self._threads.shutdown()

@@ -1,0 +1,273 @@
+"""What was gathered, as files: the judgments of finished units, everything else marked, and the whole log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from heapq import merge
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from judgewell.collect.schema import answers, assessors, closing, documents, events, items, reservations, study, units
+from judgewell.collect.schema import verdicts as verdict_table
+from judgewell.collect.store import Store
+from judgewell.errors import InputError
+from judgewell.formats.provenance import provenance, write_record, write_result
+from judgewell.tables import JUDGMENTS, PAIRS, Table, check
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+AT_ONCE = 10_000
+
+# How a unit ended, in a word: of a reservation's state, its own ending where it has one.
+ENDINGS = {"live": "in hand", "late": "in hand", "expired": "abandoned"}
+
+
+def export(store: Store, folder: str | Path) -> list[Path]:
+    """Write all that was gathered into a folder; the paths. One moment's state, whatever happens meanwhile.
+
+    judgments, pairs   the standing answers of completed units (csv and parquet)
+    left_out           the standing answers of failed, abandoned and unfinished units, with how each ended
+    units              every unit in hand, done or given up: how it ended, times, revisions, steps back
+    verdicts           what each check said at each attempt
+    questionnaire      the closing answers
+    log.jsonl          every answer with all its revisions, every verdict and event, in order of time
+
+    In CSV a comment that a spreadsheet would take for a formula begins with an apostrophe; the other files hold it as
+    it was written.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with store.snapshot() as connection:
+        row = connection.execute(sa.select(study.c.name, study.c.hash)).one_or_none()
+        if row is None:
+            raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
+        frames = _frames(connection)
+        record = provenance("export", {"study": row.name, "hash": row.hash}, [], _notes(frames))
+        written = [path for name, frame in frames.items() for path in _write(folder, name, frame, record)]
+        log = folder / "log.jsonl"
+        with log.open("w", encoding="utf-8") as file:
+            for line in log_lines(connection):
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        write_record(log, record)
+    return [*written, log]
+
+
+def judgments_frame(connection: sa.Connection) -> pl.DataFrame:
+    """The standing answers about documents, of all units, with how each unit ended."""
+    names = {"topic": units.c.topic, "doc": documents.c.doc, **_who(), "scale": units.c.scale, "value": answers.c.value}
+    query = _standing({**names, "seconds": answers.c.seconds, "comment": answers.c.comment, **_ended()})
+    query = query.join(documents, documents.c.number == items.c.doc).where(items.c.other.is_(None))
+    return _checked(connection, query, JUDGMENTS)
+
+
+def pairs_frame(connection: sa.Connection) -> pl.DataFrame:
+    """The standing answers about pairs, of all units, with how each unit ended."""
+    left, right = documents.alias("left_document"), documents.alias("right_document")
+    names = {"topic": units.c.topic, "left": left.c.doc, "right": right.c.doc, **_who()}
+    given = ("preferred", "left_relevant", "right_relevant", "left_score", "right_score", "seconds", "comment")
+    query = _standing({**names, **{name: answers.c[name] for name in given}, **_ended()})
+    query = query.join(left, left.c.number == items.c.doc).join(right, right.c.number == items.c.other)
+    return _checked(connection, query, PAIRS)
+
+
+def log_lines(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+    """Everything that happened, one line each, in order of time."""
+    sources = [_log_answers(connection), _log_verdicts(connection), _log_closing(connection), _log_events(connection)]
+    for line in merge(*sources, key=lambda line: line["at"]):
+        yield {**line, "at": datetime.fromtimestamp(line["at"], UTC).isoformat(timespec="milliseconds")}
+
+
+def _frames(connection: sa.Connection) -> dict[str, pl.DataFrame]:
+    judgments, pairs = judgments_frame(connection), pairs_frame(connection)
+    completed = pl.col("ending") == "completed"
+    marks = ["ending", "late"]
+    found = {"judgments": judgments.filter(completed).drop(marks), "pairs": pairs.filter(completed).drop(marks)}
+    left_out = [frame.filter(~completed) for frame in (judgments, pairs) if not frame.is_empty()]
+    found["left_out"] = pl.concat(left_out) if left_out else pl.DataFrame()
+    found["units"] = _frame(connection, _units_query())
+    found["verdicts"] = _frame(connection, _verdicts_query())
+    found["questionnaire"] = _frame(connection, _closing_query()).with_columns(
+        pl.col("answer").map_elements("; ".join, return_dtype=pl.String)
+    )
+    return {name: frame for name, frame in found.items() if not frame.is_empty()}
+
+
+def _notes(frames: dict[str, pl.DataFrame]) -> list[str]:
+    left_out = frames.get("left_out")
+    if left_out is None:
+        return []
+    counted = left_out.group_by("ending").len().sort("ending").iter_rows()
+    return [f"{count} answers of units that ended as {ending!r} are in left_out" for ending, count in counted]
+
+
+def _write(folder: Path, name: str, frame: pl.DataFrame, record: dict[str, Any]) -> list[Path]:
+    paths = [folder / f"{name}.csv"]
+    write_result(defused(frame), paths[0], record)
+    if name in ("judgments", "pairs"):
+        paths.append(folder / f"{name}.parquet")
+        write_result(frame, paths[1], record)
+    return paths
+
+
+def defused(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with an apostrophe before every free text that a spreadsheet would run as a formula."""
+    free = [name for name in ("comment", "answer", "reason") if name in frame.columns]
+    starts = [pl.col(name).str.slice(0, 1).is_in(FORMULA) for name in free]
+    return frame.with_columns(
+        pl.when(start).then(pl.concat_str(pl.lit("'"), pl.col(name))).otherwise(pl.col(name)).alias(name)
+        for name, start in zip(free, starts, strict=True)
+    )
+
+
+def _who() -> dict[str, sa.ColumnElement[Any]]:
+    return {"assessor": assessors.c.pseudonym, "unit": units.c.unit, "position": answers.c.position}
+
+
+def _ended() -> dict[str, sa.ColumnElement[Any]]:
+    said = sa.case(ENDINGS, value=reservations.c.state, else_=reservations.c.ending)
+    return {"ending": said, "late": reservations.c.late}
+
+
+def _standing(columns: dict[str, sa.ColumnElement[Any]]) -> sa.Select[Any]:
+    return (
+        sa.select(*(column.label(name) for name, column in columns.items()))
+        .select_from(answers)
+        .join(reservations, reservations.c.number == answers.c.reservation)
+        .join(assessors, assessors.c.number == answers.c.assessor)
+        .join(units, units.c.number == answers.c.unit)
+        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .where(answers.c.current)
+        .order_by(units.c.number, assessors.c.number, answers.c.position)
+    )
+
+
+def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
+    """The rows as a table of ours; an empty one has its columns too."""
+    schema: dict[str, Any] = {column.name: column.dtype for column in table.columns}
+    frame = _frame(connection, query, {**schema, "comment": pl.String(), "ending": pl.String(), "late": pl.Boolean()})
+    return frame if frame.is_empty() else check(frame, table)
+
+
+def _frame(connection: sa.Connection, query: sa.Select[Any], schema: dict[str, Any] | None = None) -> pl.DataFrame:
+    names = [column.name for column in query.selected_columns]
+    rows = [tuple(row) for row in connection.execute(query)]
+    typed = {name: (schema or {}).get(name) for name in names}
+    return pl.DataFrame(rows, schema=typed, orient="row", infer_schema_length=None)
+
+
+def _units_query() -> sa.Select[Any]:
+    columns = {
+        "topic": units.c.topic,
+        "unit": units.c.unit,
+        "scale": units.c.scale,
+        "template": units.c.template,
+        "partition": units.c.partition,
+        "assessor": assessors.c.pseudonym,
+        **_ended(),
+        "revisions": reservations.c.revisions,
+        "backs": reservations.c.backs,
+        "begun": reservations.c.created,
+        "seen": reservations.c.seen,
+        "finished": reservations.c.finished,
+    }
+    return (
+        sa.select(*(column.label(name) for name, column in columns.items()))
+        .select_from(reservations)
+        .join(units, units.c.number == reservations.c.unit)
+        .join(assessors, assessors.c.number == reservations.c.assessor)
+        .order_by(reservations.c.number)
+    )
+
+
+def _verdicts_query() -> sa.Select[Any]:
+    table = verdict_table
+    return (
+        sa.select(
+            units.c.topic,
+            units.c.unit,
+            assessors.c.pseudonym.label("assessor"),
+            table.c.name.label("check"),
+            table.c.attempt,
+            table.c.passed,
+            table.c.reason,
+            table.c.at,
+        )
+        .select_from(table)
+        .join(assessors, assessors.c.number == table.c.assessor)
+        .outerjoin(reservations, reservations.c.number == table.c.reservation)
+        .outerjoin(units, units.c.number == reservations.c.unit)
+        .order_by(table.c.number)
+    )
+
+
+def _closing_query() -> sa.Select[Any]:
+    return (
+        sa.select(
+            assessors.c.pseudonym.label("assessor"),
+            units.c.topic,
+            units.c.unit,
+            closing.c.name.label("question"),
+            closing.c.answer,
+        )
+        .select_from(closing)
+        .join(assessors, assessors.c.number == closing.c.assessor)
+        .join(reservations, reservations.c.number == closing.c.reservation)
+        .join(units, units.c.number == reservations.c.unit)
+        .order_by(closing.c.number)
+    )
+
+
+def _streamed(connection: sa.Connection, query: sa.Select[Any]) -> Iterable[dict[str, Any]]:
+    """Rows as mappings without those that are null, a few at a time."""
+    for row in connection.execution_options(yield_per=AT_ONCE).execute(query):
+        yield {name: value for name, value in row._mapping.items() if value is not None}
+
+
+def _log_query(table: sa.Table, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    return (
+        sa.select(table.c.at, *columns, assessors.c.pseudonym.label("assessor"), units.c.topic, units.c.unit)
+        .select_from(table)
+        .outerjoin(assessors, assessors.c.number == table.c.assessor)
+        .outerjoin(reservations, reservations.c.number == table.c.reservation)
+        .outerjoin(units, units.c.number == reservations.c.unit)
+        .order_by(table.c.at, table.c.number)
+    )
+
+
+def _log_answers(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+    given = ("position", "revision", "current", "value", "preferred", "left_relevant", "right_relevant", "left_score")
+    more = ("right_score", "typed", "comment", "seconds", "idle", "visit", "highlight")
+    columns = [answers.c[name] for name in (*given, *more)]
+    left, right = documents.alias("left_document"), documents.alias("right_document")
+    query = (
+        _log_query(answers, *columns, left.c.doc, right.c.doc.label("other"))
+        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .join(left, left.c.number == items.c.doc)
+        .outerjoin(right, right.c.number == items.c.other)
+    )
+    for row in _streamed(connection, query):
+        if "other" in row:
+            row |= {"left": row.pop("doc"), "right": row.pop("other")}
+        yield {"at": row.pop("at"), "kind": "answer", **row}
+
+
+def _log_verdicts(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+    table = verdict_table
+    query = _log_query(table, table.c.name.label("check"), table.c.attempt, table.c.passed, table.c.reason)
+    for row in _streamed(connection, query):
+        yield {"at": row.pop("at"), "kind": "verdict", **row}
+
+
+def _log_closing(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+    for row in _streamed(connection, _log_query(closing, closing.c.name.label("question"), closing.c.answer)):
+        yield {"at": row.pop("at"), "kind": "closing", **row}
+
+
+def _log_events(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+    for row in _streamed(connection, _log_query(events, events.c.kind, events.c.position, events.c.data)):
+        data = row.pop("data")
+        yield {**row, **data}

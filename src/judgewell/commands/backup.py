@@ -1,0 +1,48 @@
+"""`judgewell backup` and `restore`, while the server runs."""
+
+from __future__ import annotations
+
+import click
+
+from judgewell.commands.collecting import database_of, database_option, existing
+
+
+@click.command()
+@click.argument("study")
+@click.argument("file")
+@database_option
+def backup(study: str, file: str, database: str | None) -> None:
+    """Write all that STUDY's database holds into FILE; the server may go on running.
+
+    \b
+    Example:
+      judgewell backup study.toml monday.backup
+    """
+    from judgewell.collect.backup import backup as write
+
+    with existing(study, database) as store:
+        print(write(store, file))
+
+
+@click.command()
+@click.argument("study")
+@click.argument("file")
+@click.option("--replace", is_flag=True, help="Put the backup in place of what the database holds.")
+@database_option
+def restore(study: str, file: str, replace: bool, database: str | None) -> None:
+    """Bring back what FILE, a backup, holds; also into another kind of database.
+
+    \b
+    Examples:
+      judgewell restore study.toml monday.backup --replace
+      judgewell restore study.toml monday.backup --database postgresql://judge@localhost/trials
+    """
+    from judgewell.collect.backup import restore as read
+    from judgewell.collect.store import open_store
+
+    store = open_store(database_of(study, database))
+    try:
+        read(store, file, replace=replace)
+    finally:
+        store.close()
+    print(f"Restored from {file}")

@@ -1,0 +1,37 @@
+"""`judgewell serve`: people judge on a web page."""
+
+from __future__ import annotations
+
+import click
+
+from judgewell.commands.collecting import database_of, database_option
+
+
+@click.command()
+@click.argument("study")
+@database_option
+@click.option("--host", default="127.0.0.1", help="Where to listen; other than loopback only behind a reverse proxy.")
+@click.option("--port", default=8000, type=click.IntRange(0, 65535), help="0 takes any free one.")
+@click.option("--workers", default=1, type=click.IntRange(1, 64), help="Server processes on the one database.")
+@click.option(
+    "--requests-per-second", default=20.0, type=click.FloatRange(min=1), help="That one assessor may make on average."
+)
+def serve(study: str, database: str | None, host: str, port: int, workers: int, requests_per_second: float) -> None:
+    """Serve STUDY until stopped; the first start reads its documents and makes its design.
+
+    \b
+    Examples:
+      judgewell serve study.toml
+      judgewell serve study.toml --database postgresql://judge@localhost/trials --workers 4
+    """
+    from judgewell.collect.serve import serve as run
+
+    run(
+        study,
+        database_of(study, database),
+        host=host,
+        port=port,
+        workers=workers,
+        requests_per_second=requests_per_second,
+        tell=lambda line: print(line, flush=True),
+    )

@@ -1,0 +1,31 @@
+"""`judgewell status`: how far a study is."""
+
+from __future__ import annotations
+
+import click
+
+from judgewell.commands.collecting import database_option, existing
+from judgewell.commands.common import choice
+
+
+@click.command()
+@click.argument("study")
+@database_option
+@choice("--format", "table", "json", help="What is printed.")
+def status(study: str, database: str | None, format: str) -> None:
+    """Say how far STUDY is: by topic, what the checks found, and what it has cost so far.
+
+    \b
+    Example:
+      judgewell status study.toml
+    """
+    import json
+    import time
+    from dataclasses import asdict
+
+    from judgewell.collect.status import status as find
+    from judgewell.collect.status import status_text
+
+    with existing(study, database) as store:
+        found = store.read(lambda connection: find(connection, time.time())).result()
+    print(status_text(found) if format == "table" else json.dumps(asdict(found), indent=2) + "\n", end="")
