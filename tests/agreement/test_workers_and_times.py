@@ -183,9 +183,3 @@ def test_trec8_times(trec8: tuple[pl.DataFrame, Any]) -> None:
     workers = units_per_worker(trec8[0])
     assert (workers["units"] * workers["workers"]).sum() == 7059
     assert workers["workers"].sum() == 1340
-
-
-@pytest.mark.realdata
-def test_nyt_lengths(nyt: tuple[pl.DataFrame, Any]) -> None:
-    with pytest.raises(DataError, match="needs the column 'seconds'"):
-        time_and_length(nyt[0], nyt[0].select("doc", "length").unique("doc"))
