@@ -104,9 +104,14 @@ def test_one_random_judgment_for_each_document(judgewell):
     gains = pl.read_csv("crowd.csv")
     rows = [gains.select("topic", "doc", value=pl.col("gain") * factor) for factor in (0.5, 1.0, 1.5)]
     pl.concat(rows).write_csv("judgments.csv")
-    code, out, _ = judgewell("compare", *RUNS, "--gains", "crowd.csv", "--judgments", "judgments.csv", "--worlds", 100)
+    asked = ("compare", *RUNS, "--gains", "crowd.csv", "--judgments", "judgments.csv", "--worlds", 100)
+    code, out, _ = judgewell(*asked, "--tell-apart", "strong", "middle", "-o", "found")
     assert code == 0
     assert "worlds of other" in out
+    assert "How often strong is above middle, by the number of judges" in out
+    judges = pl.read_csv("found/judges-needed.csv")
+    assert judges["judges"].to_list() == [1, 2, 3, 5, 8, 13]
+    assert judges["sd"][0] > judges["sd"][-1]
 
 
 def test_scores_against_a_baseline_with_correction(judgewell):

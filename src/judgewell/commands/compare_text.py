@@ -34,6 +34,12 @@ def report(
         parts.append(_worlds(worlds, given["level"]))
     if "topics needed" in tables:
         parts.append(_needed(tables["topics needed"], given, len(first.topics)))
+    if "judges needed" in tables:
+        first_name, second_name = given["tell_apart"]
+        said = (
+            f"How often {first_name} is above {second_name}, by the number of judges of each document, topics as here"
+        )
+        parts.append(f"{said}\n{frame_text(tables['judges needed'])}")
     return "\n\n".join(parts)
 
 

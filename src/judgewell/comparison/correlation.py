@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 Ties = Literal["b", "strict", "name"]
 
 TIE = 1e-9
-BLOCK_CELLS = 16_000_000  # pairs held at once
+BLOCK_CELLS = 1_000_000  # pairs held at once: few enough to stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -182,8 +182,13 @@ def _same_count(x: NDArray[Any], y: NDArray[Any]) -> int:
 
 def _totals(x: NDArray[np.float32], y: NDArray[np.float32]) -> tuple[Any, Any, Any, Any]:
     """Σ sign·sign, pairs untied in both, pairs tied in each; exact in single precision below 2^24 pairs."""
-    gap, both = np.vecdot(x, y), np.vecdot(np.abs(x), np.abs(y))
-    return np.rint(gap), np.rint(both), (x == 0).sum(axis=-1), (y == 0).sum(axis=-1)
+    pairs = x.shape[-1]
+    gap = x @ y[0] if len(y) == 1 else np.vecdot(x, y)
+    tied_x, tied_y = (pairs - np.count_nonzero(signs, axis=-1) for signs in (x, y))
+    neither = pairs - tied_x - tied_y
+    if tied_x.any() and tied_y.any():
+        neither = neither + ((x == 0) & (y == 0)).sum(axis=-1)
+    return np.rint(gap), neither, tied_x, tied_y
 
 
 def _mean_ranks(scores: ArrayLike) -> Floats:

@@ -74,10 +74,10 @@ class Rankings:
 
     def _score(self, measure: Measure, depth: int, gains: Floats, out: Floats) -> None:
         """Topic by topic; draws are the last axis inside, so that a row's gains lie side by side."""
-        largest = np.fmax.reduce(gains, axis=1, initial=0.0)
         if isinstance(measure, Linear):
             self._score_sums(measure, depth, gains, out)
             return
+        largest = np.fmax.reduce(gains, axis=1, initial=0.0)
         for topic, rows in enumerate(self.rows):
             judged = np.full((len(rows) + 1, len(gains)), np.nan)  # the last is every unjudged document
             judged[:-1] = gains[:, rows].T
@@ -181,12 +181,12 @@ def _gmax(measure: Any, judged: Floats, largest: Floats) -> Floats:
 def _expected(stops: Floats, ranked: NDArray[np.int64]) -> Floats:
     """Σ over ranks of the chance to come that far and stop there, divided by the rank."""
     total = np.zeros((len(ranked), stops.shape[-1]))
-    reached = np.ones_like(total)
-    for rank in range(ranked.shape[-1]):
-        here = stops[ranked[:, rank]]
+    reached, here = np.ones_like(total), np.empty_like(total)
+    for rank, places in enumerate(ranked.T):
+        np.take(stops, places, axis=0, out=here, mode="clip")  # clip: without it take works on a copy
         here *= reached
         reached -= here
-        here /= rank + 1
+        here *= 1 / (rank + 1)
         total += here
     return total
 
