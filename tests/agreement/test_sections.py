@@ -6,6 +6,7 @@ import time
 import warnings
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from agreement_studies import made_study
@@ -65,6 +66,27 @@ def test_a_table_that_fails_does_not_take_the_others_with_it() -> None:
     assert outcome.left_out == {"a": "too little"}
     assert list(outcome.tables) == ["b"]
     assert outcome.notes == ("assumed",)
+
+
+def test_likes_with_scores() -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        (str(topic), f"w{worker}", str(unit), question, bool(rng.random() < 0.5))
+        for topic in range(4)
+        for worker in range(15)
+        for unit in range(int(rng.integers(1, 4)))
+        for question in ("Q1", "Q2")
+    ]
+    likes = pl.DataFrame(rows, schema=["topic", "assessor", "unit", "question", "liked"], orient="row")
+    scores = pl.DataFrame(
+        {"system": ["s"] * 4, "topic": [str(t) for t in range(4)], "measure": ["AP"] * 4, "value": [0.1, 0.4, 0.2, 0.3]}
+    )
+    outcomes = {o.name: o for o in run_sections(Evidence(likes=likes, scores=scores))}
+    assert outcomes["difficulty"].tables["topic_difficulty"]["topic"].to_list() == ["0", "2", "3", "1"]
+    assert outcomes["likes"].left_out == {}
+    assert outcomes["likes"].tables["question_choice"]["term"].to_list() == ["intercept", "groups", "difficulty"]
+    alone = {o.name: o for o in run_sections(Evidence(likes=likes.drop("unit")))}
+    assert "needs the unit" in alone["likes"].left_out["question_choice"]
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ class Evidence:
 
     def offset(self) -> float:
         """1 where values of 0 would spoil ratios (a scale from 0 to 100), else 0."""
-        if self.judgments is None or self.judgments["value"].min() != 0:
+        if self.judgments is None or common.judgments_of(self.judgments)["value"].min() != 0:
             return 0.0
         common.tell("some values are 0: ratios are taken after adding 1 to all values")
         return 1.0

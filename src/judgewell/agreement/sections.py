@@ -18,6 +18,7 @@ from judgewell.agreement import (
     kappa,
     label_sets,
     levels,
+    mixed_model,
     order_effects,
     overlap,
     power,
@@ -172,6 +173,7 @@ def _judgment_steps() -> dict[str, Step]:
     return {
         "level_value_tests": against(unit_levels.level_value_tests),
         "unit_order_agreement": against(unit_levels.unit_order_agreement),
+        "inferred_ranks": against(unit_levels.inferred_ranks),
         "level_power": against(power.level_power, sizes=(10, 20, 50, 100), replicates=500, observed=False),
     }
 
@@ -195,7 +197,18 @@ def _scale_steps() -> dict[str, Step]:
         "width_distribution": lambda e, t: scale_use.width_distribution(made(t, "widths")),
         "gain_profile": ratios(scale_use.gain_profile),
         "level_ratios": ratios(scale_use.level_ratios),
+        "document_ratios": lambda e, t: _document_ratios(e),
     }
+
+
+def _document_ratios(evidence: Evidence) -> pl.DataFrame:
+    gains = evidence.document_gains()
+    zero = common.gains_of(gains)["gain"].min() == 0
+    if zero:
+        common.tell("some documents score 0: their ratios are taken after adding 1 to all scores")
+    return _per_label_set(
+        evidence, lambda labels: scale_use.document_ratios(gains, labels, offset=1.0 if zero else 0.0)
+    )
 
 
 def _order_steps() -> dict[str, Step]:
@@ -226,6 +239,12 @@ def _known_steps() -> dict[str, Step]:
     }
 
 
+def _tau_by_topic(evidence: Evidence, _: Tables) -> pl.DataFrame:
+    """Within a topic two assessors share few documents, so that five are enough to count."""
+    pairs = assessors.assessor_tau(evidence.unknown_documents(), by=["topic"], least_documents=5)
+    return overlap.mean_over_pairs(pairs, "tau_b", by=["topic"], replicates=evidence.replicates, seed=evidence.seed)
+
+
 def _pairwise_steps() -> dict[str, Step]:
     def mean(table: str, statistic: str) -> Step:
         return lambda e, t: overlap.mean_over_pairs(made(t, table), statistic, replicates=e.replicates, seed=e.seed)
@@ -234,6 +253,7 @@ def _pairwise_steps() -> dict[str, Step]:
         "against_the_rest": lambda e, t: assessors.against_the_rest(e.unknown_documents()),
         "assessor_tau": lambda e, t: assessors.assessor_tau(e.unknown_documents()),
         "assessor_tau_mean": mean("assessor_tau", "tau_b"),
+        "assessor_tau_by_topic": _tau_by_topic,
         "cohen_kappa": lambda e, t: kappa.cohen_kappa(_few_levels(e)),
         "cohen_kappa_mean": mean("cohen_kappa", "kappa"),
         "weighted_kappa": lambda e, t: kappa.cohen_kappa(_few_levels(e), "quadratic"),
@@ -308,6 +328,34 @@ def _worker_steps() -> dict[str, Step]:
     }
 
 
+def _like_steps() -> dict[str, Step]:
+    def two_questions(evidence: Evidence) -> list[str]:
+        questions: list[str] = given(evidence.likes, "likes")["question"].unique().sort().to_list()
+        if len(questions) < 2:
+            raise DataError(f"a choice between questions needs two; there is {len(questions)}")
+        return questions[:2]
+
+    def difficulty(evidence: Evidence) -> pl.DataFrame:
+        return workers.topic_difficulty(given(evidence.scores, "systems' scores"))
+
+    def choice(evidence: Evidence, _: Tables) -> pl.DataFrame:
+        hard = None if evidence.scores is None else difficulty(evidence)
+        likes = given(evidence.likes, "likes")
+        if not has(likes, "unit"):
+            raise DataError("a model of the choice needs the unit of each answer")
+        first, second = two_questions(evidence)
+        return mixed_model.question_choice_model(likes, first, second, hard).fixed
+
+    return {
+        "question_likes": lambda e, t: workers.question_likes(given(e.likes, "likes")),
+        "likes_over_topics": lambda e, t: workers.likes_over_topics(made(t, "question_likes")),
+        "likes_against_difficulty": lambda e, t: workers.likes_against_difficulty(
+            made(t, "question_likes"), difficulty(e), *two_questions(e)
+        ),
+        "question_choice": choice,
+    }
+
+
 def _stability_steps() -> dict[str, Step]:
     def judges(evidence: Evidence, _: Tables) -> pl.DataFrame:
         frame, offset = given(evidence.judgments), evidence.offset()
@@ -355,15 +403,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("order", "did the order of documents change the answer", (JUDGED, POSITIONS), _order_steps()),
     Section("time", "how long judging took", (TIMED,), _time_steps()),
     Section("workers", "who did how much", (WORK, NAMED), _worker_steps()),
-    Section(
-        "likes",
-        "which question workers liked",
-        (LIKES,),
-        {
-            "question_likes": lambda e, t: workers.question_likes(given(e.likes, "likes")),
-            "likes_over_topics": lambda e, t: workers.likes_over_topics(made(t, "question_likes")),
-        },
-    ),
+    Section("likes", "which question workers liked", (LIKES,), _like_steps()),
     Section(
         "difficulty",
         "how hard the topics were for systems",
