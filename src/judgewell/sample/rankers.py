@@ -115,10 +115,13 @@ class Index:
         return unit(weights)
 
     @cached_property
-    def spaces(self) -> tuple[Numbers, Numbers]:
-        """The documents' and terms' places in the directions that tell the documents apart best."""
-        left, sizes, right = np.linalg.svd(self.tfidf, full_matrices=False)
-        return left * sizes, right.T
+    def directions(self) -> tuple[Numbers, Numbers]:
+        """The directions that tell the documents apart best, first ones first, and how far they reach.
+
+        Left vectors and values of the singular value decomposition, by way of the small matrix of all cosines.
+        """
+        squares, vectors = np.linalg.eigh(self.tfidf @ self.tfidf.T)
+        return vectors[:, ::-1], np.sqrt(np.maximum(squares[::-1], 0))
 
 
 def unit(rows: Numbers) -> Numbers:
@@ -175,10 +178,11 @@ def longest(index: Index, query: Numbers) -> Numbers:
 
 def latent(index: Index, query: Numbers, dimensions: int = 80) -> Numbers:
     """The cosine in the first directions of a singular value decomposition (Deerwester and others, 1990)."""
-    documents, terms = index.spaces
+    directions, sizes = index.directions
+    first, sizes = directions[:, :dimensions], sizes[:dimensions]
     rarity = np.log(len(index.counts) / index.frequency)
-    place = (query * rarity) @ terms[:, :dimensions]
-    return np.asarray(unit(documents[:, :dimensions]) @ unit(place))
+    place = (index.tfidf @ (query * rarity)) @ first / sizes
+    return np.asarray(unit(first * sizes) @ unit(place))
 
 
 def relevance_model(index: Index, query: Numbers, feedback: int = 6, expansion: int = 20, own: float = 0.6) -> Numbers:
