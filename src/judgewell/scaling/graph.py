@@ -51,7 +51,7 @@ def cells_of(pairs: pl.DataFrame, value: pl.Expr, mirrored: pl.Expr, combine: Li
 def _numbered(rows: pl.DataFrame) -> tuple[pl.DataFrame, Index, Index]:
     """The documents in topic and id order with how often each was shown, and the number of each row's two documents."""
     topics = rows["topic"].unique().sort()
-    ids = pl.concat([rows["left"], rows["right"]]).unique().sort()
+    ids = pl.concat([rows["left"].unique(), rows["right"].unique()]).unique().sort()
     topic = rows["topic"].cast(pl.Enum(topics)).to_physical().to_numpy().astype(np.int64) * len(ids)
     sides = [topic + rows[side].cast(pl.Enum(ids)).to_physical().to_numpy() for side in ("left", "right")]
     shown, counts, numbers = _distinct(np.concatenate(sides), len(topics) * len(ids))
