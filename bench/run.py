@@ -17,8 +17,19 @@ from types import ModuleType
 from measure import Row
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
-BENCHMARKS = ("evaluate",)
-VERSIONS = ("judgewell", "numpy", "polars", "pytrec_eval-terrier", "ir_measures", "ranx", "numba")
+BENCHMARKS = ("evaluate", "scaling", "study", "agreement", "comparison")
+VERSIONS = (
+    "judgewell",
+    "numpy",
+    "polars",
+    "scipy",
+    "pytrec_eval-terrier",
+    "ir_measures",
+    "ranx",
+    "numba",
+    "choix",
+    "krippendorff",
+)
 
 
 def machine() -> str:

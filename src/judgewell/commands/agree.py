@@ -33,6 +33,8 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--against", multiple=True, help="Labels to compare with: a qrels file, or a column of JUDGMENTS.")
 @click.option("--gains", help="The documents' gains, e.g. from judgewell scale; else the medians of their values.")
 @click.option("--scores", help="Scores of systems, e.g. from judgewell evaluate, for the topics' difficulty.")
+@click.option("--documents", help="The documents judged (jsonl, csv, a folder, …), for time against length.")
+@click.option("--likes", help="Which questions assessors liked: a table of topic, assessor, question, liked.")
 @click.option("--pairs", is_flag=True, help="JUDGMENTS holds pairs (found out by itself where the file says so).")
 @click.option("--section", multiple=True, help="Only these sections; may be repeated.")
 @click.option("-o", "--output", help="A folder: every table as csv, and how they were made.")
@@ -51,6 +53,8 @@ def agree(
     against: tuple[str, ...],
     gains: str | None,
     scores: str | None,
+    documents: str | None,
+    likes: str | None,
     pairs: bool,
     section: tuple[str, ...],
     output: str | None,
@@ -76,6 +80,7 @@ def agree(
     from judgewell.formats.crowd import read_judgments, read_pairs
     from judgewell.formats.gains import read_gains
     from judgewell.formats.tabular import read_table
+    from judgewell.scaling.preference import preference_frequency
     from judgewell.tables import SCORES
     from judgewell.terminal import notes, progress
 
@@ -93,6 +98,9 @@ def agree(
             labels=dict(_labels(name, table) for name in (*labels, *against)),
             gains=read_gains(gains) if gains else None,
             scores=read_table(scores, SCORES) if scores else None,
+            lengths=_lengths(documents) if documents else None,
+            likes=_likes(likes) if likes else None,
+            score=preference_frequency if paired else None,
             replicates=replicates,
             seed=seed,
         )
@@ -103,7 +111,7 @@ def agree(
                 outcomes.append(run_section(one, evidence))
                 show(done, len(chosen))
         if output:
-            files = [judgments, *labels, *against, *(name for name in (gains, scores) if name)]
+            files = [judgments, *labels, *against, *(name for name in (gains, scores, documents, likes) if name)]
             _write(outcomes, Path(output), dict(context.params), files, told)
         _print(outcomes)
 
@@ -118,6 +126,27 @@ def _holds_pairs(path: str) -> bool:
     first = head(path).split(b"\n", 1)[0].decode("utf-8", "replace").replace('"', "").strip().split(",")
     kinds = {export.name: export.table for export in EXPORTS} | {WINNERS: "pairs"}
     return {"left", "right"} <= set(first) or kinds.get(export_of(path) or "") == "pairs"
+
+
+def _lengths(path: str) -> pl.DataFrame:
+    """Each document's length in words."""
+    import polars as pl
+
+    from judgewell.formats.documents import read_documents
+
+    words = pl.col("text").str.count_matches(r"\S+").alias("length")
+    return read_documents(path).select("doc", words)
+
+
+def _likes(path: str) -> pl.DataFrame:
+    import polars as pl
+
+    from judgewell.formats.tabular import read_frame
+
+    truth = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+    liked = pl.col("liked").cast(pl.String).str.to_lowercase().replace_strict(truth, return_dtype=pl.Boolean)
+    frame = read_frame(path)
+    return frame.with_columns(liked) if "liked" in frame.columns else frame
 
 
 def _labels(name: str, table: pl.DataFrame) -> tuple[str, pl.DataFrame]:
