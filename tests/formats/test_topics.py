@@ -114,3 +114,10 @@ def test_real_topic_files_are_read_whole(data):
     dl21 = read_topics(data / "trec-dl21" / "topics.txt")
     assert dl21.shape == (53, 4)
     assert dl21.row(0)[:2] == ("2082", "At about what age do adults normally begin to lose bone mass?")
+
+
+def test_a_field_that_could_be_a_description_is_kept_beside_one(tmp_path):
+    path = tmp_path / "topics.jsonl"
+    path.write_text('{"topic": "1", "title": "t", "description": "what", "question": "which?"}\n')
+    row = read_topics(path).row(0, named=True)
+    assert (row["description"], row["question"]) == ("what", "which?")

@@ -43,8 +43,9 @@ def read_topics(path: str | Path) -> pl.DataFrame:
         if topic in rows:
             first = f" (first on line {lines[topic]})" if lines[topic] else ""
             raise InputError(f"topic {topic} is there twice{first}", cure="keep one of them", **where)
-        known = {name for names in NAMES.values() for name in names}
-        others = {name: value for name, value in record.items() if name.lower() not in known}
+        given = {name.lower() for name in record}
+        used = {next((name for name in names if name in given), None) for names in NAMES.values()}
+        others = {name: value for name, value in record.items() if name.lower() not in used}
         rows[topic] = row | {name: None if value is None else str(value) for name, value in others.items()}
         lines[topic] = line
     if not rows:
