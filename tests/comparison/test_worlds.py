@@ -11,6 +11,8 @@ import pytest
 from judgewell.comparison import worlds as module
 from judgewell.comparison.worlds import all_worlds, judgment_worlds, topic_worlds
 from judgewell.errors import DataError, InputError
+from judgewell.evaluation.measures import parse
+from judgewell.evaluation.resampled import Rankings
 
 
 def three_rows(gains: np.ndarray) -> np.ndarray:
@@ -143,3 +145,69 @@ def test_intervals_of_scores_cover_the_truth_of_simulated_collections() -> None:
         table = topic_worlds(("a", "b", "c"), values, 500, seed=int(rng.integers(1 << 30))).table().sort("system")
         covered.append((table["low"].to_numpy() <= truth) & (truth <= table["high"].to_numpy()))
     assert 0.91 < np.mean(covered) < 0.97, np.mean(covered)
+
+
+def test_basic_intervals_take_the_shift_of_the_worlds_off() -> None:
+    """Worlds drawn around the data's values but 0.1 lower: the basic interval lies as much higher."""
+    values = np.full((2, 5), 0.5) + np.array([[0.1], [0.0]])
+
+    def draws() -> Iterator[np.ndarray]:
+        yield values.ravel() - 0.1 + np.random.default_rng(0).normal(0, 0.05, (800, 10))
+
+    found = all_worlds(("a", "b"), values, lambda gains: gains.reshape(-1, 2, 5), draws(), 800)
+    one = found["judgments"]
+    low, high = one.interval()
+    assert one.mean[0] == pytest.approx(0.5, abs=0.005)
+    assert low[0] == pytest.approx(0.7 - 1.96 * 0.05 / np.sqrt(5), abs=0.01)
+    assert high[0] == pytest.approx(0.7 + 1.96 * 0.05 / np.sqrt(5), abs=0.01)
+    seen, least, most = one.difference("a", "b")
+    assert seen == pytest.approx(0.1)
+    assert least < 0.1 < most
+    assert set(one.table()["interval"]) == {"basic"}
+    assert set(found["topics"].table()["interval"]) == {"percentile"}
+
+
+DOCUMENTS, JUDGES = 40, 5
+SKILLS = np.array([0.8, 1.0, 1.2])
+
+
+def topics_like_these(count: int, rng: np.random.Generator) -> tuple[np.ndarray, Rankings]:
+    """True gains of some topics (topics × documents), and what three systems of different skill rank first."""
+    gains = rng.choice([0.0, 1.0, 2.0, 3.0], size=(count, DOCUMENTS), p=[0.5, 0.25, 0.15, 0.1])
+    seen = SKILLS[:, None, None] * gains + rng.normal(0, 1.5, (3, count, DOCUMENTS))
+    ranked = np.argsort(-seen, axis=-1)[:, :, :10] + np.arange(count)[:, None] * DOCUMENTS
+    rows = tuple(np.arange(at * DOCUMENTS, (at + 1) * DOCUMENTS) for at in range(count))
+    return gains, Rankings(list("abc"), [str(at) for at in range(count)], ranked.astype(np.int32), rows)
+
+
+@pytest.mark.slow
+def test_worlds_of_both_cover_the_truth_of_simulated_studies() -> None:
+    """Studies of 30 topics and 5 noisy judges per document, from a population whose nDCG@10 is known."""
+    rng = np.random.default_rng(0)
+    measure = parse("nDCG@10")
+    gains, rankings = topics_like_these(4000, rng)
+    truth = rankings.scores(measure, gains.reshape(1, -1))[0].mean(axis=1)
+    score_held: dict[str, list[float]] = {"judgments": [], "topics": [], "both": []}
+    gap_held: dict[str, list[bool]] = {over: [] for over in score_held}
+    for study in range(120):
+        gains, rankings = topics_like_these(30, rng)
+        judged = np.maximum(gains.reshape(-1, 1) + rng.normal(0, 0.7, (gains.size, JUDGES)), 0)
+
+        def draws(judged: np.ndarray = judged) -> Iterator[np.ndarray]:
+            for _ in range(3):
+                picked = rng.integers(0, JUDGES, (100, len(judged), JUDGES))
+                yield np.take_along_axis(judged[None], picked, 2).mean(axis=2)
+
+        def score(tables: np.ndarray, rankings: Rankings = rankings) -> np.ndarray:
+            return rankings.scores(measure, tables)
+
+        values = score(judged.mean(axis=1)[None])[0]
+        for over, found in all_worlds(tuple("abc"), values, score, draws(), 300, seed=study).items():
+            low, high = found.interval()
+            score_held[over].append(float(((low <= truth) & (truth <= high)).mean()))
+            _, least, most = found.difference("c", "b")
+            gap_held[over].append(bool(least <= truth[2] - truth[1] <= most))
+    assert 0.89 < np.mean(score_held["both"]) < 0.98, score_held
+    assert 0.86 < np.mean(gap_held["both"]) < 0.98
+    assert np.mean(score_held["judgments"]) < np.mean(score_held["both"])  # they know nothing of other topics
+    assert np.mean(gap_held["judgments"]) < np.mean(gap_held["both"])

@@ -116,7 +116,10 @@ def _worlds(worlds: Mapping[str, Worlds], level: float) -> str:
     best = worlds["both"].table(level)["system"].to_list()[:6]
     for first, second in pairwise(best):
         shares = ", ".join(f"{100 * one.above(first, second):.1f} % ({over})" for over, one in worlds.items())
-        lines.append(f"{first} is above {second} in {shares} of the worlds")
+        gap, low, high = worlds["both"].difference(first, second, level)
+        lines.append(
+            f"{first} is above {second} in {shares} of the worlds; difference {gap:.4f} [{low:.4f}, {high:.4f}]"
+        )
     return "\n".join(lines)
 
 

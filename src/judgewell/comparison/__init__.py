@@ -2,6 +2,7 @@
 
 scores          the scores table as an array, with nothing left out silently
 correlation     do two sets of scores order the systems alike
+rbo             how much the tops of two rankings share
 significance    is a difference between two systems more than the choice of topics
 top_sets        which systems cannot be told from the best
 discrimination  which pairs of systems does one set of labels tell apart that another does not

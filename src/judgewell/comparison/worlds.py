@@ -4,6 +4,11 @@ A world is one draw: a gain table that the judgments allow, a resample of the to
 the three say which of the two limits a conclusion. Draws come in blocks and are counted as they pass, so memory does
 not grow with their number: ranks and "A is above B" are counted over all worlds; means of systems and tau are kept for
 quantiles up to 10,000 worlds, and beyond that a uniform sample of 10,000 is kept.
+
+Noise in judgments moves most measures one way (nDCG down), in the data as in every world drawn from them. So where
+judgments are drawn and the data's own value v is known, the interval of a score is the basic bootstrap's, [2v − high,
+2v − low] of the worlds, which takes that shift off; over topics alone it is the percentile interval. Only worlds of
+both give intervals that hold for new judges and new topics.
 """
 
 from __future__ import annotations
@@ -40,7 +45,8 @@ class Worlds:
     tau: Floats  # of kept worlds: tau-b with the reference order
     higher: NDArray[np.int64]  # systems × systems: worlds in which the row's system scores higher
     tied: NDArray[np.int64]  # systems × systems: worlds in which they tie
-    ranks: NDArray[np.int64]  # systems × ranks: worlds in which at most `rank` systems score higher
+    ranks: NDArray[np.int64]  # systems × ranks: worlds in which exactly so many systems score higher
+    point: Floats | None = None  # the data's own scores, where judgments were drawn from them
 
     def above(self, first: str, second: str) -> float:
         """The share of worlds in which the first system is above the second, ties counting half."""
@@ -49,7 +55,7 @@ class Worlds:
 
     def table(self, level: float = 0.95) -> pl.DataFrame:
         """Each system's score and rank with intervals, and how often it is best; best mean first."""
-        low, high = percentile_interval(self.kept, level)
+        low, high = self.interval(level)
         rank_low, rank_middle, rank_high = (
             _rank_quantile(self.ranks, share) for share in ((1 - level) / 2, 0.5, (1 + level) / 2)
         )
@@ -62,6 +68,7 @@ class Worlds:
                 "sd": self.spread,
                 "low": low,
                 "high": high,
+                "interval": ["percentile" if self.point is None else "basic"] * len(self.systems),
                 "rank": rank_middle,
                 "rank_low": rank_low,
                 "rank_high": rank_high,
@@ -69,6 +76,21 @@ class Worlds:
             }
         )
         return frame.sort("mean", "system", descending=[True, False])
+
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """The interval of each system's score: percentile, or basic where the data's own scores are known."""
+        low, high = percentile_interval(self.kept, level)
+        return (low, high) if self.point is None else (2 * self.point - high, 2 * self.point - low)
+
+    def difference(self, first: str, second: str, level: float = 0.95) -> tuple[float, float, float]:
+        """The difference of two systems' scores, in the data where known, else on average, and its interval."""
+        at, other = (self._number(name) for name in (first, second))
+        gaps = self.kept[:, at] - self.kept[:, other]
+        low, high = (float(end) for end in percentile_interval(gaps, level))
+        if self.point is None:
+            return float(self.mean[at] - self.mean[other]), low, high
+        seen = float(self.point[at] - self.point[other])
+        return seen, 2 * seen - high, 2 * seen - low
 
     def pairs(self) -> pl.DataFrame:
         """For every pair of systems the share of worlds in which the first is above; the one more often above first."""
@@ -146,7 +168,7 @@ def all_worlds(
     topics = values.shape[-1]
     _refuse_one_topic(topics)
     rng = np.random.default_rng([seed, 2])
-    alone, both = (_Tally(systems, over, reference, seed) for over in ("judgments", "both"))
+    alone, both = (_Tally(systems, over, reference, seed, reference) for over in ("judgments", "both"))
     for scores in _scores_of_draws(score, draws):
         weights = bootstrap_weights(topics, len(scores), rng)
         alone.add(scores.mean(axis=-1))
@@ -163,11 +185,13 @@ def all_worlds(
 class _Tally:
     """Counts over the worlds seen so far."""
 
-    def __init__(self, systems: tuple[str, ...], over: str, reference: Floats, seed: int) -> None:
+    def __init__(
+        self, systems: tuple[str, ...], over: str, reference: Floats, seed: int, point: Floats | None = None
+    ) -> None:
         size = len(systems)
         if size < 2:
             raise DataError(f"there is one system ({systems[0]}) and nothing to compare it with; give two or more")
-        self.systems, self.over, self.reference, self.count = systems, over, reference, 0
+        self.systems, self.over, self.reference, self.point, self.count = systems, over, reference, point, 0
         self.rng = np.random.default_rng([seed, 3])
         self.sums, self.squares = np.zeros(size), np.zeros(size)
         self.centre = reference  # sums are of differences from it, so that squares lose no digits
@@ -229,6 +253,7 @@ class _Tally:
             higher=self.higher,
             tied=self.tied,
             ranks=self.ranks,
+            point=self.point,
         )
 
 
