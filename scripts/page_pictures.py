@@ -35,8 +35,8 @@ KEPT = (
 COLOURS = 128  # enough for flat pages, and a third of the size
 
 
-def take(folder: Path, wanted: list[tuple[str, str]]) -> list[Path]:
-    """One PNG for each page and look, named after both."""
+def take(folder: Path, wanted: list[tuple[str, str]], whole: bool) -> list[Path]:
+    """One PNG for each page and look, named after both; `whole` shows small screens down to the end."""
     made = []
     folder.mkdir(parents=True, exist_ok=True)
     with page_server(all_pages()) as address, browser() as opened:
@@ -45,7 +45,7 @@ def take(folder: Path, wanted: list[tuple[str, str]]) -> list[Path]:
             for name in [name for name, at in wanted if at == look]:
                 page.goto(f"{address}/{name}")
                 path = folder / f"{name}-{look}.png"
-                page.screenshot(path=path, full_page=look in ("phone", "zoom"))
+                page.screenshot(path=path, full_page=whole and look in ("phone", "zoom"))
                 shrink(path)
                 made.append(path)
             page.close()
@@ -61,10 +61,10 @@ def shrink(path: Path) -> None:
 
 def main(arguments: list[str]) -> None:
     if not arguments:
-        made = take(ROOT / "docs" / "pictures", list(KEPT))
+        made = take(ROOT / "docs" / "pictures", list(KEPT), whole=False)
     else:
         names = arguments[1:] or list(all_pages())
-        made = take(Path(arguments[0]), [(name, look) for name in names for look in LOOKS])
+        made = take(Path(arguments[0]), [(name, look) for name in names for look in LOOKS], whole=True)
     for path in made:
         print(f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}  {path.stat().st_size // 1024} kB")
 

@@ -51,7 +51,7 @@ def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
     contexts, complaints = [], []
 
     def make(width: int = 1280, height: int = 800, **options: object) -> Page:
-        context = chromium.new_context(viewport={"width": width, "height": height}, **options)  # type: ignore[arg-type]
+        context = chromium.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)  # type: ignore[arg-type]
         context.set_default_timeout(8000)
         contexts.append(context)
         page = context.new_page()

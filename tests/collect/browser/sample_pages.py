@@ -118,7 +118,8 @@ BOUNDED = scale_input("bounded", "number", low="0", high="100")
 S100 = scale_input("s100", "slider", low="0", high="100")
 
 SIDES = tuple(
-    pages.Choice(side, SAY(f"pair.preference.{side}"), key=str(number)) for number, side in enumerate(("left", "right"), 1)
+    pages.Choice(side, SAY(f"pair.preference.{side}"), key=str(number))
+    for number, side in enumerate(("left", "right"), 1)
 )
 
 
@@ -149,11 +150,18 @@ def before_work() -> dict[str, pages.Page]:
     instructions = SAY(
         "instructions.documents", total=8, question=SAY("scale.magnitude.question"), comment=SAY("instructions.comment")
     )
-    answers = ("A price list of kettles", "How citric acid frees a kettle of scale", "Why tap water is hard", "A tea shop")
+    answers = (
+        "A price list of kettles",
+        "How citric acid frees a kettle of scale",
+        "Why tap water is hard",
+        "A tea shop",
+    )
     return {
         "consent": pages.Consent(
             **common(title=SAY("consent.title")),
-            text=as_html(SAY("consent.text", details="The study is led by the reading room. Write to reading@example.org.")),
+            text=as_html(
+                SAY("consent.text", details="The study is led by the reading room. Write to reading@example.org.")
+            ),
             agree=SAY("consent.agree"),
             disagree=SAY("consent.disagree"),
         ),
@@ -173,7 +181,7 @@ def before_work() -> dict[str, pages.Page]:
             widest=260,
         ),
         "topic": pages.TopicPage(
-            **common(title=SAY("page.topic")),
+            **common(title=SAY("page.topic"), notice=SAY("practice.passed")),
             topic=TOPIC,
             ready=SAY("ready.text", total=8, minutes=9),
             unit_progress=pages.Progress(2, 4, "Task 2 of 4"),
@@ -190,7 +198,9 @@ def before_work() -> dict[str, pages.Page]:
             topic=TOPIC,
             text=as_html(SAY("quiz.text", total=4, needed=3)),
             left=pages.Document(WORDS["document_left"], "", "Boil water with two spoons of citric acid, then rinse."),
-            right=pages.Document(WORDS["document_right"], "", "The tea shop has moved to the other side of the street."),
+            right=pages.Document(
+                WORDS["document_right"], "", "The tea shop has moved to the other side of the street."
+            ),
             question=SAY("pair.preference.question"),
             choices=SIDES,
             progress=pages.Progress(1, 4, "1 of 4"),

@@ -1,7 +1,7 @@
 """From consent to code in a real browser on a real server: every scale, by mouse and by keyboard, small and large."""
 
 import pytest
-from walk import Keyboard, Mouse, kind, position, walk
+from walk import Keyboard, Mouse, kind, position, wait_for_position, walk
 
 SCALES = ["binary", "ordinal", "magnitude", "bounded", "s100", "pairs"]
 
@@ -36,7 +36,9 @@ def check_stored(server, number, scale, value):
 @pytest.mark.parametrize("scale", SCALES)
 def test_by_mouse(open_page, servers, scale):
     seen, number = journey(open_page(), servers(scale), Mouse())
-    check_stored(servers(scale), number, scale, {"magnitude": {20}, "bounded": {20}, "s100": {*range(75, 86)}}.get(scale, {1}))
+    check_stored(
+        servers(scale), number, scale, {"magnitude": {20}, "bounded": {20}, "s100": {*range(75, 86)}}.get(scale, {1})
+    )
     first = {"magnitude": ["practice"] * 3}.get(scale, [])
     last = ["quiz"] if scale == "pairs" else []
     judged = ["pair" if scale == "pairs" else "document"] * 4
@@ -126,12 +128,12 @@ def test_back_shows_the_answer_and_a_changed_one_takes_its_place(open_page, serv
     walk(page, Keyboard(), until="document")
     Keyboard().document(page)
     page.keyboard.press("b")
-    page.wait_for_function("document.querySelector('progress').value === 1")
+    wait_for_position(page, 1)
     assert page.locator("#value").input_value() == "80"
     assert page.evaluate("document.activeElement.id") == "title"
     page.locator("#value").fill("7.5")
     page.keyboard.press("Enter")  # in a field: on, never back
-    page.wait_for_function("document.querySelector('progress').value === 2")
+    wait_for_position(page, 2)
     assert [row.value for row in server.answers(number)] == [7.5]
     assert [row.value for row in server.all_answers(number)] == [80, 7.5]
     assert "back" in server.events(number)

@@ -15,6 +15,10 @@ def position(page: Page) -> int:
     return int(page.locator("progress").get_attribute("value") or 0)
 
 
+def wait_for_position(page: Page, number: int) -> None:
+    page.locator(f'progress[value="{number}"]').wait_for()
+
+
 def step(page: Page) -> str:
     return page.locator("#sheet").get_attribute("data-step") or ""
 

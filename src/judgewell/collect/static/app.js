@@ -25,8 +25,8 @@ function start() {
     away: () => openBanner("away"),
     lost: refresh,
   });
-  sheet.addEventListener("input", () => {
-    if (sending) return;
+  sheet.addEventListener("input", (event) => {
+    if (sending || !event.target.name) return; // what has no name is not part of the answer
     setStatus("unsaved");
     keepDraft(sheet);
   });
@@ -93,6 +93,11 @@ document.addEventListener("submit", (event) => {
   if (event.target.getAttribute("action") !== "/work") return;
   event.preventDefault();
   send(contents(event.target, event.submitter));
+});
+
+// The second click of a double click would answer the next page.
+document.addEventListener("click", (event) => {
+  if (event.detail > 1 && event.target.closest("button[name=action]")) event.preventDefault();
 });
 
 // A page that the browser kept from before may be out of date.
