@@ -196,3 +196,22 @@ def test_the_code_is_copied(open_page, sample_address):
     page.locator("[data-copy]").click()
     page.locator("[data-copy]", has_text="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == "C1X2K9"
+
+
+def test_plain_text_flows_and_lists_and_tables_keep_their_shape(open_page, sample_address):
+    page = open_page()
+    page.goto(f"{sample_address}/ordinal")
+    look = "p => getComputedStyle(p).whiteSpace"
+    assert page.locator(".text p", has_text="Limescale is what").evaluate(look) == "normal"
+    assert page.locator(".text p", has_text="the juice of two lemons").evaluate(look) == "pre-line"
+    assert page.locator(".text pre").inner_text().startswith("Substance        Amount")
+
+
+def test_a_printed_pair_shows_all_of_both_documents(open_page, sample_address):
+    page = open_page()
+    page.goto(f"{sample_address}/pair")
+    page.emulate_media(media="print")
+    hidden = page.evaluate("""() => [...document.querySelectorAll('.document-body, .topic-parts')]
+        .filter(part => part.scrollHeight > part.clientHeight + 1).length""")
+    assert hidden == 0
+    assert not page.locator("button[value=next]").is_visible()

@@ -173,3 +173,33 @@ def test_the_next_document_shows_without_a_wait(at_work):
         document.querySelector('button[value=next]').click();
     })""")
     assert taken < 1000
+
+
+def test_that_words_were_marked_is_stored_with_the_answer(at_work):
+    server, page, number = at_work()
+    page.keyboard.press("h")
+    Mouse().document(page)
+    assert page.locator("#highlight").is_checked()  # as the assessor left it
+    page.keyboard.press("h")
+    Mouse().document(page)
+    Mouse().document(page)
+    assert [row.highlight for row in server.answers(number)] == [True, True, False]
+
+
+def test_who_was_away_too_long_is_told_and_goes_on(at_work):
+    server, page, number = at_work()
+    page.route("**/work/alive", lambda route: route.fulfill(json={"alive": False, "current": True, "seconds": 0}))
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.locator("#banner", has_text="You were away").wait_for()
+    Mouse().document(page)
+    assert not page.locator("#banner").is_visible()
+    assert len(server.answers(number)) == 1
+
+
+def test_the_open_page_reports_itself(at_work):
+    _, page, _ = at_work()
+    with page.expect_response("**/work/alive") as answered:
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    assert answered.value.json() == {"alive": True, "current": True, "seconds": 600}
+    page.wait_for_timeout(200)
+    assert not page.locator("#banner").is_visible()
