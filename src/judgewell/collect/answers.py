@@ -116,6 +116,7 @@ def _seconds(text: str) -> float | None:
     )
 
 
+_INSERT = sa.insert(answers)
 _CURRENT = sa.select(answers).where(
     answers.c.assessor == sa.bindparam("assessor"),
     answers.c.unit == sa.bindparam("unit"),
@@ -140,7 +141,7 @@ def standing_answers(connection: sa.Connection, state: State) -> list[sa.Row[Any
 
 def keep(connection: sa.Connection, state: State, answer: Answer, visit: Visit, now: float) -> None:
     """Store the answer at the assessor's position; one that stood there stays as an earlier revision."""
-    before = current_answer(connection, state, state.position)
+    before = current_answer(connection, state, state.position) if state.position <= state.reached else None
     away_active, away_idle = _visits_without_answer(connection, state)
     if before is not None:
         connection.execute(sa.update(answers).where(answers.c.number == before.number).values(current=False))
@@ -162,7 +163,7 @@ def keep(connection: sa.Connection, state: State, answer: Answer, visit: Visit, 
         "at": now,
         **answer.columns,
     }
-    connection.execute(sa.insert(answers), row)
+    connection.execute(_INSERT, row)
 
 
 def _visits_without_answer(connection: sa.Connection, state: State) -> tuple[float, float]:

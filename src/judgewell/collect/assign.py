@@ -106,6 +106,13 @@ def outlook(connection: sa.Connection, served: Served, state: State, now: float)
     return max(0.0, min(float(seen) + SILENT, float(expires)) - now)
 
 
+_SEEN = (
+    sa.update(reservations)
+    .where(reservations.c.number == sa.bindparam("reservation"))
+    .values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
+)
+
+
 def stay(connection: sa.Connection, served: Served, state: State, now: float, *, stepped: bool) -> str:
     """A sign of life: the reservation lives on, or comes back to life, or goes on as late. Its state now.
 
@@ -123,7 +130,9 @@ def stay(connection: sa.Connection, served: Served, state: State, now: float, *,
         new = "live" if _take_back(connection, holding.unit) else "late"
         values |= {"state": new, "late": new == "late"}
         log(connection, state, now, "came back", late=new == "late")
-    connection.execute(sa.update(reservations).where(reservations.c.number == holding.number).values(values))
+        connection.execute(sa.update(reservations).where(reservations.c.number == holding.number).values(values))
+    else:
+        connection.execute(_SEEN, {"reservation": holding.number, "new_seen": now, "new_expires": until})
     return new
 
 

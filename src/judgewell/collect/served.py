@@ -81,6 +81,7 @@ class Served:
         default_factory=lambda: Lately(SHOWN_LATELY, lambda doc: len(doc.text) + len(doc.html) + 500)
     )
     _units: Lately[int, tuple[Item, ...]] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
+    _made: dict[Hashable, Any] = field(default_factory=dict)
     _topics: Lately[str, pages.Topic] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
 
     def say(self, key: str, **values: object) -> str:
@@ -90,6 +91,13 @@ class Served:
     def show(self, key: str, **values: object) -> Markup:
         """A text of the catalogue as safe HTML."""
         return as_html(self.texts.text(key, **values))
+
+    def once(self, key: Hashable, make: Callable[[], V]) -> V:
+        """What is the same on many pages, made once; the keys are few: scales, and sizes of units."""
+        if key not in self._made:
+            self._made[key] = make()
+        found: V = self._made[key]
+        return found
 
     @cached_property
     def title(self) -> str:

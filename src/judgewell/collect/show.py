@@ -210,16 +210,17 @@ def _sides(served: Served, sides: tuple[str, ...]) -> tuple[pages.Choice, ...]:
 def _judge(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
     position, size = state.position, state.held.size
     if "typed" not in common:
-        before = current_answer(connection, state, position)
+        before = current_answer(connection, state, position) if position <= state.reached else None
         common["typed"] = {name: tuple(values) for name, values in before.typed.items()} if before else {}
     checks, work = served.study.checks, served.study.work
     comment = None
     if checks.comment:
         comment = pages.CommentBox(served.say("comment.label"), served.say("comment.placeholder"), checks.comment)
+    topic = served.topic(connection, state.held.topic)
     shared: Common = {
         **common,
-        "title": served.topic(connection, state.held.topic).title,
-        "topic": served.topic(connection, state.held.topic),
+        "title": topic.title,
+        "topic": topic,
         "progress": _progress(served, position, size),
         "unit_progress": _unit_progress(served, state),
         "can_go_back": position > 1 and may_go_back(served, state),
@@ -227,21 +228,22 @@ def _judge(connection: sa.Connection, served: Served, state: State, common: Comm
         "revising": state.held.revisions > 0,
         "can_highlight": work.highlight,
         "comment": comment,
-        "help": _how_it_works(served, state),
+        "help": served.once(("help", state.held.scale, size), lambda: _how_it_works(served, state)),
     }
     item = served.items(connection, state.held.unit)[position - 1]
     scale = scale_of(served, state)
     if scale is not None:
-        document = replace(served.document(connection, item.doc), label=served.say("page.document"))
-        return pages.DocumentPage(**shared, document=document, scale=_scale_input(served, scale))
+        document = replace(served.document(connection, item.doc), label=served.words["document"])
+        asked = served.once(("scale", state.held.scale), lambda: _scale_input(served, scale))
+        return pages.DocumentPage(**shared, document=document, scale=asked)
     sides = {"left": item.doc, "right": item.other or item.doc}
     both: Common = {}
     for side, number in sides.items():
         new = position > 1 and item.new in (side, "both")
-        label = served.say(f"page.document_{side}")
-        mark = served.say("page.document_new") if new else ""
+        label = served.words[f"document_{side}"]
+        mark = served.words["document_new"] if new else ""
         both[side] = replace(served.document(connection, number), label=label, new=new, mark=mark)
-    return pages.PairPage(**shared, **both, questions=_pair_questions(served))
+    return pages.PairPage(**shared, **both, questions=served.once("pairs", lambda: _pair_questions(served)))
 
 
 def may_go_back(served: Served, state: State) -> bool:

@@ -8,7 +8,7 @@ steps that were accepted: a request that was made for another turn changes nothi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -44,6 +44,11 @@ class State:
     scratch: Mapping[str, Any]
     moved: float
     holding: Holding | None
+
+    @property
+    def reached(self) -> int:
+        """The last position of the unit that has an answer."""
+        return int(self.scratch.get("reached", 0))
 
     @property
     def held(self) -> Holding:
@@ -98,7 +103,14 @@ def load(connection: sa.Connection, assessor: int, *, lock: bool = False) -> Sta
     return State(*person[:7], holding)
 
 
-_MOVE = sa.update(assessors).where(assessors.c.number == sa.bindparam("assessor"))
+_MOVED = ("stage", "position", "turn", "scratch", "moved", "reservation")
+_MOVE = (
+    sa.update(assessors)
+    .where(assessors.c.number == sa.bindparam("assessor"))
+    .values(
+        {name: sa.bindparam(f"new_{name}") for name in ("stage", "position", "turn", "scratch", "moved", "reservation")}
+    )
+)
 
 
 def move(
@@ -108,22 +120,32 @@ def move(
     stage: str,
     position: int = 0,
     *,
+    reservation: int | None = None,
     forget: bool = True,
     **values: Any,
-) -> None:
-    """Bring the assessor to a stage; the step is used up. What the stage gathered is forgotten unless told otherwise.
+) -> State:
+    """Bring the assessor to a stage, with another unit where one is named; the step is used up.
 
-    Values named `keep_…` are remembered for good, all others until the next stage.
+    What the stage gathered is forgotten unless told otherwise. Values named `keep_…` are remembered for good, all others
+    until the next step. What it gives back has the unit in hand as it was.
     """
-    scratch = dict(state.scratch)
-    if forget:
-        scratch = {name: value for name, value in scratch.items() if name.startswith("keep_")}
-    columns: dict[str, Any] = {name: values.pop(name) for name in ("reservation", "consented") if name in values}
-    new: dict[str, Any] = {"stage": stage, "position": position, "turn": state.turn + 1, "moved": now, **columns}
-    scratch.update(values)
-    if scratch != state.scratch:
-        new["scratch"] = scratch
-    connection.execute(_MOVE.values(new), {"assessor": state.assessor})
+    scratch = {name: value for name, value in state.scratch.items() if not forget or name.startswith("keep_")}
+    new = replace(state, stage=stage, position=position, turn=state.turn + 1, scratch=scratch | values, moved=now)
+    if reservation is None and state.holding is not None:
+        reservation = state.holding.number
+    connection.execute(
+        _MOVE,
+        {
+            "assessor": state.assessor,
+            "new_stage": stage,
+            "new_position": position,
+            "new_turn": new.turn,
+            "new_scratch": new.scratch,
+            "new_moved": now,
+            "new_reservation": reservation,
+        },
+    )
+    return new
 
 
 def log(

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from judgewell.collect import pages
 from judgewell.collect.answers import Form, NotTaken, first, keep, read_answer, read_visit, standing_answers
 from judgewell.collect.assign import close, reserve, stay
-from judgewell.collect.schema import closing, reservations, study, units
+from judgewell.collect.schema import assessors, closing, reservations, study, units
 from judgewell.collect.served import Served
 from judgewell.collect.show import closing_questions, may_go_back, page_of, practice_lines, scale_of
 from judgewell.collect.state import State, judge, load, log, move
@@ -49,8 +49,8 @@ class Step:
     def action(self) -> str:
         return first(self.form, "action") or "next"
 
-    def go(self, stage: str, position: int = 0, **values: Any) -> None:
-        move(self.connection, self.state, self.now, stage, position, **values)
+    def go(self, stage: str, position: int = 0, **values: Any) -> State:
+        return move(self.connection, self.state, self.now, stage, position, **values)
 
     def verdict(self, name: str, attempt: int, verdict: Verdict) -> None:
         judge(self.connection, self.state, self.now, name, attempt, verdict)
@@ -68,40 +68,39 @@ def take(connection: sa.Connection, served: Served, assessor: int, turn: int, fo
     held = stay(connection, served, state, now, stepped=True) if state.holding else ""
     step = Step(connection, served, state, form, now, held)
     try:
-        _HANDLERS[state.stage](step)
+        new = _HANDLERS[state.stage](step)
     except NotTaken as problem:
         log(connection, state, now, "not taken", state.position or None, reason=problem.reason)
         return Taken(page_of(connection, served, state, problem=problem.said, typed=form), "not taken")
-    new = load(connection, assessor) or state
+    if new.stage != state.stage:  # the unit in hand may be another, or changed
+        new = load(connection, assessor) or new
     return Taken(page_of(connection, served, new), "waiting" if new.stage == "waiting" else "taken")
 
 
-def _consent(step: Step) -> None:
+def _consent(step: Step) -> State:
     if step.action == "disagree":
-        step.go("declined")
-    elif step.action == "agree":
-        _begin(step, consented=step.now)
-    else:
-        raise NotTaken(step.served.say("refused.no_choice", choices=_consent_choices(step.served)), "no choice")
+        return step.go("declined")
+    if step.action == "agree":
+        who = assessors.c.number == step.state.assessor
+        step.connection.execute(sa.update(assessors).where(who).values(consented=step.now))
+        return _begin(step)
+    raise NotTaken(step.served.say("refused.no_choice", choices=_consent_choices(step.served)), "no choice")
 
 
 def _consent_choices(served: Served) -> str:
     return ", ".join((served.say("consent.agree"), served.say("consent.disagree")))
 
 
-def _begin(step: Step, **values: Any) -> None:
+def _begin(step: Step) -> State:
     """Take a unit, or wait for one."""
     reservation = reserve(step.connection, step.served, step.state, step.now)
     if reservation is None:
-        step.go("waiting", **values)
-        return
+        return step.go("waiting")
     scale = _scale_name(step.connection, reservation)
     instructed = step.state.scratch.get("keep_instructed")
-    values |= {"reservation": reservation}
     if instructed != scale:
-        step.go("instructions", keep_instructed=scale, **values)
-    else:
-        step.go("topic", **values)
+        return step.go("instructions", reservation=reservation, keep_instructed=scale)
+    return step.go("topic", reservation=reservation)
 
 
 def _scale_name(connection: sa.Connection, reservation: int) -> str:
@@ -109,22 +108,20 @@ def _scale_name(connection: sa.Connection, reservation: int) -> str:
     return connection.execute(query.where(reservations.c.number == reservation)).scalar() or "pairs"
 
 
-def _waiting(step: Step) -> None:
-    _begin(step)
+def _waiting(step: Step) -> State:
+    return _begin(step)
 
 
-def _instructions(step: Step) -> None:
+def _instructions(step: Step) -> State:
     if step.served.study.checks.practice and "keep_practised" not in step.state.scratch:
-        step.go("practice", 1, numbers=[], tried=0)
-    else:
-        step.go("topic")
+        return step.go("practice", 1, numbers=[], tried=0)
+    return step.go("topic")
 
 
-def _practice(step: Step) -> None:
+def _practice(step: Step) -> State:
     section, scratch = step.served.study.checks.practice, step.state.scratch
     if section is None:
-        step.go("topic")
-        return
+        return step.go("topic")
     try:
         number = Magnitude().read(first(step.form, "value"))
     except Refused as refused:
@@ -132,45 +129,41 @@ def _practice(step: Step) -> None:
     lines, numbers = practice_lines(step.served, step.state), [*scratch["numbers"], number]
     log(step.connection, step.state, step.now, "practice", step.state.position, number=number)
     if len(numbers) < len(lines):
-        step.go("practice", len(numbers) + 1, forget=False, numbers=numbers, notice="")
-        return
+        return step.go("practice", len(numbers) + 1, forget=False, numbers=numbers, notice="")
     tried = scratch["tried"] + 1
     verdict = section.check()(numbers, lines, tried)
     step.verdict("practice", tried, verdict)
     if verdict:
-        step.go("topic", keep_practised=True, notice=step.served.say("practice.passed"))
-    elif verdict.again:
-        step.go("practice", 1, numbers=[], tried=tried, notice=verdict.said(step.served.texts))
-    else:
-        _stop(step, "failed_practice", verdict, last=True)
+        return step.go("topic", keep_practised=True, notice=step.served.say("practice.passed"))
+    if verdict.again:
+        return step.go("practice", 1, numbers=[], tried=tried, notice=verdict.said(step.served.texts))
+    return _stop(step, "failed_practice", verdict, last=True)
 
 
-def _stop(step: Step, ending: str, verdict: Verdict, *, last: bool) -> None:
+def _stop(step: Step, ending: str, verdict: Verdict, *, last: bool) -> State:
     """An end at the door: a request to return, never a rejection; another unit may be tried unless it is the last."""
     close(step.connection, step.state, step.held, step.now, ending)
     kept = {"keep_stopped": True} if last else {}
-    step.go("stopped", ending=ending, notice=verdict.said(step.served.texts), **kept)
+    return step.go("stopped", ending=ending, notice=verdict.said(step.served.texts), **kept)
 
 
-def _topic(step: Step) -> None:
+def _topic(step: Step) -> State:
     if step.served.questions_about(step.state.held.topic):
-        step.go("comprehension", 1, chosen=[])
-    else:
-        _after_comprehension(step)
+        return step.go("comprehension", 1, chosen=[])
+    return _after_comprehension(step)
 
 
-def _after_comprehension(step: Step, notice: str = "") -> None:
+def _after_comprehension(step: Step, notice: str = "") -> State:
     quiz, topic = step.served.study.checks.quiz, step.state.held.topic
     pairs = [pair for pair in quiz.pair if pair.topic in (None, topic)] if quiz else []
     passed = step.state.scratch.get("keep_quiz", [])
     own = topic if any(pair.topic for pair in pairs) else ""
     if pairs and own not in passed:
-        step.go("quiz", 1, sides=[], notice=notice)
-    else:
-        step.go("judge", 1, notice=notice)
+        return step.go("quiz", 1, sides=[], notice=notice)
+    return step.go("judge", 1, notice=notice)
 
 
-def _comprehension(step: Step) -> None:
+def _comprehension(step: Step) -> State:
     asked = step.served.questions_about(step.state.held.topic)
     check = asked[step.state.position - 1].check()
     typed = first(step.form, "choice")
@@ -180,16 +173,15 @@ def _comprehension(step: Step) -> None:
     verdict = check(chosen)
     step.verdict("comprehension", len(chosen), verdict)
     if verdict and step.state.position < len(asked):
-        step.go("comprehension", step.state.position + 1, chosen=[])
-    elif verdict:
-        _after_comprehension(step, step.served.say("comprehension.passed"))
-    elif verdict.again:
-        step.go("comprehension", step.state.position, chosen=chosen, notice=verdict.said(step.served.texts))
-    else:
-        _stop(step, "failed_comprehension", verdict, last=False)
+        return step.go("comprehension", step.state.position + 1, chosen=[])
+    if verdict:
+        return _after_comprehension(step, step.served.say("comprehension.passed"))
+    if verdict.again:
+        return step.go("comprehension", step.state.position, chosen=chosen, notice=verdict.said(step.served.texts))
+    return _stop(step, "failed_comprehension", verdict, last=False)
 
 
-def _quiz(step: Step) -> None:
+def _quiz(step: Step) -> State:
     section, topic = step.served.study.checks.quiz, step.state.held.topic
     side = first(step.form, "preferred")
     if section is None or side not in ("left", "right"):
@@ -198,35 +190,31 @@ def _quiz(step: Step) -> None:
     check, sides = section.check(topic), [*step.state.scratch["sides"], side]
     log(step.connection, step.state, step.now, "quiz", step.state.position, preferred=side)
     if len(sides) < len(check.right):
-        step.go("quiz", len(sides) + 1, sides=sides)
-        return
+        return step.go("quiz", len(sides) + 1, sides=sides)
     verdict = check(sides)
     step.verdict("quiz", 1, verdict)
     own = topic if any(pair.topic == topic for pair in section.pair) else ""
     if verdict:
         passed = [*step.state.scratch.get("keep_quiz", []), own]
-        step.go("judge", 1, keep_quiz=passed, notice=verdict.said(step.served.texts))
-    else:
-        _stop(step, "failed_quiz", verdict, last=not own)
+        return step.go("judge", 1, keep_quiz=passed, notice=verdict.said(step.served.texts))
+    return _stop(step, "failed_quiz", verdict, last=not own)
 
 
-def _judge(step: Step) -> None:
+def _judge(step: Step) -> State:
     state = step.state
     visit = read_visit(step.form, step.now - state.moved)
     if step.action == "back" and state.position > 1 and may_go_back(step.served, state):
         log(step.connection, state, step.now, "back", state.position, active=visit.active, idle=visit.idle)
         mine = reservations.c.number == state.held.number
         step.connection.execute(sa.update(reservations).where(mine).values(backs=reservations.c.backs + 1))
-        step.go("judge", state.position - 1)
-        return
+        return step.go("judge", state.position - 1, reached=state.reached)
     answer = read_answer(step.served, scale_of(step.served, state), step.form)
     keep(step.connection, state, answer, visit, step.now)
     if state.position == 1:
         _freeze(step.connection, step.now)
     if state.position < state.held.size:
-        step.go("judge", state.position + 1)
-    else:
-        _finish(step)
+        return step.go("judge", state.position + 1, reached=max(state.reached, state.position))
+    return _finish(step)
 
 
 def _freeze(connection: sa.Connection, now: float) -> None:
@@ -234,7 +222,7 @@ def _freeze(connection: sa.Connection, now: float) -> None:
     connection.execute(sa.update(study).where(study.c.first_judgment.is_(None)).values(first_judgment=now))
 
 
-def _finish(step: Step) -> None:
+def _finish(step: Step) -> State:
     """The checks at the end of a unit: passed, to be revised, or failed."""
     state = step.state
     verdicts = _final_verdicts(step)
@@ -245,14 +233,14 @@ def _finish(step: Step) -> None:
     if failed and state.held.revisions < step.served.study.checks.revisions:
         mine = reservations.c.number == state.held.number
         step.connection.execute(sa.update(reservations).where(mine).values(revisions=state.held.revisions + 1))
-        step.go("revise")
-    elif [name for name in failed if name != "time"]:
+        return step.go("revise")
+    if [name for name in failed if name != "time"]:
         close(step.connection, state, step.held, step.now, "failed_quality")
-        step.go("stopped", ending="failed_quality", notice=step.served.say("check.revise_last"))
-    else:  # too little time alone is never held against anybody; its verdict is kept
-        close(step.connection, state, step.held, step.now, "completed")
-        count = int(state.scratch.get("keep_units", 0)) + 1
-        step.go("done" if count > 1 else "questionnaire", keep_units=count)
+        return step.go("stopped", ending="failed_quality", notice=step.served.say("check.revise_last"))
+    # Too little time alone is never held against anybody; its verdict is kept.
+    close(step.connection, state, step.held, step.now, "completed")
+    count = int(state.scratch.get("keep_units", 0)) + 1
+    return step.go("done" if count > 1 else "questionnaire", keep_units=count)
 
 
 def _final_verdicts(step: Step) -> dict[str, Verdict]:
@@ -275,11 +263,11 @@ def _final_verdicts(step: Step) -> dict[str, Verdict]:
     return found
 
 
-def _revise(step: Step) -> None:
-    step.go("judge", 1)
+def _revise(step: Step) -> State:
+    return step.go("judge", 1, reached=step.state.held.size)
 
 
-def _questionnaire(step: Step) -> None:
+def _questionnaire(step: Step) -> State:
     for question in closing_questions(step.served):
         allowed = {choice.value for choice in question.choices}
         answers = [text.strip()[:LONGEST_TEXT] for text in step.form.get(question.name, ()) if text.strip()]
@@ -289,21 +277,20 @@ def _questionnaire(step: Step) -> None:
             raise NotTaken(step.served.say("refused.no_choice", choices=question.question), "no choice")
         row = {"assessor": step.state.assessor, "reservation": step.state.held.number, "name": question.name}
         step.connection.execute(sa.insert(closing), {**row, "answer": answers, "at": step.now})
-    step.go("done")
+    return step.go("done")
 
 
-def _more(step: Step) -> None:
+def _more(step: Step) -> State:
     if step.action == "more" and "keep_stopped" not in step.state.scratch:
-        _begin(step)
-    else:
-        raise NotTaken("", "nothing to do here")
-
-
-def _over(step: Step) -> None:
+        return _begin(step)
     raise NotTaken("", "nothing to do here")
 
 
-_HANDLERS: dict[str, Callable[[Step], None]] = {
+def _over(step: Step) -> State:
+    raise NotTaken("", "nothing to do here")
+
+
+_HANDLERS: dict[str, Callable[[Step], State]] = {
     "consent": _consent,
     "waiting": _waiting,
     "instructions": _instructions,
