@@ -21,7 +21,7 @@ from measure import LIMIT, PEAK_UNIT, Outcome, Row
 
 HERE = Path(__file__).parent
 STRENGTHS, RATIOS, MAGNITUDES = "strengths", "ratios", "magnitudes"
-EXACT = ("judgewell", "choix.ilsr_pairwise", "choix.ilsr_pairwise_dense")
+EXACT = ("judgewell, from a table of ids", "judgewell, from counts", "choix.ilsr_pairwise", "choix.ilsr_pairwise_dense")
 ROUGH = ("choix.lsr_pairwise", "choix.lsr_pairwise_dense", "choix.rank_centrality")
 GROWTH = ((1_000, 30_000), (10_000, 300_000), (100_000, 3_000_000))
 
@@ -71,8 +71,8 @@ def timed(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
 
 
 def strengths(tool: str, items: int, count: int) -> tuple[float, str]:
-    """Bradley-Terry from answers in memory: a table of ids for us, what choix takes for choix; the estimates of exact
-    tools are compared with the ones choix gives."""
+    """Bradley-Terry from answers in memory: a table of ids or counts for us, a list of pairs or a matrix of counts for
+    choix; our estimates are compared with the ones choix gives."""
     import choix
     import numpy as np
     import polars as pl
@@ -85,13 +85,16 @@ def strengths(tool: str, items: int, count: int) -> tuple[float, str]:
     winner, loser = np.where(won, left, right), np.where(won, right, left)
     matrix = np.zeros((items, items))
     np.add.at(matrix, (winner, loser), 1)
-    if tool == "judgewell":
-        from judgewell.scaling.preference import bradley_terry
+    if tool.startswith("judgewell"):
+        from judgewell.scaling.preference import bradley_terry, fit_strengths
 
         ids = pl.Series([f"document-{number:05d}" for number in range(items)])
         frame = pl.DataFrame({"left": ids.gather(left), "right": ids.gather(right)})
         frame = frame.with_columns(topic=pl.lit("1"), preferred=pl.Series(np.where(won, "left", "right")))
         seconds, fit = timed(lambda: bradley_terry(frame), 3)
+        if tool.endswith("counts"):
+            cells = fit.cells
+            seconds, fit = timed(lambda: fit_strengths(cells), 3)
         known = choix.ilsr_pairwise_dense(matrix)
         away = float(np.abs(fit.theta - (known - known.mean())).max())
         return seconds, "" if away < 1e-6 else f"{away:.1e} away from choix"
@@ -197,7 +200,7 @@ def section(found: Sequence[Row]) -> str:
 def strength_lines(found: Sequence[Row]) -> Iterator[str]:
     yield "| case | tool | gives | median s | fastest s | ratio |"
     yield "|---|---|---|---:|---:|---:|"
-    peers = [row.median for row in found if row.tool in EXACT[1:] and not row.failure]
+    peers = [row.median for row in found if row.tool in EXACT[2:] and not row.failure]
     for row in found:
         gives = "maximum likelihood" if row.tool in EXACT else "approximation"
         ratio = f"{row.median / min(peers):.3f}" if peers and not row.failure else ""

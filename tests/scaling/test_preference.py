@@ -143,6 +143,12 @@ def test_shared_cases_at_default_settings(data: Path, case: str) -> None:
     )
 
 
+def test_a_long_chain_is_solved_as_well() -> None:
+    """Neighbours beat each other 3 to 1 along a chain: the log strengths differ by log 3 at every link."""
+    data = [pair for n in range(300) for pair in [(n, n + 1)] * 3 + [(n + 1, n)]]
+    assert np.diff(bradley_terry(wins(data)).theta) == pytest.approx(np.full(300, -np.log(3)), abs=1e-7)
+
+
 def test_a_tie_is_half_a_win_for_each() -> None:
     data = random_wins(3, items=5, count=30)
     tied = (

@@ -81,7 +81,7 @@ class Method:
 
     def __str__(self) -> str:
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        given = [f"{name}={_spelled(value)}" for name, value in self.options().items() if value != defaults[name]]
+        given = [f"{name}={spelled(value)}" for name, value in self.options().items() if value != defaults[name]]
         return self.name + (f"({','.join(given)})" if given else "")
 
 
@@ -90,9 +90,10 @@ def _hints(method: type[Method]) -> dict[str, Any]:
     return {name: hint for name, hint in get_type_hints(method).items() if name in fields}
 
 
-def _spelled(value: Any) -> str:
+def spelled(value: Any) -> str:
+    """An option's value as it is written in a name."""
     if isinstance(value, tuple):
-        return ";".join(map(_spelled, value))
+        return ";".join(map(spelled, value))
     if isinstance(value, float):
         return repr(int(value)) if value.is_integer() else repr(value)
     text = str(value).lower() if isinstance(value, bool) or value is None else str(value)

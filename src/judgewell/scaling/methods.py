@@ -8,7 +8,7 @@ from typing import Any
 
 from judgewell.errors import InputError
 from judgewell.scaling import grade_methods, magnitude_methods, pair_methods, predicted_methods
-from judgewell.scaling.method import Method, build
+from judgewell.scaling.method import Method, build, spelled
 
 FAMILIES = (magnitude_methods, grade_methods, pair_methods, predicted_methods)  # importing them makes them known
 
@@ -54,7 +54,7 @@ def listing() -> str:
     """Each method in two lines: its name, options and purpose; what it takes and where it comes from."""
     lines = []
     for name, method in methods().items():
-        said = ", ".join(f"{key}={'none' if value is None else value}" for key, value in method().options().items())
+        said = ", ".join(f"{key}={spelled(value)}" for key, value in method().options().items())
         lines.append(f"{name}: {method.purpose}")
         lines.append(f"  takes {method.takes}; options {said or 'none'}; {method.source}")
     return "\n".join(lines)

@@ -18,7 +18,7 @@ from judgewell.scaling.laplacian import Array, Index, System, components_of, lap
 Ties = Literal["half", "skip", "error"]
 
 STEPS = 100
-TOLERANCE = 1e-9  # largest change of a log strength in the last step
+TOLERANCE = 1e-10  # largest error left in a log strength
 
 
 def compared(pairs: Any, ties: Ties = "half") -> pl.DataFrame:
@@ -194,8 +194,10 @@ def _newton(cells: Cells, hessian: _Hessian, labels: Index, prior: float) -> Arr
             slope = _centred(slope, labels)
         norm = float(np.linalg.norm(slope))
         first = first or norm or 1.0
-        step = hessian.solve(cells.count * chance * (1 - chance), slope, max(1e-6, min(0.05, norm / first)))
-        if np.max(np.abs(step), initial=0.0) < TOLERANCE:
+        exact = max(1e-8, min(0.05, norm / first))
+        step = hessian.solve(cells.count * chance * (1 - chance), slope, exact)
+        largest = float(np.max(np.abs(step), initial=0.0))
+        if largest * max(largest, exact) < TOLERANCE:  # what a further step would still change
             return theta + step
         length = 1.0
         while True:
