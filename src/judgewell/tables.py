@@ -272,7 +272,7 @@ def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str]
 def _typed(frame: pl.DataFrame, column: Column, where: _Where) -> pl.Series:
     """The column in its type: text ids stay text, numbers are never guessed from words."""
     if column.name not in frame.columns:
-        return pl.Series(column.name, [None] * len(frame), dtype=column.dtype)
+        return pl.Series(column.name, [None], dtype=column.dtype).new_from_index(0, len(frame))
     values = frame[column.name]
     if values.dtype == column.dtype:
         return values
