@@ -1,0 +1,51 @@
+"""What each document is really worth: drawn once from its known level, the same for everybody and every scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from judgewell.assessors.population import Population
+from judgewell.errors import DataError
+from judgewell.study.chance import generator
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The worth of documents in log odds, by topic and document."""
+
+    seed: int
+    grades: Mapping[tuple[str, str], float]  # expert grades, where there are any
+    known: Mapping[tuple[str, str], str]  # H or N, for documents that checks rest on
+    population: Population = field(default_factory=Population)
+
+    def worth(self, topic: str, doc: str) -> float:
+        """The document's worth for the topic: its level's mean and its own part."""
+        rng = generator(self.seed, "worth", topic, doc)
+        own, level_chance = float(rng.normal()), float(rng.random())
+        people = self.population
+        known = self.known.get((topic, doc))
+        if known in ("H", "N"):
+            return (people.known_high if known == "H" else people.known_low) + people.known * own
+        return people.levels[self._level((topic, doc), level_chance)] + people.document * own
+
+    def _level(self, pair: tuple[str, str], chance: float) -> int:
+        if pair not in self.grades:
+            shares = self.population.mixture
+            return next((n for n in range(len(shares)) if chance < sum(shares[: n + 1])), len(shares) - 1)
+        grade, top = self.grades[pair], len(self.population.levels) - 1
+        if grade != int(grade) or not 0 <= grade <= top:
+            raise DataError(
+                f"topic {pair[0]}, document {pair[1]}: grade {grade:g} is no level of synthetic assessors; "
+                f"use whole grades from 0 to {top}"
+            )
+        return int(grade)
+
+    def table(self, pairs: Iterable[tuple[str, str]]) -> pl.DataFrame:
+        """The worth of documents as a gains table: 1 / (1 + e^-worth), the share of relevance between 0 and 1."""
+        from math import exp
+
+        rows = [(topic, doc, 1 / (1 + exp(-self.worth(topic, doc)))) for topic, doc in pairs]
+        return pl.DataFrame(rows, schema={"topic": pl.String, "doc": pl.String, "gain": pl.Float64}, orient="row")
