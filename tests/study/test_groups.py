@@ -14,7 +14,7 @@ from judgewell.study.graphs import make_graphs, random_graph
 from judgewell.study.groups import groups_per_partition, make_groups, partitions_for, plan_groups
 from judgewell.study.sequences import breaks_in, exact_path, sequence
 
-# METHODS 13.6: topic, documents, partitions, groups, distinct documents known to be relevant
+# Yang et al. 2018, Table 1: topic, documents, partitions, groups, distinct documents known to be relevant
 ADCS = [
     (402, 278, 14, 532, 12),
     (403, 120, 6, 96, 8),
@@ -114,7 +114,7 @@ def test_without_the_search_pairs_repeat_as_chance_has_it():
     plan = plan_groups(216, high=27, low=27)
     made = make_groups(plan, generator(4), high=range(27), low=range(27, 54), avoid_repeats=False)
     met = {frozenset(pair) for pairs in made.pairs.tolist() for pair in pairs}
-    assert len(met) * 2 / 216 == pytest.approx(215 * (1 - (1 - 3 / 215) ** 11), abs=1.2)  # METHODS 1.10: 30.8 of 33
+    assert len(met) * 2 / 216 == pytest.approx(215 * (1 - (1 - 3 / 215) ** 11), abs=1.2)  # 30.8 of 33
 
 
 def test_the_pool_is_padded_from_outside_where_it_can_be():

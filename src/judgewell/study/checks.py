@@ -58,7 +58,7 @@ class Check:
 
 @dataclass(frozen=True)
 class PracticeLines(Check):
-    """Door: magnitudes of lines of different lengths must rise with the lengths (METHODS 2.1)."""
+    """Door: magnitudes of lines of different lengths must rise with the lengths (Turpin et al. 2015)."""
 
     lengths: tuple[float, ...] = (40, 120, 260)
     tries: int = 2
@@ -96,7 +96,7 @@ class PracticeLines(Check):
 
 @dataclass(frozen=True)
 class Comprehension(Check):
-    """Door: a question about the topic with several answers and at least two tries (METHODS 2.2).
+    """Door: a question about the topic with several answers and at least two tries (Turpin et al. 2015).
 
     Crowd platforms ask for two tries at least, and for a request to return the place instead of a rejection.
     """
@@ -137,7 +137,7 @@ class Comprehension(Check):
 
 @dataclass(frozen=True)
 class Quiz(Check):
-    """Door: known pairs with a pass mark (METHODS 2.8): 84 % of 12 are 11."""
+    """Door: known pairs with a pass mark (Yang et al. 2018): 84 % of 12 are 11."""
 
     right: tuple[Side, ...]
     pass_mark: float = 0.84
@@ -174,7 +174,7 @@ class Quiz(Check):
 
 @dataclass(frozen=True)
 class Syntax(Check):
-    """Answer: what was typed lies on the scale (METHODS 2.3)."""
+    """Answer: what was typed lies on the scale (Turpin et al. 2015)."""
 
     scale: Scale
 
@@ -212,7 +212,7 @@ class Comment(Check):
 
 @dataclass(frozen=True)
 class PairAgrees(Check):
-    """Answer: the three answers about a pair fit together (METHODS 2.9).
+    """Answer: the three answers about a pair fit together (Yang et al. 2018).
 
     The preferred document's number is the larger one, or both are 0; a number is above 0 exactly where the document
     was called relevant. Questions that were not asked are not compared.
@@ -246,7 +246,7 @@ class PairAgrees(Check):
 
 @dataclass(frozen=True)
 class KnownOrder(Check):
-    """End: the document known to be highly relevant stands above the one known not to be (METHODS 2.4)."""
+    """End: the document known to be highly relevant stands above the one known not to be (Turpin et al. 2015)."""
 
     ties: bool = False
 
@@ -268,7 +268,7 @@ class KnownOrder(Check):
 
 @dataclass(frozen=True)
 class KnownPairs(Check):
-    """End: the known relevant document was preferred in the known pairs (METHODS 2.10)."""
+    """End: the known relevant document was preferred in the known pairs (Yang et al. 2018)."""
 
     share: float = 1.0
 
@@ -285,7 +285,7 @@ class KnownPairs(Check):
 
 @dataclass(frozen=True)
 class LeastTime(Check):
-    """End: enough active time on every document (METHODS 2.5). It asks to revise; it is no ground for rejection."""
+    """End: enough active time on every document (Turpin et al. 2015); it asks to revise, never to reject."""
 
     seconds: float = 20.0
 
@@ -304,7 +304,7 @@ class LeastTime(Check):
 
 @dataclass(frozen=True)
 class CommentReview(Check):
-    """After: blind reviewers read the comments; k of them against make a unit fall (METHODS 2.7)."""
+    """After: blind reviewers read the comments; k of them against make a unit fall (Scholer et al. 2014)."""
 
     reviewers: int = 3
     against: int = 2

@@ -1,4 +1,4 @@
-"""Which documents are judged by two assessors, to predict relevance for users from single grades (METHODS 1.18).
+"""Which documents are judged by two assessors, to predict relevance from single grades (Demeester et al. 2015).
 
 The sample must look like what is evaluated: of the depth that the measures see, from many topics rather than all of
 few.

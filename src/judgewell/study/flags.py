@@ -51,7 +51,7 @@ def pair_verdicts(pairs: pl.DataFrame, check: PairAgrees | None = None) -> pl.Da
 
 
 def known_pair_accuracy(pairs: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """How often each assessor preferred a known H to a known N: topic, assessor, right, of, share (METHODS 2.10).
+    """How often each assessor preferred a known H to a known N: topic, assessor, right, of, share (Yang et al. 2018).
 
     `known` has topic, doc and known (H or N); every pair of one H and one N counts.
     """

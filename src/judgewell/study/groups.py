@@ -1,7 +1,7 @@
 """Groups of documents for pairwise judging: random partitions of a topic's pool, each group with a known pair.
 
 The pool is partitioned X times into groups of D. Every group holds one document known to be relevant (high) and one
-known not to be (low), which always meet; every document meets K others of its group (METHODS 1.9–1.13, 13.6).
+known not to be (low), which always meet; every document meets K others of its group (Yang et al. 2018).
 Documents are numbered 0..n-1 here.
 """
 
@@ -65,7 +65,7 @@ def groups_per_partition(documents: int, high: int, low: int, size: int) -> int:
     """The least number of groups that hold every document, one high and one low in each.
 
     The G high places take min(high, G) of the high documents, the low ones likewise; the rest need (D − 2)·G
-    places. With too few high documents they are used again, so groups count places, not documents (METHODS 13.6).
+    places. With too few high documents they are used again, so groups count places, not documents (Yang et al. 2018).
     """
     if size < 3 and documents > 2:
         raise InputError(

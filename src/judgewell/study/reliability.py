@@ -44,7 +44,7 @@ def reliability_of_units(
     rounds: int | None = None,
     assumed: Assumed | None = None,
 ) -> float:
-    """The expected reliability of document medians after each unit's mean is taken out (METHODS 3.1, 4.1)."""
+    """The expected reliability of document medians after each unit's mean is taken out (Turpin et al. 2015)."""
     assumed = assumed or Assumed()
     documents = min(documents, LARGEST)
     rng = generator(seed, "reliability", str(documents), str(size), str(redundancy))
@@ -60,7 +60,7 @@ def reliability_of_units(
 def reliability_of_pairs(
     plan: GroupPlan, assessors: int, *, seed: int, rounds: int | None = None, assumed: Assumed | None = None
 ) -> float:
-    """The expected reliability of gains from ratios: least squares over the log ratios of all pairs (METHODS 4.6).
+    """The expected reliability of gains from ratios: least squares over the log ratios of all pairs (Yang et al. 2018).
 
     What an assessor adds to both documents of a pair cancels in their ratio.
     """

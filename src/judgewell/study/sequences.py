@@ -1,6 +1,6 @@
 """An order for the pairs of a group in which only one document changes from one pair to the next.
 
-Such an order is a Hamiltonian path in the line graph of the group's graph (METHODS 1.12). The kept document keeps its
+Such an order is a Hamiltonian path in the group graph's line graph (Yang et al. 2018). The kept document keeps its
 side. Not every set of pairs has one; what is found then has as few breaks as the search can do, and says how many.
 """
 

@@ -1,4 +1,4 @@
-"""Fixed orders of expert levels, such as NMRH: every slot is filled with a document of that level (METHODS 1.7)."""
+"""Fixed orders of expert levels, such as NMRH: every slot holds a document of that level (Scholer et al. 2014)."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Order = Literal["random", "balanced"]
 
 
 def units_needed(documents: int, size: int, redundancy: int, known: int = 2) -> int:
-    """How many units a topic takes: ceil(r·(n − known) / (size − known)) (METHODS 1.3).
+    """How many units a topic takes: ceil(r·(n − known) / (size − known)) (Turpin et al. 2015).
 
     A topic with fewer documents than a unit puts all of them into each of its r units.
     """
