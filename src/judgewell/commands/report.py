@@ -1,0 +1,190 @@
+"""`judgewell report`: everything there is, as one page that opens offline."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgewell.commands.common import kept_where, parse_columns
+from judgewell.errors import InputError, JudgewellWarning
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgewell.reports.sources import Sources
+
+FILES = "_files"  # report.html has its files in report_files
+
+
+class _TakesSeveral(click.Command):
+    """A command whose options for files take all words up to the next option, so that shells' globs work."""
+
+    several = ("--runs", "--gains", "--labels")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        spread: list[str] = []
+        option = ""
+        for word in args:
+            if word.startswith("-") and word != "-":
+                option = word if word in self.several else ""
+                if not option:
+                    spread.append(word)
+            else:
+                spread += [option, word] if option else [word]
+        return super().parse_args(ctx, spread)
+
+
+@click.command(cls=_TakesSeveral)
+@click.option("-o", "--output", required=True, help="The page: report.html.")
+@click.option("--judgments", help="Judgments: a table (topic, doc, value, …) or a known crowd export.")
+@click.option("--pairs", help="Pairs of documents that assessors compared.")
+@click.option("--gains", multiple=True, help="Gains that are there already, several at once; NAME=FILE gives a name.")
+@click.option("--method", help="How gains are made where none are given: magnitude, 'magnitude(offset=1)', mean, …")
+@click.option("--labels", multiple=True, help="Labels to compare with: files (NAME=FILE), or columns of the judgments.")
+@click.option("--runs", multiple=True, help="Runs to measure, several at once: --runs runs/*.run.")
+@click.option("-m", "--measure", multiple=True, help="Measures; the first is the main one.  [default: nDCG@10]")
+@click.option("--title", default="Relevance judgments: a report", help="The page's title.")
+@click.option(
+    "--files", is_flag=True, help="Also every figure as SVG and PDF, every table as csv and LaTeX, beside it."
+)
+@click.option("--name-assessors", is_flag=True, help="Show assessors' own ids, not A1, A2, …")
+@click.option("--draws", default=200, help="Gain tables drawn from the judgments.")
+@click.option("--worlds", default=1000, help="Resamples of the topics.")
+@click.option("--replicates", default=1000, help="Resamples for intervals of agreement.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
+@click.option("--columns", help="Names of the columns in judgments or pairs: topic=qid,value=score.")
+@click.option("--where", help="Keep only judgments or pairs with this value in a column: pilot=Pilot_2P-Doc-High.")
+@click.pass_context
+def report(context: click.Context, /, **given: Any) -> None:
+    """Write one self-contained page: what was asked of whom, quality, agreement, gains, systems, and what stays open.
+
+    Whatever there is goes in; what the data do not allow is named with its reason. Systems are measured under the gains
+    (given, or made from the judgments) and under every set of labels, with intervals over topics and over judgments.
+
+    \b
+    Examples:
+      judgewell report -o report.html --judgments judgments.csv --method magnitude --labels expert=nist.qrels
+      judgewell report -o report.html --judgments scores.csv.gz --labels sormunen trec --files
+      judgewell report -o report.html --pairs pairs.csv --method bradley-terry --runs runs/*.run -m nDCG@10
+      judgewell report -o report.html --labels nist=qrels.txt llm=llm.qrels --runs runs/*.run -m nDCG@10 -m 'RBP(p=0.9)'
+    """
+    from judgewell.terminal import notes, progress
+
+    _refuse(given)
+    with notes() as told:
+        sources, inputs = _sources(given)
+        from judgewell.formats.provenance import provenance
+        from judgewell.reports.files import write_files
+        from judgewell.reports.page import render
+        from judgewell.reports.story import tell
+
+        left = {name: value for name, value in context.params.items() if name not in ("output", "files")}
+        options = {**left, "measure": [str(one) for one in sources.measures], "method": str(sources.method or "none")}
+        record = provenance("report", options, inputs)
+        with progress("reporting") as show:
+            found = tell(sources, title=given["title"], notes=told, record=record, progress=show)
+        page = Path(given["output"])
+        folder = page.with_name(page.stem + FILES)
+        if given["files"]:
+            with progress("drawing") as show:
+                write_files(found, folder, show)
+        page.write_text(render(found, folder.name if given["files"] else ""), encoding="utf-8")
+    said = f" and {folder}" if given["files"] else ""
+    print(f"{page}{said}: {len(found.figures)} figures, {len(found.grids)} tables, {page.stat().st_size / 1e6:.1f} MB")
+    for part in found.parts:
+        for finding in part.findings[:1]:
+            print(f"  {part.title}: {finding.text}")
+
+
+def _refuse(given: dict[str, Any]) -> None:
+    """Before the work: a page can be written, and there is something to write about."""
+    page = Path(given["output"])
+    if page.suffix not in (".html", ".htm"):
+        raise InputError(f"{page} is not named like a page", cure="end it in .html")
+    if not page.parent.is_dir():
+        raise InputError(f"there is no folder {page.parent} to write {page.name} into", cure="make it first")
+    if not any(given[name] for name in ("judgments", "pairs", "gains", "labels")):
+        raise InputError("there is nothing to report on", cure="give --judgments, --pairs, --gains or --labels")
+    if given["runs"] and given["gains"] and given["method"]:
+        raise InputError("gains are given and a method to make them too", cure="leave out --gains or --method")
+
+
+def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
+    """All that is read, and the files it was read from."""
+    from judgewell.evaluation.measures import parse_all
+    from judgewell.formats.crowd import read_judgments, read_pairs
+    from judgewell.formats.gains import read_gains
+    from judgewell.formats.runs import open_runs
+    from judgewell.reports.sources import Sources, with_codes
+
+    columns = parse_columns(given["columns"])
+    judgments = kept_where(read_judgments(given["judgments"], columns), given["where"]) if given["judgments"] else None
+    pairs = kept_where(read_pairs(given["pairs"], columns), given["where"]) if given["pairs"] else None
+    if not given["name_assessors"]:
+        judgments, pairs = with_codes(judgments, pairs)
+    runs = open_runs(list(given["runs"])) if given["runs"] else []
+    named = {name: _named(given[name]) for name in ("gains", "labels")}
+    sources = Sources(
+        judgments=judgments,
+        pairs=pairs,
+        gains={name: read_gains(path) for name, path in named["gains"].items()},
+        labels={name: _labels(path, judgments) for name, path in named["labels"].items()},
+        runs=runs,
+        measures=parse_all(given["measure"] or ["nDCG@10"]) if runs else [],
+        method=None if given["gains"] else _method(given["method"], judgments, pairs),
+        draws=given["draws"],
+        worlds=given["worlds"],
+        replicates=given["replicates"],
+        seed=given["seed"],
+    )
+    files = [given[name] for name in ("judgments", "pairs") if given[name]]
+    files += [path for group in named.values() for path in group.values()]
+    return sources, [*files, *(run.source for run in runs if run.source)]
+
+
+def _method(name: str | None, judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> Any:
+    """The method asked for, or the one that fits what there is; which is told."""
+    from judgewell.reports.worth import method_for
+    from judgewell.scaling.methods import parse
+
+    fitting = method_for(judgments, pairs)
+    if not (name or fitting):
+        return None
+    method = parse(name or fitting)
+    if (judgments if method.takes == "judgments" else pairs) is None:
+        raise InputError(
+            f"{method} makes gains from {method.takes}, which are not given", cure=f"give --{method.takes}"
+        )
+    if not name:
+        warnings.warn(f"no gains and no method are given: gains are made by {method}", JudgewellWarning, stacklevel=2)
+    return method
+
+
+def _labels(path: str, judgments: pl.DataFrame | None) -> pl.DataFrame:
+    """A set of labels: a column of the judgments, or a file."""
+    import polars as pl
+
+    from judgewell.formats.gains import read_gains
+
+    if judgments is None or path not in judgments.columns:
+        return read_gains(path)
+    value = pl.col(path).cast(pl.Float64, strict=False)
+    return read_gains(judgments.select("topic", "doc", gain=value).drop_nulls().unique(maintain_order=True))
+
+
+def _named(words: tuple[str, ...]) -> dict[str, str]:
+    """NAME=FILE, or a file under its own name without endings."""
+    from judgewell.formats.files import stem
+
+    found: dict[str, str] = {}
+    for word in words:
+        name, sign, path = word.partition("=")
+        if not sign or Path(word).exists():
+            name, path = stem(word), word
+        if name in found:
+            raise InputError(f"two files are called {name}", cure=f"give them names: one={path} other=…")
+        found[name] = path
+    return found

@@ -1,0 +1,140 @@
+"""What was asked of whom: counts, by topic, and the values that were used."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from judgewell.reports import bins, charts, findings
+from judgewell.reports.numbers import count, counted, listing, percent, plain
+from judgewell.reports.parts import Figure, Finding, Grid, Part
+from judgewell.reports.sources import Sources
+
+
+def asked_part(sources: Sources) -> Part:
+    """The part that says what there is."""
+    items: list[Figure | Grid] = [
+        Grid("asked", "What there is", "Everything that this report rests on.", inventory(sources), ("what", "number"))
+    ]
+    said: list[Finding] = []
+    if sources.judgments is not None:
+        frame = sources.judgments
+        said += [findings.work(frame, "judgment", "asked"), findings.most_used(frame)]
+        items += values_figures(frame)
+    if sources.pairs is not None:
+        said.append(findings.work(sources.pairs, "pair", "asked"))
+    if sources.judgments is None and sources.pairs is None:
+        said.append(findings.given(sources))
+    by_topic = topics(sources)
+    if by_topic.height:
+        caption = f"{counted(by_topic.height, 'topic')}; an empty cell is none. Known documents are those with a known answer."
+        items.append(Grid("asked_by_topic", "Topic by topic", caption, by_topic))
+    return Part("asked", "What was asked of whom", tuple(said), tuple(items))
+
+
+def inventory(sources: Sources) -> pl.DataFrame:
+    """What there is, a line for each: what, number."""
+    lines: list[tuple[str, str]] = []
+    for name, table in (("judgments", sources.judgments), ("pairs", sources.pairs)):
+        if table is not None:
+            lines += _work_lines(name, table)
+    for name, table in sources.gains.items():
+        lines.append((f"gains {name}", _documents(table)))
+    for name, table in sources.labels.items():
+        levels = table["gain"].n_unique()
+        kind = (
+            f", {levels} levels"
+            if levels <= findings.FEW
+            else f", from {plain(table['gain'].min())} to {plain(table['gain'].max())}"
+        )  # type: ignore[arg-type]
+        lines.append((f"labels {name}", _documents(table) + kind))
+    if sources.runs:
+        lines.append(("systems", count(len(sources.runs))))
+        lines.append(("measures", ", ".join(map(str, sources.measures))))
+    return pl.DataFrame(lines, schema={"what": pl.String, "number": pl.String}, orient="row")
+
+
+def _work_lines(name: str, table: pl.DataFrame) -> list[tuple[str, str]]:
+    lines = [(name, count(table.height)), ("topics", count(table["topic"].n_unique()))]
+    docs = findings.documents_of(table)
+    lines.append(("documents", f"{count(docs.height)} (of a topic)"))
+    per = docs["count"]
+    lines.append((f"{name} of a document", f"{plain(per.median())} (median), {per.min()} to {per.max()}"))  # type: ignore[arg-type]
+    for column in ("assessor", "unit"):
+        if table[column].null_count() < table.height:
+            lines.append(
+                (
+                    f"{column}s",
+                    count(
+                        table.select("topic", column).drop_nulls().n_unique()
+                        if column == "unit"
+                        else table[column].drop_nulls().n_unique()
+                    ),
+                )
+            )
+    if "scale" in table.columns and table["scale"].null_count() < table.height:
+        used = table.group_by("scale").len().sort("len", descending=True)
+        lines.append(("scale", listing([str(scale) for scale in used["scale"].to_list()])))
+    if name == "judgments":
+        lines.append(("values", f"{plain(table['value'].min())} to {plain(table['value'].max())}"))  # type: ignore[arg-type]
+    if "known" in table.columns and table["known"].null_count() < table.height:
+        known = table.filter(pl.col("known").is_not_null())
+        lines.append(
+            (
+                "known documents",
+                f"{count(known.select('topic', 'doc').n_unique())} in {counted(known['topic'].n_unique(), 'topic')}",
+            )
+        )
+        lines.append(("judgments of them", f"{count(known.height)} ({percent(known.height / table.height)})"))
+    return lines
+
+
+def _documents(table: pl.DataFrame) -> str:
+    return f"{counted(table.height, 'document')} in {counted(table['topic'].n_unique(), 'topic')}"
+
+
+def values_figures(judgments: pl.DataFrame) -> list[Figure]:
+    """The values that were used, one figure for each scale."""
+    found = []
+    parts = judgments.with_columns(pl.col("scale").fill_null("")).partition_by(
+        "scale", as_dict=True, maintain_order=True
+    )
+    for number, ((scale,), part) in enumerate(sorted(parts.items()), 1):
+        log = bins.spans_decades(part["value"])
+        data = bins.binned(part["value"], log=log)
+        on = f" on the scale {scale}" if scale else ""
+        caption = f"{counted(part.height, 'judgment')}{on}, {count(part['value'].n_unique())} different values" + (
+            "; bins of equal width on a logarithmic axis." if log else "."
+        )
+        name = "values" if len(parts) == 1 else f"values_{number}"
+        found.append(
+            Figure(name, f"Values that were used{on}", caption, charts.histogram(data, "value", log=log), data)
+        )
+    return found
+
+
+def topics(sources: Sources) -> pl.DataFrame:
+    """A line for each topic: documents, judgments, assessors, known documents, labelled documents."""
+    columns: list[pl.DataFrame] = []
+    if sources.judgments is not None:
+        frame = sources.judgments
+        wanted = {"documents": pl.col("doc").n_unique(), "judgments": pl.len()}
+        for column in ("assessor", "unit"):
+            if frame[column].null_count() < frame.height:
+                wanted[f"{column}s"] = pl.col(column).n_unique()
+        if "known" in frame.columns and frame["known"].null_count() < frame.height:
+            wanted["known documents"] = pl.col("doc").filter(pl.col("known").is_not_null()).n_unique()
+        columns.append(frame.group_by("topic").agg(**wanted))
+    if sources.pairs is not None:
+        both = pl.concat_list("left", "right").explode().n_unique()
+        wanted = {"documents in pairs": both, "pairs": pl.len()}
+        if sources.pairs["assessor"].null_count() < sources.pairs.height:
+            wanted["assessors of pairs"] = pl.col("assessor").n_unique()
+        columns.append(sources.pairs.group_by("topic").agg(**wanted))
+    for kind, tables in (("gains", sources.gains), ("labels", sources.labels)):
+        columns += [table.group_by("topic").agg(pl.len().alias(f"{kind} {name}")) for name, table in tables.items()]
+    if not columns:
+        return pl.DataFrame()
+    found = columns[0]
+    for more in columns[1:]:
+        found = found.join(more, on="topic", how="full", coalesce=True)
+    return found.sort("topic")

@@ -1,0 +1,230 @@
+"""One function for each kind of figure: a small table in, an Altair chart of it out.
+
+What is drawn is the table and nothing else, so a test (or a reader) can look at it. Colours come from the theme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+WIDTH, HEIGHT = 640, 260
+STEP = 17  # pixels for a system or topic in a list
+DIGITS = 6  # significant digits that a chart needs
+
+Chart = alt.Chart | alt.LayerChart
+
+
+def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = False) -> Chart:
+    """Counts in bins (low, high, count), with a fitted curve where the table has one (curve)."""
+    scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, zero=False)
+    base = alt.Chart(_data(frame))
+    bars = base.mark_bar(style="box", strokeWidth=1).encode(
+        x=alt.X("low:Q", title=x, scale=scale, bin="binned" if not log else alt.Undefined),
+        x2="high:Q",
+        y=alt.Y("count:Q", title=y),
+        tooltip=[_tip("low", "from"), _tip("high", "to"), _tip("count", y, ",")],
+    )
+    if "curve" not in frame.columns:
+        return _sized(bars)
+    line = base.mark_line(style="strong", strokeWidth=1.5, strokeDash=[4, 3], fillOpacity=0).encode(
+        x="middle:Q", y=alt.Y("curve:Q", title=y)
+    )
+    return _sized(alt.layer(bars, line))
+
+
+def dots(
+    frame: pl.DataFrame, name: str, value: str, *, reference: float | None = None, domain: Sequence[float] | None = None
+) -> Chart:
+    """A dot for each name at its value, with its interval (name, value, low, high) and the table's order.
+
+    `reference` draws a line, such as 0 for no agreement beyond chance.
+    """
+    scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
+    base = alt.Chart(_data(frame)).encode(
+        y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None, axis=alt.Axis(grid=True, ticks=False)),
+        tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value), _tip("low", "95 % from"),
+                 _tip("high", "95 % to"), *_extra(frame, {"name", "value", "low", "high"})],
+    )  # fmt: skip
+    lines = base.mark_rule(style="interval", strokeWidth=3).encode(
+        x=alt.X("low:Q", title=value, scale=scale), x2="high:Q"
+    )
+    points = base.mark_point(style="main", filled=True, size=48, opacity=1).encode(
+        x=alt.X("value:Q", title=value, scale=scale)
+    )
+    layers = [lines, points]
+    if reference is not None:
+        layers.insert(0, alt.Chart().mark_rule(style="soft", strokeDash=[4, 3]).encode(x=alt.datum(reference)))
+    return _sized(alt.layer(*layers), alt.Step(STEP))
+
+
+def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
+    """A box for each name: median, quartiles, whiskers (name, whisker_low, q1, median, q3, whisker_high, documents)."""
+    scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
+    base = alt.Chart(_data(frame)).encode(
+        x=alt.X("name:N", sort=frame["name"].to_list(), title=name, axis=alt.Axis(labelAngle=0, ticks=False)),
+        tooltip=[_tip("name", name, kind="N"), _tip("whisker_high", "upper whisker"), _tip("q3", "75 %"),
+                 _tip("median", "median"), _tip("q1", "25 %"), _tip("whisker_low", "lower whisker"),
+                 _tip("documents", "documents", ",")],
+    )  # fmt: skip
+    whiskers = base.mark_rule(style="interval", strokeWidth=1.5).encode(
+        y=alt.Y("whisker_low:Q", title=value, scale=scale), y2="whisker_high:Q"
+    )
+    middle = base.mark_bar(style="box", size=44).encode(y=alt.Y("q1:Q", title=value, scale=scale), y2="q3:Q")
+    medians = base.mark_tick(style="strong", size=44, thickness=2.5).encode(
+        y=alt.Y("median:Q", title=value, scale=scale)
+    )
+    return _sized(alt.layer(whiskers, middle, medians))
+
+
+def line_band(
+    frame: pl.DataFrame,
+    x: str,
+    y: str,
+    *,
+    whole: bool = False,
+    domain: Sequence[float] | None = None,
+    log: bool = False,
+) -> Chart:
+    """A line with its band (x, y, low, high)."""
+    axis = alt.Axis(format="d", tickMinStep=1, grid=False) if whole else alt.Axis(grid=False)
+    scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=False)
+    upright = alt.Scale(type="log") if log else scale
+    base = alt.Chart(_data(frame)).encode(
+        x=alt.X("x:Q", title=x, axis=axis, scale=alt.Scale(nice=False, zero=False, padding=8)),
+        tooltip=[_tip("x", x), _tip("y", y), _tip("low", "from"), _tip("high", "to")],
+    )
+    band = base.mark_area(style="band").encode(y=alt.Y("low:Q", title=y, scale=upright), y2="high:Q")
+    line = base.mark_line(style="line", strokeWidth=2).encode(y=alt.Y("y:Q", title=y, scale=upright))
+    points = base.mark_point(style="main", filled=True, size=30, opacity=1).encode(
+        y=alt.Y("y:Q", title=y, scale=upright)
+    )
+    return _sized(alt.layer(band, line, points) if frame.height <= 40 else alt.layer(band, line))
+
+
+def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -> Chart:
+    """A bar for each name (name, value), lying, with its number at its end."""
+    axis = alt.Axis(format="%") if percent else alt.Axis()
+    base = alt.Chart(_data(frame)).encode(
+        y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None, axis=alt.Axis(ticks=False)),
+        x=alt.X("value:Q", title=value, axis=axis, scale=alt.Scale(zero=True, padding=30)),
+        tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value, ".1%" if percent else ",.3~f"),
+                 *_extra(frame, {"name", "value"})],
+    )  # fmt: skip
+    numbers = base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format=".1%" if percent else ",.3~r"))
+    return _sized(alt.layer(base.mark_bar(style="box"), numbers), alt.Step(STEP + 6))
+
+
+def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> Chart:
+    """Lying bars that add up kinds (name, kind, count), in the kinds' order from the left."""
+    return _sized(
+        alt.Chart(_data(frame.with_columns(order=pl.col("kind").replace_strict(list(kinds), range(len(kinds))))))
+        .mark_bar(height=alt.RelativeBandSize(band=0.8))
+        .encode(
+            y=alt.Y("name:N", sort=frame["name"].unique(maintain_order=True).to_list(), title=name or None),
+            x=alt.X("count:Q", title=value, stack="zero", scale=alt.Scale(nice=False)),
+            color=alt.Color("kind:N", title=None, sort=list(kinds), scale=alt.Scale(domain=list(kinds))),
+            order="order:Q",
+            tooltip=[
+                _tip("name", name or "name", kind="N"),
+                _tip("kind", "kind", kind="N"),
+                _tip("count", "pairs", ","),
+            ],
+        ),
+        alt.Step(STEP),
+    )
+
+
+def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "sign") -> Chart:
+    """A square for each pair (first, second, value from 0 to 1, sign as text in it), names in the table's order."""
+    names = list(dict.fromkeys([*frame["first"].to_list(), *frame["second"].to_list()]))
+    base = alt.Chart(_data(frame)).encode(
+        x=alt.X("second:N", sort=names, title=column, axis=alt.Axis(labelAngle=-60, labelLimit=90, ticks=False)),
+        y=alt.Y("first:N", sort=names, title=row, axis=alt.Axis(ticks=False)),
+        tooltip=[_tip("first", row, kind="N"), _tip("second", column, kind="N"), _tip("value", value, ".1%"),
+                 *_extra(frame, {"first", "second", "value", sign})],
+    )  # fmt: skip
+    colour = alt.Color(
+        "value:Q",
+        title=value,
+        scale=alt.Scale(domain=[0, 0.5, 1], type="linear", range="diverging"),
+        legend=alt.Legend(format="%", gradientLength=180),
+    )
+    squares = base.mark_rect(stroke=None).encode(color=colour)
+    signs = base.mark_text(fontSize=9, style="strong", strokeWidth=0).encode(text=f"{sign}:N")
+    return _sized(alt.layer(squares, signs), alt.Step(14))
+
+
+def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
+    """Each system's score in two sets with intervals (name, x, x_low, x_high, y, y_low, y_high), same scale on both."""
+    low, high = frame.select(pl.min_horizontal(pl.col("x_low", "y_low").min())).item(), None
+    high = frame.select(pl.max_horizontal(pl.col("x_high", "y_high").max())).item()
+    scale = alt.Scale(domain=[_short(low), _short(high)], nice=True, zero=False)
+    base = alt.Chart(_data(frame)).encode(
+        tooltip=[_tip("name", name, kind="N"), _tip("x", x), _tip("x_low", "from"), _tip("x_high", "to"),
+                 _tip("y", y), _tip("y_low", "from"), _tip("y_high", "to")]
+    )  # fmt: skip
+    across = base.mark_rule(style="soft", strokeOpacity=0.3).encode(
+        x=alt.X("x_low:Q", title=x, scale=scale), x2="x_high:Q", y=alt.Y("y:Q", title=y, scale=scale)
+    )
+    along = base.mark_rule(style="soft", strokeOpacity=0.3).encode(
+        x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y_low:Q", title=y, scale=scale), y2="y_high:Q"
+    )
+    points = base.mark_point(style="main", filled=True, size=45, opacity=0.9).encode(
+        x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y:Q", title=y, scale=scale)
+    )
+    return _sized(alt.layer(across, along, points), 420)
+
+
+def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
+    """A line for each kind (x, y, kind), told apart by colour and by dashes."""
+    dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4]]
+    kind = {"title": None, "sort": list(kinds)}
+    return _sized(
+        alt.Chart(_data(frame))
+        .mark_line(interpolate="step-after", strokeWidth=2)
+        .encode(
+            x=alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False)),
+            y=alt.Y("y:Q", title=y, axis=alt.Axis(format="%")),
+            color=alt.Color("kind:N", **kind, scale=alt.Scale(domain=list(kinds))),
+            strokeDash=alt.StrokeDash(
+                "kind:N", **kind, scale=alt.Scale(domain=list(kinds), range=dashes[: len(kinds)])
+            ),
+            tooltip=[_tip("kind", "kind", kind="N"), _tip("x", x), _tip("y", y, ".1%")],
+        )
+    )
+
+
+def _sized(chart: Any, height: Any = HEIGHT) -> Chart:
+    sized: Chart = chart.properties(width=WIDTH, height=height)
+    return sized
+
+
+def _tip(field: str, title: str, format: str = ".4~r", kind: str = "Q") -> alt.Tooltip:
+    return alt.Tooltip(f"{field}:{kind}", title=title, **({"format": format} if kind == "Q" else {}))
+
+
+def _extra(frame: pl.DataFrame, told: set[str]) -> list[alt.Tooltip]:
+    """Tooltips for what else the table says."""
+    others = [name for name in frame.columns if name not in told]
+    return [
+        _tip(name, name.replace("_", " "), ",.4~r" if frame[name].dtype.is_float() else ",")
+        if frame[name].dtype.is_numeric()
+        else _tip(name, name.replace("_", " "), kind="N")
+        for name in others
+    ]
+
+
+def _data(frame: pl.DataFrame) -> alt.Data:
+    """The table inside the chart, its numbers with the digits that a picture can show."""
+    rounded = frame.with_columns(pl.selectors.float().round_sig_figs(DIGITS))
+    return alt.Data(
+        values=[{key: value for key, value in row.items() if value is not None} for row in rounded.to_dicts()]
+    )
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")

@@ -1,0 +1,64 @@
+"""Every figure as SVG and PDF, every grid as CSV and LaTeX, in a folder beside the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from judgewell.reports.latex import latex
+from judgewell.reports.parts import Grid, Report
+from judgewell.reports.themes import theme
+
+
+def write_files(report: Report, folder: Path, progress: Callable[[int, int], None] | None = None) -> list[Path]:
+    """Write them all and say which; files of a report before that has more stay as they are."""
+    written: list[Path] = []
+    figures, tables = folder / "figures", folder / "tables"
+    total = len(report.figures) + len(report.grids)
+    for place in (figures, tables):
+        place.mkdir(parents=True, exist_ok=True)
+    for figure in report.figures:
+        written += _draw(specification(figure.chart), figures / figure.name)
+        _step(progress, len(written) // 2, total)
+    for grid in report.grids:
+        written += _write(grid, tables / grid.name)
+        _step(progress, len(written) // 2, total)
+    return written
+
+
+def specification(chart: Any) -> dict[str, Any]:
+    """The chart as Vega-Lite, in the light theme."""
+    found: dict[str, Any] = chart.to_dict()
+    return {**found, "config": {**theme(), "background": "white"}}
+
+
+def _draw(spec: dict[str, Any], path: Path) -> list[Path]:
+    import vl_convert
+
+    svg, pdf = path.with_name(f"{path.name}.svg"), path.with_name(f"{path.name}.pdf")
+    svg.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+    pdf.write_bytes(vl_convert.vegalite_to_pdf(spec))
+    return [svg, pdf]
+
+
+def _write(grid: Grid, path: Path) -> list[Path]:
+    csv, tex = path.with_name(f"{path.name}.csv"), path.with_name(f"{path.name}.tex")
+    _flat(grid.frame).write_csv(csv)
+    tex.write_text(latex(grid), encoding="utf-8")
+    return [csv, tex]
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """Lists as words, which is all that CSV holds."""
+    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+    return (
+        frame.with_columns(pl.col(nested).list.eval(pl.element().cast(pl.String)).list.join(" ")) if nested else frame
+    )
+
+
+def _step(progress: Callable[[int, int], None] | None, done: int, total: int) -> None:
+    if progress:
+        progress(done, total)

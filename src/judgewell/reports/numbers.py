@@ -1,0 +1,179 @@
+"""How numbers are written: the same on the page, in sentences and in LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, isfinite, log10
+from typing import Any
+
+import polars as pl
+
+MISSING = "—"
+DECIMALS = 3  # of a plain number in a sentence or a table
+
+# Columns whose numbers are shares of 1 and read better as per cent.
+SHARES = frozenset(
+    {
+        "share", "agree_share", "disagree_share", "unknown_share", "micro_agree", "micro_disagree", "micro_unknown",
+        "macro_agree", "macro_disagree", "macro_unknown", "zeros", "tens", "fives", "accuracy", "pooled", "strict",
+        "half", "lenient", "perfect", "chance_perfect", "chance_share", "touched_share", "best", "judged", "power",
+        "most_used_share", "changed_share", "agreement", "top_jaccard", "top_share", "observed", "above", "tied_share",
+        "unjudged",
+    }
+)  # fmt: skip
+P_VALUES = frozenset({"p", "p_any", "p_holm", "p_corrected", "p_best", "mcnemar_p"})
+
+HEADS = {
+    "tau_a": "τ-a",
+    "tau_b": "τ-b",
+    "tau_ap": "τ-AP",
+    "micro_tau_a": "τ-a (pooled)",
+    "macro_tau_a": "τ-a (mean)",
+    "macro_tau_b": "τ-b (mean over topics)",
+    "alpha": "α",
+    "kappa": "κ",
+    "rbo": "RBO",
+    "rbo_residual": "RBO residual",
+    "spearman": "Spearman’s ρ",
+    "sd": "s.d.",
+    "chi2": "χ²",
+    "p_any": "p (any difference)",
+    "p_holm": "p (Holm)",
+    "p_corrected": "p (Holm)",
+    "p_best": "p against the best",
+    "p_rank_sum": "p (rank sum)",
+    "p_signed_rank": "p (signed rank)",
+    "p_welch": "p (Welch)",
+    "mcnemar_p": "p (McNemar)",
+    "q1": "25 %",
+    "q3": "75 %",
+    "least": "lowest",
+    "greatest": "highest",
+    "low": "95 % from",
+    "high": "95 % to",
+    "rank_low": "rank from",
+    "rank_high": "rank to",
+    "best": "best in",
+    "tens": "multiples of 10",
+    "fives": "multiples of 5",
+    "strict": "in order",
+    "half": "ties half",
+    "lenient": "ties in order",
+    "tp": "both tell apart",
+    "fp": "only this",
+    "fn": "only reference",
+    "tn": "neither",
+}
+
+
+def head(column: str) -> str:
+    """A column's heading in words."""
+    return HEADS.get(column, column.replace("_", " "))
+
+
+def count(number: float) -> str:
+    """A whole number with its thousands apart."""
+    return f"{number:,.0f}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """`1 topic`, `18 topics`, `no topics`."""
+    return f"{count(number) if number else 'no'} {one if number == 1 else many or one + 's'}"
+
+
+def plain(value: float | None, decimals: int = DECIMALS) -> str:
+    """A number with enough decimals to be told from others, a true minus sign, — where there is none."""
+    if value is None or not isfinite(value):
+        return MISSING
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e6 or abs(value) < 10.0**-decimals:
+        power = floor(log10(abs(value)))
+        return f"{_signed(f'{value / 10.0**power:.1f}')}·10{_raised(power)}"
+    if abs(value) >= 1000:
+        return _signed(f"{value:,.0f}")
+    return _signed(f"{value:.{max(0, decimals - max(0, floor(log10(abs(value)))))}f}")
+
+
+def percent(share: float | None, decimals: int = 1) -> str:
+    """A share of 1 as per cent; what rounds to all or nothing without being it says so."""
+    if share is None or not isfinite(share):
+        return MISSING
+    text = f"{100 * share:.{decimals}f}"
+    if share < 1 and float(text) == 100:
+        return f"> {100 - 10.0**-decimals:.{decimals}f} %"
+    if share > 0 and float(text) == 0:
+        return f"< {10.0**-decimals:.{decimals}f} %"
+    return f"{_signed(text.removesuffix('.' + '0' * decimals) if share in (0, 1) else text)} %"
+
+
+def p_value(p: float | None) -> str:
+    """p to three decimals; smaller ones as below 0.001."""
+    if p is None or not isfinite(p):
+        return MISSING
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def p_said(p: float) -> str:
+    """`p < 0.001`, `p = 0.042`."""
+    text = p_value(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """`[0.31, 0.45]`."""
+    return f"[{plain(low)}, {plain(high)}]"
+
+
+def listing(names: Sequence[str], most: int = 4) -> str:
+    """`a, b and c`; of many the first few and how many more."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def cells(column: pl.Series) -> list[str]:
+    """A column's values as text, all in one manner."""
+    name, values = column.name, column.to_list()
+    if column.dtype == pl.Boolean:
+        return [MISSING if value is None else "yes" if value else "no" for value in values]
+    if not column.dtype.is_numeric():
+        return [MISSING if value is None else _text(value) for value in values]
+    if name in P_VALUES or name.startswith("p_"):
+        return [p_value(value) for value in values]
+    if name in SHARES:
+        return [percent(value) for value in values]
+    if column.dtype.is_integer():
+        return [MISSING if value is None else _signed(count(value)) for value in values]
+    return _fractions(values)
+
+
+def _fractions(values: Sequence[float | None]) -> list[str]:
+    """Numbers of one column with as many decimals as its largest needs; whole ones without."""
+    finite = [value for value in values if value is not None and isfinite(value)]
+    if all(value == round(value) for value in finite) and max(map(abs, finite), default=0) < 1e15:
+        return [_signed(count(value)) if value is not None and isfinite(value) else MISSING for value in values]
+    largest = max(map(abs, finite), default=0)
+    decimals = max(0, min(DECIMALS, DECIMALS - floor(log10(largest)))) if largest else DECIMALS
+
+    def written(value: float | None) -> str:
+        if value is None or not isfinite(value):
+            return MISSING
+        small = value != 0 and abs(value) < 0.5 * 10.0**-decimals
+        return plain(value, decimals) if small or largest >= 1e6 else _signed(f"{value:,.{decimals}f}")
+
+    return [written(value) for value in values]
+
+
+def _text(value: Any) -> str:
+    return str(value)
+
+
+def _signed(text: str) -> str:
+    if text.startswith("-") and not text.strip("-0.,"):
+        return text[1:]
+    return text.replace("-", "−")
+
+
+def _raised(power: int) -> str:
+    return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

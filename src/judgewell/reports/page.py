@@ -1,0 +1,167 @@
+"""Parts as one HTML page that opens offline: everything it needs is inside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
+
+from judgewell.reports.numbers import cells, count, head
+from judgewell.reports.parts import Figure, Grid, Part, Report
+from judgewell.reports.themes import theme
+
+TEMPLATES = Path(__file__).parent / "templates"
+MOST_ROWS = 200  # of a table on the page; files hold all
+FOLDED_ROWS = 12  # a table with more shows ten until it is asked for the rest
+LONG_WORDS = 40  # letters of a cell from which on a column may break its lines
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: its text, and the number to sort by where the text does not tell it."""
+
+    text: str
+    sort: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table ready for the page."""
+
+    heads: list[str]
+    kinds: list[str]  # of each column: number, word or prose
+    rows: list[list[Cell]]
+    height: int
+
+    @property
+    def folds(self) -> bool:
+        return len(self.rows) > FOLDED_ROWS
+
+    @property
+    def told(self) -> str:
+        """What part of the table is shown, where it is not all."""
+        return "" if len(self.rows) == self.height else f"First {count(len(self.rows))} of {count(self.height)} rows."
+
+
+def render(report: Report, files: str = "") -> str:
+    """The page; `files` is the folder with all figures and tables, where there is one."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    labels = dict(_labels(report))
+    shown = environment.get_template("page.html").render(
+        report=report,
+        parts=[part for part in report.parts if not part.empty],
+        labels=labels,
+        files=files,
+        sheet=sheet,
+        is_figure=lambda item: isinstance(item, Figure),
+        brief=_brief(report),
+        record=list(_record(report.record)),
+        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
+        specs=_json({figure.name: specification(figure.chart) for figure in report.figures}),
+        themes=_json({"light": theme(), "dark": theme(dark=True)}),
+        libraries=Markup(libraries()) if report.figures else "",
+    )
+    return shown.rstrip() + "\n"
+
+
+@cache
+def libraries() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, which may stand inside a page."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle()
+    return bundle.replace("</script", r"<\/script")
+
+
+def specification(chart: Any) -> dict[str, Any]:
+    """The chart as Vega-Lite, as wide as the page leaves room for; its theme is added when it is drawn."""
+    found: dict[str, Any] = chart.to_dict()
+    del found["config"]
+    if isinstance(found.get("width"), int):
+        found |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    return found
+
+
+def sheet(frame: pl.DataFrame, heads: Mapping[str, str] | None = None) -> Sheet:
+    """A frame's first rows as text, with what a click on a heading sorts by."""
+    shown = frame.head(MOST_ROWS)
+    columns = [_column(shown[name]) for name in shown.columns]
+    return Sheet(
+        heads=[(heads or {}).get(name, head(name)) for name in shown.columns],
+        kinds=[_kind(shown[name]) for name in shown.columns],
+        rows=[list(row) for row in zip(*columns, strict=True)],
+        height=frame.height,
+    )
+
+
+def _column(values: pl.Series) -> list[Cell]:
+    texts = cells(values)
+    if not values.dtype.is_numeric():
+        return [Cell(text) for text in texts]
+    unclear = {"·", "<", ">"}
+    return [
+        Cell(text, f"{value:.6g}" if value is not None and unclear & set(text) else "")
+        for text, value in zip(texts, values.to_list(), strict=True)
+    ]
+
+
+def _kind(values: pl.Series) -> str:
+    if values.dtype.is_numeric():
+        return "number"
+    longest = values.cast(pl.String, strict=False).str.len_chars().max() if not values.dtype.is_nested() else 0
+    return "prose" if isinstance(longest, int) and longest > LONG_WORDS else "word"
+
+
+def _labels(report: Report) -> Iterator[tuple[str, str]]:
+    """`Figure 3` and `Table 2` by name, numbered through the report."""
+    figures = tables = 0
+    for part in report.parts:
+        for item in part.items:
+            if isinstance(item, Figure):
+                figures += 1
+                yield item.name, f"Figure {figures}"
+            elif isinstance(item, Grid):
+                tables += 1
+                yield item.name, f"Table {tables}"
+
+
+def _brief(report: Report) -> list[tuple[Part, str]]:
+    """The first finding of each part."""
+    return [(part, part.findings[0].text) for part in report.parts if part.findings]
+
+
+def _record(record: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """How it was made, group by group: name, lines of key and value."""
+    told = [(key, str(value)) for key, value in record.items() if isinstance(value, str | int | float)]
+    yield "Command", told
+    for key in ("options", "inputs"):
+        lines = [(str(name), _said(value)) for name, value in record.get(key, {}).items()]
+        if lines:
+            yield {"options": "Options", "inputs": "Inputs (SHA-256)"}[key], lines
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else "yes" if value is True else "no" if value is False else str(value)
+
+
+def _json(value: Any) -> Markup:
+    """JSON that may stand inside a script element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return Markup(text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029"))

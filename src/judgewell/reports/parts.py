@@ -1,0 +1,92 @@
+"""What a report is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence worked out from the data, and the figure or grid that it can be checked against."""
+
+    text: str
+    source: str = ""  # the name of a figure or grid; empty where the sentence needs none
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its caption; `chart` is an Altair chart, `data` the small table it shows."""
+
+    name: str  # a file's name without ending
+    title: str
+    caption: str
+    chart: Any
+    data: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table with its caption: the whole frame goes to files, `columns` of it (all unless named) on the page.
+
+    `heads` gives columns other headings, `folded` puts it behind a click.
+    """
+
+    name: str
+    title: str
+    caption: str
+    frame: pl.DataFrame
+    columns: tuple[str, ...] = ()
+    heads: Mapping[str, str] = field(default_factory=dict)
+    folded: bool = False
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The columns that the page shows; those that hold nothing are left out."""
+        frame = self.frame.select([name for name in self.columns if name in self.frame.columns] or pl.all())
+        return frame.select([name for name in frame.columns if frame[name].null_count() < max(1, frame.height)])
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section of the report: what was found, what shows it, and what it rests on."""
+
+    name: str
+    title: str
+    findings: tuple[Finding, ...] = ()
+    items: tuple[Figure | Grid, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        return not (self.findings or self.items or self.notes)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An analysis that the data do not allow, and why."""
+
+    section: str
+    analysis: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole: what stands in its head, its parts in order, and how it was made."""
+
+    title: str
+    subtitle: str
+    parts: tuple[Part, ...]
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [item for part in self.parts for item in part.items if isinstance(item, Figure)]
+
+    @property
+    def grids(self) -> list[Grid]:
+        return [item for part in self.parts for item in part.items if isinstance(item, Grid)]

@@ -1,0 +1,64 @@
+"""What a report is made from, and what hears the notes of the stages it calls."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from judgewell.errors import JudgewellWarning
+
+if TYPE_CHECKING:
+    from judgewell.evaluation.measures import Measure
+    from judgewell.formats.runs import Run
+    from judgewell.scaling.method import Method
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The data of a report; leave out what there is not.
+
+    `gains` are what documents are worth, `labels` what experts or others said of the same documents; runs are measured
+    under the gains first, then under every set of labels. `method` makes the gains where none are given.
+    """
+
+    judgments: pl.DataFrame | None = None
+    pairs: pl.DataFrame | None = None
+    gains: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    labels: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    runs: Sequence[Run] = ()
+    measures: Sequence[Measure] = ()
+    method: Method | None = None
+    draws: int = 200
+    worlds: int = 1000
+    replicates: int = 1000
+    level: float = 0.95
+    alpha: float = 0.05
+    seed: int = 0
+
+
+def with_codes(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> tuple[pl.DataFrame | None, ...]:
+    """The same tables with assessors as A1, A2, …: a page that is passed on should not name people."""
+    tables = [table for table in (judgments, pairs) if table is not None]
+    names = sorted({name for table in tables for name in table["assessor"].unique() if name is not None})
+    width = len(str(len(names)))
+    codes = [f"A{number:0{width}}" for number in range(1, len(names) + 1)]
+    coded = pl.col("assessor").replace_strict(names, codes, default=None, return_dtype=pl.String)
+    return tuple(table if table is None else table.with_columns(coded) for table in (judgments, pairs))
+
+
+@contextmanager
+def hearing(notes: list[str]) -> Iterator[None]:
+    """Add to `notes` what the stages called inside assume or leave out, each once; other warnings pass."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", JudgewellWarning)
+        yield
+    for one in heard:
+        if not issubclass(one.category, JudgewellWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        elif str(one.message) not in notes:
+            notes.append(str(one.message))

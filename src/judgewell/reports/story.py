@@ -1,0 +1,119 @@
+"""What goes into a report, in which order: composes the stages and adds nothing of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import polars as pl
+
+from judgewell.agreement.evidence import Evidence, Outcome
+from judgewell.agreement.sections import SECTIONS, run_section
+from judgewell.errors import InputError
+from judgewell.reports import findings
+from judgewell.reports.analyses import agreement_part, left_out_of, quality_part, use_part
+from judgewell.reports.asked import asked_part
+from judgewell.reports.numbers import counted
+from judgewell.reports.parts import Grid, LeftOut, Part, Report
+from judgewell.reports.sources import Sources
+from judgewell.reports.systems import Scored, scored, systems_part
+from judgewell.reports.worth import Worth, gains_part, worth_of
+
+Progress = Callable[[int, int], None]
+ANALYSES = tuple(section for section in SECTIONS if section.name not in ("difficulty", "likes"))
+STEPS = len(ANALYSES) + 3
+
+
+def tell(
+    sources: Sources, *, title: str, notes: Sequence[str] = (), record: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Report:  # fmt: skip
+    """The whole report of what there is; `notes` are what reading the data left out or assumed."""
+    step = _Steps(progress)
+    if sources.judgments is None and sources.pairs is None and not sources.gains and not sources.labels:
+        raise InputError("there is nothing to report on", cure="give --judgments, --pairs, --gains or --labels")
+    worth = worth_of(sources)
+    step()
+    measured = scored(sources, worth) if sources.runs else None
+    step()
+    outcomes = analysed(sources, worth, step)
+    parts = [
+        asked_part(sources),
+        quality_part(sources, outcomes),
+        agreement_part(sources, outcomes),
+        use_part(outcomes),
+        *([gains_part(worth, outcomes)] if worth else []),
+        *([systems_part(sources, measured)] if measured else []),
+        limits_part(sources, worth, measured, outcomes, notes),
+    ]
+    step()
+    kept = tuple(part for part in parts if not part.empty)
+    return Report(title, subtitle(sources), kept, record or {})
+
+
+class _Steps:
+    """Counts what is done."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.done, self.progress = 0, progress
+
+    def __call__(self) -> None:
+        self.done += 1
+        if self.progress:
+            self.progress(self.done, STEPS)
+
+
+def analysed(sources: Sources, worth: Worth | None, step: Callable[[], None]) -> list[Outcome]:
+    """Every section of the agreement stage that says something about these data."""
+    evidence = Evidence(
+        judgments=sources.judgments,
+        pairs=sources.pairs,
+        labels=sources.labels,
+        gains=worth.gains if worth else None,
+        score=sources.method if sources.method is not None and sources.method.takes == "pairs" else None,
+        replicates=sources.replicates,
+        seed=sources.seed,
+    )
+    outcomes = []
+    for section in ANALYSES:
+        outcomes.append(run_section(section, evidence))
+        step()
+    return outcomes
+
+
+def subtitle(sources: Sources) -> str:
+    """What the report is about, in one line of counts."""
+    said = []
+    if sources.judgments is not None:
+        said.append(counted(sources.judgments.height, "judgment"))
+    if sources.pairs is not None:
+        said.append(counted(sources.pairs.height, "pair"))
+    sets = {**sources.gains, **sources.labels}
+    if sets:
+        said.append(f"{counted(len(sets), 'set')} of gains and labels ({', '.join(sets)})")
+    if sources.runs:
+        said.append(counted(len(sources.runs), "system"))
+    return " · ".join(said)
+
+
+def limits_part(
+    sources: Sources, worth: Worth | None, measured: Scored | None, outcomes: Sequence[Outcome], notes: Sequence[str]
+) -> Part:
+    """What the data do not allow to say, and what was assumed on the way."""
+    missing = left_out_of(outcomes)
+    if worth is None:
+        missing.append(LeftOut("gains", "gains", "needs gains, judgments or pairs"))
+    if measured is None:
+        missing.append(LeftOut("systems", "systems with uncertainty", "needs runs"))
+    else:
+        missing += measured.left_out
+    tables = sum(len(one.tables) for one in outcomes)
+    said = [findings.left_out(len(missing), len(missing) + tables)]
+    if measured is not None:
+        said.append(findings.unjudged(measured.judged, measured.depth))
+    items = []
+    if missing:
+        frame = pl.DataFrame({"section": [one.section for one in missing], "analysis": [one.analysis for one in missing],
+                              "reason": [one.reason for one in missing]})  # fmt: skip
+        items.append(Grid("left_out", "Left out", "Analyses that need what these data do not have.", frame))
+    return Part("limits", "What the data do not allow to say", tuple(said), tuple(items), tuple(dict.fromkeys(notes)))

@@ -1,0 +1,51 @@
+"""Light and dark: one set of colours for marks, text and lines, as the configuration of a chart.
+
+Charts name no colours of their own, only styles (`soft`, `strong`) and the range of categories, so the same chart is
+drawn in either. Categories take Okabe and Ito's colours, which people with any colour vision tell apart, and charts
+that use them also differ in shape, place or text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
+LIGHT_RANGE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#5c5c5c"]
+DARK_RANGE = ["#56b4e9", "#e69f00", "#2fc49a", "#e29bc4", "#f0e442", "#8fb8ff", "#c9c9c9"]
+
+
+def theme(dark: bool = False) -> dict[str, Any]:
+    """The configuration of every chart; only one weight of type, so that PDF files come out the same each time."""
+    ink, soft, grid = ("#e8e6e1", "#a9aeb0", "#333a3c") if dark else ("#1c1f21", "#565c60", "#e4e2dc")
+    colours = DARK_RANGE if dark else LIGHT_RANGE
+    main = colours[0]
+    words = {"labelColor": soft, "titleColor": ink, "titleFontWeight": "normal", "labelFontWeight": "normal"}
+    sizes = {"labelFontSize": 12, "titleFontSize": 13, "titlePadding": 8}
+    return {
+        "background": None,
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": {**words, **sizes, "gridColor": grid, "domainColor": soft, "tickColor": soft, "labelLimit": 150},
+        "legend": {**words, "labelFontSize": 12, "titleFontSize": 12, "orient": "top", "symbolStrokeWidth": 2},
+        "header": {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal"},
+        "mark": {"color": main},
+        "bar": {"color": main},
+        "rule": {"color": soft},
+        "text": {"color": ink, "fontSize": 12},
+        "range": {
+            "category": colours,
+            "diverging": [colours[1], "#2b3133" if dark else "#f3f1ec", main],
+            "heatmap": ["#22282a" if dark else "#f3f1ec", main],
+            "ramp": ["#22282a" if dark else "#f3f1ec", main],
+        },
+        "style": {
+            "main": {"color": main, "fill": main, "stroke": main},
+            "line": {"stroke": main},
+            "band": {"fill": main, "fillOpacity": 0.22, "stroke": None},
+            "box": {"fill": main, "fillOpacity": 0.3, "stroke": main},
+            "soft": {"stroke": soft, "fill": None},
+            "interval": {"stroke": main, "strokeOpacity": 0.55},
+            "strong": {"stroke": ink, "fill": ink},
+            "other": {"stroke": colours[1], "fill": colours[1]},
+        },
+    }

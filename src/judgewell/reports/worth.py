@@ -1,0 +1,161 @@
+"""The part on gains: how they were made, where they lie, how sure they are, and what levels are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.agreement.evidence import Outcome
+from judgewell.reports import bins, charts, findings
+from judgewell.reports.analyses import grids_for, tables_of
+from judgewell.reports.numbers import counted
+from judgewell.reports.parts import Figure, Finding, Grid, Part
+from judgewell.reports.sources import Sources, hearing
+
+if TYPE_CHECKING:
+    from judgewell.scaling.method import Method
+
+
+@dataclass(frozen=True)
+class Worth:
+    """The gains that the report goes on with, how they were made, and other gains that the judgments allow."""
+
+    name: str
+    made: str
+    gains: pl.DataFrame
+    draws: Any = None  # draws × documents, in the gains' order
+    tables: tuple[tuple[str, pl.DataFrame], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
+    """The method taken where none is asked for: by what there is."""
+    if judgments is not None:
+        return "magnitude" if (judgments["scale"] == "magnitude").all() else "median"
+    return "bradley-terry" if pairs is not None else ""
+
+
+def worth_of(sources: Sources) -> Worth | None:
+    """The gains given, or made from judgments or pairs with the report's method; nothing where there is neither."""
+    notes: list[str] = []
+    if sources.gains:
+        name, table = next(iter(sources.gains.items()))
+        return Worth(name, f"as given: {name}", table)
+    if sources.method is None:
+        return None
+    table = sources.judgments if sources.method.takes == "judgments" else sources.pairs
+    with hearing(notes):
+        gains, draws = _made(sources.method, table, sources)
+        tables = tuple(sources.method.tables(table).items())
+    return Worth("gains", f"by {sources.method}", gains, draws, tables, tuple(notes))
+
+
+def _made(method: Method, table: Any, sources: Sources) -> tuple[pl.DataFrame, Any]:
+    """Gains with intervals; draws of other gains where there are runs to measure under them or no formula."""
+    from judgewell.scaling.uncertainty import with_interval
+
+    found = method.by_formula(table, sources.level)
+    if found is not None and not sources.runs:
+        return found, None
+    gains = method.gains(table) if found is None else found
+    drawn = method.draws(table, sources.draws, seed=sources.seed)
+    places = gains.select("topic", "doc").join(
+        drawn.documents.with_row_index("at"), on=["topic", "doc"], how="left", maintain_order="left"
+    )["at"]
+    array = drawn.array()[:, places.to_numpy()]
+    if found is None:
+        tail = (1 - sources.level) / 2
+        low, high = np.nanquantile(array, [tail, 1 - tail], axis=0)
+        gains = with_interval(gains, low, high)
+    return gains, array
+
+
+def gains_part(worth: Worth, outcomes: Sequence[Outcome]) -> Part:
+    """Distribution, intervals, levels, topics."""
+    gains, tables = worth.gains, tables_of(outcomes)
+    items: list[Figure | Grid] = [_spread(gains, worth.made)]
+    if gains["low"].null_count() < gains.height:
+        items.append(_intervals(gains))
+    said: list[Finding] = [findings.gains(gains, worth.made)]
+    if "level_distributions" in tables:
+        items += _levels(tables["level_distributions"])
+        said += findings.levels(tables["level_distributions"])
+    items += grids_for("gains", tables)
+    items.append(
+        Grid("gains_by_topic", "Gains by topic", "The width is that of the median 95 % interval.", by_topic(gains))
+    )
+    items += [
+        Grid(
+            f"gains_{name}",
+            name.replace("_", " ").capitalize(),
+            f"What {worth.made.removeprefix('by ')} also finds out.",
+            frame,
+            folded=True,
+        )
+        for name, frame in worth.tables
+    ]
+    caption = f"{counted(gains.height, 'document')} of {counted(gains['topic'].n_unique(), 'topic')}, highest first in each topic."
+    whole = gains.sort("topic", "gain", "doc", descending=[False, True, False])
+    items.append(Grid("gains", "All gains", caption, whole, folded=True))
+    return Part("gains", "Gains", tuple(said), tuple(items), worth.notes)
+
+
+def _spread(gains: pl.DataFrame, made: str) -> Figure:
+    log = bins.spans_decades(gains["gain"])
+    data = bins.binned(gains["gain"], log=log)
+    caption = f"{counted(gains.height, 'document')}, {made}" + ("; logarithmic axis." if log else ".")
+    return Figure("gains_histogram", "Gains", caption, charts.histogram(data, "gain", "documents", log=log), data)
+
+
+def _intervals(gains: pl.DataFrame) -> Figure:
+    known = gains.filter(pl.col("low").is_not_null())
+    log = bins.spans_decades(known["gain"]) and known["low"].min() > 0  # type: ignore[operator]
+    data = bins.ordered_groups(known)
+    caption = (
+        f"{counted(known.height, 'document')} from the lowest gain to the highest, in {data.height} groups of equal size; the "
+        "band is the median 95 % interval of a group’s documents."
+    )
+    chart = charts.line_band(data, "documents from lowest to highest gain (%)", "gain", log=log)
+    return Figure("gains_intervals", "How sure the gains are", caption, chart, data)
+
+
+def _levels(table: pl.DataFrame) -> list[Figure]:
+    found = []
+    sets = table.partition_by("labels", as_dict=True, maintain_order=True)
+    for number, ((labels,), part) in enumerate(sets.items(), 1):
+        named = part.filter(pl.col("level").is_not_null())
+        data = named.select(
+            pl.col("label").cast(pl.String).alias("name"),
+            "whisker_low",
+            "q1",
+            "median",
+            "q3",
+            "whisker_high",
+            "documents",
+        )
+        counts = ", ".join(
+            f"{level}: {documents:,}" for level, documents in data.select("name", "documents").iter_rows()
+        )
+        caption = f"Median, quartiles and whiskers (the last document within 1.5 times the box) by level of {labels}; documents {counts}."
+        log = named["whisker_low"].min() > 0 and named["whisker_high"].max() / named["whisker_low"].min() > 1000  # type: ignore[operator]
+        chart = charts.boxes(data, f"level ({labels})", "gain", log=bool(log))
+        found.append(Figure(f"gains_by_level_{number}", f"Gains by level of {labels}", caption, chart, data))
+    return found
+
+
+def by_topic(gains: pl.DataFrame) -> pl.DataFrame:
+    """A line for each topic: documents, judgments, lowest, median and highest gain, width of the interval."""
+    gain = pl.col("gain")
+    return (
+        gains.group_by("topic")
+        .agg(
+            documents=pl.len(),
+            judgments=pl.when(pl.col("judgments").is_not_null().any()).then(pl.col("judgments").sum()),
+            lowest=gain.min(), median=gain.median(), highest=gain.max(), width=(pl.col("high") - pl.col("low")).median(),
+        )
+        .sort("topic")
+    )  # fmt: skip
