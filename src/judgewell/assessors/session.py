@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from judgewell.assessors.answers import thresholds, typed, typed_magnitude
+from judgewell.assessors.answers import number, thresholds, typed, typed_magnitude
 from judgewell.assessors.people import Person
 from judgewell.assessors.population import Population
 from judgewell.assessors.truth import Truth
@@ -125,12 +125,9 @@ def _next(session: Session, sight: Sight) -> Reply:
 
 
 def _practice(session: Session, sight: Sight) -> Reply:
-    sense = session.person.kind.sense
     seen = sight.length * float(np.exp(session.rng.normal(0, LINE_NOISE)))
-    if sense == 0:
+    if session.person.kind.sense == 0:  # those who have relevance upside down see lines as everybody does
         seen = float(session.rng.integers(1, 100))
-    elif sense < 0:
-        seen = 10_000 / seen
     return Reply({"value": str(max(1, round(seen)))}, 0)
 
 
@@ -172,7 +169,7 @@ def _pair(session: Session, sight: Sight) -> Reply | None:
         form["absolute"] = {(False, False): "none", (True, True): "both"}.get(relevant, preferred)
     if "ratio" in sight.questions:
         scores = _agreeing([typed_magnitude(x, person, rng) for x in (left, right)], relevant, preferred)
-        form |= {"left_score": _plain(scores[0]), "right_score": _plain(scores[1])}
+        form |= {"left_score": number(round(scores[0], 2)), "right_score": number(round(scores[1], 2))}
     form |= _comment(session, sight, max(left, right))
     return Reply(form, session.seconds(sight, session.population.pair_time))
 
@@ -186,12 +183,6 @@ def _agreeing(scores: list[float], relevant: tuple[bool, bool], preferred: Side)
             better = worse * 1.1 if worse >= 1 else worse + 0.1
         left, right = (better, worse) if preferred == "left" else (worse, better)
     return [left, right]
-
-
-def _plain(value: float) -> str:
-    from judgewell.assessors.answers import number
-
-    return number(round(value, 2))
 
 
 def _gives_up(session: Session, sight: Sight) -> bool:

@@ -67,11 +67,11 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
 
 def write(store: Store, folder: str | Path, truth: Truth, caught: pl.DataFrame, options: dict[str, Any]) -> list[Path]:
     """What an export writes, and beside it what the documents were worth and what the checks caught."""
+    import sqlalchemy as sa
+
     from judgewell.collect.export import export
     from judgewell.collect.schema import documents, items, units
     from judgewell.formats.provenance import provenance, write_result
-
-    import sqlalchemy as sa
 
     written = export(store, folder)
     query = sa.select(units.c.topic, documents.c.doc).join_from(items, units, units.c.number == items.c.unit).distinct()

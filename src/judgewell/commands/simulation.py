@@ -83,15 +83,18 @@ def simulate(
     crowd: Sequence[Person],
     *,
     seed: int,
-    population: Population | None = None,
+    truth: Truth | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulated:
-    """Let the people go through the whole study in the database, from consent to the questionnaire."""
+    """Let the people go through the whole study in the database, from consent to the questionnaire.
+
+    What documents are worth follows from the study's grades unless `truth` says it.
+    """
     clock = Clock()
     prepare(store, study, clock)
     served = store.read(lambda connection: load_served(connection, clock)).result()
     _refuse_begun(store, study)
-    truth = truth_of(store, study, seed, population)
+    truth = truth or truth_of(store, study, seed)
     names = store.read(_document_names).result()
     hall = _Hall(store, served, clock, names)
     store.write(lambda connection: _let_in(connection, hall, crowd, truth)).result()
@@ -110,6 +113,7 @@ def simulate(
 
 def truth_of(store: Store, study: str | Path, seed: int, population: Population | None = None) -> Truth:
     """What the study's documents are worth: from its grades, and from which of them its checks rest on."""
+    prepare(store, study, Clock())
     _, inputs = load_study(study)
     grades = {(row["topic"], row["doc"]): float(row["gain"]) for row in inputs.grades.iter_rows(named=True)}
     known = store.read(_known).result()

@@ -1,0 +1,149 @@
+"""`judgewell demo`: the whole story on the sample collection, with synthetic people."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgewell.assessors.truth import Truth
+    from judgewell.commands.demo_findings import Findings
+    from judgewell.comparison.scores import ScoreArray
+
+MEASURE = "nDCG@10"
+REDUNDANCY = 5
+PARTITIONS, ASSESSORS_OF_A_GROUP = 2, 3
+CROWD = 130  # enough people to finish either study
+
+
+@click.command()
+@click.option("-o", "--output", default="judgewell-demo", help="The folder to write into.")
+@click.option("--seed", default=1, type=click.IntRange(0), help="Other people, other judgments, other numbers.")
+def demo(output: str, seed: int) -> None:
+    """Judge, scale, evaluate, compare and report the sample collection, from nothing to findings.
+
+    A magnitude study and a study of pairs are judged by synthetic people through the real server; their gains score
+    the sample's systems beside the known levels.
+
+    \b
+    Example:
+      judgewell demo -o demo --seed 2
+    """
+    from judgewell.errors import InputError
+
+    folder = Path(output)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is there already", cure="name another folder with -o")
+    began = time.monotonic()
+    findings = run(folder, seed, lambda text: print(text, flush=True))
+    print("\nThree findings")
+    for number, sentence in enumerate(findings.sentences, start=1):
+        print(f"{number}. {sentence}")
+    print(f"\nEverything is in {folder} ({time.monotonic() - began:.0f} s).")
+    print(f"Judge yourself: judgewell serve {folder / 'magnitude' / 'study.toml'}")
+
+
+def run(folder: Path, seed: int, tell: Callable[[str], None]) -> Findings:
+    """All of it: two studies, their gains, the systems under them, and what follows."""
+    from judgewell import sample
+    from judgewell.commands import demo_findings, demo_study
+    from judgewell.formats.provenance import provenance, write_result
+    from judgewell.scaling.methods import named
+
+    studies = {
+        "magnitude": demo_study.write_magnitude_study(folder / "magnitude", seed, REDUNDANCY),
+        "pairs": demo_study.write_pairs_study(folder / "pairs", seed, PARTITIONS, ASSESSORS_OF_A_GROUP),
+    }
+    truth = truth_of_all(studies.values(), seed)
+    tables = {name: judged(name, path, seed, truth, tell) for name, path in studies.items()}
+    gains = {name: _quietly(lambda name=name: named(_METHODS[name]).interval(tables[name])) for name in studies}
+    tell(f"gains of {len(gains['magnitude']):,} documents from magnitudes, {len(gains['pairs']):,} from pairs")
+    levels = sample.levels()
+    under = {demo_findings.KNOWN: levels, **gains}
+    scores = {name: scored(table) for name, table in under.items()}
+    systems = len(scores[demo_findings.KNOWN].systems)
+    tell(f"{MEASURE} of {systems} systems under {', '.join(under)}")
+    found = demo_findings.Findings(
+        recovery=demo_findings.recovery(gains, levels, truth.table(levels.select("topic", "doc").iter_rows())),
+        order=demo_findings.order(scores),
+        fewer=demo_findings.fewer(
+            tables["magnitude"], lambda part: scored(_quietly(lambda: named("magnitude")(part))), (1, 2, 3, 4), seed
+        ),
+    )
+    results = {f"gains_{name}": table for name, table in gains.items()}
+    results |= {"recovery": found.recovery, "systems": found.order, "fewer": found.fewer}
+    for name, table in results.items():
+        write_result(table, folder / f"{name}.csv", provenance("demo", {"seed": seed}, studies.values()))
+    return found
+
+
+_METHODS = {"magnitude": "magnitude", "pairs": "ratio"}
+
+
+def truth_of_all(studies: Iterable[Path], seed: int) -> Truth:
+    """What the documents are worth, the same in all studies: clear where any of them uses a document as a known one."""
+    from dataclasses import replace
+
+    from judgewell.collect.store import open_store
+    from judgewell.commands.simulation import truth_of
+
+    found = []
+    for study in studies:
+        store = open_store(_database(study))
+        try:
+            found.append(truth_of(store, study, seed))
+        finally:
+            store.close()
+    return replace(found[0], known={pair: known for one in found for pair, known in one.known.items()})
+
+
+def _database(study: Path) -> Path:
+    return study.parent / f"{study.parent.name}.sqlite"
+
+
+def judged(name: str, study: Path, seed: int, truth: Truth, tell: Callable[[str], None]) -> pl.DataFrame:
+    """Synthetic people judge the study; its finished judgments."""
+    from judgewell.assessors.people import make_people
+    from judgewell.collect.export import export
+    from judgewell.collect.store import open_store
+    from judgewell.commands.simulation import catch_table, simulate
+    from judgewell.formats.crowd import read_judgments, read_pairs
+    from judgewell.terminal import progress
+
+    store = open_store(_database(study))
+    try:
+        with progress(f"{name} study, units judged") as show:
+            found = simulate(store, study, make_people(CROWD, seed), seed=seed, truth=truth, progress=show)
+        export(store, study.parent / "export")
+        catch_table(store, found.people).write_csv(study.parent / "caught.csv")
+    finally:
+        store.close()
+    files = study.parent / "export"
+    table = read_pairs(files / "pairs.parquet") if name == "pairs" else read_judgments(files / "judgments.parquet")
+    tell(f"{name} study: {found.done:,} of {found.needed:,} units, {len(table):,} judgments, in {found.steps:,} steps")
+    return table
+
+
+def scored(gains: pl.DataFrame) -> ScoreArray:
+    """The sample's systems under gains."""
+    from judgewell import sample
+    from judgewell.comparison.scores import score_array
+    from judgewell.evaluation.evaluate import evaluate
+
+    return score_array(_quietly(lambda: evaluate(sample.runs(), gains.select("topic", "doc", "gain"), MEASURE)))
+
+
+def _quietly(work: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+    """Work whose notes are not the demo's subject (unjudged documents, ties); the report tells them."""
+    from judgewell.errors import JudgewellWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JudgewellWarning)
+        return work()

@@ -1,0 +1,95 @@
+"""What the demo found, computed from its judgments: how well gains recover what is known, whether systems keep their
+order, and how many judgments were enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from judgewell.comparison.correlation import tau_b
+from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.top_sets import top_set
+
+KNOWN = "known levels"
+ENOUGH = 0.9  # tau with the order under all judgments
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The three findings as numbers, and as sentences."""
+
+    recovery: pl.DataFrame  # by gains: mean over topics of tau-b with the known levels and with the true worth
+    order: pl.DataFrame  # by gains: tau-b of the systems' order with that under known levels, the best, the top set
+    fewer: pl.DataFrame  # by judgments for each document: tau-b with the order under all of them
+
+    @property
+    def sentences(self) -> list[str]:
+        recovered = ", ".join(f"{row['levels']:.2f} from {row['gains']}" for row in self.recovery.iter_rows(named=True))
+        orders = ", ".join(
+            f"{row['tau']:.2f} under {row['gains']}"
+            for row in self.order.iter_rows(named=True)
+            if row["gains"] != KNOWN
+        )
+        best = self.order.filter(pl.col("gains") == KNOWN).row(0, named=True)
+        told = [
+            f"Gains recover the known levels: mean tau over topics {recovered}.",
+            f"Systems keep their order: tau with the order under known levels {orders}; "
+            f"{best['top']} of {best['systems']} systems cannot be told from {best['best']}.",
+        ]
+        *part, whole = self.fewer.iter_rows(named=True)
+        row = next((row for row in part if row["tau"] >= ENOUGH), part[-1])
+        told.append(
+            f"{row['judgments']} of {whole['judgments']} magnitudes for each document give systems an order with a tau of "
+            f"{row['tau']:.2f} to that under all of them: {'enough' if row['tau'] >= ENOUGH else 'not enough'} at {ENOUGH}."
+        )
+        return told
+
+
+def recovery(gains: Mapping[str, pl.DataFrame], levels: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:
+    """How far each set of gains has the documents of a topic in the order of their levels, and of their true worth."""
+    rows = []
+    for name, table in gains.items():
+        joined = table.join(levels.select("topic", "doc", level="gain"), on=["topic", "doc"]).join(
+            truth.select("topic", "doc", worth="gain"), on=["topic", "doc"]
+        )
+        found = [
+            (tau_b(part["gain"].to_numpy(), part["level"].to_numpy()), tau_b(part["gain"], part["worth"]))
+            for part in joined.partition_by("topic", maintain_order=True)
+        ]
+        by_level, by_worth = np.nanmean(np.asarray(found, dtype=np.float64), axis=0).tolist()
+        rows.append({"gains": name, "levels": by_level, "worth": by_worth, "documents": len(joined)})
+    return pl.DataFrame(rows)
+
+
+def order(scores: Mapping[str, ScoreArray]) -> pl.DataFrame:
+    """How far systems keep the order that they have under the known levels."""
+    known = scores[KNOWN]
+    rows = []
+    for name, one in scores.items():
+        top = top_set(one)
+        tau = float(tau_b(known.means, one.means))
+        counts = {"top": len(top.members), "systems": len(one.systems)}
+        rows.append({"gains": name, "tau": tau, "best": top.best, **counts, "members": ", ".join(top.members)})
+    return pl.DataFrame(rows)
+
+
+def fewer(
+    judgments: pl.DataFrame, score: Callable[[pl.DataFrame], ScoreArray], counts: tuple[int, ...], seed: int
+) -> pl.DataFrame:
+    """Whole units drawn at random till each document has about so many judgments: tau of the order they give with
+    that under all units."""
+    rng = np.random.default_rng(seed)
+    whole = score(judgments).means
+    keys = judgments.select("topic", "unit", "assessor").unique(maintain_order=True)
+    place = keys.with_columns(order=pl.Series(rng.permutation(len(keys))))
+    usual = int(judgments.group_by("topic", "doc").len()["len"].median() or 1)  # type: ignore[arg-type]
+    rows = []
+    for count in (*[one for one in counts if one < usual], usual):
+        rank = pl.col("order").rank("ordinal").over("topic")
+        kept = place.filter(rank <= (pl.len().over("topic") * min(1.0, count / usual)).ceil())
+        part = judgments.join(kept.drop("order"), on=["topic", "unit", "assessor"], maintain_order="left")
+        rows.append({"judgments": count, "tau": float(tau_b(whole, score(part).means))})
+    return pl.DataFrame(rows)
