@@ -1,7 +1,7 @@
 """Simulated assessors without think time, for the benchmark of the judging server.
 
-Each keeps one connection and goes from the invite link through as many units as it is given. Prints one line of JSON: the
-seconds from sending an answer to having the next page, how many answers there were and what went wrong.
+Each keeps one connection and goes from the invite link through as many units as it is given. Prints one line of
+JSON: the seconds from sending each answer to having the next page, the units done, and the statuses of all requests.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ class Tally:
     """What all assessors together have seen."""
 
     answered: list[float] = field(default_factory=list)
-    arrived: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     units: int = 0
     first: float = 0.0
@@ -52,7 +51,7 @@ class Assessor:
         self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
         head, _ = await self.ask(f"GET {self.link}", b"")
         self.cookie = between(head, COOKIE, b";")
-        await self.turn(f"GET /work", b"")
+        await self.turn("GET /work", b"")
         while self.step and self.kind not in ("no_work", "come_back"):
             judged = self.kind == "document"
             begun = time.perf_counter()

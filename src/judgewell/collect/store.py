@@ -248,15 +248,16 @@ def _commit_together(engine: sa.Engine, jobs: list[tuple[Job[Any], Future[Any]]]
 
 def _inside_savepoint(connection: sa.Connection, job: Job[T]) -> tuple[T | None, BaseException | None]:
     """The job's result or what it raised, its changes undone; a database out of order ends the whole batch."""
+    savepoint = connection.begin_nested()
     try:
-        with connection.begin_nested():
-            return job(connection), None
-    except DBAPIError as error:
-        if not isinstance(error, IntegrityError):
-            raise
-        return None, error
+        result = job(connection)
+        savepoint.commit()
     except BaseException as error:  # as in concurrent.futures: what a job raises goes to the one who waits for it
+        if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError):
+            raise
+        savepoint.rollback()
         return None, error
+    return result, None
 
 
 def _with_patience(engine: sa.Engine, job: Job[T]) -> T:

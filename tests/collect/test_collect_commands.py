@@ -1,0 +1,95 @@
+"""The commands around the server, as a user types them."""
+
+import json
+import re
+import urllib.error
+import urllib.request
+
+import pytest
+from click.testing import CliRunner
+from judging import write_study
+from serving import running
+
+from judgewell.commands.backup import backup, restore
+from judgewell.commands.export import export
+from judgewell.commands.invite import invite
+from judgewell.commands.serve import serve
+from judgewell.commands.status import status
+from judgewell.errors import InputError
+
+
+def run(command, *arguments):
+    result = CliRunner().invoke(command, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_links_are_made_once_and_shown_again(tmp_path):
+    path = write_study(tmp_path / "study")
+    database = str(tmp_path / "study/small.sqlite")
+    with running(path, database) as server:
+        assert server.process.stdout.readline().startswith("The owner's link, to be kept: http://127.0.0.1:")
+        said = run(invite, path, "Ada", "--count", 1, "--address", f"http://127.0.0.1:{server.port}")
+        links = dict(line.split("\t") for line in said.splitlines())
+        assert list(links) == ["Ada", "assessor 2"]
+        assert run(invite, path, "--list", "--address", f"http://127.0.0.1:{server.port}") == said
+        with pytest.raises(urllib.error.HTTPError, match="403"):  # it leads to /work, which wants the cookie
+            urllib.request.urlopen(links["Ada"], timeout=30)
+    assert (tmp_path / "study/small.sqlite").is_file()
+
+
+def test_a_link_leads_to_the_work(tmp_path):
+    path = write_study(tmp_path / "study")
+    with running(path, str(tmp_path / "study/small.sqlite")) as server:
+        link = run(invite, path, "Ada", "--address", f"http://127.0.0.1:{server.port}").split()[1]
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(link, timeout=30) as response:
+            assert response.url.endswith("/work")
+            assert response.headers["x-page"] == "consent"
+    found = json.loads(run(status, path, "--format", "json"))
+    assert (found["assessors"], found["answers"]) == (1, 0)
+    assert "topic" in run(status, path)
+    run(export, path, "-o", tmp_path / "out")
+    assert (tmp_path / "out/log.jsonl").is_file()
+    run(backup, path, tmp_path / "saved")
+    run(restore, path, tmp_path / "saved", "--database", tmp_path / "moved.sqlite")
+    assert json.loads(run(status, path, "--format", "json", "--database", tmp_path / "moved.sqlite")) == found
+
+
+@pytest.mark.parametrize("command", [status, export, invite])
+def test_a_study_that_was_never_served_is_told(tmp_path, command):
+    path = write_study(tmp_path / "study")
+    options = ("--count", "1") if command is invite else ()
+    with pytest.raises(InputError, match="judgewell serve"):
+        run(command, path, *options)
+
+
+def test_nobody_to_invite_is_told(tmp_path):
+    with pytest.raises(InputError, match="nobody"):
+        run(invite, write_study(tmp_path / "study"))
+
+
+@pytest.mark.parametrize("command", [serve, invite, status, export, backup, restore])
+def test_every_command_shows_an_example(command):
+    assert re.search(r"Examples?:\n +judgewell ", run(command, "--help"))
+
+
+def test_a_port_in_use_is_told(tmp_path):
+    path = write_study(tmp_path / "study")
+    with (
+        running(path, str(tmp_path / "study/small.sqlite")) as server,
+        pytest.raises(InputError, match="another --port"),
+    ):
+        run(serve, path, "--port", server.port, "--database", tmp_path / "other.sqlite")
+
+
+def test_two_workers_serve_one_database(database, tmp_path):
+    path = write_study(tmp_path / "study")
+    with running(path, database, "--workers", "2") as server:
+        for _ in range(200):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/healthz", timeout=30) as response:
+                    assert json.load(response) == {"ok": True}
+                break
+            except urllib.error.URLError:
+                continue
