@@ -140,10 +140,13 @@ def document_page(scale: pages.ScaleInput, document: pages.Document = VINEGAR, *
     return pages.DocumentPage(**judging(**more), document=document, scale=scale)
 
 
-def pair_page(**more: Any) -> pages.PairPage:
+def pair_page(first: bool = False, **more: Any) -> pages.PairPage:
+    """The first one of a unit has no new document and asks for a reason here."""
+    mark = "" if first else WORDS["document_new"]
     left = pages.Document(WORDS["document_left"], VINEGAR.title, VINEGAR.text)
-    right = pages.Document(WORDS["document_right"], SHOP.title, SHOP.text, new=True, mark=WORDS["document_new"])
-    return pages.PairPage(**judging(comment=None, **more), left=left, right=right, questions=pair_questions())
+    right = pages.Document(WORDS["document_right"], SHOP.title, SHOP.text, new=not first, mark=mark)
+    more |= {"progress": pages.Progress(1, 8, "1 of 8"), "can_go_back": False} if first else {"comment": None}
+    return pages.PairPage(**judging(**more), left=left, right=right, questions=pair_questions())
 
 
 def before_work() -> dict[str, pages.Page]:
@@ -221,6 +224,7 @@ def at_work() -> dict[str, pages.Page]:
         "html": document_page(ORDINAL, HTML),
         "empty": document_page(ORDINAL, pages.Document("Document", "", "", empty=True)),
         "pair": pair_page(),
+        "pair_first": pair_page(first=True),
         "pair_refused": pair_page(problem=SAY("check.ratio_against_preference", preferred="left"), revising=True),
     }
 

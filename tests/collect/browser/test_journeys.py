@@ -137,3 +137,24 @@ def test_back_shows_the_answer_and_a_changed_one_takes_its_place(open_page, serv
     assert [row.value for row in server.answers(number)] == [7.5]
     assert [row.value for row in server.all_answers(number)] == [80, 7.5]
     assert "back" in server.events(number)
+
+
+def test_the_next_page_begins_at_its_top_with_its_title_in_focus(open_page, servers):
+    page = open_page(320, 256)
+    link, _ = servers("binary").invite()
+    page.goto(link)
+    walk(page, Mouse(), until="document")
+    Mouse().document(page)
+    assert page.evaluate("scrollY") == 0
+    assert page.evaluate("document.activeElement.id") == "title"
+    assert page.locator("#title").inner_text() == "Document: 2 of 4"
+
+
+def test_careless_answers_are_to_be_looked_at_again_and_end_in_a_closed_task(open_page, servers):
+    page = open_page()
+    link, _ = servers("known").invite()
+    page.goto(link)
+    seen = walk(page, Mouse(), until="stopped")
+    assert seen[-10:] == ["revise", *["document"] * 4, "revise", *["document"] * 4]
+    assert page.locator(".notice").inner_text() == "Thank you. This task is closed now."
+    assert page.locator(".code").count() == 0

@@ -88,8 +88,9 @@ def test_lines_are_sixty_to_seventy_five_letters_long(open_page, sample_address)
 
 def test_a_pair_and_its_questions_fit_in_one_view(open_page, sample_address):
     page = open_page(1280, 800)
-    page.goto(f"{sample_address}/pair")
-    assert page.evaluate("document.documentElement.scrollHeight") <= 800
+    for name in ("pair_first", "pair"):
+        page.goto(f"{sample_address}/{name}")
+        assert page.evaluate("document.documentElement.scrollHeight") <= 800, name
     assert page.locator("button[value=next]").bounding_box()["y"] < 780
     left, right = page.locator("#left .document-body"), page.locator("#right .document-body")
     left.evaluate("pane => pane.scrollTop = 50")
