@@ -12,10 +12,10 @@ QUICK ?=
 help:
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.runtime ## evaluate three small systems with real-valued gains
-	@$(BIN)/judgewell evaluate examples/tiny.qrels examples/*.run -m nDCG@5 -m 'AP(rel=0.5)' -m 'P(rel=0.5)@5'
+demo: $(VENV)/.runtime ## two small studies from judging to report, in about a minute
+	@$(BIN)/judgewell demo -o demo
 
-test: $(VENV)/.dev ## run all tests
+test: $(VENV)/.dev browser ## run all tests
 	@$(BIN)/python -m pytest -n auto
 
 check: $(VENV)/.dev ## check style, types and which package may import which
@@ -26,6 +26,15 @@ check: $(VENV)/.dev ## check style, types and which package may import which
 
 bench: $(VENV)/.dev ## measure speed and memory beside other tools (QUICK=1: small sizes, without ranx)
 	@$(BIN)/python bench/run.py $(if $(QUICK),--quick)
+
+# Pages are tested in Debian's Chromium: installed where we may, asked for where we may not.
+.PHONY: browser
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium for the tests of pages"; \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else echo "Tests of pages need Chromium and are skipped without it: install the package chromium"; fi
 
 clean: ## remove all that make has made, .venv and benchmark data included
 	rm -rf $(VENV) build dist bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -16,10 +16,19 @@ COMMANDS = {
     "new": "study",
     "check": "study",
     "design": "study",
+    "serve": "serve",
+    "invite": "invite",
+    "simulate": "simulate",
+    "status": "status",
+    "export": "export",
+    "backup": "backup",
+    "restore": "backup",
     "scale": "scale",
     "agree": "agree",
     "evaluate": "evaluate",
     "compare": "compare",
+    "report": "report",
+    "demo": "demo",
 }
 
 
