@@ -49,13 +49,13 @@ class Population:
     # Documents, in log odds.
     levels: tuple[float, ...] = (-0.88, 0.93, 2.15, 2.74)  # fitted: means of expert levels N, M, R, H
     document: float = 1.73  # fitted: sd of documents within a level
-    known_high: float = 2.94  # measured: known H have a median of 95 of 100
-    known_low: float = -3.18  # measured: known N have a median of 4 of 100
+    known_high: float = 3.2  # measured: known H have a median of 95, and 40 % of their scores are 100
+    known_low: float = -2.6  # measured: known N have a median of 4, and 42 % of their scores are 0
     known: float = 0.5  # assumed: sd of known documents, which are chosen to be clear
     mixture: tuple[float, ...] = (0.6, 0.2, 0.13, 0.07)  # assumed: levels of documents without a grade
 
     # Impressions, in log odds.
-    person: float = 0.65  # fitted: sd of what a person adds to all documents
+    person: float = 0.65  # fitted to the sd of persons' mean differences from documents' means (8 of 100)
     noise: float = 2.38  # fitted: sd of one impression around the document's worth
     noise_spread: float = 0.2  # assumed: sd of the logarithm of a person's own noise
     lasting: float = 0.8  # assumed: share of the noise's variance that stays when the document is seen again

@@ -41,9 +41,10 @@ class Findings:
         ]
         *part, whole = self.fewer.iter_rows(named=True)
         row = next((row for row in part if row["tau"] >= ENOUGH), part[-1])
+        said = "enough" if row["tau"] >= ENOUGH else "not enough"
         told.append(
-            f"{row['judgments']} of {whole['judgments']} magnitudes for each document give systems an order with a tau of "
-            f"{row['tau']:.2f} to that under all of them: {'enough' if row['tau'] >= ENOUGH else 'not enough'} at {ENOUGH}."
+            f"{row['judgments']} of {whole['judgments']} magnitudes for each document were {said} for the order of "
+            f"systems: tau {row['tau']:.2f} with the order under all of them ({ENOUGH} asked for)."
         )
         return told
 

@@ -121,7 +121,7 @@ def truth_of(store: Store, study: str | Path, seed: int, population: Population 
 
 
 def catch_table(store: Store, crowd: Sequence[Person]) -> pl.DataFrame:
-    """What each check caught of each kind of person at its first try, and (as `unit`) what became of units in the end."""
+    """What each check caught of each kind of person at its first try; `unit` says what became of units in the end."""
     kinds = {person.name: person.kind.name for person in crowd}
     order = {kind: place for place, kind in enumerate(dict.fromkeys(_kinds_by_share(crowd)))}
     with store.snapshot() as connection:

@@ -1,0 +1,106 @@
+"""Recovery at known truth: how well gains find what documents are worth, by scale and number of judges.
+
+    python scripts/recovery.py -o recovery.csv        # or recovery.md; --rounds 200 for the documentation
+
+Every row is the mean over simulated topics of the correlation of gains with the documents' true worth. Gains are made
+by the package's own methods from synthetic judgments; the same people and documents stand behind all scales.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from judgewell.assessors.arrays import crowd_of
+from judgewell.assessors.figures import synthetic_table
+from judgewell.assessors.people import make_people
+from judgewell.assessors.value import KNOWN, pair_gains, topic_worths
+from judgewell.errors import JudgewellWarning
+from judgewell.scaling.methods import parse
+
+METHODS = {
+    "magnitude": ("magnitude", "two-way"),
+    "s100": ("mean", "median"),
+    "ordinal": ("mean", "majority"),
+    "binary": ("mean",),
+}
+JUDGES = (1, 2, 3, 5, 10, 15)
+
+
+def recovered(scale: str, method: str, judges: int, topics: int, seed: int) -> list[float]:
+    """Spearman's correlation of gains with the truth, one for each topic."""
+    table = synthetic_table(scale, seed=seed, topics=topics, documents=60, redundancy=judges)  # type: ignore[arg-type]
+    gains = parse(method)(table.drop("level", "known", "worth"))
+    worth = table.filter(pl.col("known").is_null()).select("topic", "doc", "worth").unique()
+    both = gains.join(worth, on=["topic", "doc"])
+    return [
+        float(spearmanr(part["gain"], part["worth"]).statistic) for part in both.partition_by("topic") if len(part) > 2
+    ]
+
+
+def recovered_by_pairs(judges: int, topics: int, seed: int) -> list[float]:
+    """The same for groups of eight documents in twelve pairs; a document is shown in three of them to each judge."""
+    rng = np.random.default_rng(seed)
+    crowd = crowd_of(make_people(300, seed))
+    found = []
+    for _ in range(topics):
+        worth = topic_worths(60, crowd.population, rng, alike=True)
+        gains = pair_gains(-(-60 * judges // 8), 12, worth, crowd, rng)
+        found.append(float(spearmanr(gains, worth[KNOWN:]).statistic))
+    return found
+
+
+def table_of(topics: int, seed: int) -> pl.DataFrame:
+    """All scales, methods and numbers of judges."""
+    rows = []
+    for scale, method in [(scale, method) for scale, methods in METHODS.items() for method in methods]:
+        for judges in JUDGES:
+            found = np.array(recovered(scale, method, judges, topics, seed))
+            rows.append({"scale": scale, "method": method, "judges": judges, **_interval(found)})
+    for judges in JUDGES[1:]:  # groups judged once do not all meet
+        found = np.array(recovered_by_pairs(judges, topics, seed))
+        rows.append({"scale": "pairs", "method": "ratio", "judges": judges, **_interval(found)})
+    return pl.DataFrame(rows)
+
+
+def _interval(found: NDArray[np.float64]) -> dict[str, float]:
+    mean, error = float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found)))
+    return {"correlation": round(mean, 3), "low": round(mean - 1.96 * error, 3), "high": round(mean + 1.96 * error, 3)}
+
+
+def markdown(table: pl.DataFrame) -> str:
+    """The correlations with a column for each number of judges."""
+    wide = table.pivot("judges", index=["scale", "method"], values="correlation")
+    lines = ["| " + " | ".join(wide.columns) + " |", "|" + "---|" * len(wide.columns)]
+    return (
+        "\n".join(
+            lines
+            + [
+                "| " + " | ".join("" if cell is None else str(cell) for cell in row) + " |"
+                for row in wide.iter_rows()
+            ]
+        )
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, help="a .csv or .md file; the terminal when left out")
+    parser.add_argument("--rounds", type=int, default=20, help="simulated topics")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", JudgewellWarning)
+    made = table_of(given.rounds, given.seed)
+    if given.output is None:
+        print(markdown(made))
+    elif given.output.suffix == ".md":
+        given.output.write_text(markdown(made), "utf-8")
+    else:
+        made.write_csv(given.output)
