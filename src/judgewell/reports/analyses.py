@@ -74,7 +74,10 @@ def quality_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
         figures.append(_units(tables["units_per_worker"]))
     items: list[Figure | Grid] = [*figures]
     if flags is not None and flags.height:
-        caption = f"{counted(flags['assessor'].n_unique(), 'assessor')}; `seen` of `of` judgments show what the flag is about."
+        caption = (
+            f"{counted(flags['assessor'].n_unique(), 'assessor')}; `seen` of `of` judgments show what the flag "
+            "is about."
+        )
         items.append(Grid("flags", "Flags of attention", caption, flags, folded=flags.height > 5))
     items += grids_for("quality", tables, without=("units_per_worker", "time_by_position"))
     notes = notes_for(outcomes, ("known documents", "time", "workers"))
@@ -121,7 +124,8 @@ def _times(sources: Sources) -> Figure:
         .with_columns(high=pl.col("low") + edge).select("low", "high", pl.col("count").cast(pl.Int64))
     )  # fmt: skip
     caption = (
-        f"Times of {counted(len(shown), 'judgment')} in bins of {edge:g} s; {counted(len(taken) - len(shown), 'longer one')} "
+        f"Times of {counted(len(shown), 'judgment')} in bins of {edge:g} s; "
+        f"{counted(len(taken) - len(shown), 'longer one')} "
         f"(above {longest:.0f} s) not shown."
     )
     return Figure("time_histogram", "Time of a judgment", caption, charts.histogram(data, "seconds"), data)
@@ -178,7 +182,7 @@ def agreement_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
         "transitivity",
         "repeated labels",
     )
-    items = (*figures, *grids_for("agreement", tables))
+    items: tuple[Figure | Grid, ...] = (*figures, *grids_for("agreement", tables))
     kept = tuple(one for one in said if one is not None)
     return Part("agreement", "Agreement", kept, items, notes_for(outcomes, sections) if kept or items else ())
 
@@ -203,7 +207,8 @@ def _orders(table: pl.DataFrame) -> list[Figure]:
         value="half", low="strict", high="lenient", pairs="pairs",
     )  # fmt: skip
     caption = (
-        "Share of pairs of documents that the gains put in the levels’ order; the dot counts ties half, the line reaches "
+        "Share of pairs of documents that the gains put in the levels’ order; the dot counts ties half, "
+        "the line reaches "
         f"from ties against to ties in order; dashed: chance. {counted(int(data['pairs'].sum()), 'pair')} of documents."
     )
     chart = charts.dots(data, "levels", "share in order", reference=0.5)
@@ -236,7 +241,10 @@ def _alphas(table: pl.DataFrame, metric: str) -> list[Figure]:
     data = rows.select(name="topic", value="alpha", low="low", high="high", documents="documents").sort(
         "value", descending=True
     )
-    caption = f"Krippendorff’s α ({metric}) with 95 % intervals over documents; dashed: chance. {counted(data.height, 'topic')}, best first."
+    caption = (
+        f"Krippendorff’s α ({metric}) with 95 % intervals over documents; dashed: chance. "
+        f"{counted(data.height, 'topic')}, best first."
+    )
     return [
         Figure(
             "alpha_figure",
@@ -275,6 +283,9 @@ def _enough(table: pl.DataFrame) -> list[Figure]:
     if rows.height < 2:
         return []
     data = rows.select(x="judgments", y="tau_median", low="tau_q1", high="tau_q3")
-    caption = f"τ-b with the order from all judgments, mean over topics; median and quartiles of {count(rows['orders'][0])} random orders."
+    caption = (
+        "τ-b with the order from all judgments, mean over topics; median and quartiles of "
+        f"{count(rows['orders'][0])} random orders."
+    )
     chart = charts.line_band(data, "judgments of a document", "τ-b with all", whole=True)
     return [Figure("document_stability_curve", "How many judgments are enough", caption, chart, data)]

@@ -26,7 +26,10 @@ def asked_part(sources: Sources) -> Part:
         said.append(findings.given(sources))
     by_topic = topics(sources)
     if by_topic.height:
-        caption = f"{counted(by_topic.height, 'topic')}; an empty cell is none. Known documents are those with a known answer."
+        caption = (
+            f"{counted(by_topic.height, 'topic')}; an empty cell is none. Known documents are those with a "
+            "known answer."
+        )
         items.append(Grid("asked_by_topic", "Topic by topic", caption, by_topic))
     return Part("asked", "What was asked of whom", tuple(said), tuple(items))
 
@@ -45,7 +48,7 @@ def inventory(sources: Sources) -> pl.DataFrame:
             f", {levels} levels"
             if levels <= findings.FEW
             else f", from {plain(table['gain'].min())} to {plain(table['gain'].max())}"
-        )  # type: ignore[arg-type]
+        )
         lines.append((f"labels {name}", _documents(table) + kind))
     if sources.runs:
         lines.append(("systems", count(len(sources.runs))))
@@ -58,7 +61,7 @@ def _work_lines(name: str, table: pl.DataFrame) -> list[tuple[str, str]]:
     docs = findings.documents_of(table)
     lines.append(("documents", f"{count(docs.height)} (of a topic)"))
     per = docs["count"]
-    lines.append((f"{name} of a document", f"{plain(per.median())} (median), {per.min()} to {per.max()}"))  # type: ignore[arg-type]
+    lines.append((f"{name} of a document", f"{plain(per.median())} (median), {plain(per.min())} to {plain(per.max())}"))
     for column in ("assessor", "unit"):
         if table[column].null_count() < table.height:
             lines.append(
@@ -75,7 +78,7 @@ def _work_lines(name: str, table: pl.DataFrame) -> list[tuple[str, str]]:
         used = table.group_by("scale").len().sort("len", descending=True)
         lines.append(("scale", listing([str(scale) for scale in used["scale"].to_list()])))
     if name == "judgments":
-        lines.append(("values", f"{plain(table['value'].min())} to {plain(table['value'].max())}"))  # type: ignore[arg-type]
+        lines.append(("values", f"{plain(table['value'].min())} to {plain(table['value'].max())}"))
     if "known" in table.columns and table["known"].null_count() < table.height:
         known = table.filter(pl.col("known").is_not_null())
         lines.append(

@@ -11,8 +11,8 @@ SINGLE = 120  # whole values up to this range get a bar each
 
 def spans_decades(values: pl.Series) -> bool:
     """Whether the values are all above 0 and reach over three powers of ten or more."""
-    clean = values.drop_nulls()
-    return bool(len(clean)) and clean.min() > 0 and clean.max() / clean.min() >= 1000  # type: ignore[operator]
+    array = values.drop_nulls().to_numpy()
+    return bool(len(array) and array.min() > 0 and array.max() / array.min() >= 1000)
 
 
 def binned(values: pl.Series, *, log: bool = False, bins: int = BINS) -> pl.DataFrame:
@@ -32,7 +32,7 @@ def binned(values: pl.Series, *, log: bool = False, bins: int = BINS) -> pl.Data
 
 
 def ordered_groups(frame: pl.DataFrame, groups: int = 60) -> pl.DataFrame:
-    """Documents from the lowest gain to the highest in groups of equal size: x (per cent), y, low and high as medians."""
+    """Documents from the lowest gain to the highest in groups of equal size: x (per cent), medians as y, low, high."""
     place = (pl.int_range(pl.len()) + 0.5) / pl.len() * 100
     group = (pl.int_range(pl.len()) * min(groups, max(1, frame.height)) // pl.len()).alias("group")
     ranked = frame.sort("gain", "topic", "doc").with_columns(place.alias("x"), group)

@@ -119,14 +119,20 @@ def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -
 
 
 def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> Chart:
-    """Lying bars that add up kinds (name, kind, count), in the kinds' order from the left."""
+    """Lying bars of three kinds (name, kind, count), in the kinds' order from the left; the middle one pale."""
     return _sized(
         alt.Chart(_data(frame.with_columns(order=pl.col("kind").replace_strict(list(kinds), range(len(kinds))))))
         .mark_bar(height=alt.RelativeBandSize(band=0.8))
         .encode(
             y=alt.Y("name:N", sort=frame["name"].unique(maintain_order=True).to_list(), title=name or None),
             x=alt.X("count:Q", title=value, stack="zero", scale=alt.Scale(nice=False)),
-            color=alt.Color("kind:N", title=None, sort=list(kinds), scale=alt.Scale(domain=list(kinds))),
+            color=alt.Color(
+                "kind:O",
+                title=None,
+                sort=list(kinds),
+                scale=alt.Scale(domain=list(kinds), range="ordinal"),
+                legend=alt.Legend(columns=1),
+            ),
             order="order:Q",
             tooltip=[
                 _tip("name", name or "name", kind="N"),
@@ -150,17 +156,17 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "
     colour = alt.Color(
         "value:Q",
         title=value,
-        scale=alt.Scale(domain=[0, 0.5, 1], type="linear", range="diverging"),
+        scale=alt.Scale(domain=[0, 0.5, 1], type="linear", range="diverging", interpolate="rgb"),
         legend=alt.Legend(format="%", gradientLength=180),
     )
     squares = base.mark_rect(stroke=None).encode(color=colour)
     signs = base.mark_text(fontSize=9, style="strong", strokeWidth=0).encode(text=f"{sign}:N")
-    return _sized(alt.layer(squares, signs), alt.Step(14))
+    return alt.layer(squares, signs).properties(width=alt.Step(14), height=alt.Step(14))
 
 
 def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
     """Each system's score in two sets with intervals (name, x, x_low, x_high, y, y_low, y_high), same scale on both."""
-    low, high = frame.select(pl.min_horizontal(pl.col("x_low", "y_low").min())).item(), None
+    low = frame.select(pl.min_horizontal(pl.col("x_low", "y_low").min())).item()
     high = frame.select(pl.max_horizontal(pl.col("x_high", "y_high").max())).item()
     scale = alt.Scale(domain=[_short(low), _short(high)], nice=True, zero=False)
     base = alt.Chart(_data(frame)).encode(
@@ -182,7 +188,7 @@ def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
 def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
     """A line for each kind (x, y, kind), told apart by colour and by dashes."""
     dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4]]
-    kind = {"title": None, "sort": list(kinds)}
+    kind: dict[str, Any] = {"title": None, "sort": list(kinds)}
     return _sized(
         alt.Chart(_data(frame))
         .mark_line(interpolate="step-after", strokeWidth=2)
@@ -204,7 +210,7 @@ def _sized(chart: Any, height: Any = HEIGHT) -> Chart:
 
 
 def _tip(field: str, title: str, format: str = ".4~r", kind: str = "Q") -> alt.Tooltip:
-    return alt.Tooltip(f"{field}:{kind}", title=title, **({"format": format} if kind == "Q" else {}))
+    return alt.Tooltip(f"{field}:{kind}", title=title, format=format if kind == "Q" else alt.Undefined)
 
 
 def _extra(frame: pl.DataFrame, told: set[str]) -> list[alt.Tooltip]:
@@ -218,12 +224,12 @@ def _extra(frame: pl.DataFrame, told: set[str]) -> list[alt.Tooltip]:
     ]
 
 
-def _data(frame: pl.DataFrame) -> alt.Data:
+def _data(frame: pl.DataFrame) -> Any:
     """The table inside the chart, its numbers with the digits that a picture can show."""
     rounded = frame.with_columns(pl.selectors.float().round_sig_figs(DIGITS))
     return alt.Data(
         values=[{key: value for key, value in row.items() if value is not None} for row in rounded.to_dicts()]
-    )
+    )  # type: ignore[no-untyped-call]
 
 
 def _short(value: float) -> float:

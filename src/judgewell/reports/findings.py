@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from judgewell.reports.numbers import count, counted, interval, listing, p_said, percent, plain
 from judgewell.reports.parts import Finding
 
 if TYPE_CHECKING:
-    from judgewell.comparison.scores import ScoreArray
     from judgewell.comparison.worlds import Worlds
     from judgewell.reports.sources import Sources
 
 FEW = 20  # values up to which a scale has levels
+ENOUGH = 0.9  # the τ-b with all judgments from which on an order is called settled
 
 
 def documents_of(table: pl.DataFrame) -> pl.DataFrame:
@@ -34,7 +36,7 @@ def work(table: pl.DataFrame, one: str, source: str) -> Finding:
     doers = f"{counted(who, 'assessor')} {verb}" if who else "There are"
     text = (
         f"{doers} {counted(table.height, one)} of {counted(docs.height, 'document')} in "
-        f"{counted(table['topic'].n_unique(), 'topic')}; the median document has {plain(docs['count'].median())}."  # type: ignore[arg-type]
+        f"{counted(table['topic'].n_unique(), 'topic')}; the median document has {plain(docs['count'].median())}."
     )
     return Finding(text, source)
 
@@ -43,10 +45,11 @@ def given(sources: Sources) -> Finding:
     """What there is where nobody was asked: gains, labels and runs alone."""
     sets = [*sources.gains, *sources.labels]
     tables = [*sources.gains.values(), *sources.labels.values()]
-    topics = len({topic for table in tables for topic in table["topic"].unique()})
+    topics = sorted({table["topic"].n_unique() for table in tables})
+    over = counted(topics[0], "topic") if len(topics) == 1 else f"{topics[0]} to {topics[-1]} topics"
     runs = f"{counted(len(sources.runs), 'system')} and " if sources.runs else ""
     text = (
-        f"There are {runs}{counted(len(sets), 'set')} of gains or labels ({listing(sets)}) over {counted(topics, 'topic')}, "
+        f"There are {runs}{counted(len(sets), 'set')} of gains or labels ({listing(sets)}) over {over}, "
         f"and no judgments, so nothing can be said about who judged."
     )
     return Finding(text, "asked")
@@ -73,7 +76,10 @@ def known(table: pl.DataFrame) -> Finding:
     if passed == checks:
         text = f"Every one of {counted(checks, 'check')} on documents with a known answer was passed."
     else:
-        text = f"{count(passed)} of {counted(checks, 'check')} on documents with a known answer were passed ({percent(passed / checks)})."
+        text = (
+            f"{count(passed)} of {counted(checks, 'check')} on documents with a known answer were passed "
+            f"({percent(passed / checks)})."
+        )
     return Finding(text, "known_accuracy_by_topic")
 
 
@@ -120,7 +126,8 @@ def flagged(flags: pl.DataFrame, assessors: int) -> Finding:
             f"Of {counted(assessors, 'assessor')} none is flagged for answering alike, in no time, or with one comment."
         )
     return Finding(
-        f"{count(who)} of {counted(assessors, 'assessor')} are flagged ({said}); a flag asks for a look and proves nothing.",
+        f"{count(who)} of {counted(assessors, 'assessor')} are flagged ({said}); a flag asks for a look and "
+        "proves nothing.",
         "flags",
     )
 
@@ -132,8 +139,10 @@ def alpha(table: pl.DataFrame, metric: str) -> Finding | None:
         return None
     row = rows.row(0, named=True)
     text = (
-        f"Assessors agree on a document’s value to Krippendorff’s α = {plain(row['alpha'])} {interval(row['low'], row['high'])} "
-        f"on {'an' if metric[0] in 'io' else 'a'} {metric} scale (0 is chance, 1 is perfect), over {counted(row['documents'], 'document')}."
+        f"Assessors agree on a document’s value to Krippendorff’s α = {plain(row['alpha'])} "
+        f"{interval(row['low'], row['high'])} "
+        f"on {'an' if metric[0] in 'io' else 'a'} {metric} scale (0 is chance, 1 is perfect), over "
+        f"{counted(row['documents'], 'document')}."
     )
     return Finding(text, "alpha")
 
@@ -153,7 +162,8 @@ def order(table: pl.DataFrame) -> list[Finding]:
         if steps.height > 1:
             low, high = steps.row(0, named=True), steps.row(-1, named=True)
             text += (
-                f"; least between levels {plain(low['lower'])} and {plain(low['upper'])} ({percent(low['half'])}), most "
+                f"; least between levels {plain(low['lower'])} and {plain(low['upper'])} ({percent(low['half'])}), "
+                "most "
                 f"between {plain(high['lower'])} and {plain(high['upper'])} ({percent(high['half'])})"
             )
         found.append(Finding(text + ".", "order_agreement"))
@@ -169,7 +179,10 @@ def sets(table: pl.DataFrame) -> Finding | None:
         return None
 
     def said(row: Mapping[str, Any]) -> str:
-        return f"{row['first']} and {row['second']} order documents alike to τ-b = {plain(row['macro_tau_b'])} (mean over {counted(row['topics'], 'topic')})"
+        return (
+            f"{row['first']} and {row['second']} order documents alike to τ-b = {plain(row['macro_tau_b'])} "
+            f"(mean over {counted(row['topics'], 'topic')})"
+        )
 
     best, worst = rows.row(0, named=True), rows.row(-1, named=True)
     more = (
@@ -187,8 +200,9 @@ def assessors(table: pl.DataFrame) -> Finding | None:
         return None
     below = int((tau < 0).sum())
     text = (
-        f"The median assessor orders documents like the rest to τ-b = {plain(tau.median())}; "  # type: ignore[arg-type]
-        f"{count(below)} of {count(len(tau))} assessors ({percent(below / len(tau))}) order them rather the other way round."
+        f"The median assessor orders documents like the rest to τ-b = {plain(tau.median())}; "
+        f"{count(below)} of {count(len(tau))} assessors ({percent(below / len(tau))}) order them rather the "
+        "other way round."
     )
     return Finding(text, "assessor_tau_histogram")
 
@@ -197,7 +211,8 @@ def transitive(table: pl.DataFrame) -> Finding:
     """How far preferences fit an order (table transitivity_overall)."""
     row = table.row(0, named=True)
     text = (
-        f"{count(row['discords'])} of {counted(row['comparisons'], 'preference')} go against their assessor’s own best order "
+        f"{count(row['discords'])} of {counted(row['comparisons'], 'preference')} go against their "
+        "assessor’s own best order "
         f"({percent(row['share'])}; answers at random would give {percent(row['chance_share'])})."
     )
     return Finding(text, "transitivity_overall")
@@ -210,7 +225,8 @@ def position(effect: pl.DataFrame) -> Finding | None:
         return None
     moved = "moved with" if row["p"] < 0.05 else "is not seen to move with"
     text = (
-        f"A document’s standing in its unit {moved} its place: {plain(100 * row['slope'], 2)} percentage points of rank per place "
+        f"A document’s standing in its unit {moved} its place: {plain(100 * row['slope'], 2)} percentage "
+        "points of rank per place "
         f"({p_said(row['p'])}, {counted(row['judgments'], 'judgment')})."
     )
     return Finding(text, "score_by_position")
@@ -221,11 +237,17 @@ def enough(table: pl.DataFrame) -> Finding | None:
     rows = table.filter(pl.col("tau_median").is_not_null())
     if rows.height < 2:
         return None
-    one, half = rows.row(0, named=True), rows.row((rows.height - 1) // 2, named=True)
+    one, most = rows.row(0, named=True), rows.row(-1, named=True)
     text = (
-        f"{counted(one['judgments'], 'random judgment')} of each document would order documents like all of them to τ-b = "
-        f"{plain(one['tau_median'])}, {half['judgments']} to {plain(half['tau_median'])}."
+        f"{counted(one['judgments'], 'random judgment')} of each document would order documents like all of "
+        "them to τ-b = "
+        f"{plain(one['tau_median'])}"
     )
+    enough = rows.filter(pl.col("tau_median") >= ENOUGH)
+    if enough.height:
+        text += f"; it takes {enough['judgments'][0]} to reach {ENOUGH:g}."
+    else:
+        text += f", {most['judgments']} to {plain(most['tau_median'])}; {ENOUGH:g} is not reached."
     return Finding(text, "document_stability_curve")
 
 
@@ -233,13 +255,14 @@ def gains(table: pl.DataFrame, made: str) -> Finding:
     """Where the gains lie and how sure they are."""
     gain = table["gain"]
     text = (
-        f"The gains of {counted(table.height, 'document')} ({made}) lie between {plain(gain.min())} and {plain(gain.max())}, "  # type: ignore[arg-type]
-        f"the median at {plain(gain.median())}"  # type: ignore[arg-type]
+        f"The gains of {counted(table.height, 'document')} ({made}) lie between {plain(gain.min())} and "
+        f"{plain(gain.max())}, "
+        f"the median at {plain(gain.median())}"
     )
     known = table.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
     if known.height:
         width = (known["high"] - known["low"]).median()
-        text += f"; the median document’s 95 % interval is {plain(width)} wide"  # type: ignore[arg-type]
+        text += f"; the median document’s 95 % interval is {plain(width)} wide"
     return Finding(text + ".", "gains_histogram")
 
 
@@ -252,7 +275,10 @@ def best(systems: pl.DataFrame, measure: str, topics: int) -> list[Finding]:
     text += f" {interval(top['low'], top['high'])} over {counted(topics, 'topic')}"
     others = systems.filter(pl.col("top") & (pl.col("system") != top["system"]))["system"].to_list()
     if others:
-        text += f"; {counted(len(others), 'other system')} of {systems.height - 1} cannot be told from it ({listing(others)})"
+        text += (
+            f"; {counted(len(others), 'other system')} of {systems.height - 1} cannot be told from it "
+            f"({listing(others)})"
+        )
     else:
         text += f"; each of the {systems.height - 1} others can be told from it"
     return [Finding(f"{text} (Wilcoxon, α = 0.05, no correction).", "systems")]
@@ -262,7 +288,8 @@ def told_apart(pairs: pl.DataFrame) -> Finding:
     """How many pairs of systems differ beyond the choice of topics."""
     told = int(pairs["significant"].sum())
     text = (
-        f"{count(told)} of {counted(pairs.height, 'pair')} of systems can be told apart ({percent(told / pairs.height)}; "
+        f"{count(told)} of {counted(pairs.height, 'pair')} of systems can be told apart "
+        f"({percent(told / pairs.height)}; "
         f"paired t-test, Holm’s correction, α = 0.05)."
     )
     return Finding(text, "pair_counts")
@@ -270,13 +297,14 @@ def told_apart(pairs: pl.DataFrame) -> Finding:
 
 def ranks(table: pl.DataFrame) -> Finding:
     """How far ranks are settled (a table of worlds)."""
-    width = (table["rank_high"] - table["rank_low"] + 1).median()
+    width = float(np.median((table["rank_high"] - table["rank_low"] + 1).to_numpy()))
     settled = int((table["rank_low"] == table["rank_high"]).sum())
     first = table.sort("best", descending=True).row(0, named=True)
     text = (
-        f"The median system’s 95 % interval spans {counted(int(width), 'rank')} of {table.height}; "  # type: ignore[arg-type]
-        f"{counted(settled, 'system')} {'has' if settled == 1 else 'have'} one rank for certain. "
-        f"{first['system']} comes first in {percent(first['best'])} of {count(first['worlds'])} resamples ({OVER[first['over']]})."
+        f"The median system’s 95 % interval spans {counted(int(width), 'rank')} of {table.height}; "
+        f"for {counted(settled, 'system')} it is a single rank. "
+        f"{first['system']} comes first, alone or tied, in {percent(first['best'])} of "
+        f"{count(first['worlds'])} resamples ({OVER[first['over']]})."
     )
     return Finding(text, "rank_intervals")
 
@@ -289,7 +317,8 @@ def limits(worlds: Mapping[str, Worlds]) -> Finding:
     spread = {over: float(worlds[over].spread.mean()) for over in ("judgments", "topics")}
     more, less = sorted(spread, key=lambda over: -spread[over])
     text = (
-        f"A system’s mean varies by {plain(spread[more], 4)} (s.d.) over other {more} and by {plain(spread[less], 4)} over other "
+        f"A system’s mean varies by {plain(spread[more], 4)} (s.d.) over other {more} and by "
+        f"{plain(spread[less], 4)} over other "
         f"{less}: more {more} would help more."
     )
     return Finding(text, "worlds")
@@ -306,7 +335,10 @@ def alike(table: pl.DataFrame) -> Finding | None:
         return f"{row['first']} and {row['second']}"
 
     if rows.height == 1:
-        text = f"{pair(low)} order the {low['systems']} systems alike to τ-b = {plain(low['tau_b'])}: {counted(low['discordant'], 'pair')} of systems change places."
+        text = (
+            f"{pair(low)} order the {low['systems']} systems alike to τ-b = {plain(low['tau_b'])}: "
+            f"{counted(low['discordant'], 'pair')} of systems change places."
+        )
     else:
         text = (
             f"The sets order the {low['systems']} systems alike to τ-b between {plain(low['tau_b'])} ({pair(low)}) and "
@@ -315,31 +347,28 @@ def alike(table: pl.DataFrame) -> Finding | None:
     return Finding(text, "sets")
 
 
-def unjudged(table: pl.DataFrame, depth: int) -> Finding:
-    """How much of what systems returned nobody judged."""
-    worst = table.sort("judged").row(0, named=True)
-    share = float(table["judged"].mean())  # type: ignore[arg-type]
-    if share == 1:
+def unjudged(judged: pl.DataFrame, depth: int) -> Finding:
+    """How much of what systems returned nobody judged, under each set of gains (table judged: set, system, judged)."""
+    shares = dict(judged.group_by("set", maintain_order=True).agg(pl.col("judged").mean()).iter_rows())
+    if all(share == 1 for share in shares.values()):
         return Finding(f"Every document among the first {depth} of every system is judged.", "judged")
+    said = listing([f"{percent(1 - share)} under {name}" for name, share in shares.items()])
+    worst = judged.sort("judged", "set", "system").row(0, named=True)
     text = (
-        f"{percent(1 - share)} of the first {depth} documents of the systems are not judged and count 0, most for "
-        f"{worst['system']} ({percent(1 - worst['judged'])})."
+        f"Of the first {depth} documents of the systems are not judged: {said}; they count 0. The least judged is "
+        f"{worst['system']} under {worst['set']} ({percent(1 - worst['judged'])} not judged)."
     )
     return Finding(text, "judged")
 
 
-def left_out(number: int, of: int, source: str = "left_out") -> Finding:
+def left_out(number: int, of: int) -> Finding:
     """How many analyses the data do not allow."""
     if not number:
-        return Finding("No analysis is left out.")
+        return Finding("No analysis is left out for want of data.")
+    verb = "needs" if number == 1 else "need"
     return Finding(
-        f"{counted(number, 'table')} of {of} of the analyses cannot be had from these data; each with its reason below.",
-        source,
+        f"{count(number)} of {counted(of, 'analysis', 'analyses')} {verb} what these data do not have.", "left_out"
     )
-
-
-def one_set(sets: Mapping[str, ScoreArray]) -> str:
-    return next(iter(sets))
 
 
 def levels(table: pl.DataFrame) -> list[Finding]:
@@ -350,10 +379,21 @@ def levels(table: pl.DataFrame) -> list[Finding]:
         medians = named["median"].to_list()
         if len(medians) < 2 or len(medians) > FEW:
             continue
-        rises = all(lower < upper for lower, upper in zip(medians, medians[1:], strict=False))
+        rises = all(lower < upper for lower, upper in pairwise(medians))
         said = ", ".join(map(plain, medians))
         text = (
             f"Median gains {'rise with every level' if rises else 'do not rise with every level'} of {labels}: {said}."
         )
         found.append(Finding(text, "level_distributions"))
     return found
+
+
+def shifted(shift: pl.Series) -> str:
+    """How far resampled judgments move the means, which intervals are moved back by."""
+    return (
+        "gains of resampled judgments are noisier, which moves the means of systems by "
+        f"{plain(shift.mean(), 4)} on average "
+        f"({plain(shift.min(), 4)} to {plain(shift.max(), 4)}); the intervals of means are moved back by "
+        "each system's own shift, "
+        "ranks are as resampled"
+    )

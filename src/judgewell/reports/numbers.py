@@ -27,6 +27,11 @@ HEADS = {
     "tau_a": "τ-a",
     "tau_b": "τ-b",
     "tau_ap": "τ-AP",
+    "micro_agree": "alike",
+    "micro_disagree": "differently",
+    "micro_unknown": "unknown",
+    "in_order": "pairs in order",
+    "tied": "pairs tied",
     "micro_tau_a": "τ-a (pooled)",
     "macro_tau_a": "τ-a (mean)",
     "macro_tau_b": "τ-b (mean over topics)",
@@ -40,7 +45,7 @@ HEADS = {
     "p_any": "p (any difference)",
     "p_holm": "p (Holm)",
     "p_corrected": "p (Holm)",
-    "p_best": "p against the best",
+    "p_best": "p vs. best",
     "p_rank_sum": "p (rank sum)",
     "p_signed_rank": "p (signed rank)",
     "p_welch": "p (Welch)",
@@ -81,21 +86,22 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{count(number) if number else 'no'} {one if number == 1 else many or one + 's'}"
 
 
-def plain(value: float | None, decimals: int = DECIMALS) -> str:
+def plain(value: Any, decimals: int = DECIMALS) -> str:
     """A number with enough decimals to be told from others, a true minus sign, — where there is none."""
     if value is None or not isfinite(value):
         return MISSING
-    if value == 0:
-        return "0"
+    if value == round(value) and abs(value) < 1e6:
+        return _signed(f"{value:,.0f}")
     if abs(value) >= 1e6 or abs(value) < 10.0**-decimals:
         power = floor(log10(abs(value)))
         return f"{_signed(f'{value / 10.0**power:.1f}')}·10{_raised(power)}"
     if abs(value) >= 1000:
         return _signed(f"{value:,.0f}")
-    return _signed(f"{value:.{max(0, decimals - max(0, floor(log10(abs(value)))))}f}")
+    text = f"{value:.{max(0, decimals - max(0, floor(log10(abs(value)))))}f}"
+    return _signed(text.rstrip("0").rstrip(".") if abs(value) >= 1 and "." in text else text)
 
 
-def percent(share: float | None, decimals: int = 1) -> str:
+def percent(share: Any, decimals: int = 1) -> str:
     """A share of 1 as per cent; what rounds to all or nothing without being it says so."""
     if share is None or not isfinite(share):
         return MISSING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +20,8 @@ from judgewell.reports.themes import theme
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_ROWS = 200  # of a table on the page; files hold all
 FOLDED_ROWS = 12  # a table with more shows ten until it is asked for the rest
-LONG_WORDS = 40  # letters of a cell from which on a column may break its lines
+MOST_SAID = 6  # files of an option that are named; the inputs hold all
+LONG_WORDS = 28  # letters of a cell from which on a column may break its lines
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ def render(report: Report, files: str = "") -> str:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    environment.filters["tight"] = tight
     labels = dict(_labels(report))
     shown = environment.get_template("page.html").render(
         report=report,
@@ -84,7 +87,7 @@ def libraries() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, which may stand inside a page."""
     import vl_convert
 
-    bundle: str = vl_convert.javascript_bundle()
+    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]
     return bundle.replace("</script", r"<\/script")
 
 
@@ -93,7 +96,7 @@ def specification(chart: Any) -> dict[str, Any]:
     found: dict[str, Any] = chart.to_dict()
     del found["config"]
     if isinstance(found.get("width"), int):
-        found |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+        found |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}  # heights are fixed
     return found
 
 
@@ -127,6 +130,12 @@ def _kind(values: pl.Series) -> str:
     return "prose" if isinstance(longest, int) and longest > LONG_WORDS else "word"
 
 
+def tight(text: str) -> str:
+    """Text whose signs and units stay on the line of their numbers."""
+    held = re.sub(r" ([=<>≥]) (?=[\d−.])", "\u00a0\\1\u00a0", text)
+    return re.sub(r"(?<=[\d]) (?=[%s]\b|%)", "\u00a0", held)
+
+
 def _labels(report: Report) -> Iterator[tuple[str, str]]:
     """`Figure 3` and `Table 2` by name, numbered through the report."""
     figures = tables = 0
@@ -157,7 +166,8 @@ def _record(record: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, st
 
 def _said(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value)) or "none"
+        more = f", … ({len(value)} in all)" if len(value) > MOST_SAID else ""
+        return ", ".join(map(str, value[:MOST_SAID])) + more or "none"
     return "none" if value is None else "yes" if value is True else "no" if value is False else str(value)
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 — a table of words reads best with one table to a line
 """How each table of the agreement analyses is shown: its title, its caption, its columns, and whether it is folded."""
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
@@ -13,10 +14,11 @@ from judgewell.errors import InputError
 from judgewell.reports import findings
 from judgewell.reports.analyses import agreement_part, left_out_of, quality_part, use_part
 from judgewell.reports.asked import asked_part
+from judgewell.reports.measured import Scored, scored
 from judgewell.reports.numbers import counted
 from judgewell.reports.parts import Grid, LeftOut, Part, Report
 from judgewell.reports.sources import Sources
-from judgewell.reports.systems import Scored, scored, systems_part
+from judgewell.reports.systems import systems_part
 from judgewell.reports.worth import Worth, gains_part, worth_of
 
 Progress = Callable[[int, int], None]
@@ -113,7 +115,6 @@ def limits_part(
         said.append(findings.unjudged(measured.judged, measured.depth))
     items = []
     if missing:
-        frame = pl.DataFrame({"section": [one.section for one in missing], "analysis": [one.analysis for one in missing],
-                              "reason": [one.reason for one in missing]})  # fmt: skip
+        frame = pl.DataFrame([asdict(one) for one in missing])
         items.append(Grid("left_out", "Left out", "Analyses that need what these data do not have.", frame))
     return Part("limits", "What the data do not allow to say", tuple(said), tuple(items), tuple(dict.fromkeys(notes)))

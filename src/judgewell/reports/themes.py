@@ -26,6 +26,8 @@ def theme(dark: bool = False) -> dict[str, Any]:
         "font": FONT,
         "view": {"stroke": None},
         "axis": {**words, **sizes, "gridColor": grid, "domainColor": soft, "tickColor": soft, "labelLimit": 150},
+        "axisXQuantitative": {"labelOverlap": "greedy", "labelSeparation": 10, "labelFlush": False},
+        "axisYDiscrete": {"labelPadding": 7, "labelLimit": 150},
         "legend": {**words, "labelFontSize": 12, "titleFontSize": 12, "orient": "top", "symbolStrokeWidth": 2},
         "header": {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal"},
         "mark": {"color": main},
@@ -34,7 +36,8 @@ def theme(dark: bool = False) -> dict[str, Any]:
         "text": {"color": ink, "fontSize": 12},
         "range": {
             "category": colours,
-            "diverging": [colours[1], "#2b3133" if dark else "#f3f1ec", main],
+            "diverging": ["#8f4a12", "#262c2e", "#15618f"] if dark else ["#f0a878", "#f6f4ef", "#7dbbe3"],
+            "ordinal": [main, "#4a5255" if dark else "#d5d3cc", colours[1]],
             "heatmap": ["#22282a" if dark else "#f3f1ec", main],
             "ramp": ["#22282a" if dark else "#f3f1ec", main],
         },

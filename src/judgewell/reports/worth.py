@@ -43,8 +43,8 @@ def worth_of(sources: Sources) -> Worth | None:
     """The gains given, or made from judgments or pairs with the report's method; nothing where there is neither."""
     notes: list[str] = []
     if sources.gains:
-        name, table = next(iter(sources.gains.items()))
-        return Worth(name, f"as given: {name}", table)
+        name, given = next(iter(sources.gains.items()))
+        return Worth(name, f"as given: {name}", given)
     if sources.method is None:
         return None
     table = sources.judgments if sources.method.takes == "judgments" else sources.pairs
@@ -98,7 +98,10 @@ def gains_part(worth: Worth, outcomes: Sequence[Outcome]) -> Part:
         )
         for name, frame in worth.tables
     ]
-    caption = f"{counted(gains.height, 'document')} of {counted(gains['topic'].n_unique(), 'topic')}, highest first in each topic."
+    caption = (
+        f"{counted(gains.height, 'document')} of {counted(gains['topic'].n_unique(), 'topic')}, highest "
+        "first in each topic."
+    )
     whole = gains.sort("topic", "gain", "doc", descending=[False, True, False])
     items.append(Grid("gains", "All gains", caption, whole, folded=True))
     return Part("gains", "Gains", tuple(said), tuple(items), worth.notes)
@@ -113,10 +116,11 @@ def _spread(gains: pl.DataFrame, made: str) -> Figure:
 
 def _intervals(gains: pl.DataFrame) -> Figure:
     known = gains.filter(pl.col("low").is_not_null())
-    log = bins.spans_decades(known["gain"]) and known["low"].min() > 0  # type: ignore[operator]
+    log = bins.spans_decades(known["gain"]) and bool((known["low"] > 0).all())
     data = bins.ordered_groups(known)
     caption = (
-        f"{counted(known.height, 'document')} from the lowest gain to the highest, in {data.height} groups of equal size; the "
+        f"{counted(known.height, 'document')} from the lowest gain to the highest, in {data.height} groups "
+        "of equal size; the "
         "band is the median 95 % interval of a group’s documents."
     )
     chart = charts.line_band(data, "documents from lowest to highest gain (%)", "gain", log=log)
@@ -140,7 +144,10 @@ def _levels(table: pl.DataFrame) -> list[Figure]:
         counts = ", ".join(
             f"{level}: {documents:,}" for level, documents in data.select("name", "documents").iter_rows()
         )
-        caption = f"Median, quartiles and whiskers (the last document within 1.5 times the box) by level of {labels}; documents {counts}."
+        caption = (
+            f"Median, quartiles and whiskers (the last document within 1.5 times the box) by level of {labels}; "
+            f"documents {counts}."
+        )
         log = named["whisker_low"].min() > 0 and named["whisker_high"].max() / named["whisker_low"].min() > 1000  # type: ignore[operator]
         chart = charts.boxes(data, f"level ({labels})", "gain", log=bool(log))
         found.append(Figure(f"gains_by_level_{number}", f"Gains by level of {labels}", caption, chart, data))
@@ -155,7 +162,10 @@ def by_topic(gains: pl.DataFrame) -> pl.DataFrame:
         .agg(
             documents=pl.len(),
             judgments=pl.when(pl.col("judgments").is_not_null().any()).then(pl.col("judgments").sum()),
-            lowest=gain.min(), median=gain.median(), highest=gain.max(), width=(pl.col("high") - pl.col("low")).median(),
+            lowest=gain.min(),
+            median=gain.median(),
+            highest=gain.max(),
+            width=(pl.col("high") - pl.col("low")).median(),
         )
         .sort("topic")
-    )  # fmt: skip
+    )

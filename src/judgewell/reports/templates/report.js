@@ -13,7 +13,7 @@
     button.textContent = name === "dark" ? "Light" : "Dark";
     const actions = { export: true, source: false, compiled: false, editor: false };
     for (const box of document.querySelectorAll("[data-chart]")) {
-      const options = { config: themes[name], renderer: "svg", actions, downloadFileName: box.dataset.chart };
+      const options = { config: themes[name], renderer: "svg", actions, logLevel: 1, downloadFileName: box.dataset.chart };
       options.tooltip = { theme: name };
       vegaEmbed(box, specs[box.dataset.chart], options).catch((problem) => { box.textContent = String(problem); });
     }

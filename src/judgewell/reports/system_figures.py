@@ -1,0 +1,136 @@
+"""Figures of systems: means, ranks, who is told from whom, who is above whom, how firm the order is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from judgewell.comparison.worlds import Worlds
+from judgewell.reports import charts, findings
+from judgewell.reports.measured import Scored, widest
+from judgewell.reports.numbers import count, counted, plain
+from judgewell.reports.parts import Figure
+from judgewell.reports.sources import Sources
+
+MOST = 40  # systems in a figure; tables hold all
+SCATTERS = 3
+
+
+def most(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """The best systems that a figure has room for, and words for which they are."""
+    if table.height <= MOST:
+        return table, counted(table.height, "system")
+    return table.head(MOST), f"the best {MOST} of {count(table.height)} systems"
+
+
+def over(worlds: Worlds) -> str:
+    return f"{count(worlds.count)} resamples {findings.OVER[worlds.over]}"
+
+
+def means_figure(table: pl.DataFrame, found: Scored) -> Figure:
+    drawn, which = most(table)
+    data = drawn.select(name="system", value="mean", low="low", high="high")
+    first, main = next(iter(found.sets)), found.main
+    caption = (
+        f"Mean {main.measure} under {first} over {counted(len(main.topics), 'topic')} with 95 % intervals from "
+        f"{over(widest(found.worlds))}; {which}, best first."
+    )
+    return Figure("system_means", f"Mean {main.measure}", caption, charts.dots(data, "", f"mean {main.measure}"), data)
+
+
+def ranks_figure(worlds: Worlds, level: float) -> Figure:
+    drawn, which = most(worlds.table(level))
+    data = drawn.select(name="system", value="rank", low="rank_low", high="rank_high", best="best")
+    caption = f"Median rank with its 95 % interval over {over(worlds)}; {which}, best mean first."
+    lowest = max([2, *data["high"].to_list()])
+    chart = charts.dots(data, "", f"rank among {len(worlds.systems)}", domain=(1, lowest))
+    return Figure("rank_intervals", "Ranks that the data allow", caption, chart, data)
+
+
+KINDS = ("better than", "not told apart from", "worse than")
+
+
+def pair_counts(pairs: pl.DataFrame, systems: Sequence[str]) -> pl.DataFrame:
+    """For each system how many others it is better than, worse than, or not told apart from: name, kind, count."""
+    told = pairs.filter("significant")
+    better = dict(told.group_by("first").len().iter_rows())
+    worse = dict(told.group_by("second").len().iter_rows())
+    others = len({*pairs["first"], *pairs["second"]}) - 1
+    rows = []
+    for name in systems:
+        above, below = better.get(name, 0), worse.get(name, 0)
+        for kind, number in zip(KINDS, (above, others - above - below, below), strict=True):
+            rows.append({"name": name, "kind": kind, "count": number})
+    return pl.DataFrame(rows)
+
+
+def counts_figure(pairs: pl.DataFrame, table: pl.DataFrame) -> Figure:
+    drawn, which = most(table)
+    data = pair_counts(pairs, drawn["system"].to_list())
+    caption = (
+        f"For {which}, best first: how many of the others it is better than, not told apart from, and worse than "
+        "(paired t-test over topics, Holm’s correction, α = 0.05)."
+    )
+    return Figure("pair_counts", "Who can be told from whom", caption, charts.shares(data, "", "systems", KINDS), data)
+
+
+def above_matrix(worlds: Worlds, pairs: pl.DataFrame, systems: Sequence[str]) -> pl.DataFrame:
+    """For each two systems the share of resamples in which the first is above: first, second, value, sign."""
+    told = {(first, second) for first, second in pairs.filter("significant").select("first", "second").iter_rows()}
+    places = [worlds.systems.index(name) for name in systems]
+    share = (worlds.higher + worlds.tied / 2)[np.ix_(places, places)] / worlds.count
+    rows = [
+        {"first": one, "second": other, "value": float(share[i, j]),
+         "sign": "+" if (one, other) in told else "−" if (other, one) in told else ""}
+        for i, one in enumerate(systems) for j, other in enumerate(systems) if i != j
+    ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def matrix_figure(worlds: Worlds, pairs: pl.DataFrame, table: pl.DataFrame) -> Figure:
+    drawn, which = most(table)
+    data = above_matrix(worlds, pairs, drawn["system"].to_list())
+    caption = (
+        f"How often the system of the row is above that of the column over {over(worlds)}; {which}. + and "
+        "−: told apart by the "
+        "paired t-test with Holm’s correction, better or worse."
+    )
+    chart = charts.matrix(data, "system", "than", "above in")
+    return Figure("above_matrix", "Who is above whom", caption, chart, data)
+
+
+def taus_figure(worlds: Mapping[str, Worlds]) -> Figure:
+    from judgewell.comparison.charts import tau_points
+
+    points = tau_points(worlds, bins=30)
+    data = points.select(x=(pl.col("low") + pl.col("high")) / 2, y="share", kind="name")
+    kinds = list(worlds)
+    said = "; ".join(f"{over}: {plain(one.tau_interval()[0])}" for over, one in worlds.items())
+    caption = (
+        f"τ-b of the order of the systems in a resample with that of the data (medians {said}); {over(widest(worlds))}."
+    )
+    chart = charts.curves(data, "τ-b with the order of the data", "share of resamples", kinds)
+    return Figure("tau_over_worlds", "How firm the order is", caption, chart, data)
+
+
+def scatter_figures(found: Scored, sources: Sources) -> list[Figure]:
+    from judgewell.comparison.charts import score_points
+
+    if len(found.main.topics) < 2:
+        return []
+    first, *others = found.sets
+    figures = []
+    for number, other in enumerate(others[:SCATTERS], 1):
+        both = {first: found.sets[first], other: found.sets[other]}
+        data = score_points(both, worlds=sources.worlds, level=sources.level, seed=sources.seed).rename(
+            {"system": "name"}
+        )
+        caption = (
+            f"Mean {found.main.measure} of {counted(data.height, 'system')} on "
+            f"{counted(len(found.main.topics), 'topic')} with 95 % intervals over topics."
+        )
+        chart = charts.scatter(data, first, other, "system")
+        figures.append(Figure(f"scatter_{number}", f"{first} and {other}", caption, chart, data))
+    return figures
