@@ -1,5 +1,7 @@
 """Handing out work: never more than needed, never the same topic twice, and never stuck behind those who left."""
 
+import random
+
 import pytest
 import sqlalchemy as sa
 from judging import check_whole
@@ -211,3 +213,40 @@ def test_the_database_itself_refuses_the_same_topic_and_two_standing_answers(beg
         with pytest.raises(sa.exc.IntegrityError):
             store.write(twice).result()
     check_whole(store)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_people_do_in_whatever_order_the_counts_hold(begin, seed):
+    study = begin(topics=3, docs=6, size=3, redundancy=2, known=True, more="[checks]\nrevisions = 1\n")
+    rng = random.Random(seed)
+    people = [study.person() for _ in range(5)]
+    old = {person.number: [] for person in people}
+    for _ in range(250):
+        person = rng.choice(people)
+        page = person.page
+        old[person.number].append(page.step)
+        action = rng.choice(["good"] * 12 + ["bad", "same", "back", "replay", "alive", "wait", "leave", "expire"])
+        if action == "good":
+            study.clock.move(rng.uniform(0, 30))
+            person.send(**person.good(page))
+        elif action == "bad":
+            person.send(value="-1", choice="x", action="nonsense")
+        elif action == "same" and page.kind == "document":
+            person.send(value="5")
+        elif action == "back":
+            person.send(action="back", value="5")
+        elif action == "replay":
+            step = rng.choice(old[person.number][:-1] or [page.step])
+            person.send(step=step, value="77")
+            assert (person.outcome == "repeated") == (step != page.step)
+        elif action == "alive":
+            alive(person)
+        elif action == "wait":
+            study.clock.move(rng.choice([-4000, 50, 130, 700]))
+        elif action == "leave":
+            people[people.index(person)] = newcomer = study.person()
+            old[newcomer.number] = []
+        elif action == "expire":
+            study.expire()
+        check_whole(study.store)
+    assert "done" in states(study)

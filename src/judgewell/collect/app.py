@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import os
 import time
@@ -21,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judgewell.collect import pages, people
 from judgewell.collect.answers import Form, first
-from judgewell.collect.assign import expire, stay
+from judgewell.collect.assign import come, expire
 from judgewell.collect.limits import Rate, TooLarge, read_form
 from judgewell.collect.served import Served, load_served
 from judgewell.collect.show import page_of, trouble
@@ -243,7 +244,15 @@ def from_environment() -> FastAPI:
     url = os.environ["JUDGEWELL_DATABASE"]
     pool = int(os.environ.get("JUDGEWELL_POOL", POOL))
     rate = float(os.environ.get("JUDGEWELL_REQUESTS_PER_SECOND", REQUESTS_PER_SECOND))
-    return make_app(open_store(url, pool), requests_per_second=rate)
+    app = make_app(open_store(url, pool), requests_per_second=rate)
+    settle()
+    return app
+
+
+def settle() -> None:
+    """What is in memory when a server starts stays for good: the collector need not look at it with every request."""
+    gc.collect()
+    gc.freeze()
 
 
 def _done(future: Future[T]) -> Awaitable[T]:
@@ -276,14 +285,13 @@ async def _take(store: Store, served: Served, assessor: int, turn: int, form: Fo
 
 
 def _current_page(connection: sa.Connection, served: Served, assessor: int) -> pages.Page | None:
-    state = load(connection, assessor)
+    state = load(connection, served, assessor)
     return None if state is None else page_of(connection, served, state)
 
 
 def _sign_of_life(connection: sa.Connection, served: Served, assessor: int, turn: int) -> dict[str, Any]:
-    state = load(connection, assessor, lock=True)
+    state = come(connection, served, assessor, served.clock(), stepped=False)
     if state is None or state.holding is None:
         return {"alive": False, "current": state is not None and state.turn == turn, "seconds": 0}
-    held = stay(connection, served, state, served.clock(), stepped=False)
-    alive = held == "live"
+    alive = state.held.state == "live"
     return {"alive": alive, "current": state.turn == turn, "seconds": served.silence if alive else 0}

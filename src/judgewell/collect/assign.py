@@ -11,13 +11,14 @@ transactions can wait for each other.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from judgewell.collect.schema import events, reservations, units
 from judgewell.collect.served import Served
-from judgewell.collect.state import State, log
+from judgewell.collect.state import HOLDING, HOLDING_COLUMNS, PERSON, State, hold, log
 
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
 ALIVE_EVERY = 20  # seconds between the signs of life of an open page
@@ -106,38 +107,52 @@ def outlook(connection: sa.Connection, served: Served, state: State, now: float)
     return max(0.0, min(float(seen) + SILENT, float(expires)) - now)
 
 
-_SEEN = (
+_PERSON = PERSON.with_for_update()
+_HOLDING = HOLDING.with_for_update()
+_ALIVE = (
     sa.update(reservations)
-    .where(reservations.c.number == sa.bindparam("reservation"))
+    .where(reservations.c.number == sa.bindparam("reservation"), reservations.c.state == "live")
     .values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
+    .returning(*HOLDING_COLUMNS)
 )
 
 
-def stay(connection: sa.Connection, served: Served, state: State, now: float, *, stepped: bool) -> str:
-    """A sign of life: the reservation lives on, or comes back to life, or goes on as late. Its state now.
+def come(connection: sa.Connection, served: Served, assessor: int, now: float, *, stepped: bool) -> State | None:
+    """A sign of life: where the assessor is, locked against others who would change the same.
 
-    A step renews it fully; an open page alone holds it for some time after the last step only.
+    Their reservation lives on, comes back to life, or goes on as late. A step renews it fully; an open page alone holds
+    it for some time after the last step only. The person is locked before the reservation is read, so that what is read
+    after a wait is as the other left it.
     """
-    holding = state.held
-    if holding.state not in ("live", "expired"):
-        return holding.state
+    person = connection.execute(_PERSON, {"assessor": assessor}).one_or_none()
+    if person is None:
+        return None
+    state = State(*person[:7], None)
+    if person.reservation is None:
+        return state
     until = now + served.silence
     if not stepped:
         until = min(until, max(state.moved, 0.0) + LONGEST_IDLE * served.silence)
-    values: dict[str, Any] = {"seen": now, "expires": until}
-    new = holding.state
-    if holding.state == "expired":
-        new = "live" if _take_back(connection, holding.unit) else "late"
-        values |= {"state": new, "late": new == "late"}
-        log(connection, state, now, "came back", late=new == "late")
-        connection.execute(sa.update(reservations).where(reservations.c.number == holding.number).values(values))
-    else:
-        connection.execute(_SEEN, {"reservation": holding.number, "new_seen": now, "new_expires": until})
-    return new
+    renewed = {"reservation": person.reservation, "new_seen": now, "new_expires": until}
+    found = connection.execute(_ALIVE, renewed).one_or_none()
+    if found is None:
+        found = connection.execute(_HOLDING, {"reservation": person.reservation}).one()
+    state = replace(state, holding=hold(connection, served, found))
+    return _back_to_life(connection, state, now, until) if state.held.state == "expired" else state
 
 
-def close(connection: sa.Connection, state: State, held: str, now: float, ending: str) -> None:
+def _back_to_life(connection: sa.Connection, state: State, now: float, until: float) -> State:
+    """An expired reservation whose holder came back: on its own place if that is still free, else as late."""
+    new = "live" if _take_back(connection, state.held.unit) else "late"
+    values = {"state": new, "late": new == "late", "seen": now, "expires": until}
+    connection.execute(sa.update(reservations).where(reservations.c.number == state.held.number).values(values))
+    log(connection, state, now, "came back", late=new == "late")
+    return replace(state, holding=replace(state.held, state=new, expires=until))
+
+
+def close(connection: sa.Connection, state: State, now: float, ending: str) -> None:
     """The end of a unit: its place is used for good where it was completed, and free again where not."""
+    held = state.held.state
     completed = ending == "completed"
     values = {"state": "done" if completed else "failed", "ending": ending, "finished": now}
     connection.execute(sa.update(reservations).where(reservations.c.number == state.held.number).values(values))

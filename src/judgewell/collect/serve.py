@@ -11,7 +11,7 @@ from pathlib import Path
 import uvicorn
 
 from judgewell.collect import people
-from judgewell.collect.app import REQUESTS_PER_SECOND, make_app
+from judgewell.collect.app import REQUESTS_PER_SECOND, make_app, settle
 from judgewell.collect.served import load_served
 from judgewell.collect.setup import prepare
 from judgewell.collect.store import POOL, open_store
@@ -46,6 +46,7 @@ def serve(
     options |= {"server_header": False, "proxy_headers": True, "limit_concurrency": 2000}
     if workers == 1:
         app = make_app(store, requests_per_second=requests_per_second)
+        settle()
         uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listening])  # type: ignore[arg-type]
         return
     store.close()

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from judgewell.collect import pages
-from judgewell.collect.schema import documents, items, study, topics
+from judgewell.collect.schema import documents, items, study, topics, units
 from judgewell.collect.store import Clock
 from judgewell.errors import InputError
 from judgewell.study.checks import KnownOrder, LeastTime
@@ -81,6 +81,7 @@ class Served:
         default_factory=lambda: Lately(SHOWN_LATELY, lambda doc: len(doc.text) + len(doc.html) + 500)
     )
     _units: Lately[int, tuple[Item, ...]] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
+    _facts: Lately[int, tuple[str | None, int]] = field(default_factory=lambda: Lately(10 * UNITS_LATELY, lambda _: 1))
     _made: dict[Hashable, Any] = field(default_factory=dict)
     _topics: Lately[str, pages.Topic] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
 
@@ -143,6 +144,10 @@ class Served:
         """The comprehension questions of a topic."""
         return [question for question in self.study.checks.question if question.topic == topic]
 
+    def unit(self, connection: sa.Connection, number: int) -> tuple[str | None, int]:
+        """A unit's scale (none for pairs) and size."""
+        return self._facts.get(number, lambda: _facts(connection, number))
+
     def items(self, connection: sa.Connection, unit: int) -> tuple[Item, ...]:
         """The places of a unit in order."""
         return self._units.get(unit, lambda: _items(connection, unit))
@@ -201,6 +206,11 @@ def _document(connection: sa.Connection, number: int) -> pages.Document:
     html = clean_document(row.text) if row.kind == "html" else ""
     text = "" if row.kind == "html" else row.text
     return pages.Document("", row.title or "", text, html, empty=not (text.strip() or html.strip()))
+
+
+def _facts(connection: sa.Connection, unit: int) -> tuple[str | None, int]:
+    found = connection.execute(sa.select(units.c.scale, units.c.size).where(units.c.number == unit)).one()
+    return found.scale, found.size
 
 
 def _items(connection: sa.Connection, unit: int) -> tuple[Item, ...]:

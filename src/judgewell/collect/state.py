@@ -13,7 +13,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judgewell.collect.schema import assessors, events, reservations, units, verdicts
+from judgewell.collect.schema import assessors, events, reservations, verdicts
+from judgewell.collect.served import Served
 from judgewell.study.checks import Verdict
 
 
@@ -21,11 +22,11 @@ from judgewell.study.checks import Verdict
 class Holding:
     """The unit an assessor has in hand."""
 
+    scale: str | None
+    size: int
     number: int  # of the reservation
     unit: int
     topic: str
-    scale: str | None
-    size: int
     state: str
     expires: float
     revisions: int
@@ -58,7 +59,7 @@ class State:
         return self.holding
 
 
-_PERSON = sa.select(
+PERSON = sa.select(
     assessors.c.number,
     assessors.c.pseudonym,
     assessors.c.stage,
@@ -68,48 +69,40 @@ _PERSON = sa.select(
     assessors.c.moved,
     assessors.c.reservation,
 ).where(assessors.c.number == sa.bindparam("assessor"))
-_HOLDING: sa.Select[Any] = (
-    sa.select(
-        reservations.c.number,
-        reservations.c.unit,
-        reservations.c.topic,
-        units.c.scale,
-        units.c.size,
-        reservations.c.state,
-        reservations.c.expires,
-        reservations.c.revisions,
-        reservations.c.backs,
-    )
-    .join_from(reservations, units, units.c.number == reservations.c.unit)
-    .where(reservations.c.number == sa.bindparam("reservation"))
+HOLDING_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
+    reservations.c.number,
+    reservations.c.unit,
+    reservations.c.topic,
+    reservations.c.state,
+    reservations.c.expires,
+    reservations.c.revisions,
+    reservations.c.backs,
 )
-_PERSON_LOCKED = _PERSON.with_for_update()
-_HOLDING_LOCKED = _HOLDING.with_for_update(of=reservations)
+HOLDING: sa.Select[Any] = sa.select(*HOLDING_COLUMNS).where(reservations.c.number == sa.bindparam("reservation"))
 
 
-def load(connection: sa.Connection, assessor: int, *, lock: bool = False) -> State | None:
-    """Where the assessor is, or None where there is no such assessor.
-
-    `lock` makes others wait who would change the same. The person is locked before the reservation is read: what is
-    read after the wait is as the other left it.
-    """
-    person = connection.execute(_PERSON_LOCKED if lock else _PERSON, {"assessor": assessor}).one_or_none()
+def load(connection: sa.Connection, served: Served, assessor: int) -> State | None:
+    """Where the assessor is, to be shown; None where there is no such assessor."""
+    person = connection.execute(PERSON, {"assessor": assessor}).one_or_none()
     if person is None:
         return None
     holding = None
     if person.reservation is not None:
-        query = _HOLDING_LOCKED if lock else _HOLDING
-        holding = Holding(*connection.execute(query, {"reservation": person.reservation}).one())
+        holding = hold(connection, served, connection.execute(HOLDING, {"reservation": person.reservation}).one())
     return State(*person[:7], holding)
+
+
+def hold(connection: sa.Connection, served: Served, row: Any) -> Holding:
+    """A reservation's row together with what never changes of its unit."""
+    scale, size = served.unit(connection, row.unit)
+    return Holding(scale, size, *row)
 
 
 _MOVED = ("stage", "position", "turn", "scratch", "moved", "reservation")
 _MOVE = (
     sa.update(assessors)
     .where(assessors.c.number == sa.bindparam("assessor"))
-    .values(
-        {name: sa.bindparam(f"new_{name}") for name in ("stage", "position", "turn", "scratch", "moved", "reservation")}
-    )
+    .values({name: sa.bindparam(f"new_{name}") for name in _MOVED})
 )
 
 
@@ -126,8 +119,8 @@ def move(
 ) -> State:
     """Bring the assessor to a stage, with another unit where one is named; the step is used up.
 
-    What the stage gathered is forgotten unless told otherwise. Values named `keep_…` are remembered for good, all others
-    until the next step. What it gives back has the unit in hand as it was.
+    What the stage gathered is forgotten unless told otherwise. Values named `keep_…` are remembered for good, all
+    others until the next step. What it gives back has the unit in hand as it was.
     """
     scratch = {name: value for name, value in state.scratch.items() if not forget or name.startswith("keep_")}
     new = replace(state, stage=stage, position=position, turn=state.turn + 1, scratch=scratch | values, moved=now)

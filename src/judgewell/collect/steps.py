@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from judgewell.collect import pages
 from judgewell.collect.answers import Form, NotTaken, first, keep, read_answer, read_visit, standing_answers
-from judgewell.collect.assign import close, reserve, stay
+from judgewell.collect.assign import close, come, reserve
 from judgewell.collect.schema import assessors, closing, reservations, study, units
 from judgewell.collect.served import Served
 from judgewell.collect.show import closing_questions, may_go_back, page_of, practice_lines, scale_of
@@ -36,14 +36,13 @@ class Taken:
 
 @dataclass(frozen=True)
 class Step:
-    """A step under way: everything its handler needs. `held` is the reservation's state after this sign of life."""
+    """A step under way: everything its handler needs."""
 
     connection: sa.Connection
     served: Served
     state: State
     form: Form
     now: float
-    held: str
 
     @property
     def action(self) -> str:
@@ -59,21 +58,20 @@ class Step:
 def take(connection: sa.Connection, served: Served, assessor: int, turn: int, form: Form) -> Taken | None:
     """Take a step of an assessor, made for a turn; None where there is no such assessor."""
     now = served.clock()
-    state = load(connection, assessor, lock=True)
+    state = come(connection, served, assessor, now, stepped=True)
     if state is None:
         return None
     if turn != state.turn:
         log(connection, state, now, "repeated", sent=turn, turn=state.turn)
         return Taken(page_of(connection, served, state), "repeated")
-    held = stay(connection, served, state, now, stepped=True) if state.holding else ""
-    step = Step(connection, served, state, form, now, held)
+    step = Step(connection, served, state, form, now)
     try:
         new = _HANDLERS[state.stage](step)
     except NotTaken as problem:
         log(connection, state, now, "not taken", state.position or None, reason=problem.reason)
         return Taken(page_of(connection, served, state, problem=problem.said, typed=form), "not taken")
     if new.stage != state.stage:  # the unit in hand may be another, or changed
-        new = load(connection, assessor) or new
+        new = load(connection, served, assessor) or new
     return Taken(page_of(connection, served, new), "waiting" if new.stage == "waiting" else "taken")
 
 
@@ -142,7 +140,7 @@ def _practice(step: Step) -> State:
 
 def _stop(step: Step, ending: str, verdict: Verdict, *, last: bool) -> State:
     """An end at the door: a request to return, never a rejection; another unit may be tried unless it is the last."""
-    close(step.connection, step.state, step.held, step.now, ending)
+    close(step.connection, step.state, step.now, ending)
     kept = {"keep_stopped": True} if last else {}
     return step.go("stopped", ending=ending, notice=verdict.said(step.served.texts), **kept)
 
@@ -235,10 +233,10 @@ def _finish(step: Step) -> State:
         step.connection.execute(sa.update(reservations).where(mine).values(revisions=state.held.revisions + 1))
         return step.go("revise")
     if [name for name in failed if name != "time"]:
-        close(step.connection, state, step.held, step.now, "failed_quality")
+        close(step.connection, state, step.now, "failed_quality")
         return step.go("stopped", ending="failed_quality", notice=step.served.say("check.revise_last"))
     # Too little time alone is never held against anybody; its verdict is kept.
-    close(step.connection, state, step.held, step.now, "completed")
+    close(step.connection, state, step.now, "completed")
     count = int(state.scratch.get("keep_units", 0)) + 1
     return step.go("done" if count > 1 else "questionnaire", keep_units=count)
 
