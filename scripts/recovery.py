@@ -81,10 +81,7 @@ def markdown(table: pl.DataFrame) -> str:
     return (
         "\n".join(
             lines
-            + [
-                "| " + " | ".join("" if cell is None else str(cell) for cell in row) + " |"
-                for row in wide.iter_rows()
-            ]
+            + ["| " + " | ".join("" if cell is None else str(cell) for cell in row) + " |" for row in wide.iter_rows()]
         )
         + "\n"
     )

@@ -41,8 +41,10 @@ def test_scores_look_like_those_of_real_people(real):
 def test_the_fit_comes_to_the_population_from_elsewhere(real):
     start = Population(levels=(-2.0, 0.0, 1.0, 2.0), document=1.0, noise=1.5, nothing=3.0, everything=4.0)
     found, ours = fit(real, start=start, steps=1500), Population()
-    assert found.levels == pytest.approx(ours.levels, abs=0.3)
-    assert (found.document, found.noise) == pytest.approx((ours.document, ours.noise), abs=0.3)
+    in_noise = [tuple(level / one.noise for level in one.levels) for one in (found, ours)]
+    assert in_noise[0] == pytest.approx(in_noise[1], abs=0.1)  # only proportions are well determined
+    assert found.document / found.noise == pytest.approx(ours.document / ours.noise, abs=0.05)
+    assert found.noise == pytest.approx(ours.noise, rel=0.25)
 
 
 @pytest.mark.realdata
@@ -75,9 +77,26 @@ def test_more_time_buys_more():
 
 def test_noiseless_people_find_the_truth_by_every_scale():
     people = Population(person=0.0, noise=1e-6, noise_spread=0, drift_spread=0, kinds=(Kind("careful", 1.0),))
-    designs = [Alternative("magnitude"), Alternative("s100"), Alternative("pairs", 12)]
+    designs = [Alternative("magnitude"), Alternative("s100")]
     found = expected_value(designs, documents=24, topics=2, hours=40, seed=2, rounds=6, population=people)
-    assert (found["correlation"] > 0.93).all(), found
+    assert (found["correlation"] > 0.97).all(), found
+
+
+def test_noiseless_ratios_find_the_truth_among_relevant_documents():
+    """Documents that are not relevant all get 0, so ratios cannot tell them apart; here all are relevant."""
+    people = Population(
+        levels=(0.0, 3.0, 4.0, 5.0),  # what is relevant begins half-way between the first two
+        mixture=(0.0, 0.3, 0.3, 0.4),
+        person=0.0,
+        noise=1e-6,
+        noise_spread=0,
+        document=0.4,
+        kinds=(Kind("careful", 1.0),),
+    )
+    found = expected_value(
+        [Alternative("pairs", 12)], documents=24, topics=2, hours=40, seed=2, rounds=6, population=people
+    )
+    assert found["correlation"][0] > 0.97
 
 
 def test_designs_cost_the_same():

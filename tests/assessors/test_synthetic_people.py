@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -56,7 +58,7 @@ def test_kinds_come_in_their_shares():
 
 
 def test_shares_that_do_not_add_up_are_refused():
-    with pytest.raises(InputError, match="add up to 0.5"):
+    with pytest.raises(InputError, match=r"add up to 0\.5"):
         Population(kinds=(Kind("careful", 0.5),))
 
 
@@ -105,7 +107,7 @@ def test_one_impression_serves_all_scales():
             scale.read(session.reply(Sight("document", "t", docs=(d,), scale=scale)).form["value"]) for d in docs
         ]
     session = Session(person, Truth(4, {}, {}, people))
-    for left, right in zip(docs, docs[1:], strict=False):
+    for left, right in pairwise(docs):
         form = session.reply(Sight("pair", "t", docs=(left, right), questions=("preference",))).form
         for values in order.values():
             a, b = values[docs.index(left)], values[docs.index(right)]

@@ -24,9 +24,10 @@ def test_the_numbers_change_with_the_seed_and_only_with_it(small, tmp_path):
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         found = CliRunner().invoke(demo_module.demo, ["-o", str(tmp_path / name), "--seed", str(seed)])
         assert found.exit_code == 0, (found.output, found.exception)
-        told.append(found.output.split("Three findings")[1].split("Everything is in")[0])
+        told.append(found.output.split("Three findings")[1].split("The report:")[0])
         assert (tmp_path / name / "magnitude" / "export" / "judgments.csv").is_file()
         assert (tmp_path / name / "pairs" / "export" / "pairs.csv").is_file()
+        assert (tmp_path / name / "report.html").stat().st_size > 50_000
     assert told[0] == told[1]
     assert told[0] != told[2]
     assert told[0].count("tau") == 3

@@ -31,16 +31,17 @@ def s100(impressions: Any, population: Population, tens: Any, fives: Any, rng: n
     habit = rng.random(exact.shape)
     step = np.where(habit < tens, 10, np.where(habit < np.asarray(tens) + fives, 5, 1))
     inner = np.clip(np.round(exact / step) * step, 0, 100)
-    return np.where(exact < population.nothing, 0.0, np.where(exact > 100 - population.everything, 100.0, inner))
+    high = np.where(exact > 100 - population.everything, 100.0, inner)
+    return np.asarray(np.where(exact < population.nothing, 0.0, high), dtype=np.float64)
 
 
 def magnitudes(impressions: Any, modulus: Any, width: Any, tens: Any, fives: Any, rng: np.random.Generator) -> Floats:
     """modulus · e^(width · x) in favourite numbers: one digit (tens), halves of it (fives), or two digits."""
     exact = np.clip(np.asarray(modulus) * np.exp(np.asarray(width) * impressions), SMALLEST, LARGEST)
     habit = rng.random(exact.shape)
-    decade = 10.0 ** np.floor(np.log10(exact))
+    decade = np.power(10.0, np.floor(np.log10(exact)))
     step = decade * np.where(habit < tens, 1.0, np.where(habit < np.asarray(tens) + fives, 0.5, 0.1))
-    return np.maximum(np.round(np.round(exact / step) * step, 2), SMALLEST)
+    return np.asarray(np.maximum(np.round(np.round(exact / step) * step, 2), SMALLEST), dtype=np.float64)
 
 
 def thresholds(count: int, population: Population) -> Floats:
@@ -50,7 +51,7 @@ def thresholds(count: int, population: Population) -> Floats:
     """
     if count == 2 or count == len(population.levels):
         middles = (np.asarray(population.levels[1:]) + np.asarray(population.levels[:-1])) / 2
-        return middles[: count - 1]
+        return np.asarray(middles[: count - 1], dtype=np.float64)
     parts = np.arange(1, count) / count
     return np.asarray(np.log(parts / (1 - parts)))
 

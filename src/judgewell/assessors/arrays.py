@@ -45,13 +45,16 @@ def crowd_of(people: Sequence[Person], population: Population | None = None) -> 
         return np.array([getattr(person, name) for person in people], dtype=np.float64)
 
     return Crowd(
-        population or Population(),
-        *(of(name) for name in ("modulus", "width", "shift", "noise")),
-        np.array([person.kind.sense for person in people]),
-        of("drift"),
-        of("pace"),
-        np.stack([of("tens_typed"), of("fives_typed")], axis=-1),
-        np.stack([of("tens_s100"), of("fives_s100")], axis=-1),
+        population=population or Population(),
+        modulus=of("modulus"),
+        width=of("width"),
+        shift=of("shift"),
+        noise=of("noise"),
+        sense=np.array([person.kind.sense for person in people]),
+        drift=of("drift"),
+        pace=of("pace"),
+        typed=np.stack([of("tens_typed"), of("fives_typed")], axis=-1),
+        s100=np.stack([of("tens_s100"), of("fives_s100")], axis=-1),
     )
 
 

@@ -31,7 +31,7 @@ def synthetic_table(
     size: int = 8,
     population: Population | None = None,
 ) -> pl.DataFrame:
-    """A judgments table with `level`, `known` and `worth`: documents of all levels alike; units without H above N are redone."""
+    """A judgments table with `level`, `known` and `worth`; levels are equally common, failed units are done again."""
     population = population or Population()
     rng = np.random.default_rng(seed)
     crowd = crowd_of(make_people(people, seed, population), population)
@@ -167,8 +167,12 @@ def fit(target: dict[str, float], *, seed: int = 0, steps: int = 600, start: Pop
     whole = np.hypot(start.person, start.noise)
     first = np.array([*start.levels, start.document, whole, start.nothing, start.everything])
     corners = np.vstack([first, first + np.eye(len(first)) * 0.5])  # scipy's own would hardly move a start of 0
-    options = {"maxiter": steps, "adaptive": True, "initial_simplex": corners}
-    found = minimize(distance, first, method="Nelder-Mead", options=options).x
+    found = minimize(
+        distance,
+        first,
+        method="Nelder-Mead",
+        options={"maxiter": steps, "adaptive": True, "initial_simplex": corners},
+    ).x
     count = len(start.levels)
     document, whole, nothing, everything = np.abs(found[count:]).tolist()
     noise = float(np.sqrt(max(whole**2 - start.person**2, 0.0)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import sqrt
 
 import numpy as np
 
@@ -90,11 +91,11 @@ class Session:
         place = (sight.topic, doc)
         if place not in self.impressions:
             own = person.chance("impression", *place)
-            around = float(own.normal()) * person.noise * lasting**0.5
+            around = float(own.normal()) * person.noise * sqrt(lasting)
             self.impressions[place] = self.truth.worth(*place) + around
         elif sight.revising and person.kind.sense:  # a closer look: half-way to what is there
             self.impressions[place] = (self.impressions[place] + self.truth.worth(*place)) / 2
-        moment = float(self.rng.normal()) * person.noise * (1 - lasting) ** 0.5
+        moment = float(self.rng.normal()) * person.noise * sqrt(1 - lasting)
         if not person.kind.sense:
             return float(self.rng.normal(0, 3))
         return person.kind.sense * (self.impressions[place] + moment)
@@ -164,9 +165,9 @@ def _pair(session: Session, sight: Sight) -> Reply | None:
     line = float(thresholds(2, session.population)[0])
     relevant = left > line, right > line
     preferred: Side = "left" if left > right else "right"
-    form = {"preferred": preferred} if "preference" in sight.questions else {}
+    form: dict[str, str] = {"preferred": preferred} if "preference" in sight.questions else {}
     if "absolute" in sight.questions:
-        form["absolute"] = {(False, False): "none", (True, True): "both"}.get(relevant, preferred)
+        form["absolute"] = "both" if all(relevant) else preferred if any(relevant) else "none"
     if "ratio" in sight.questions:
         scores = _agreeing([typed_magnitude(x, person, rng) for x in (left, right)], relevant, preferred)
         form |= {"left_score": number(round(scores[0], 2)), "right_score": number(round(scores[1], 2))}

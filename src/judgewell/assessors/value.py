@@ -60,7 +60,11 @@ class Alternative:
         return f"{self.scale}, {self.size} {'pairs' if self.scale == 'pairs' else 'documents'}"
 
 
-DEFAULTS = tuple(Alternative(scale) for scale in ("magnitude", "s100", "ordinal", "binary")) + (
+DEFAULTS = (
+    Alternative("magnitude"),
+    Alternative("s100"),
+    Alternative("ordinal"),
+    Alternative("binary"),
     Alternative("pairs", 12),
 )
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +49,8 @@ def demo(output: str, seed: int) -> None:
     print("\nThree findings")
     for number, sentence in enumerate(findings.sentences, start=1):
         print(f"{number}. {sentence}")
-    print(f"\nEverything is in {folder} ({time.monotonic() - began:.0f} s).")
+    print(f"\nThe report: {folder / 'report.html'}")
+    print(f"Everything is in {folder} ({time.monotonic() - began:.0f} s).")
     print(f"Judge yourself: judgewell serve {folder / 'magnitude' / 'study.toml'}")
 
 
@@ -63,7 +67,7 @@ def run(folder: Path, seed: int, tell: Callable[[str], None]) -> Findings:
     }
     truth = truth_of_all(studies.values(), seed)
     tables = {name: judged(name, path, seed, truth, tell) for name, path in studies.items()}
-    gains = {name: _quietly(lambda name=name: named(_METHODS[name]).interval(tables[name])) for name in studies}
+    gains = {name: _quietly(partial(named(_METHODS[name]).interval, tables[name])) for name in studies}
     tell(f"gains of {len(gains['magnitude']):,} documents from magnitudes, {len(gains['pairs']):,} from pairs")
     levels = sample.levels()
     under = {demo_findings.KNOWN: levels, **gains}
@@ -81,7 +85,28 @@ def run(folder: Path, seed: int, tell: Callable[[str], None]) -> Findings:
     results |= {"recovery": found.recovery, "systems": found.order, "fewer": found.fewer}
     for name, table in results.items():
         write_result(table, folder / f"{name}.csv", provenance("demo", {"seed": seed}, studies.values()))
+    write_report(folder, seed, tell)
     return found
+
+
+def write_report(folder: Path, seed: int, tell: Callable[[str], None]) -> None:
+    """Both studies, their gains and the systems under them as one page, by the command that users have too."""
+    from judgewell import sample
+    from judgewell.commands.report import report
+
+    page = folder / "report.html"
+    arguments = ["-o", page, "--seed", seed, "-m", MEASURE, "--title", "judgewell demo: a report", "--draws", 60]
+    arguments += ["--worlds", 300, "--replicates", 200]
+    arguments += ["--judgments", folder / "magnitude" / "export" / "judgments.parquet"]
+    arguments += ["--pairs", folder / "pairs" / "export" / "pairs.parquet"]
+    for name in _METHODS:
+        arguments += ["--gains", f"{name}={folder / f'gains_{name}.csv'}"]
+    arguments += ["--labels", f"known={folder / 'magnitude' / 'levels.qrels'}"]
+    for run_file in sorted((sample.folder() / "runs").glob("*.run.gz")):
+        arguments += ["--runs", run_file]
+    tell("writing the report")
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # its own findings and notes stand on the page
+        report.main([str(word) for word in arguments], standalone_mode=False)
 
 
 _METHODS = {"magnitude": "magnitude", "pairs": "ratio"}
@@ -105,7 +130,8 @@ def truth_of_all(studies: Iterable[Path], seed: int) -> Truth:
 
 
 def _database(study: Path) -> Path:
-    return study.parent / f"{study.parent.name}.sqlite"
+    """Apart from where `judgewell serve` would keep the study, so that people can judge it from the start."""
+    return study.parent / "simulated.sqlite"
 
 
 def judged(name: str, study: Path, seed: int, truth: Truth, tell: Callable[[str], None]) -> pl.DataFrame:

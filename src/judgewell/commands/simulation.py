@@ -20,12 +20,11 @@ from judgewell.assessors.population import Population
 from judgewell.assessors.session import Session, Sight
 from judgewell.assessors.truth import Truth
 from judgewell.collect import pages, people
-from judgewell.collect.assign import SILENT, expire, stay
+from judgewell.collect.app import _current_page, _sign_of_life
+from judgewell.collect.assign import SILENT, expire
 from judgewell.collect.schema import assessors, documents, items, reservations, units, verdicts
 from judgewell.collect.served import Served, load_served
 from judgewell.collect.setup import prepare
-from judgewell.collect.show import page_of, scale_of
-from judgewell.collect.state import State, load
 from judgewell.collect.steps import take
 from judgewell.collect.store import Store
 from judgewell.collect.tokens import read_step
@@ -221,7 +220,7 @@ def _steps(connection: sa.Connection, hall: _Hall) -> None:
         at, number, stepped = heapq.heappop(hall.queue)
         hall.clock.now = max(hall.clock.now, at)
         if not stepped:
-            _sign_of_life(connection, hall, number)
+            _sign_of_life(connection, hall.served, number, -1)
             continue
         page = _sent(connection, hall, number)
         if page is None:
@@ -240,18 +239,12 @@ def _plan(hall: _Hall, number: int, seconds: float) -> None:
         heapq.heappush(hall.queue, (now + count * beat, number, False))
 
 
-def _sign_of_life(connection: sa.Connection, hall: _Hall, number: int) -> None:
-    state = load(connection, number, lock=True)
-    if state is not None and state.holding is not None and state.holding.state == "live":
-        stay(connection, hall.served, state, hall.clock(), stepped=False)
-
-
 def _sent(connection: sa.Connection, hall: _Hall, number: int) -> pages.Page | None:
     """Send what the person has ready; the page that comes back. The first time it is the page they arrive at."""
     served = hall.served
     form = hall.ready.pop(number, None)
     if form is None:
-        return page_of(connection, served, _state(connection, number))
+        return _current_page(connection, served, number)
     turn = read_step(served.secret, number, form["step"])
     if turn is None:
         raise DataError(f"synthetic assessor {number} was given a step that is not theirs")
@@ -264,11 +257,24 @@ def _sent(connection: sa.Connection, hall: _Hall, number: int) -> pages.Page | N
     return taken.page
 
 
-def _state(connection: sa.Connection, number: int) -> State:
-    state = load(connection, number)
-    if state is None:
-        raise DataError(f"synthetic assessor {number} is not in the database")
-    return state
+@dataclass(frozen=True)
+class _Place:
+    """Where a person is in a unit."""
+
+    unit: int
+    topic: str
+    scale: str | None
+    position: int
+
+
+def _place(connection: sa.Connection, number: int) -> _Place:
+    query = (
+        sa.select(units.c.number, units.c.topic, units.c.scale, assessors.c.position)
+        .join_from(assessors, reservations, reservations.c.number == assessors.c.reservation)
+        .join(units, units.c.number == reservations.c.unit)
+        .where(assessors.c.number == number)
+    )
+    return _Place(*connection.execute(query).one())
 
 
 def _seen(connection: sa.Connection, hall: _Hall, number: int, page: pages.Page) -> Sight:
@@ -277,13 +283,13 @@ def _seen(connection: sa.Connection, hall: _Hall, number: int, page: pages.Page)
         case pages.Practice():
             return Sight(page.kind, length=page.length)
         case pages.Comprehension():
-            state = _state(connection, number)
-            asked = hall.served.questions_about(state.held.topic)[state.position - 1]
+            place = _place(connection, number)
+            asked = hall.served.questions_about(place.topic)[place.position - 1]
             return Sight(page.kind, choices=len(asked.answers), right=str(asked.right))
         case pages.QuizPair():
-            return Sight(page.kind, right=_better(hall.served, _state(connection, number)))
+            return Sight(page.kind, right=_better(hall.served, _place(connection, number)))
         case pages.Judging():
-            return _document_or_pair(connection, hall, _state(connection, number), page)
+            return _document_or_pair(connection, hall, _place(connection, number), page)
         case pages.Questionnaire():
             asked_last = ((one.name, tuple(choice.value for choice in one.choices)) for one in page.questions)
             return Sight(page.kind, closing=tuple(asked_last))
@@ -294,21 +300,21 @@ def _seen(connection: sa.Connection, hall: _Hall, number: int, page: pages.Page)
     return Sight(page.kind)
 
 
-def _better(served: Served, state: State) -> str:
+def _better(served: Served, place: _Place) -> str:
     section = served.study.checks.quiz
-    pairs = [pair for pair in section.pair if pair.topic in (None, state.held.topic)] if section else []
-    return pairs[state.position - 1].better
+    pairs = [pair for pair in section.pair if pair.topic in (None, place.topic)] if section else []
+    return pairs[place.position - 1].better
 
 
-def _document_or_pair(connection: sa.Connection, hall: _Hall, state: State, page: pages.Judging) -> Sight:
-    item = hall.served.items(connection, state.held.unit)[state.position - 1]
+def _document_or_pair(connection: sa.Connection, hall: _Hall, place: _Place, page: pages.Judging) -> Sight:
+    item = hall.served.items(connection, place.unit)[place.position - 1]
     numbers = [item.doc] if item.other is None else [item.doc, item.other]
     questions = hall.served.questions.asked if hall.served.questions else ()
     shown: dict[str, Any] = {
-        "topic": state.held.topic,
+        "topic": place.topic,
         "docs": tuple(hall.names[number] for number in numbers),
-        "position": state.position,
-        "scale": scale_of(hall.served, state),
+        "position": place.position,
+        "scale": None if place.scale is None else hall.served.scales[place.scale],
         "questions": tuple(question.kind for question in questions),
         "ties": any(isinstance(question, Preference) and question.ties for question in questions),
         "comment": page.comment.least if page.comment else 0,
