@@ -33,8 +33,10 @@ def test_scores_look_like_those_of_real_people(real):
     assert ours["fives"] == pytest.approx(real["fives"], abs=0.04)
     assert ours["unit log sd"] == pytest.approx(real["unit log sd"], abs=0.2)
     assert ours["seconds"] == pytest.approx(real["seconds"], rel=0.2)
+    # Too wide: lazy and too fast people are in ours, and everybody there had passed a check of 20 seconds.
+    assert real["seconds log sd"] < ours["seconds log sd"] < real["seconds log sd"] + 0.2
     assert ours["seconds log sd within"] == pytest.approx(real["seconds log sd within"], abs=0.1)
-    assert ours["width"] == pytest.approx(real["width"], rel=0.5)
+    assert ours["width"] == pytest.approx(real["width"], rel=0.5)  # the known documents were tuned to it
 
 
 @pytest.mark.realdata
@@ -60,6 +62,7 @@ def test_round_magnitudes_are_as_common_as_in_rankme(data):
 
 
 def test_known_documents_are_five_times_apart_as_published():
+    """The exponent was tuned to this: the test keeps it there."""
     assert figures(synthetic_table("magnitude", seed=2))["width"] == pytest.approx(5, rel=0.3)
 
 
