@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from judgewell.collect import people
 from judgewell.collect.app import HEADERS, make_app
-from judgewell.collect.limits import LARGEST
+from judgewell.collect.limits import LARGEST, Rate
 from judgewell.collect.schema import answers, assessors, identities
 from judgewell.collect.store import Unavailable
 
@@ -25,9 +25,9 @@ def served(begin):
     """A study, its server, and a way to be somebody."""
 
     class Server:
-        def __init__(self, **settings):
+        def __init__(self, requests_per_second=1000.0, **settings):
             self.study = begin(**settings)
-            self.app = make_app(self.study.store, self.study.clock)
+            self.app = make_app(self.study.store, self.study.clock, requests_per_second)
 
         def visitor(self):
             return TestClient(self.app, follow_redirects=False, base_url="http://testserver")
@@ -152,11 +152,24 @@ def test_nul_bytes_and_broken_text_are_kept_as_far_as_a_database_can(served):
     assert person.study.rows(sa.select(answers.c.comment))[0].comment.startswith("ab�cd")
 
 
-def test_ten_thousand_requests_are_held_back(served):
-    client, _ = served().invited()
-    codes = [client.get("/work").status_code for _ in range(130)]
-    assert codes[:100] == [200] * 100
-    assert 429 in codes[100:]
+def test_many_requests_at_once_are_held_back(served):
+    client, _ = served(requests_per_second=0.5).invited()
+    codes = [client.get("/work").status_code for _ in range(40)]
+    assert codes[:2] == [200, 200]
+    assert 429 in codes
+    assert client.get("/i/forged").status_code == 404
+    assert 429 in [client.get("/i/forged").status_code for _ in range(40)]
+
+
+def test_a_bucket_fills_again_with_time_and_each_visitor_has_their_own():
+    clock = Clock(0.0)
+    rate = Rate(2.0, 4.0, clock)
+    assert [rate.allows("a") for _ in range(6)] == [True] * 4 + [False] * 2
+    assert rate.allows("b")
+    clock.move(1.0)
+    assert [rate.allows("a") for _ in range(3)] == [True, True, False]
+    clock.move(3600)
+    assert [rate.allows("a") for _ in range(5)] == [True] * 4 + [False]
 
 
 def test_a_platform_sends_people_by_its_own_parameters(served):
@@ -218,6 +231,21 @@ def test_a_database_that_is_away_is_told_as_503_and_nothing_is_lost(served, monk
         broken.setattr(server.study.store, "write", away)
         response = send(client, first, value="5")
     assert (response.status_code, response.headers["retry-after"]) == (503, "2")
+    assert send(client, first, value="5").status_code == 200
+
+
+def test_a_fault_of_ours_is_told_in_words_and_stores_nothing(served, monkeypatch):
+    server = served()
+    client, person = server.invited()
+    person.until("document")
+    first = client.get("/work")
+    quiet = TestClient(server.app, follow_redirects=False, raise_server_exceptions=False, cookies=client.cookies)
+    with monkeypatch.context() as broken:
+        broken.setattr("judgewell.collect.steps.move", lambda *_, **__: 1 / 0)
+        response = send(quiet, first, value="5")
+    assert (response.status_code, response.headers["x-page"]) == (500, "trouble")
+    assert "Your answers up to here are safe" in response.text
+    assert not server.study.rows(sa.select(answers))
     assert send(client, first, value="5").status_code == 200
 
 

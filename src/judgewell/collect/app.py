@@ -172,6 +172,10 @@ def make_app(store: Store, clock: Clock = time.time, requests_per_second: float 
         response.headers["retry-after"] = str(RETRY_AFTER)
         return response
 
+    @app.exception_handler(500)
+    async def broken(request: Request, _: Exception) -> Response:
+        return html.response(trouble(served, "server"), request, 500)
+
     @app.get("/healthz")
     async def healthy() -> dict[str, bool]:
         """For a reverse proxy: the database answers."""
