@@ -6,8 +6,8 @@ charts     one function for each kind of figure: a small table in, an Altair cha
 themes     light and dark, for the page and for files
 findings   sentences computed from tables
 story      what goes into a report, in which order: composes the stages
-             asked, analyses (with shown: words for each table), worth, measured, systems and system_figures make its parts
-             sources holds the data, bins makes many values few
+           its parts: asked, analyses (shown has the words for its tables), worth, measured, systems, system_figures
+sources    the data of a report; bins makes many values few
 page       parts → one HTML page
 latex      a grid → a LaTeX table
 files      every figure as SVG and PDF, every grid as CSV and LaTeX, in a folder

@@ -15,6 +15,8 @@ WIDTH, HEIGHT = 640, 260
 STEP = 17  # pixels for a system or topic in a list
 DIGITS = 6  # significant digits that a chart needs
 
+ONCE = alt.Data(values=[{}])  # type: ignore[no-untyped-call]  # the data of a line that is drawn once
+
 Chart = alt.Chart | alt.LayerChart
 
 
@@ -30,7 +32,7 @@ def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = 
     )
     if "curve" not in frame.columns:
         return _sized(bars)
-    line = base.mark_line(style="strong", strokeWidth=1.5, strokeDash=[4, 3], fillOpacity=0).encode(
+    line = base.mark_line(style="strong", strokeWidth=1.5, strokeDash=[4, 3]).encode(
         x="middle:Q", y=alt.Y("curve:Q", title=y)
     )
     return _sized(alt.layer(bars, line))
@@ -44,7 +46,7 @@ def dots(
     `reference` draws a line, such as 0 for no agreement beyond chance.
     """
     scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
-    base = alt.Chart(_data(frame)).encode(
+    base = alt.Chart().encode(
         y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None, axis=alt.Axis(grid=True, ticks=False)),
         tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value), _tip("low", "95 % from"),
                  _tip("high", "95 % to"), *_extra(frame, {"name", "value", "low", "high"})],
@@ -57,8 +59,8 @@ def dots(
     )
     layers = [lines, points]
     if reference is not None:
-        layers.insert(0, alt.Chart().mark_rule(style="soft", strokeDash=[4, 3]).encode(x=alt.datum(reference)))
-    return _sized(alt.layer(*layers), alt.Step(STEP))
+        layers.insert(0, alt.Chart(ONCE).mark_rule(style="soft", strokeDash=[4, 3]).encode(x=alt.datum(reference)))
+    return _sized(alt.layer(*layers, data=_data(frame)), alt.Step(STEP))
 
 
 def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
@@ -161,7 +163,7 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "
     )
     squares = base.mark_rect(stroke=None).encode(color=colour)
     signs = base.mark_text(fontSize=9, style="strong", strokeWidth=0).encode(text=f"{sign}:N")
-    return alt.layer(squares, signs).properties(width=alt.Step(14), height=alt.Step(14))
+    return _sized(alt.layer(squares, signs), alt.Step(14), alt.Step(14))
 
 
 def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
@@ -173,13 +175,13 @@ def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
         tooltip=[_tip("name", name, kind="N"), _tip("x", x), _tip("x_low", "from"), _tip("x_high", "to"),
                  _tip("y", y), _tip("y_low", "from"), _tip("y_high", "to")]
     )  # fmt: skip
-    across = base.mark_rule(style="soft", strokeOpacity=0.3).encode(
+    across = base.mark_rule(style="faint").encode(
         x=alt.X("x_low:Q", title=x, scale=scale), x2="x_high:Q", y=alt.Y("y:Q", title=y, scale=scale)
     )
-    along = base.mark_rule(style="soft", strokeOpacity=0.3).encode(
+    along = base.mark_rule(style="faint").encode(
         x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y_low:Q", title=y, scale=scale), y2="y_high:Q"
     )
-    points = base.mark_point(style="main", filled=True, size=45, opacity=0.9).encode(
+    points = base.mark_point(style="main", filled=True, size=45, opacity=1).encode(
         x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y:Q", title=y, scale=scale)
     )
     return _sized(alt.layer(across, along, points), 420)
@@ -204,8 +206,8 @@ def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
     )
 
 
-def _sized(chart: Any, height: Any = HEIGHT) -> Chart:
-    sized: Chart = chart.properties(width=WIDTH, height=height)
+def _sized(chart: Any, height: Any = HEIGHT, width: Any = WIDTH) -> Chart:
+    sized: Chart = chart.properties(width=width, height=height)
     return sized
 
 

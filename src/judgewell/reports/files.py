@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,13 +36,31 @@ def specification(chart: Any) -> dict[str, Any]:
     return {**found, "config": {**theme(), "background": "white"}}
 
 
-def _draw(spec: dict[str, Any], path: Path) -> list[Path]:
+def svg(spec: dict[str, Any]) -> str:
+    """The chart drawn; what it names inside (gradients, clips) is numbered from 0, not from what was drawn before."""
     import vl_convert
 
-    svg, pdf = path.with_name(f"{path.name}.svg"), path.with_name(f"{path.name}.pdf")
-    svg.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-    pdf.write_bytes(vl_convert.vegalite_to_pdf(spec))
-    return [svg, pdf]
+    drawn: str = vl_convert.vegalite_to_svg(spec)
+    names = dict.fromkeys(re.findall(r"\b(?:gradient_|clip)\d+\b", drawn))
+    numbers = {name: f"{name.rstrip('0123456789')}{place}" for place, name in enumerate(names)}
+    return re.sub(r"\b(?:gradient_|clip)\d+\b", lambda found: numbers[found[0]], drawn)
+
+
+def pdf(spec: dict[str, Any]) -> bytes:
+    """The chart as PDF; lists of what a page uses, which are written in any order, are sorted."""
+    import vl_convert
+
+    drawn: bytes = vl_convert.vegalite_to_pdf(spec)
+    return re.sub(
+        rb"(?<= <<\n)(?:\s+/\w+ \d+ 0 R\n){2,}", lambda found: b"".join(sorted(found[0].splitlines(True))), drawn
+    )
+
+
+def _draw(spec: dict[str, Any], path: Path) -> list[Path]:
+    drawing, print_out = path.with_name(f"{path.name}.svg"), path.with_name(f"{path.name}.pdf")
+    drawing.write_text(svg(spec), encoding="utf-8")
+    print_out.write_bytes(pdf(spec))
+    return [drawing, print_out]
 
 
 def _write(grid: Grid, path: Path) -> list[Path]:

@@ -204,7 +204,7 @@ def assessors(table: pl.DataFrame) -> Finding | None:
         f"{count(below)} of {count(len(tau))} assessors ({percent(below / len(tau))}) order them rather the "
         "other way round."
     )
-    return Finding(text, "assessor_tau_histogram")
+    return Finding(text, "against_the_rest")
 
 
 def transitive(table: pl.DataFrame) -> Finding:
@@ -389,11 +389,9 @@ def levels(table: pl.DataFrame) -> list[Finding]:
 
 
 def shifted(shift: pl.Series) -> str:
-    """How far resampled judgments move the means, which intervals are moved back by."""
+    """How far resampled judgments move the means, and so which intervals are over what."""
     return (
-        "gains of resampled judgments are noisier, which moves the means of systems by "
-        f"{plain(shift.mean(), 4)} on average "
-        f"({plain(shift.min(), 4)} to {plain(shift.max(), 4)}); the intervals of means are moved back by "
-        "each system's own shift, "
-        "ranks are as resampled"
+        f"gains of resampled judgments are noisier, which moves the means of systems by {plain(shift.mean(), 4)} on "
+        f"average ({plain(shift.min(), 4)} to {plain(shift.max(), 4)}); so the intervals of means are over topics "
+        "alone, ranks and who is above whom are over judgments and topics"
     )

@@ -21,10 +21,17 @@ RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True))
 
 
 def escape(text: str) -> str:
-    """Text that LaTeX prints as it is."""
-    raised = re.sub(f"[{''.join(RAISED)}]+", lambda found: "\0" + "".join(RAISED[c] for c in found[0]) + "\1", text)
-    plain = "".join(SPECIAL.get(letter, letter) for letter in raised)
-    return plain.replace("\0", r"\ensuremath{^{").replace("\1", "}}")
+    """Text that LaTeX prints as it is; what is no letter at all (controls) becomes a space."""
+    pieces = re.split(f"([{''.join(RAISED)}]+)", text)
+    return "".join(_raised(piece) if piece[:1] in RAISED and piece else _plain(piece) for piece in pieces)
+
+
+def _raised(digits: str) -> str:
+    return rf"\ensuremath{{^{{{''.join(RAISED[digit] for digit in digits)}}}}}"
+
+
+def _plain(text: str) -> str:
+    return "".join(SPECIAL.get(letter, letter if letter.isprintable() else " ") for letter in text)
 
 
 def latex(grid: Grid) -> str:

@@ -25,7 +25,7 @@ def most(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     return table.head(MOST), f"the best {MOST} of {count(table.height)} systems"
 
 
-def over(worlds: Worlds) -> str:
+def resamples_of(worlds: Worlds) -> str:
     return f"{count(worlds.count)} resamples {findings.OVER[worlds.over]}"
 
 
@@ -35,7 +35,7 @@ def means_figure(table: pl.DataFrame, found: Scored) -> Figure:
     first, main = next(iter(found.sets)), found.main
     caption = (
         f"Mean {main.measure} under {first} over {counted(len(main.topics), 'topic')} with 95 % intervals from "
-        f"{over(widest(found.worlds))}; {which}, best first."
+        f"{resamples_of(found.worlds['topics'])}; {which}, best first."
     )
     return Figure("system_means", f"Mean {main.measure}", caption, charts.dots(data, "", f"mean {main.measure}"), data)
 
@@ -43,7 +43,7 @@ def means_figure(table: pl.DataFrame, found: Scored) -> Figure:
 def ranks_figure(worlds: Worlds, level: float) -> Figure:
     drawn, which = most(worlds.table(level))
     data = drawn.select(name="system", value="rank", low="rank_low", high="rank_high", best="best")
-    caption = f"Median rank with its 95 % interval over {over(worlds)}; {which}, best mean first."
+    caption = f"Median rank with its 95 % interval over {resamples_of(worlds)}; {which}, best mean first."
     lowest = max([2, *data["high"].to_list()])
     chart = charts.dots(data, "", f"rank among {len(worlds.systems)}", domain=(1, lowest))
     return Figure("rank_intervals", "Ranks that the data allow", caption, chart, data)
@@ -93,7 +93,7 @@ def matrix_figure(worlds: Worlds, pairs: pl.DataFrame, table: pl.DataFrame) -> F
     drawn, which = most(table)
     data = above_matrix(worlds, pairs, drawn["system"].to_list())
     caption = (
-        f"How often the system of the row is above that of the column over {over(worlds)}; {which}. + and "
+        f"How often the system of the row is above that of the column over {resamples_of(worlds)}; {which}. + and "
         "−: told apart by the "
         "paired t-test with Holm’s correction, better or worse."
     )
@@ -101,18 +101,22 @@ def matrix_figure(worlds: Worlds, pairs: pl.DataFrame, table: pl.DataFrame) -> F
     return Figure("above_matrix", "Who is above whom", caption, chart, data)
 
 
-def taus_figure(worlds: Mapping[str, Worlds]) -> Figure:
+def taus_figure(worlds: Mapping[str, Worlds]) -> list[Figure]:
+    """How tau spreads over resamples; nothing where the systems are tied."""
     from judgewell.comparison.charts import tau_points
 
+    if all(np.isnan(one.tau).all() for one in worlds.values()):
+        return []
     points = tau_points(worlds, bins=30)
     data = points.select(x=(pl.col("low") + pl.col("high")) / 2, y="share", kind="name")
     kinds = list(worlds)
     said = "; ".join(f"{over}: {plain(one.tau_interval()[0])}" for over, one in worlds.items())
     caption = (
-        f"τ-b of the order of the systems in a resample with that of the data (medians {said}); {over(widest(worlds))}."
+        f"τ-b of the order of the systems in a resample with that of the data (medians {said}); "
+        f"{resamples_of(widest(worlds))}."
     )
     chart = charts.curves(data, "τ-b with the order of the data", "share of resamples", kinds)
-    return Figure("tau_over_worlds", "How firm the order is", caption, chart, data)
+    return [Figure("tau_over_worlds", "How firm the order is", caption, chart, data)]
 
 
 def scatter_figures(found: Scored, sources: Sources) -> list[Figure]:

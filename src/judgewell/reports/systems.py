@@ -17,8 +17,8 @@ from judgewell.reports.system_figures import (
     counts_figure,
     matrix_figure,
     means_figure,
-    over,
     ranks_figure,
+    resamples_of,
     scatter_figures,
     taus_figure,
 )
@@ -39,7 +39,7 @@ def systems_part(sources: Sources, found: Scored) -> Part:
         if len(found.worlds) > 1:
             said.append(findings.limits(found.worlds))
             notes.append(findings.shifted(table["shift"]))
-            items.append(taus_figure(found.worlds))
+            items += taus_figure(found.worlds)
     said.append(findings.unjudged(own_judged(found), found.depth))
     items.append(_systems_grid(table, found))
     if several:
@@ -63,9 +63,7 @@ def systems_table(found: Scored, sources: Sources) -> pl.DataFrame:
     table = pl.DataFrame({"system": main.systems, "mean": main.means})
     if found.worlds:
         top = top_set(main, alpha=sources.alpha, seed=sources.seed)
-        table = table.join(
-            centred(widest(found.worlds), main, sources.level), on="system", maintain_order="left"
-        ).with_columns(
+        table = table.join(intervals(found, sources.level), on="system", maintain_order="left").with_columns(
             p_best=pl.Series([top.p[name] for name in main.systems]), top=pl.col("system").is_in(top.members)
         )
     for name, scores in list(found.measures.items())[1:]:
@@ -75,16 +73,17 @@ def systems_table(found: Scored, sources: Sources) -> pl.DataFrame:
     return table.sort("mean", "system", descending=[True, False])
 
 
-def centred(worlds: Worlds, scores: ScoreArray, level: float) -> pl.DataFrame:
-    """Each system's interval and ranks over the worlds, the interval moved back by `shift`: world mean minus its mean.
+def intervals(found: Scored, level: float) -> pl.DataFrame:
+    """Each system's interval over topics, its ranks over all that can be resampled, and the shift of its mean there.
 
-    Gains of resampled judgments are noisier than the gains themselves, which moves the measures of all systems; without
-    the move back an interval could lie beside the mean that it belongs to.
+    Gains of resampled judgments are noisier than the gains themselves, which moves the means of all systems: they say
+    how systems rank rather than where a mean lies.
     """
-    means = pl.DataFrame({"system": scores.systems, "own": scores.means})
-    moved = worlds.table(level).join(means, on="system").with_columns(shift=pl.col("mean") - pl.col("own"))
-    ends = [(pl.col(name) - pl.col("shift")).alias(name) for name in ("low", "high")]
-    return moved.select("system", *ends, "rank_low", "rank_high", "best", "shift")
+    main, wide = found.main, widest(found.worlds)
+    ends = found.worlds["topics"].table(level).select("system", "low", "high")
+    ranks = wide.table(level).select("system", "rank_low", "rank_high", "best")
+    shift = pl.DataFrame({"system": main.systems, "shift": wide.mean - main.means})
+    return ends.join(ranks, on="system").join(shift, on="system")
 
 
 def pairs_table(main: ScoreArray, sources: Sources) -> pl.DataFrame:
@@ -100,9 +99,9 @@ def _systems_grid(table: pl.DataFrame, found: Scored) -> Grid:
     caption = f"{counted(table.height, 'system')} on {counted(len(main.topics), 'topic')}"
     if found.worlds:
         caption += (
-            f"; 95 % intervals from {over(widest(found.worlds))}. Top: not told from the best (Wilcoxon, p ≥ "
-            "0.05); best in: "
-            "share of resamples in which the system comes first"
+            f"; 95 % intervals of means from {resamples_of(found.worlds['topics'])}, ranks from "
+            f"{resamples_of(widest(found.worlds))}. Top: not told from the best (Wilcoxon, p ≥ 0.05); best in: "
+            "share of resamples in which the system comes first, alone or tied"
         )
     columns = tuple(name for name in table.columns if name != "shift")
     heads = {"mean": main.measure, "judged": f"judged of first {found.depth}"}

@@ -15,10 +15,12 @@ DARK_RANGE = ["#56b4e9", "#e69f00", "#2fc49a", "#e29bc4", "#f0e442", "#8fb8ff", 
 
 
 def theme(dark: bool = False) -> dict[str, Any]:
-    """The configuration of every chart; only one weight of type, so that PDF files come out the same each time."""
+    """The configuration of every chart; one weight of type and no transparency, so that PDF files come out the same
+    each time."""
     ink, soft, grid = ("#e8e6e1", "#a9aeb0", "#333a3c") if dark else ("#1c1f21", "#565c60", "#e4e2dc")
     colours = DARK_RANGE if dark else LIGHT_RANGE
     main = colours[0]
+    pale, middle = ("#1f4660", "#3d7ca6") if dark else ("#b5d7ea", "#7fb4d6")
     words = {"labelColor": soft, "titleColor": ink, "titleFontWeight": "normal", "labelFontWeight": "normal"}
     sizes = {"labelFontSize": 12, "titleFontSize": 13, "titlePadding": 8}
     return {
@@ -44,10 +46,11 @@ def theme(dark: bool = False) -> dict[str, Any]:
         "style": {
             "main": {"color": main, "fill": main, "stroke": main},
             "line": {"stroke": main},
-            "band": {"fill": main, "fillOpacity": 0.22, "stroke": None},
-            "box": {"fill": main, "fillOpacity": 0.3, "stroke": main},
+            "band": {"fill": pale, "stroke": None},
+            "box": {"fill": pale, "stroke": main},
             "soft": {"stroke": soft, "fill": None},
-            "interval": {"stroke": main, "strokeOpacity": 0.55},
+            "faint": {"stroke": "#4a5255" if dark else "#c9c7c0"},
+            "interval": {"stroke": middle},
             "strong": {"stroke": ink, "fill": ink},
             "other": {"stroke": colours[1], "fill": colours[1]},
         },

@@ -35,7 +35,7 @@ class Worth:
 def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
     """The method taken where none is asked for: by what there is."""
     if judgments is not None:
-        return "magnitude" if (judgments["scale"] == "magnitude").all() else "median"
+        return "magnitude" if (judgments["scale"].fill_null("") == "magnitude").all() else "median"
     return "bradley-terry" if pairs is not None else ""
 
 

@@ -1,0 +1,177 @@
+"""Charts are their data: what is drawn is what is in the table, with titles and tooltips."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from judgewell.reports import bins, charts
+from judgewell.reports.files import pdf, svg
+from judgewell.reports.themes import theme
+
+
+def parts_of(spec):
+    yield spec
+    for layer in spec.get("layer", []):
+        yield from parts_of(layer)
+
+
+def encodings(chart):
+    return [one["encoding"] for one in parts_of(chart.to_dict()) if "encoding" in one]
+
+
+def values(chart):
+    spec = chart.to_dict()
+    return next(one["data"]["values"] for one in parts_of(spec) if "data" in one)
+
+
+INTERVALS = pl.DataFrame({"name": ["b", "a"], "value": [0.5, 0.25], "low": [0.4, 0.2], "high": [0.61234567, 0.3]})
+
+
+def test_histogram_holds_its_bins():
+    frame = pl.DataFrame({"low": [0.0, 1.0], "high": [1.0, 2.0], "count": [3, 4]})
+    chart = charts.histogram(frame, "seconds")
+    assert values(chart) == frame.to_dicts()
+    encoding = encodings(chart)[0]
+    assert (encoding["x"]["title"], encoding["y"]["title"]) == ("seconds", "judgments")
+    assert (
+        charts.histogram(frame.with_columns(low=pl.col("low") + 1), "x", log=True).to_dict()["encoding"]["x"]["scale"][
+            "type"
+        ]
+        == "log"
+    )
+
+
+def test_dots_keep_the_order_and_show_intervals():
+    chart = charts.dots(INTERVALS, "system", "mean", reference=0)
+    assert [one["name"] for one in values(chart)] == ["b", "a"]
+    assert values(chart)[0]["high"] == 0.612346
+    orders = [one["y"]["sort"] for one in encodings(chart) if "y" in one and "sort" in one["y"]]
+    assert set(map(tuple, orders)) == {("b", "a")}
+    assert any(one.get("x2", {}).get("field") == "high" for one in encodings(chart))
+    assert any(one.get("x", {}).get("datum") == 0 for one in encodings(chart))
+
+
+def test_shares_lie_in_the_order_of_their_kinds():
+    frame = pl.DataFrame({"name": ["a"] * 3, "kind": ["x", "y", "z"], "count": [1, 2, 3]})
+    assert [one["order"] for one in values(charts.shares(frame, "", "systems", ("z", "y", "x")))] == [2, 1, 0]
+
+
+def test_matrix_says_by_text_what_it_says_by_colour():
+    frame = pl.DataFrame({"first": ["a", "b"], "second": ["b", "a"], "value": [0.9, 0.1], "sign": ["+", "−"]})
+    chart = charts.matrix(frame, "system", "than", "above in")
+    assert any("text" in one for one in encodings(chart))
+    assert values(chart)[0]["sign"] == "+"
+
+
+def test_curves_differ_in_dashes_too():
+    frame = pl.DataFrame({"x": [0.1, 0.2], "y": [0.5, 0.5], "kind": ["a", "b"]})
+    encoding = charts.curves(frame, "tau", "share", ["a", "b"]).to_dict()["encoding"]
+    assert {"color", "strokeDash"} <= set(encoding)
+
+
+ALL = {
+    "histogram": charts.histogram(pl.DataFrame({"low": [0.0], "high": [1.0], "count": [2]}), "x"),
+    "dots": charts.dots(INTERVALS, "system", "mean"),
+    "boxes": charts.boxes(
+        pl.DataFrame(
+            {
+                "name": ["0"],
+                "whisker_low": [0.0],
+                "q1": [1.0],
+                "median": [2.0],
+                "q3": [3.0],
+                "whisker_high": [4.0],
+                "documents": [5],
+            }
+        ),
+        "level",
+        "gain",
+    ),
+    "line_band": charts.line_band(
+        pl.DataFrame({"x": [1, 2], "y": [1.0, 2.0], "low": [0.5, 1.5], "high": [1.5, 2.5]}), "place", "seconds"
+    ),
+    "bars": charts.bars(pl.DataFrame({"name": ["a"], "value": [0.5]}), "topic", "share", percent=True),
+    "shares": charts.shares(pl.DataFrame({"name": ["a"], "kind": ["x"], "count": [1]}), "", "systems", ("x",)),
+    "matrix": charts.matrix(
+        pl.DataFrame({"first": ["a"], "second": ["b"], "value": [0.9], "sign": [""]}), "one", "than", "above"
+    ),
+    "scatter": charts.scatter(
+        pl.DataFrame(
+            {"name": ["a"], "x": [0.5], "x_low": [0.4], "x_high": [0.6], "y": [0.2], "y_low": [0.1], "y_high": [0.3]}
+        ),
+        "one",
+        "two",
+        "system",
+    ),
+    "curves": charts.curves(pl.DataFrame({"x": [0.1], "y": [0.5], "kind": ["a"]}), "tau", "share", ["a"]),
+}
+
+
+def test_every_kind_of_figure_is_tried_here():
+    made = {
+        name
+        for name, thing in vars(charts).items()
+        if callable(thing) and getattr(thing, "__module__", "") == charts.__name__ and not name.startswith("_")
+    }
+    assert made == set(ALL)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_chart_has_titles_and_tooltips_and_no_colours_of_its_own(name):
+    spec = ALL[name].to_dict()
+    layers = [one for one in parts_of(spec) if "mark" in one]
+    assert any("tooltip" in one["encoding"] for one in layers if "encoding" in one)
+    for one in layers:
+        assert not {"color", "fill"} & {
+            key for key, value in one["mark"].items() if isinstance(value, str) and value.startswith("#")
+        }
+    titles = [
+        axis.get("title")
+        for one in encodings(ALL[name])
+        for key, axis in one.items()
+        if key in ("x", "y") and "field" in axis
+    ]
+    assert any(titles)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_chart_can_be_drawn_and_comes_out_the_same(name):
+    spec = ALL[name].to_dict() | {"config": theme()}
+    drawn = svg(spec)
+    assert drawn.startswith("<svg")
+    assert drawn == svg(spec)
+    assert len({pdf(spec) for _ in range(4)}) == 1
+    assert pdf(spec).startswith(b"%PDF")
+
+
+def test_light_and_dark_differ_only_in_colours():
+    def keys(value):
+        return {key: keys(one) for key, one in value.items()} if isinstance(value, dict) else None
+
+    assert keys(theme()) == keys(theme(dark=True))
+    assert theme() != theme(dark=True)
+
+
+def test_bins_count_everything_once():
+    rng = np.random.default_rng(0)
+    magnitudes = pl.Series(np.exp(rng.normal(0, 3, 5000)))
+    assert bins.spans_decades(magnitudes)
+    for log in (True, False):
+        assert bins.binned(magnitudes, log=log)["count"].sum() == 5000
+    grades = pl.Series([0.0, 1, 1, 3])
+    assert bins.binned(grades)["count"].to_list() == [1, 2, 0, 1]
+    assert not bins.spans_decades(grades)
+    assert bins.binned(pl.Series([], dtype=pl.Float64)).is_empty()
+    assert bins.binned(pl.Series([2.5, 2.5]))["count"].sum() == 2
+
+
+def test_ordered_groups_rise():
+    frame = pl.DataFrame(
+        {"topic": ["t"] * 500, "doc": [f"d{n}" for n in range(500)], "gain": np.random.default_rng(1).normal(size=500)}
+    )
+    frame = frame.with_columns(low=pl.col("gain") - 1, high=pl.col("gain") + 1)
+    found = bins.ordered_groups(frame)
+    assert found.height == 60
+    assert found["documents"].sum() == 500
+    assert found["y"].is_sorted()
+    assert ((found["high"] - found["low"]) - 2).abs().max() < 0.5

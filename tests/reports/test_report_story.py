@@ -1,0 +1,192 @@
+"""What goes into a report: parts, findings computed from the data, what is left out and why."""
+
+import json
+import warnings
+
+import polars as pl
+import pytest
+from report_studies import sources, study
+
+from judgewell.errors import InputError, JudgewellWarning
+from judgewell.reports.parts import Figure, Grid
+from judgewell.reports.sources import Sources, hearing, with_codes
+from judgewell.reports.story import STEPS, tell
+from judgewell.scaling.methods import parse
+
+
+@pytest.fixture(scope="module")
+def report():
+    return tell(sources(), title="A study")
+
+
+def part(report, name):
+    return next(one for one in report.parts if one.name == name)
+
+
+def item(report, name):
+    return next(one for one in (*report.figures, *report.grids) if one.name == name)
+
+
+def test_parts_come_in_the_order_of_a_study(report):
+    assert [one.name for one in report.parts] == ["asked", "quality", "agreement", "use", "gains", "systems", "limits"]
+
+
+def test_every_part_opens_with_a_finding_that_can_be_checked(report):
+    names = {one.name for one in (*report.figures, *report.grids)}
+    for one in report.parts:
+        assert one.findings, one.name
+        assert {finding.source for finding in one.findings} - {""} <= names, one.name
+
+
+def test_names_of_figures_and_grids_are_unique_file_names(report):
+    names = [one.name for one in (*report.figures, *report.grids)]
+    assert len(names) == len(set(names))
+    assert all(name.replace("_", "").isalnum() and name.isascii() for name in names)
+
+
+def test_captions_say_how_many(report):
+    for figure in report.figures:
+        assert any(letter.isdigit() for letter in figure.caption), figure.name
+        assert figure.caption.endswith("."), figure.name
+
+
+def test_counts_are_those_of_the_data(report):
+    judgments, labels, _ = study()
+    asked = dict(item(report, "asked").frame.iter_rows())
+    assert asked["judgments"] == str(judgments.height)
+    assert asked["assessors"] == "7"
+    assert asked["systems"] == "6"
+    assert (
+        part(report, "asked")
+        .findings[0]
+        .text.startswith(f"7 assessors gave {judgments.height} judgments of 96 documents")
+    )
+    assert item(report, "asked_by_topic").frame["labels expert"].sum() == labels.height
+
+
+def test_findings_change_with_the_data():
+    better, _, _ = study(seed=2)
+    other = tell(sources(judgments=better, runs=[], measures=[]), title="Another")
+    first = tell(sources(runs=[], measures=[]), title="A study")
+    for name in ("agreement", "gains"):
+        assert part(other, name).findings[0].text != part(first, name).findings[0].text
+
+
+def test_systems_come_with_intervals_that_hold_their_mean(report):
+    table = item(report, "systems").frame
+    assert table["system"].to_list()[0] == "s5"
+    assert (table["low"] <= table["mean"]).all()
+    assert (table["mean"] <= table["high"]).all()
+    assert (table["rank_low"] <= table["rank_high"]).all()
+    assert {"judged", "ERR@10", "top", "best"} <= set(table.columns)
+    assert item(report, "worlds").frame["other"].to_list() == ["judgments", "topics", "both"]
+
+
+def test_pairs_count_to_all_others(report):
+    counts = item(report, "pair_counts").data
+    assert set(counts.group_by("name").agg(pl.col("count").sum())["count"]) == {5}
+
+
+def test_matrix_and_its_mirror_add_up_to_one(report):
+    data = item(report, "above_matrix").data
+    both = data.join(data, left_on=["first", "second"], right_on=["second", "first"])
+    assert (both["value"] + both["value_right"] - 1).abs().max() < 1e-9
+    signs = dict(zip(zip(data["first"], data["second"], strict=True), data["sign"], strict=True))
+    mirror = {"+": "−", "−": "+", "": ""}
+    assert all(signs[other, one] == mirror[sign] for (one, other), sign in signs.items())
+
+
+def test_what_the_data_do_not_allow_is_named_with_its_reason(report):
+    missing = {row["section"]: row["reason"] for row in item(report, "left_out").frame.iter_rows(named=True)}
+    assert missing["transitivity"].startswith("needs pairs")
+    assert "14 of" not in missing
+    assert not any(reason.startswith("needs the table") for reason in missing.values())
+
+
+def test_gains_and_labels_alone_make_a_report():
+    _, labels, runs = study()
+    from judgewell.formats.runs import open_runs
+
+    found = tell(sources(judgments=None, method=None, runs=open_runs(runs)), title="Labels")
+    assert [one.name for one in found.parts] == ["asked", "systems", "limits"]
+    reasons = dict(item(found, "left_out").frame.select("section", "reason").iter_rows())
+    assert reasons["reliability"] == "needs judgments"
+    assert any("other judgments" in row for row in item(found, "left_out").frame["analysis"].to_list())
+    given = tell(
+        sources(judgments=None, method=None, labels={}, gains={"mine": labels}, runs=[], measures=[]), title="G"
+    )
+    assert "as given: mine" in part(given, "gains").findings[0].text
+    assert "needs runs" in item(given, "left_out").frame["reason"].to_list()
+
+
+def test_one_topic_has_no_intervals_and_says_so():
+    judgments, labels, runs = study()
+    from judgewell.formats.runs import open_runs
+
+    one = pl.col("topic") == "t0"
+    found = tell(
+        sources(
+            judgments=judgments.filter(one), labels={"expert": labels.filter(one)}, runs=open_runs(runs.filter(one))
+        ),
+        title="One topic",
+    )
+    assert "one topic allows no interval" in part(found, "systems").findings[0].text
+    assert "there is one topic" in item(found, "left_out").frame["reason"].to_list()
+
+
+def test_pairs_make_a_report():
+    rows = [("t", a, b, w, "left" if a < b else "right") for w in "xyz" for a in "abcd" for b in "abcd" if a != b]
+    frame = pl.DataFrame(rows, schema=["topic", "left", "right", "assessor", "preferred"], orient="row")
+    from judgewell.tables import PAIRS, check
+
+    pairs = check(frame.with_columns(seconds=pl.lit(9.5), unit=pl.col("assessor")), PAIRS)
+    found = tell(Sources(pairs=pairs, method=parse("preference"), replicates=50), title="Pairs")
+    assert (
+        part(found, "agreement").findings[0].text.startswith("0 of 36 preferences")
+        or "no " in part(found, "agreement").findings[0].text
+    )
+    gains = item(found, "gains").frame.sort("gain", descending=True)
+    assert gains["doc"].to_list() == list("abcd")
+
+
+def test_nothing_is_refused():
+    with pytest.raises(InputError, match="nothing to report on"):
+        tell(Sources(), title="")
+
+
+def test_progress_reaches_the_end():
+    seen = []
+    tell(sources(runs=[], measures=[]), title="", progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (STEPS, STEPS)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_assessors_become_codes_that_tell_them_apart():
+    judgments, _, _ = study()
+    coded, none = with_codes(judgments, None)
+    assert none is None
+    assert sorted(coded["assessor"].unique()) == [f"A{number}" for number in range(1, 8)]
+    pairs = pl.DataFrame({"assessor": judgments["assessor"], "code": coded["assessor"]}).unique()
+    assert pairs.height == 7
+
+
+def warned_inside():
+    notes = []
+    with hearing(notes):
+        warnings.warn("ours", JudgewellWarning, stacklevel=1)
+        warnings.warn("ours", JudgewellWarning, stacklevel=1)
+        warnings.warn("other", UserWarning, stacklevel=1)
+    return notes
+
+
+def test_hearing_keeps_notes_and_lets_other_warnings_pass():
+    with pytest.warns(UserWarning, match="other"):
+        notes = warned_inside()
+    assert notes == ["ours"]
+
+
+def test_charts_stay_small(report):
+    for figure in report.figures:
+        assert isinstance(figure, Figure)
+        assert len(json.dumps(figure.chart.to_dict())) < 200_000
+    assert all(isinstance(one, Grid) for one in report.grids)
