@@ -6,9 +6,9 @@ exponent.
 
 Sources: *fitted* parameters come from :func:`judgewell.assessors.figures.fit` on 7,714 crowd judgments on a 0–100
 scale of documents with expert levels (the TREC-8 judgments of Roitero et al. 2018, known documents left out);
-*measured* ones are read off the same data; *tuned* ones were set by hand until one figure of
-synthetic judgments came near the one named, which therefore is no evidence for them; *published* ones stand in the paper named; *assumed* ones have no source but
-judgment, and are ours to defend.
+*measured* ones are read off the same data; *tuned* ones were set by hand until one figure of synthetic judgments came
+near the one named, which therefore is no evidence for them; *assumed* ones have no source but judgment, and are ours
+to defend.
 
 Of the fitted ones only the proportions are well determined (levels and documents in units of the noise): all of them
 stretched by up to a fifth, with `nothing` and `everything` made smaller, fit as well.

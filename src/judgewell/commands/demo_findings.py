@@ -35,8 +35,8 @@ class Findings:
         )
         best = self.order.filter(pl.col("gains") == KNOWN).row(0, named=True)
         told = [
-            f"Gains recover the known levels: mean tau over topics {recovered}.",
-            f"Systems keep their order: tau with the order under known levels {orders}; "
+            f"Known levels recovered by gains: mean tau over topics {recovered}.",
+            f"Order of systems: tau with that under known levels {orders}; "
             f"{best['top']} of {best['systems']} systems cannot be told from {best['best']}.",
         ]
         *part, whole = self.fewer.iter_rows(named=True)
