@@ -11,6 +11,7 @@ import click
 if TYPE_CHECKING:
     from judgewell.study.check import Checked
     from judgewell.study.cost import Cost
+    from judgewell.study.inputs import Inputs
 
 KINDS = ("magnitude", "ordinal", "binary", "s100", "pairs", "templates")
 
@@ -55,7 +56,7 @@ def check(study: str, strict: bool) -> None:
 @click.command()
 @click.argument("study")
 @click.option("-o", "--output", help="Write the design's tables (units, documents, pairs) into this folder.")
-@click.option("--compare", is_flag=True, help="Show other sizes of this design with their cost and reliability.")
+@click.option("--compare", is_flag=True, help="Show other sizes of this design, and what other scales would buy.")
 def design(study: str, output: str | None, compare: bool) -> None:
     """Make the exact work every assessor will be given: units, their documents or pairs, in order.
 
@@ -80,7 +81,22 @@ def design(study: str, output: str | None, compare: bool) -> None:
         options = {"study": study, "seed": found.study.study.seed}
         write_record(Path(output) / "design", provenance("design", options, [study], [str(w) for w in found.warnings]))
     if compare:
-        print("\n" + frame_text(alternatives(found.study, found.inputs)))
+        print("\nOther sizes of this design\n" + frame_text(alternatives(found.study, found.inputs)))
+        print("\n" + _bought(found.inputs, found.cost, found.study.study.seed))
+
+
+def _bought(inputs: Inputs, cost: Cost, seed: int) -> str:
+    """What the same hours would buy on each scale, by simulation with synthetic people."""
+    from judgewell.assessors.value import DEPTH, expected_value
+    from judgewell.terminal import frame_text
+
+    topics = inputs.topics["topic"].to_list()
+    documents = sum(len(inputs.pool_of(topic)) for topic in topics) // len(topics)
+    title = f"What {cost.hours:,.1f} hours would buy on each scale"
+    if documents < DEPTH:
+        return f"{title}: left out, its systems are measured to depth {DEPTH} and topics have {documents} documents"
+    found = expected_value(documents=documents, topics=len(topics), hours=cost.hours, seed=seed, rounds=60)
+    return f"{title} ({documents} documents a topic, synthetic people, seed {seed})\n{frame_text(found)}"
 
 
 def _tell(found: Checked) -> None:
