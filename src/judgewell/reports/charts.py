@@ -193,7 +193,7 @@ def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
     kind: dict[str, Any] = {"title": None, "sort": list(kinds)}
     return _sized(
         alt.Chart(_data(frame))
-        .mark_line(interpolate="step-after", strokeWidth=2)
+        .mark_line(interpolate="step", strokeWidth=2)
         .encode(
             x=alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False)),
             y=alt.Y("y:Q", title=y, axis=alt.Axis(format="%")),

@@ -34,7 +34,6 @@ def theme(dark: bool = False) -> dict[str, Any]:
         "header": {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal"},
         "mark": {"color": main},
         "bar": {"color": main},
-        "rule": {"color": soft},
         "text": {"color": ink, "fontSize": 12},
         "range": {
             "category": colours,
@@ -50,7 +49,7 @@ def theme(dark: bool = False) -> dict[str, Any]:
             "box": {"fill": pale, "stroke": main},
             "soft": {"stroke": soft, "fill": None},
             "faint": {"stroke": "#4a5255" if dark else "#c9c7c0"},
-            "interval": {"stroke": middle},
+            "interval": {"stroke": middle, "fill": middle},
             "strong": {"stroke": ink, "fill": ink},
             "other": {"stroke": colours[1], "fill": colours[1]},
         },

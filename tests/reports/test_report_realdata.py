@@ -1,0 +1,96 @@
+"""Reports of real studies: what must come out, and that a big one is quick enough and small enough."""
+
+import time
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from report_studies import study
+
+from judgewell.evaluation.measures import parse_all
+from judgewell.formats.crowd import read_judgments
+from judgewell.formats.gains import read_gains
+from judgewell.formats.runs import open_runs
+from judgewell.reports.page import render
+from judgewell.reports.sources import Sources, with_codes
+from judgewell.reports.story import tell
+from judgewell.scaling.methods import parse
+
+MEGABYTES = 1_000_000
+
+
+def grid(report, name):
+    return next(one.frame for one in report.grids if one.name == name)
+
+
+def findings(report, name):
+    return [one.text for one in next(part for part in report.parts if part.name == name).findings]
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_scores_of_the_trec8_study(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        judgments, _ = with_codes(read_judgments(data / "trec8-s100" / "judgments.csv.gz"), None)
+    levels = judgments.select("topic", "doc", gain="sormunen").drop_nulls().unique(maintain_order=True)
+    sources = Sources(
+        judgments=judgments, labels={"sormunen": read_gains(levels)}, method=parse("median"), replicates=50
+    )
+    report = tell(sources, title="TREC-8, 0 to 100")
+    assert findings(report, "asked")[0].startswith(
+        "1,340 assessors gave 56,472 judgments of 4,269 documents in 18 topics"
+    )
+    assert "30.9 %" in findings(report, "asked")[1]
+    assert findings(report, "quality")[0] == "Every one of 7,059 checks on documents with a known answer was passed."
+    assert "rise with every level of sormunen" in " ".join(findings(report, "gains"))
+    inventory = dict(grid(report, "asked").iter_rows())
+    assert inventory["units"] == "7,059"
+    assert inventory["known documents"] == "36 in 18 topics"
+    assert "needs runs" in grid(report, "left_out")["reason"].to_list()
+    page = render(report)
+    assert len(page.encode()) < 5 * MEGABYTES
+    assert "gAAAAA" not in page  # no one's id
+
+
+@pytest.mark.realdata
+@pytest.mark.slow
+def test_systems_of_dl21_under_two_sets_of_labels(data):
+    folder = data / "trec-dl21"
+    other = next(folder.glob("labels/umbrella_gpt-4_*"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels = {"nist": read_gains(folder / "qrels.nist.txt"), "umbrela": read_gains(other)}
+    runs = open_runs(sorted(map(str, folder.glob("runs/*"))))
+    report = tell(Sources(labels=labels, runs=runs, measures=parse_all(["nDCG@10"]), worlds=200), title="DL 2021")
+    systems = grid(report, "systems")
+    assert systems.height == 63
+    assert systems.head(3)["mean"].n_unique() == 1  # three runs tie for best
+    assert systems.head(3)["top"].all()
+    assert grid(report, "sets")["tau_b"][0] > 0.8
+    assert any("score the same" in note for part in report.parts for note in part.notes)
+    assert len(render(report).encode()) < 5 * MEGABYTES
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_judgments_and_129_systems():
+    judgments, labels, runs = study(topics=50, docs=200, per=10, systems=129, seed=3)
+    assert judgments.height == 100_000
+    names = np.array([f"w{number}" for number in range(1500)])
+    unit = judgments["unit"].str.strip_prefix("u").cast(pl.Int64).to_numpy()
+    judgments = judgments.with_columns(
+        assessor=pl.Series(names[np.random.default_rng(0).integers(0, 1500, unit.max() + 1)[unit]])
+    )
+    sources = Sources(
+        judgments=judgments,
+        labels={"expert": labels},
+        runs=open_runs(runs),
+        measures=parse_all(["nDCG@10"]),
+        method=parse("magnitude"),
+    )
+    began = time.process_time()
+    page = render(tell(sources, title="Big"))
+    assert time.process_time() - began < 120  # of all cores together; under a minute on two idle ones
+    assert len(page.encode()) < 5 * MEGABYTES
+    assert "First 200 of 8,256 rows." in page
