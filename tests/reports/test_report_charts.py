@@ -175,3 +175,17 @@ def test_ordered_groups_rise():
     assert found["documents"].sum() == 500
     assert found["y"].is_sorted()
     assert ((found["high"] - found["low"]) - 2).abs().max() < 0.5
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_styles_are_what_is_drawn(dark):
+    styles = theme(dark)["style"]
+    drawn = svg(ALL["boxes"].to_dict() | {"config": theme(dark)})
+    for colour in (
+        styles["box"]["fill"],
+        styles["box"]["stroke"],
+        styles["interval"]["stroke"],
+        styles["strong"]["fill"],
+    ):
+        assert colour in drawn
+    assert styles["band"]["fill"] in svg(ALL["line_band"].to_dict() | {"config": theme(dark)})

@@ -32,7 +32,7 @@ def write_files(report: Report, folder: Path, progress: Callable[[int, int], Non
 
 def specification(chart: Any) -> dict[str, Any]:
     """The chart as Vega-Lite, in the light theme."""
-    found: dict[str, Any] = chart.to_dict()
+    found: dict[str, Any] = chart.to_dict(validate=False)
     return {**found, "config": {**theme(), "background": "white"}}
 
 

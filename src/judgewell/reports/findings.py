@@ -106,7 +106,7 @@ def faster(table: pl.DataFrame) -> Finding | None:
     first, last = table.row(0, named=True), table.row(-1, named=True)
     text = (
         f"The document at place {first['position']} of a unit took {plain(first['median'], 1)} s, that at place "
-        f"{last['position']} {plain(last['median'], 1)} s (medians)."
+        f"{last['position']} took {plain(last['median'], 1)} s (medians)."
     )
     return Finding(text, "time_by_position")
 

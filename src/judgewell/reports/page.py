@@ -93,8 +93,8 @@ def libraries() -> str:
 
 def specification(chart: Any) -> dict[str, Any]:
     """The chart as Vega-Lite, as wide as the page leaves room for; its theme is added when it is drawn."""
-    found: dict[str, Any] = chart.to_dict()
-    del found["config"]
+    found: dict[str, Any] = chart.to_dict(validate=False)
+    found.pop("config", None)
     if isinstance(found.get("width"), int):
         found |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}  # heights are fixed
     return found

@@ -19,11 +19,10 @@ from judgewell.reports.numbers import counted
 from judgewell.reports.parts import Grid, LeftOut, Part, Report
 from judgewell.reports.sources import Sources
 from judgewell.reports.systems import systems_part
-from judgewell.reports.worth import Worth, gains_part, worth_of
+from judgewell.reports.worth import Worth, gains_part, steps_of, worth_of
 
 Progress = Callable[[int, int], None]
 ANALYSES = tuple(section for section in SECTIONS if section.name not in ("difficulty", "likes"))
-STEPS = len(ANALYSES) + 3
 
 
 def tell(
@@ -31,11 +30,12 @@ def tell(
     progress: Progress | None = None,
 ) -> Report:  # fmt: skip
     """The whole report of what there is; `notes` are what reading the data left out or assumed."""
-    step = _Steps(progress)
+    made_in = steps_of(sources)
+    step = _Steps(len(ANALYSES) + 3 + made_in, progress)
     if sources.judgments is None and sources.pairs is None and not sources.gains and not sources.labels:
         raise InputError("there is nothing to report on", cure="give --judgments, --pairs, --gains or --labels")
-    worth = worth_of(sources)
-    step()
+    worth = worth_of(sources, step)
+    step(made_in + 1)
     measured = scored(sources, worth) if sources.runs else None
     step()
     outcomes = analysed(sources, worth, step)
@@ -56,13 +56,14 @@ def tell(
 class _Steps:
     """Counts what is done."""
 
-    def __init__(self, progress: Progress | None) -> None:
-        self.done, self.progress = 0, progress
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self.done, self.total, self.progress = 0, total, progress
 
-    def __call__(self) -> None:
-        self.done += 1
+    def __call__(self, done: int = 0) -> None:
+        """One more, or so many in all."""
+        self.done = done or self.done + 1
         if self.progress:
-            self.progress(self.done, STEPS)
+            self.progress(self.done, self.total)
 
 
 def analysed(sources: Sources, worth: Worth | None, step: Callable[[], None]) -> list[Outcome]:

@@ -20,6 +20,7 @@ def theme(dark: bool = False) -> dict[str, Any]:
     ink, soft, grid = ("#e8e6e1", "#a9aeb0", "#333a3c") if dark else ("#1c1f21", "#565c60", "#e4e2dc")
     colours = DARK_RANGE if dark else LIGHT_RANGE
     main = colours[0]
+    faint = "#4a5255" if dark else "#c9c7c0"
     pale, middle = ("#1f4660", "#3d7ca6") if dark else ("#b5d7ea", "#7fb4d6")
     words = {"labelColor": soft, "titleColor": ink, "titleFontWeight": "normal", "labelFontWeight": "normal"}
     sizes = {"labelFontSize": 12, "titleFontSize": 13, "titlePadding": 8}
@@ -33,7 +34,6 @@ def theme(dark: bool = False) -> dict[str, Any]:
         "legend": {**words, "labelFontSize": 12, "titleFontSize": 12, "orient": "top", "symbolStrokeWidth": 2},
         "header": {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal"},
         "mark": {"color": main},
-        "bar": {"color": main},
         "text": {"color": ink, "fontSize": 12},
         "range": {
             "category": colours,
@@ -44,13 +44,12 @@ def theme(dark: bool = False) -> dict[str, Any]:
         },
         "style": {
             "main": {"color": main, "fill": main, "stroke": main},
-            "line": {"stroke": main},
-            "band": {"fill": pale, "stroke": None},
-            "box": {"fill": pale, "stroke": main},
-            "soft": {"stroke": soft, "fill": None},
-            "faint": {"stroke": "#4a5255" if dark else "#c9c7c0"},
-            "interval": {"stroke": middle, "fill": middle},
-            "strong": {"stroke": ink, "fill": ink},
-            "other": {"stroke": colours[1], "fill": colours[1]},
+            "line": {"color": main, "stroke": main},
+            "band": {"color": pale, "fill": pale, "stroke": None},
+            "box": {"color": pale, "fill": pale, "stroke": main},
+            "soft": {"color": soft, "stroke": soft},
+            "faint": {"color": faint, "stroke": faint},
+            "interval": {"color": middle, "stroke": middle},
+            "strong": {"color": ink, "stroke": ink, "fill": ink},
         },
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,13 @@ class Worth:
     notes: tuple[str, ...] = ()
 
 
+def steps_of(sources: Sources) -> int:
+    """In how many steps the gains are made, for a progress bar."""
+    from judgewell.scaling.uncertainty import BLOCK
+
+    return 0 if sources.gains or sources.method is None else -(-sources.draws // BLOCK)
+
+
 def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
     """The method taken where none is asked for: by what there is."""
     if judgments is not None:
@@ -39,7 +46,7 @@ def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> st
     return "bradley-terry" if pairs is not None else ""
 
 
-def worth_of(sources: Sources) -> Worth | None:
+def worth_of(sources: Sources, step: Callable[[], None] = lambda: None) -> Worth | None:
     """The gains given, or made from judgments or pairs with the report's method; nothing where there is neither."""
     notes: list[str] = []
     if sources.gains:
@@ -49,12 +56,12 @@ def worth_of(sources: Sources) -> Worth | None:
         return None
     table = sources.judgments if sources.method.takes == "judgments" else sources.pairs
     with hearing(notes):
-        gains, draws = _made(sources.method, table, sources)
+        gains, draws = _made(sources.method, table, sources, step)
         tables = tuple(sources.method.tables(table).items())
     return Worth("gains", f"by {sources.method}", gains, draws, tables, tuple(notes))
 
 
-def _made(method: Method, table: Any, sources: Sources) -> tuple[pl.DataFrame, Any]:
+def _made(method: Method, table: Any, sources: Sources, step: Callable[[], None]) -> tuple[pl.DataFrame, Any]:
     """Gains with intervals; draws of other gains where there are runs to measure under them or no formula."""
     from judgewell.scaling.uncertainty import with_interval
 
@@ -66,7 +73,11 @@ def _made(method: Method, table: Any, sources: Sources) -> tuple[pl.DataFrame, A
     places = gains.select("topic", "doc").join(
         drawn.documents.with_row_index("at"), on=["topic", "doc"], how="left", maintain_order="left"
     )["at"]
-    array = drawn.array()[:, places.to_numpy()]
+    blocks = []
+    for block in drawn:
+        blocks.append(block[:, places.to_numpy()])
+        step()
+    array = np.concatenate(blocks)
     if found is None:
         tail = (1 - sources.level) / 2
         low, high = np.nanquantile(array, [tail, 1 - tail], axis=0)
