@@ -1,0 +1,94 @@
+"""The page in a real browser: charts are drawn, tables sort and unfold, nothing is asked of the network."""
+
+import shutil
+
+import polars as pl
+import pytest
+
+from judgewell.reports import charts
+from judgewell.reports.page import render
+from judgewell.reports.parts import Figure, Finding, Grid, Part, Report
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to look with")]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    data = pl.DataFrame({"name": ["a", "b"], "value": [0.5, 0.25], "low": [0.4, 0.2], "high": [0.6, 0.3]})
+    p = [0.5, 0.00001, None, *[0.1 + number / 100 for number in range(17)]]
+    grid = Grid("g", "Grid", "Twenty rows.", pl.DataFrame({"system": [f"s{n}" for n in range(20)], "p": p}))
+    wide = Grid(
+        "w", "Wide", "Many columns.", pl.DataFrame({f"column number {n}": ["word"] for n in range(30)}), folded=True
+    )
+    figure = Figure("f", "Figure", "Two dots.", charts.dots(data, "system", "mean"), data)
+    parts = (Part("one", "One", (Finding("A finding.", "w"),), (figure, grid, wide)),)
+    file = tmp_path_factory.mktemp("page") / "report.html"
+    file.write_text(render(Report("Title", "subtitle", parts)), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(params=[(1200, "light"), (1200, "dark"), (390, "light")], ids=["light", "dark", "phone"])
+def page(browser, path, request):
+    width, scheme = request.param
+    opened = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    opened.wrong = []
+    opened.on("pageerror", lambda error: opened.wrong.append(str(error)))
+    opened.on("request", lambda asked: asked.url.startswith("http") and opened.wrong.append(asked.url))
+    opened.goto(path.as_uri())
+    opened.wait_for_selector(".chart svg.marks")
+    yield opened
+    assert opened.wrong == []
+    opened.close()
+
+
+def first_cells(page):
+    return page.eval_on_selector_all("#g tbody tr", "rows => rows.slice(0, 3).map(row => row.cells[0].textContent)")
+
+
+def test_tables_sort_by_number_with_missing_ones_last(page):
+    head = page.locator("#g th").nth(1).locator("button")
+    head.click()
+    assert first_cells(page)[0] == "s0"
+    head.click()
+    assert first_cells(page)[0] == "s1"
+    last = page.eval_on_selector_all("#g tbody tr", "rows => rows.at(-1).cells[0].textContent")
+    assert last == "s2"
+    page.locator("#g th").nth(0).locator("button").click()
+    assert first_cells(page) == ["s0", "s1", "s2"]
+
+
+def test_long_tables_unfold(page):
+    assert page.locator("#g tbody tr:visible").count() == 10
+    page.locator("#g .unfold").click()
+    assert page.locator("#g tbody tr:visible").count() == 20
+
+
+def test_nothing_reaches_over_the_side(page):
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator(".findings a").click()
+    assert page.locator("#w table").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_button_changes_page_and_charts(page):
+    def ink():
+        return page.eval_on_selector(".chart svg.marks .role-axis-title text", "text => text.getAttribute('fill')")
+
+    before = ink()
+    page.locator("#theme").click()
+    page.wait_for_function(
+        "before => document.querySelector('.chart svg.marks .role-axis-title text')?.getAttribute('fill') !== before",
+        arg=before,
+    )
+    assert ink() != before
