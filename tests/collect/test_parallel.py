@@ -22,7 +22,7 @@ PROCESSES, THREADS = 8, 6
 
 def work_through(database, seconds, told, expect_late):
     """One process: threads that take assessors through units at once, some of whom leave in the middle."""
-    store = open_store(database, pool=3)
+    store = open_store(database)
     served = store.read(load_served).result()
     until = time.monotonic() + seconds
     problems = []

@@ -29,7 +29,7 @@ from judgewell.collect.show import page_of, trouble
 from judgewell.collect.state import load
 from judgewell.collect.status import status, status_text
 from judgewell.collect.steps import Taken, take
-from judgewell.collect.store import POOL, Clock, Store, Unavailable, open_store
+from judgewell.collect.store import Clock, Store, Unavailable, open_store
 from judgewell.collect.tokens import numbered, read_step, signed
 
 T = TypeVar("T")
@@ -246,9 +246,8 @@ def make_app(store: Store, clock: Clock = time.time, requests_per_second: float 
 def from_environment() -> FastAPI:
     """The server of a worker process."""
     url = os.environ["JUDGEWELL_DATABASE"]
-    pool = int(os.environ.get("JUDGEWELL_POOL", POOL))
     rate = float(os.environ.get("JUDGEWELL_REQUESTS_PER_SECOND", REQUESTS_PER_SECOND))
-    app = make_app(open_store(url, pool), requests_per_second=rate)
+    app = make_app(open_store(url), requests_per_second=rate)
     settle()
     return app
 

@@ -14,7 +14,7 @@ from judgewell.collect import people
 from judgewell.collect.app import REQUESTS_PER_SECOND, make_app, settle
 from judgewell.collect.served import load_served
 from judgewell.collect.setup import prepare
-from judgewell.collect.store import POOL, open_store
+from judgewell.collect.store import open_store
 from judgewell.errors import InputError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -51,7 +51,6 @@ def serve(
         return
     store.close()
     os.environ["JUDGEWELL_DATABASE"] = str(database)
-    os.environ["JUDGEWELL_POOL"] = str(POOL)
     os.environ["JUDGEWELL_REQUESTS_PER_SECOND"] = str(requests_per_second)
     config = uvicorn.Config("judgewell.collect.app:from_environment", factory=True, workers=workers, **options)  # type: ignore[arg-type]
     from uvicorn.supervisors import Multiprocess

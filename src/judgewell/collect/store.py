@@ -3,9 +3,10 @@
 A job is a function of a connection. `write(job)` gives a future that is done once the job's changes are on disk; until
 then nobody is told that they are stored.
 
-SQLite has one writer at a time and pays for every commit with a wait for the disk. So each process has one thread that
-writes: it takes all jobs that wait, runs each inside a savepoint, commits once (BEGIN IMMEDIATE, WAL, synchronous=FULL)
-and only then answers them. PostgreSQL runs each job in a transaction of its own and groups the commits by itself.
+A commit waits for the disk, some milliseconds. So each process has one thread that writes: it takes all jobs that wait,
+runs them one after another in one transaction, commits once and only then answers them all. Where one of them fails,
+everything is undone and each runs again in a transaction of its own; a job must therefore be one that can be run again.
+SQLite commits with BEGIN IMMEDIATE, WAL and synchronous=FULL, PostgreSQL with its own default, synchronous_commit=on.
 """
 
 from __future__ import annotations
@@ -20,19 +21,20 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from judgewell.errors import InputError, JudgewellError
 
 T = TypeVar("T")
 Job = Callable[[sa.Connection], T]
+Waiting = tuple[Job[Any], Future[Any]]
 Clock = Callable[[], float]
 
 HEAD = "0001"  # the newest step in migrations/versions
 BATCH = 64  # the most jobs in one commit
 BUSY = 30.0  # seconds SQLite waits for another process's transaction
-PATIENCE = 8.0  # seconds in which a database that went away may come back
-POOL = 8  # PostgreSQL connections of one server process
+PATIENCE = 8.0  # seconds in which a PostgreSQL that went away may come back
+READERS = 2
 STOP_WAIT = 30.0
 
 
@@ -41,11 +43,20 @@ class Unavailable(JudgewellError):
 
 
 class Store:
-    """A database that jobs are given to."""
+    """A database that jobs are given to: one thread writes for all, a few read.
 
-    def __init__(self, engine: sa.Engine, url: str) -> None:
-        self.engine = engine
+    `patience` is how long a database that is away is waited for. A commit whose confirmation was lost may have
+    happened; running a step again is safe all the same, because it is taken at its own turn only.
+    """
+
+    def __init__(self, writing: sa.Engine, reading: sa.Engine, url: str, patience: float = 0.0) -> None:
+        self.engine, self._reading = writing, reading
         self.url = url
+        self._patience = patience
+        self._readers = ThreadPoolExecutor(READERS, "read")
+        self._waiting: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._writer = threading.Thread(target=self._write_all, name="write", daemon=True)
+        self._writer.start()
 
     @property
     def is_sqlite(self) -> bool:
@@ -53,43 +64,24 @@ class Store:
 
     def write(self, job: Job[T]) -> Future[T]:
         """Run the job in a transaction; the future is done when its changes are durable."""
-        raise NotImplementedError
-
-    def read(self, job: Job[T]) -> Future[T]:
-        """Run a job that changes nothing, on what is committed."""
-        raise NotImplementedError
-
-    def snapshot(self) -> AbstractContextManager[sa.Connection]:
-        """A connection that sees one moment's state for as long as it is open, in the caller's own thread."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        raise NotImplementedError
-
-
-class SqliteStore(Store):
-    """An SQLite file: one thread that writes for all, a few that read."""
-
-    def __init__(self, path: Path, url: str) -> None:
-        super().__init__(_sqlite_engine(path, "BEGIN IMMEDIATE", 1), url)
-        self._readers = ThreadPoolExecutor(2, "read")
-        self._reading = _sqlite_engine(path, "BEGIN", 3)  # one more for a snapshot
-        self._waiting: SimpleQueue[tuple[Job[Any], Future[Any]] | None] = SimpleQueue()
-        self._writer = threading.Thread(target=self._write_all, name="write", daemon=True)
-        self._writer.start()
-
-    def write(self, job: Job[T]) -> Future[T]:
         future: Future[T] = Future()
         self._waiting.put((job, future))
         return future
 
     def read(self, job: Job[T]) -> Future[T]:
-        return self._readers.submit(_in_transaction, self._reading, job)
+        """Run a job that changes nothing, on what is committed."""
+        future: Future[T] = Future()
+        self._readers.submit(self._commit, self._reading, [(job, future)])
+        return future
 
     def snapshot(self) -> AbstractContextManager[sa.Connection]:
-        return self._reading.begin()
+        """A connection that sees one moment's state for as long as it is open, in the caller's own thread."""
+        if self.is_sqlite:
+            return self._reading.begin()
+        return self._reading.execution_options(isolation_level="REPEATABLE READ").begin()
 
     def close(self) -> None:
+        """Finish the jobs that wait, then let go of the database."""
         self._waiting.put(None)
         self._writer.join(STOP_WAIT)
         self._readers.shutdown()
@@ -99,54 +91,64 @@ class SqliteStore(Store):
     def _write_all(self) -> None:
         stopping = False
         while not stopping:
-            jobs = [self._waiting.get()]
-            while len(jobs) < BATCH and not self._waiting.empty():
-                jobs.append(self._waiting.get())
-            stopping = None in jobs
-            _commit_together(self.engine, [job for job in jobs if job is not None])
+            waiting = [self._waiting.get()]
+            while len(waiting) < BATCH and not self._waiting.empty():
+                waiting.append(self._waiting.get())
+            stopping = None in waiting
+            self._commit(self.engine, [one for one in waiting if one is not None])
+
+    def _commit(self, engine: sa.Engine, waiting: list[Waiting]) -> None:
+        """Run the jobs in one transaction and answer them; where that fails, each in one of its own."""
+        waiting = [
+            (job, future) for job, future in waiting if future.running() or future.set_running_or_notify_cancel()
+        ]
+        until = time.monotonic() + self._patience
+        wait = 0.02
+        while waiting:
+            try:
+                with engine.begin() as connection:
+                    results = [job(connection) for job, _ in waiting]
+            except (OperationalError, InterfaceError) as error:
+                if time.monotonic() + wait < until:
+                    time.sleep(wait)
+                    wait = min(wait * 2, 1.0)
+                    continue
+                if len(waiting) == 1 or self._patience:
+                    _fail(waiting, error)
+                    return
+            except BaseException as error:  # as in concurrent.futures: what a job raises goes to who waits for it
+                if len(waiting) == 1:
+                    waiting[0][1].set_exception(error)
+                    return
+            else:
+                for (_, future), result in zip(waiting, results, strict=True):
+                    future.set_result(result)
+                return
+            for one in waiting:
+                self._commit(engine, [one])
+            return
 
 
-class PostgresStore(Store):
-    """A PostgreSQL database: a transaction of its own for each job, some at a time."""
-
-    def __init__(self, url: str, pool: int = POOL) -> None:
-        engine = sa.create_engine(  # one connection more than threads, for a snapshot
-            _with_driver(url),
-            pool_size=pool,
-            max_overflow=1,
-            pool_timeout=PATIENCE,
-            connect_args={"connect_timeout": 5},
-        )
-        super().__init__(engine, url)
-        self._threads = ThreadPoolExecutor(pool, "database")
-
-    def write(self, job: Job[T]) -> Future[T]:
-        return self._threads.submit(_with_patience, self.engine, job)
-
-    def read(self, job: Job[T]) -> Future[T]:
-        return self._threads.submit(_with_patience, self.engine, job)
-
-    def snapshot(self) -> AbstractContextManager[sa.Connection]:
-        return self.engine.execution_options(isolation_level="REPEATABLE READ").begin()
-
-    def close(self) -> None:
-        self._threads.shutdown()
-        self.engine.dispose()
+def _fail(waiting: list[Waiting], error: Exception) -> None:
+    for _, future in waiting:
+        told = Unavailable(f"the database took nothing: {_first_line(error)}")
+        told.__cause__ = error
+        future.set_exception(told)
 
 
-def open_store(url: str | Path, pool: int = POOL) -> Store:
+def open_store(url: str | Path) -> Store:
     """The database at an address (postgresql://…, sqlite:///…) or in a file, with its tables brought up to date."""
     text = str(url)
     scheme, sign, _ = text.partition("://")
     if sign and scheme.partition("+")[0] in ("postgresql", "postgres"):
-        store: Store = PostgresStore(text, pool)
+        store = Store(_postgres_engine(text, 1), _postgres_engine(text, READERS + 1), text, PATIENCE)
     elif sign and scheme != "sqlite":
         raise InputError(f"{scheme}:// is not a database we know", cure="use a file name or postgresql://…")
     else:
         path = Path(text.removeprefix("sqlite:///"))
         if not path.parent.is_dir():
             raise InputError(f"there is no folder {path.parent} for the database", cure="make it first")
-        store = SqliteStore(path, text)
+        store = Store(_sqlite_engine(path, "BEGIN IMMEDIATE", 1), _sqlite_engine(path, "BEGIN", READERS + 1), text)
     try:
         migrate(store.engine)
     except SQLAlchemyError as error:
@@ -215,68 +217,11 @@ def _sqlite_engine(path: Path, begin: str, pool: int) -> sa.Engine:
     return engine
 
 
-def _with_driver(url: str) -> str:
+def _postgres_engine(url: str, pool: int) -> sa.Engine:
     _, _, rest = url.partition("://")
-    return f"postgresql+psycopg://{rest}"
-
-
-def _in_transaction(engine: sa.Engine, job: Job[T]) -> T:
-    try:
-        with engine.begin() as connection:
-            return job(connection)
-    except (OperationalError, InterfaceError) as error:
-        raise Unavailable(f"the database is not at hand: {_first_line(error)}") from error
-
-
-def _commit_together(engine: sa.Engine, jobs: list[tuple[Job[Any], Future[Any]]]) -> None:
-    """Run the jobs one after another and commit once; if that fails nothing of any of them is stored."""
-    outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
-    try:
-        with engine.begin() as connection:
-            for job, future in jobs:
-                outcomes.append((future, *_inside_savepoint(connection, job)))
-    except DBAPIError as error:
-        told = Unavailable(f"the database took nothing: {_first_line(error)}")
-        told.__cause__ = error
-        outcomes = [(future, None, told) for _, future in jobs]
-    for future, result, error_ in outcomes:
-        if error_ is None:
-            future.set_result(result)
-        else:
-            future.set_exception(error_)
-
-
-def _inside_savepoint(connection: sa.Connection, job: Job[T]) -> tuple[T | None, BaseException | None]:
-    """The job's result or what it raised, its changes undone; a database out of order ends the whole batch."""
-    savepoint = connection.begin_nested()
-    try:
-        result = job(connection)
-        savepoint.commit()
-    except BaseException as error:  # as in concurrent.futures: what a job raises goes to the one who waits for it
-        if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError):
-            raise
-        savepoint.rollback()
-        return None, error
-    return result, None
-
-
-def _with_patience(engine: sa.Engine, job: Job[T]) -> T:
-    """Run the job, and again where the database restarts or breaks a deadlock.
-
-    A commit whose confirmation was lost may have happened. Running a job again is safe all the same: a step is taken
-    at its own turn only.
-    """
-    until = time.monotonic() + PATIENCE
-    wait = 0.02
-    while True:
-        try:
-            with engine.begin() as connection:
-                return job(connection)
-        except (OperationalError, InterfaceError) as error:
-            if time.monotonic() + wait > until:
-                raise Unavailable(f"the database is not at hand: {_first_line(error)}") from error
-        time.sleep(wait)
-        wait = min(wait * 2, 1.0)
+    return sa.create_engine(
+        f"postgresql+psycopg://{rest}", pool_size=pool, max_overflow=0, connect_args={"connect_timeout": 5}
+    )
 
 
 def _first_line(error: Exception) -> str:
