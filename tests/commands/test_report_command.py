@@ -75,6 +75,7 @@ def test_the_method_taken_is_told_in_the_page(folder):
         (["-o", "r.html", "--labels", "expert.qrels", "expert.qrels"], "two files are called expert"),
         (["-o", "r.html", "--labels", "expert.qrels", "--method", "magnitude"], "makes gains from judgments"),
         (["-o", "r.html", "--labels", "absent.qrels"], "absent.qrels"),
+        (["-o", "r.html", "--gains", "expert.qrels", "--method", "mean"], "leave out --gains or --method"),
     ],
 )
 def test_mistakes_are_told_before_the_work(folder, arguments, problem):

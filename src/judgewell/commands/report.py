@@ -69,7 +69,7 @@ def report(context: click.Context, /, **given: Any) -> None:
       judgewell report -o report.html --judgments judgments.csv --method magnitude --labels expert=nist.qrels
       judgewell report -o report.html --judgments scores.csv.gz --labels sormunen trec --files
       judgewell report -o report.html --pairs pairs.csv --method bradley-terry --runs runs/*.run -m nDCG@10
-      judgewell report -o report.html --labels nist=qrels.txt llm=llm.qrels --runs runs/*.run -m nDCG@10 -m 'RBP(p=0.9)'
+      judgewell report -o report.html --labels nist=qrels.txt llm=llm.qrels --runs runs/*.run -m nDCG@10 -m ERR@10
     """
     from judgewell.terminal import notes, progress
 
@@ -108,7 +108,7 @@ def _refuse(given: dict[str, Any]) -> None:
         raise InputError(f"there is no folder {page.parent} to write {page.name} into", cure="make it first")
     if not any(given[name] for name in ("judgments", "pairs", "gains", "labels")):
         raise InputError("there is nothing to report on", cure="give --judgments, --pairs, --gains or --labels")
-    if given["runs"] and given["gains"] and given["method"]:
+    if given["gains"] and given["method"]:
         raise InputError("gains are given and a method to make them too", cure="leave out --gains or --method")
 
 
