@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 
 
+class TakesSeveral(click.Command):
+    """A command whose options for files take all words up to the next option, so that shells' globs work."""
+
+    several = ("--runs", "--gains", "--labels")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        spread: list[str] = []
+        option = ""
+        for word in args:
+            if word.startswith("-") and word != "-":
+                option = word if word in self.several else ""
+                if not option:
+                    spread.append(word)
+            else:
+                spread += [option, word] if option else [word]
+        return super().parse_args(ctx, spread)
+
+
 def choice(name: str, *choices: str, help: str) -> Callable[[Any], Any]:
     """An option that takes one of these words; the first is the default."""
     return click.option(name, type=click.Choice(choices), default=choices[0], help=help)

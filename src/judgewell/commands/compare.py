@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import choice
+from judgewell.commands.common import TakesSeveral, choice
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,25 +21,7 @@ Tables = dict[str, "pl.DataFrame"]
 SHOWN = 25  # rows of a table that are printed
 
 
-class _TakesSeveral(click.Command):
-    """A command whose options --runs and --gains take all words up to the next option, so that shells' globs work."""
-
-    several = ("--runs", "--gains")
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        spread: list[str] = []
-        option = ""
-        for word in args:
-            if word.startswith("-") and word != "-":
-                option = word if word in self.several else ""
-                if not option:
-                    spread.append(word)
-            else:
-                spread += [option, word] if option else [word]
-        return super().parse_args(ctx, spread)
-
-
-@click.command(cls=_TakesSeveral)
+@click.command(cls=TakesSeveral)
 @click.argument("scores", nargs=-1)
 @click.option("--runs", multiple=True, help="Runs to score, several at once: --runs runs/*.run.")
 @click.option("--gains", multiple=True, help="Gains to score them under, several at once; NAME=FILE gives a name.")

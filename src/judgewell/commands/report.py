@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import kept_where, parse_columns
+from judgewell.commands.common import TakesSeveral, kept_where, parse_columns
 from judgewell.errors import InputError, JudgewellWarning
 
 if TYPE_CHECKING:
@@ -19,25 +19,7 @@ if TYPE_CHECKING:
 FILES = "_files"  # report.html has its files in report_files
 
 
-class _TakesSeveral(click.Command):
-    """A command whose options for files take all words up to the next option, so that shells' globs work."""
-
-    several = ("--runs", "--gains", "--labels")
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        spread: list[str] = []
-        option = ""
-        for word in args:
-            if word.startswith("-") and word != "-":
-                option = word if word in self.several else ""
-                if not option:
-                    spread.append(word)
-            else:
-                spread += [option, word] if option else [word]
-        return super().parse_args(ctx, spread)
-
-
-@click.command(cls=_TakesSeveral)
+@click.command(cls=TakesSeveral)
 @click.option("-o", "--output", required=True, help="The page: report.html.")
 @click.option("--judgments", help="Judgments: a table (topic, doc, value, …) or a known crowd export.")
 @click.option("--pairs", help="Pairs of documents that assessors compared.")

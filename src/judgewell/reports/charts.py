@@ -28,6 +28,7 @@ def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = 
         x=alt.X("low:Q", title=x, scale=scale, bin="binned" if not log else alt.Undefined),
         x2="high:Q",
         y=alt.Y("count:Q", title=y),
+        y2=alt.datum(0) if log else alt.Undefined,  # bins told by bin="binned" reach down by themselves
         tooltip=[_tip("low", "from"), _tip("high", "to"), _tip("count", y, ",")],
     )
     if "curve" not in frame.columns:
