@@ -7,7 +7,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from judgewell.collect import pages, people
-from judgewell.collect.app import _current_page
+from judgewell.collect.app import current_page
 from judgewell.collect.assign import expire
 from judgewell.collect.schema import answers, reservations, units
 from judgewell.collect.served import Served, load_served
@@ -99,7 +99,7 @@ class Person:
     @property
     def page(self) -> pages.Page:
         """The page after a reload."""
-        page = self.study.store.read(lambda c: _current_page(c, self.study.served, self.number)).result()
+        page = self.study.store.read(lambda c: current_page(c, self.study.served, self.number)).result()
         assert page is not None
         return page
 

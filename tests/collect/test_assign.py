@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from judging import check_whole
 
-from judgewell.collect.app import _sign_of_life
+from judgewell.collect.app import sign_of_life
 from judgewell.collect.assign import LONGEST_IDLE, SILENT
 from judgewell.collect.schema import answers, events, reservations, units
 from judgewell.collect.tokens import read_step
@@ -15,7 +15,7 @@ from judgewell.collect.tokens import read_step
 def alive(person):
     served = person.study.served
     turn = read_step(served.secret, person.number, person.page.step)
-    return person.study.store.write(lambda c: _sign_of_life(c, served, person.number, turn)).result()
+    return person.study.store.write(lambda c: sign_of_life(c, served, person.number, turn)).result()
 
 
 def states(study):

@@ -11,7 +11,7 @@ from judging import Study, check_whole, write_study
 from serving import Browser, running
 
 from judgewell.collect import people
-from judgewell.collect.app import _current_page
+from judgewell.collect.app import current_page
 from judgewell.collect.schema import answers, assessors, reservations, units
 from judgewell.collect.served import load_served
 from judgewell.collect.steps import take
@@ -36,7 +36,7 @@ def work_through(database, seconds, told, expect_late):
                 state = store.read(
                     lambda c, who=who: c.execute(sa.select(assessors).where(assessors.c.number == who)).one()
                 ).result(60)
-                page = store.read(lambda c, who=who: _current_page(c, served, who)).result(60)
+                page = store.read(lambda c, who=who: current_page(c, served, who)).result(60)
                 if page.kind == "no_work":
                     return
                 if page.kind == "come_back" or (who % 7 == 0 and steps == 4):

@@ -71,7 +71,7 @@ class Headers:
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
                 held = {name for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *self._always]
+                message["headers"] += [(name, value) for name, value in self._always if name not in held]
                 if b"cache-control" not in held:
                     message["headers"].append((b"cache-control", b"no-store"))
             await send(message)
@@ -87,6 +87,8 @@ class Versioned(StaticFiles):
         scope: Scope = options.get("scope") or arguments[2]
         known = b"v=" in scope.get("query_string", b"")
         response.headers["cache-control"] = "public, max-age=31536000, immutable" if known else "no-cache"
+        # a document's sandboxed frame has no origin of its own, and takes its style from here
+        response.headers["cross-origin-resource-policy"] = "cross-origin"
         return response
 
 
@@ -207,7 +209,7 @@ def make_app(store: Store, clock: Clock = time.time, requests_per_second: float 
     async def work(request: Request) -> Response:
         """The page the assessor is on."""
         assessor = session(request)
-        page = await _done(store.read(lambda connection: _current_page(connection, served, assessor)))
+        page = await _done(store.read(lambda connection: current_page(connection, served, assessor)))
         if page is None:
             raise Refusal(403, "link")
         return html.response(page, request)
@@ -229,7 +231,7 @@ def make_app(store: Store, clock: Clock = time.time, requests_per_second: float 
         """The open page reports itself."""
         assessor = session(request)
         turn = _turn(served, assessor, await read_form(request))
-        told = await _done(store.write(lambda connection: _sign_of_life(connection, served, assessor, turn)))
+        told = await _done(store.write(lambda connection: sign_of_life(connection, served, assessor, turn)))
         return JSONResponse(told)
 
     @app.get("/owner/{token}")
@@ -287,12 +289,12 @@ async def _take(store: Store, served: Served, assessor: int, turn: int, form: Fo
     return await _done(store.write(lambda connection: take(connection, served, assessor, turn + 1, {})))
 
 
-def _current_page(connection: sa.Connection, served: Served, assessor: int) -> pages.Page | None:
+def current_page(connection: sa.Connection, served: Served, assessor: int) -> pages.Page | None:
     state = load(connection, served, assessor)
     return None if state is None else page_of(connection, served, state)
 
 
-def _sign_of_life(connection: sa.Connection, served: Served, assessor: int, turn: int) -> dict[str, Any]:
+def sign_of_life(connection: sa.Connection, served: Served, assessor: int, turn: int) -> dict[str, Any]:
     state = come(connection, served, assessor, served.clock(), stepped=False)
     if state is None or state.holding is None:
         return {"alive": False, "current": state is not None and state.turn == turn, "seconds": 0}

@@ -20,7 +20,7 @@ from judgewell.assessors.population import Population
 from judgewell.assessors.session import Session, Sight
 from judgewell.assessors.truth import Truth
 from judgewell.collect import pages, people
-from judgewell.collect.app import _current_page, _sign_of_life
+from judgewell.collect.app import current_page, sign_of_life
 from judgewell.collect.assign import SILENT, expire
 from judgewell.collect.schema import assessors, documents, items, reservations, units, verdicts
 from judgewell.collect.served import Served, load_served
@@ -220,7 +220,7 @@ def _steps(connection: sa.Connection, hall: _Hall) -> None:
         at, number, stepped = heapq.heappop(hall.queue)
         hall.clock.now = max(hall.clock.now, at)
         if not stepped:
-            _sign_of_life(connection, hall.served, number, -1)
+            sign_of_life(connection, hall.served, number, -1)
             continue
         page = _sent(connection, hall, number)
         if page is None:
@@ -244,7 +244,7 @@ def _sent(connection: sa.Connection, hall: _Hall, number: int) -> pages.Page | N
     served = hall.served
     form = hall.ready.pop(number, None)
     if form is None:
-        return _current_page(connection, served, number)
+        return current_page(connection, served, number)
     turn = read_step(served.secret, number, form["step"])
     if turn is None:
         raise DataError(f"synthetic assessor {number} was given a step that is not theirs")
