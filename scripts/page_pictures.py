@@ -13,9 +13,10 @@ from pathlib import Path
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "collect" / "browser"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "collect" / "browser")]
 
-from page_server import browser, page_server  # noqa: E402
+from browsers import browser  # noqa: E402
+from page_server import page_server  # noqa: E402
 from sample_pages import all_pages  # noqa: E402
 
 LOOKS = {

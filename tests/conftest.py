@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.register_profile("shared machine", deadline=None)  # a busy machine is slow, not wrong
 settings.load_profile("shared machine")
@@ -20,3 +25,21 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: {'JUDGEWELL_DATA' if named else '../shared/data'} is not a folder")
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests in a browser are slow, and need one."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, one for the whole process."""
+    from browsers import CHROMIUM, browser
+
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here; on Debian: apt-get install chromium")
+    with browser() as opened:
+        yield opened

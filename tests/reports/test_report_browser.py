@@ -1,16 +1,11 @@
 """The page in a real browser: charts are drawn, tables sort and unfold, nothing is asked of the network."""
 
-import shutil
-
 import polars as pl
 import pytest
 
 from judgewell.reports import charts
 from judgewell.reports.page import render
 from judgewell.reports.parts import Figure, Finding, Grid, Part, Report
-
-CHROMIUM = shutil.which("chromium")
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium to look with")]
 
 
 @pytest.fixture(scope="module")
@@ -28,20 +23,10 @@ def path(tmp_path_factory):
     return file
 
 
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
 @pytest.fixture(params=[(1200, "light"), (1200, "dark"), (390, "light")], ids=["light", "dark", "phone"])
-def page(browser, path, request):
+def page(chromium, path, request):
     width, scheme = request.param
-    opened = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    opened = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     opened.wrong = []
     opened.on("pageerror", lambda error: opened.wrong.append(str(error)))
     opened.on("request", lambda asked: asked.url.startswith("http") and opened.wrong.append(asked.url))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from judging import write_study
-from page_server import CHROMIUM, browser, page_server
+from page_server import page_server
 from playwright.sync_api import Browser, Page
 from real_server import RealServer
 from sample_pages import all_pages, unsafe_text
@@ -22,21 +21,6 @@ SETTINGS = (
 )
 PRACTICE = "[checks.practice]\nlengths = [40.0, 120.0, 260.0]\n"
 QUIZ = '[checks.quiz]\npass_mark = 0.5\n[[checks.quiz.pair]]\nleft = "good"\nright = "bad"\nbetter = "left"\n'
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents and "chromium" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.slow)
-            if CHROMIUM is None:
-                item.add_marker(pytest.mark.skip(reason="no Chromium here; on Debian: apt-get install chromium"))
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    with browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import threading
 import time
@@ -11,7 +10,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
-from playwright.sync_api import Browser, sync_playwright
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,28 +17,6 @@ from starlette.routing import Mount, Route
 
 from judgewell.collect import pages
 from judgewell.collect.app import Headers, Pages, Versioned
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--disable-dev-shm-usage",
-]
-
-
-@contextmanager
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium, asking nobody but the server."""
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
-        try:
-            yield opened
-        finally:
-            opened.close()
 
 
 @contextmanager
