@@ -62,7 +62,7 @@ def test_long_tables_unfold(page):
 def test_nothing_reaches_over_the_side(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator(".findings a").click()
-    assert page.locator("#w table").is_visible()
+    page.locator("#w table").wait_for(state="visible", timeout=5000)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

@@ -14,7 +14,7 @@ def journey(page, server, person):
     seen = walk(page, person)
     assert page.evaluate("window.neverReloaded") is True
     assert "DONE1" in page.locator(".code").inner_text()
-    assert page.locator(".code button").is_visible()
+    page.locator(".code button").wait_for(state="visible")
     assert page.locator("a.button").get_attribute("href").endswith("cc=DONE1")
     return seen, number
 

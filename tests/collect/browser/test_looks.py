@@ -107,7 +107,7 @@ def test_keys_rest_while_one_types(open_page, sample_address):
     page.keyboard.type("1 t b h")
     assert page.locator("#comment").input_value() == "1 t b h"
     assert page.locator("input[value=R]").is_checked()
-    assert page.locator(".typing").is_visible()
+    page.locator(".typing").wait_for(state="visible")
     page.keyboard.press("Escape")
     page.keyboard.press("1")
     assert page.locator("input[value=N]").is_checked()
