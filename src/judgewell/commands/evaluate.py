@@ -106,15 +106,20 @@ def evaluate(
     from judgewell.evaluation.measures import parse_all
     from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
-    from judgewell.evaluation.trec_names import needed, trec_measures
     from judgewell.formats.gains import read_gains
     from judgewell.formats.provenance import provenance, write_result
     from judgewell.formats.runs import open_runs
     from judgewell.terminal import notes, progress
 
     settings = Settings(order, precision, ties, unjudged, topics or ("run" if format == "trec_eval" else "judged"))
-    lines = trec_measures(measure or ["official"], rel=rel) if format == "trec_eval" else []
-    wanted = needed(lines) if lines else [_from(one, rel) for one in parse_all(measure or DEFAULT_MEASURES)]
+    lines: list[TrecMeasure] = []
+    if format == "trec_eval":
+        from judgewell.evaluation.trec_names import needed, trec_measures
+
+        lines = trec_measures(measure or ["official"], rel=rel)
+        wanted = needed(lines)
+    else:
+        wanted = [_from(one, rel) for one in parse_all(measure or DEFAULT_MEASURES)]
     options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
     refuse_unwritable(output, gains, *runs)
     if lines and output:
