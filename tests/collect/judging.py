@@ -7,8 +7,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from judgewell.collect import pages, people
-from judgewell.collect.app import current_page
 from judgewell.collect.assign import expire
+from judgewell.collect.judging import current_page
 from judgewell.collect.schema import answers, reservations, units
 from judgewell.collect.served import Served, load_served
 from judgewell.collect.setup import prepare

@@ -8,10 +8,11 @@ from judging import Clock, Study, good_answer, write_study
 from starlette.testclient import TestClient
 
 from judgewell.collect import people
-from judgewell.collect.app import HEADERS, make_app
 from judgewell.collect.limits import LARGEST, Rate
 from judgewell.collect.schema import answers, assessors, identities
 from judgewell.collect.store import Unavailable
+from judgewell.collect.web import HEADERS
+from judgewell.owner.app import make_app
 
 PANEL = (
     '[platform]\nkind = "panel"\nassessor = "pid"\nsession = "sid"\nstudy = "study"\n'

@@ -6,8 +6,8 @@ import pytest
 import sqlalchemy as sa
 from judging import check_whole
 
-from judgewell.collect.app import sign_of_life
 from judgewell.collect.assign import LONGEST_IDLE, SILENT
+from judgewell.collect.judging import sign_of_life
 from judgewell.collect.schema import answers, events, reservations, units
 from judgewell.collect.tokens import read_step
 

@@ -11,7 +11,7 @@ from judging import Study, check_whole, write_study
 from serving import Browser, running
 
 from judgewell.collect import people
-from judgewell.collect.app import current_page
+from judgewell.collect.judging import current_page
 from judgewell.collect.schema import answers, assessors, reservations, units
 from judgewell.collect.served import load_served
 from judgewell.collect.steps import take

@@ -1,4 +1,4 @@
-"""The database: what is asked (study, topics, documents, units, items), who answers, and everything they do.
+"""The database: what is asked (study, topics, documents, units, items), who answers, everything they do, who runs it.
 
 `units.free` is the unit's need less its live reservations less its finished ones; it changes in the transaction that
 changes a reservation. It falls below zero only where late work was kept. Times are seconds since 1970.
@@ -122,6 +122,7 @@ identities = Table(
     Column("session", Text),
     Column("study", Text),
     Column("arrived", Float, nullable=False),
+    Column("status", Text),  # the submission's, as the platform told it last
 )
 
 reservations = Table(
@@ -220,4 +221,96 @@ events = Table(
     Column("position", Integer),
     Column("data", JSON, nullable=False),
     Index("ix_events_reservation", "reservation"),
+)
+
+pauses = Table(
+    "pauses",
+    metadata,
+    Column("topic", Text, primary_key=True),  # "" stands for the whole study
+    Column("at", Float, nullable=False),
+    Column("reason", Text),
+)
+
+exclusions = Table(
+    "exclusions",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("assessor", Number, ForeignKey("assessors.number"), nullable=False),
+    Column("reservation", Number, ForeignKey("reservations.number")),  # none: all of the assessor's work
+    Column("reason", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("undone", Float),
+    Index("ix_exclusions_assessor", "assessor"),
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("role", Text, nullable=False),
+    Column("password", Text),  # an argon2 hash; none until the account's first link is used
+    Column("created", Float, nullable=False),
+    Column("disabled", Float),
+    CheckConstraint("role IN ('owner', 'reviewer')", name="role"),
+)
+
+keys = Table(  # what lets an account in: a browser's session, a token of the API, or the link that sets a password
+    "keys",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("hash", Text, nullable=False, unique=True),  # the secret itself is never stored
+    Column("account", Number, ForeignKey("accounts.number"), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("label", Text),
+    Column("scopes", JSON, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("seen", Float),
+    Column("expires", Float, nullable=False),
+    Column("revoked", Float),
+    CheckConstraint("kind IN ('session', 'token', 'link')", name="kind"),
+    Index("ix_keys_account", "account"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("account", Number, ForeignKey("accounts.number")),  # none: the command line, or nobody who is known
+    Column("action", Text, nullable=False),
+    Column("target", Text),
+    Column("data", JSON, nullable=False),
+    Column("address", Text),
+    Index("ix_audit_at", "at"),
+)
+
+reviews = Table(
+    "reviews",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("reservation", Number, ForeignKey("reservations.number"), nullable=False),
+    Column("account", Number, ForeignKey("accounts.number"), nullable=False),
+    Column("objects", Boolean),  # none while the reviewer still reads
+    Column("reason", Text),
+    Column("created", Float, nullable=False),
+    Column("at", Float),
+    UniqueConstraint("reservation", "account"),
+)
+
+arrivals = Table(  # tokens of a platform that were used, so that none is used twice
+    "arrivals",
+    metadata,
+    Column("token", Text, primary_key=True),
+    Column("expires", Float, nullable=False),
+)
+
+notices = Table(  # what a platform told us, each once
+    "notices",
+    metadata,
+    Column("event", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("assessor", Number, ForeignKey("assessors.number")),
+    Column("data", JSON, nullable=False),
+    Column("at", Float, nullable=False),
 )

@@ -24,7 +24,7 @@ def serve(study: str, database: str | None, host: str, port: int, workers: int, 
       judgewell serve study.toml
       judgewell serve study.toml --database postgresql://judge@localhost/trials --workers 4
     """
-    from judgewell.collect.serve import serve as run
+    from judgewell.owner.serve import serve as run
 
     run(
         study,

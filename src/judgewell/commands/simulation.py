@@ -20,8 +20,8 @@ from judgewell.assessors.population import Population
 from judgewell.assessors.session import Session, Sight
 from judgewell.assessors.truth import Truth
 from judgewell.collect import pages, people
-from judgewell.collect.app import current_page, sign_of_life
 from judgewell.collect.assign import SILENT, expire
+from judgewell.collect.judging import current_page, sign_of_life
 from judgewell.collect.schema import assessors, documents, items, reservations, units, verdicts
 from judgewell.collect.served import Served, load_served
 from judgewell.collect.setup import prepare

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from judgewell.collect import pages
-from judgewell.collect.app import Headers, Pages, Versioned
+from judgewell.collect.web import Headers, Pages, Versioned
 
 
 @contextmanager

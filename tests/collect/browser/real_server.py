@@ -15,7 +15,7 @@ from judgewell.collect.schema import answers, events
 from judgewell.collect.served import load_served
 from judgewell.collect.store import open_store
 
-RUN = "import sys; from judgewell.collect.serve import serve; serve(sys.argv[1], sys.argv[2], port=int(sys.argv[3]))"
+RUN = "import sys; from judgewell.owner.serve import serve; serve(sys.argv[1], sys.argv[2], port=int(sys.argv[3]))"
 
 
 class RealServer:

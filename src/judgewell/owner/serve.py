@@ -11,11 +11,12 @@ from pathlib import Path
 import uvicorn
 
 from judgewell.collect import people
-from judgewell.collect.app import REQUESTS_PER_SECOND, make_app, settle
+from judgewell.collect.app import REQUESTS_PER_SECOND, settle
 from judgewell.collect.served import load_served
 from judgewell.collect.setup import prepare
 from judgewell.collect.store import open_store
 from judgewell.errors import InputError
+from judgewell.owner.app import make_app
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 STOP_WITHIN = 10  # seconds in which requests under way are finished
@@ -52,7 +53,7 @@ def serve(
     store.close()
     os.environ["JUDGEWELL_DATABASE"] = str(database)
     os.environ["JUDGEWELL_REQUESTS_PER_SECOND"] = str(requests_per_second)
-    config = uvicorn.Config("judgewell.collect.app:from_environment", factory=True, workers=workers, **options)  # type: ignore[arg-type]
+    config = uvicorn.Config("judgewell.owner.app:from_environment", factory=True, workers=workers, **options)  # type: ignore[arg-type]
     from uvicorn.supervisors import Multiprocess
 
     Multiprocess(config, sockets=[listening]).run()

@@ -1,0 +1,77 @@
+"""What the routes of one server process share: the store, the study, who asks, and how often they may."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from fastapi import Request
+from starlette.responses import RedirectResponse, Response
+
+from judgewell.collect.limits import Rate
+from judgewell.collect.served import Served
+from judgewell.collect.store import Store
+from judgewell.collect.tokens import numbered, signed
+from judgewell.collect.web import Pages, Refusal
+
+T = TypeVar("T")
+
+COOKIE_DAYS = 90
+
+
+@dataclass(frozen=True)
+class Server:
+    """One server process; routes are made for it."""
+
+    store: Store
+    served: Served
+    rate: Rate
+    html: Pages
+
+    @cached_property
+    def cookie(self) -> str:
+        """The name of the assessor's cookie: studies on one host do not disturb each other."""
+        return f"judgewell-{hashlib.sha256(self.served.secret.encode()).hexdigest()[:8]}"
+
+    def assessor(self, request: Request) -> int:
+        """The assessor whose cookie this is."""
+        found = numbered(self.served.secret, "session", request.cookies.get(self.cookie, ""))
+        if found is None:
+            self.slow_down(request)
+            raise Refusal(403, "link")
+        if not self.rate.allows(str(found)):
+            raise Refusal(429, "server")
+        return found
+
+    def enter(self, request: Request, assessor: int) -> Response:
+        """Give the assessor's cookie and go to work."""
+        response = RedirectResponse("/work", 303)
+        response.set_cookie(
+            self.cookie,
+            signed(self.served.secret, "session", str(assessor)),
+            max_age=COOKIE_DAYS * 86400,
+            httponly=True,
+            samesite="lax",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    def slow_down(self, request: Request) -> None:
+        """Count a request without a session against its address, so that links cannot be guessed at speed."""
+        if not self.rate.allows(f"address {address_of(request)}"):
+            raise Refusal(429, "server")
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from."""
+    return request.client.host if request.client else ""
+
+
+def done(future: Future[T]) -> Awaitable[T]:
+    """A job's result, awaited."""
+    return asyncio.wrap_future(future)
