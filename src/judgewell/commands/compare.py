@@ -107,7 +107,7 @@ def _tables(sets: dict[str, ScoreArray], worlds: dict[str, Worlds], given: dict[
     from judgewell.comparison.significance import compare_systems
 
     level, seed, resamples, first = given["level"], given["seed"], given["resamples"], next(iter(sets.values()))
-    found: Tables = {"systems": _systems(sets, given)}
+    found: Tables = {"systems": _systems(sets, worlds, given)}
     if len(first.systems) > 1 and len(first.topics) > 1:
         found["pairs"] = pl.concat(
             compare_systems(
@@ -139,8 +139,8 @@ def _tables(sets: dict[str, ScoreArray], worlds: dict[str, Worlds], given: dict[
     return found
 
 
-def _systems(sets: dict[str, ScoreArray], given: dict[str, Any]) -> pl.DataFrame:
-    """Every system's mean in every set with its interval over topics, and whether it is in the top set."""
+def _systems(sets: dict[str, ScoreArray], worlds: dict[str, Worlds], given: dict[str, Any]) -> pl.DataFrame:
+    """Every system's mean in every set with its interval, over judgments too where drawn, and who is in the top set."""
     import polars as pl
 
     from judgewell.comparison.scores import check_systems
@@ -163,7 +163,9 @@ def _systems(sets: dict[str, ScoreArray], given: dict[str, Any]) -> pl.DataFrame
             seed=given["seed"],
             zeros=given["zeros"],
         )
-        table = topic_worlds(one.systems, one.values, given["worlds"], seed=given["seed"]).table(given["level"])
+        over = worlds.get("both") if len(sets) == 1 else None
+        over = over or topic_worlds(one.systems, one.values, given["worlds"], seed=given["seed"])
+        table = over.table(given["level"])
         means = pl.DataFrame({"system": one.systems, "mean": one.means, "p_best": [top.p[key] for key in one.systems]})
         joined = table.select("system", "low", "high", "rank_low", "rank_high").join(means, on="system")
         columns = ["system", "mean", "low", "high", "rank_low", "rank_high", "p_best"]

@@ -23,7 +23,9 @@ def report(
     """All that is printed, part by part."""
     first = next(iter(sets.values()))
     parts = [f"{first.measure} of {len(first.systems)} systems on {len(first.topics)} topics"]
-    parts.append(_systems(tables["systems"], list(sets), most))
+    parts.append(
+        _systems(tables["systems"], list(sets), "judgments and topics" if "both" in worlds else "topics", most)
+    )
     if "sets" in tables:
         parts.append(_sets(tables["sets"], given, most))
     if "discrimination" in tables:
@@ -43,13 +45,14 @@ def report(
     return "\n\n".join(parts)
 
 
-def _systems(table: pl.DataFrame, names: Sequence[str], most: int) -> str:
+def _systems(table: pl.DataFrame, names: Sequence[str], over: str, most: int) -> str:
     """Means side by side, best first by the first set; with one set also intervals and ranks."""
     if len(names) == 1:
         shown = frame_text(table.drop("set"), most)
         if "top" not in table.columns:
             return f"{shown}\nOne topic allows no interval and no test."
         top = table.filter("top")["system"].to_list()
+        shown = f"{shown}\nIntervals of means and ranks are over other {over}."
         return f"{shown}\nTop set: {len(top)} not told from the best ({listed(top, 'systems', 8)})"
     wide = table.pivot("set", index="system", values="mean")
     text = frame_text(wide.sort(names[0], "system", descending=[True, False]), most)

@@ -41,7 +41,7 @@ def score_chart(sets: Mapping[str, ScoreArray], *, worlds: int = 1000, level: fl
     """A dot for each system: its score under one gains against its score under another, with intervals over topics."""
     alt = _altair()
     points = score_points(sets, worlds=worlds, level=level, seed=seed)
-    first, second = sets
+    first, second = (f"{one.measure} under {name}" for name, one in sets.items())
     low = min(points["x_low"].min(), points["y_low"].min())  # type: ignore[type-var]
     high = max(points["x_high"].max(), points["y_high"].max())  # type: ignore[type-var]
     scale = alt.Scale(domain=[low, high], nice=True, zero=False)
@@ -55,8 +55,8 @@ def score_chart(sets: Mapping[str, ScoreArray], *, worlds: int = 1000, level: fl
 
 
 def rank_points(worlds: Worlds, level: float = 0.95) -> pl.DataFrame:
-    """Each system's rank with its interval over worlds, best mean first."""
-    return worlds.table(level).select("system", "mean", "rank", "rank_low", "rank_high", "best")
+    """Each system's rank with its interval over worlds, best score first."""
+    return worlds.table(level).select("system", "score", "rank", "rank_low", "rank_high", "best")
 
 
 def rank_chart(worlds: Worlds, level: float = 0.95) -> Any:

@@ -5,10 +5,12 @@ the three say which of the two limits a conclusion. Draws come in blocks and are
 not grow with their number: ranks and "A is above B" are counted over all worlds; means of systems and tau are kept for
 quantiles up to 10,000 worlds, and beyond that a uniform sample of 10,000 is kept.
 
-Noise in judgments moves most measures one way (nDCG down), in the data as in every world drawn from them. So where
-judgments are drawn and the data's own value v is known, the interval of a score is the basic bootstrap's, [2v − high,
-2v − low] of the worlds, which takes that shift off; over topics alone it is the percentile interval. Only worlds of
-both give intervals that hold for new judges and new topics.
+Noise in judgments moves most measures one way (nDCG down), in the data, and once more in every world drawn from them.
+So where judgments are drawn the interval of a score is the worlds' percentile interval moved by that second shift,
+which puts their mean onto the data's own score: it says where the score of another study like this one, with as many
+judges and topics, would lie on average, and holds the score it stands beside. `shift` tells by how much the worlds lie
+off; about as far on the other side lies the score that judgments without noise would have given. Only worlds of both
+hold for new judges and new topics.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ class Worlds:
     tied: NDArray[np.int64]  # systems × systems: worlds in which they tie
     ranks: NDArray[np.int64]  # systems × ranks: worlds in which exactly so many systems score higher
     point: Floats | None = None  # the data's own scores, where judgments were drawn from them
+    reach: tuple[float, float] = (-np.inf, np.inf)  # the least and the highest score of any topic in any world
 
     def above(self, first: str, second: str) -> float:
         """The share of worlds in which the first system is above the second, ties counting half."""
@@ -54,7 +57,7 @@ class Worlds:
         return float((self.higher[at, other] + self.tied[at, other] / 2) / self.count)
 
     def table(self, level: float = 0.95) -> pl.DataFrame:
-        """Each system's score and rank with intervals, and how often it is best; best mean first."""
+        """Each system's score and rank with intervals, and how often it is best; best score first."""
         low, high = self.interval(level)
         rank_low, rank_middle, rank_high = (
             _rank_quantile(self.ranks, share) for share in ((1 - level) / 2, 0.5, (1 + level) / 2)
@@ -64,33 +67,37 @@ class Worlds:
                 "system": self.systems,
                 "over": [self.over] * len(self.systems),
                 "worlds": [self.count] * len(self.systems),
-                "mean": self.mean,
-                "sd": self.spread,
+                "score": self.score,
                 "low": low,
                 "high": high,
-                "interval": ["percentile" if self.point is None else "basic"] * len(self.systems),
+                "sd": self.spread,
+                "shift": self.mean - self.score,
                 "rank": rank_middle,
                 "rank_low": rank_low,
                 "rank_high": rank_high,
                 "best": self.ranks[:, 0] / self.count,
             }
         )
-        return frame.sort("mean", "system", descending=[True, False])
+        return frame.sort("score", "system", descending=[True, False])
+
+    @property
+    def score(self) -> Floats:
+        """Each system's score in the data; where the data's own is not known, the mean over the worlds."""
+        return self.mean if self.point is None else self.point
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """The interval of each system's score: percentile, or basic where the data's own scores are known."""
-        low, high = percentile_interval(self.kept, level)
-        return (low, high) if self.point is None else (2 * self.point - high, 2 * self.point - low)
+        """The interval of each system's score; as a mean over topics it cannot pass the scores of all topics."""
+        moved = self.kept - (self.mean - self.score)
+        low, high = (np.clip(end, *self.reach) for end in percentile_interval(moved, level))
+        return low, high
 
     def difference(self, first: str, second: str, level: float = 0.95) -> tuple[float, float, float]:
         """The difference of two systems' scores, in the data where known, else on average, and its interval."""
         at, other = (self._number(name) for name in (first, second))
-        gaps = self.kept[:, at] - self.kept[:, other]
-        low, high = (float(end) for end in percentile_interval(gaps, level))
-        if self.point is None:
-            return float(self.mean[at] - self.mean[other]), low, high
-        seen = float(self.point[at] - self.point[other])
-        return seen, 2 * seen - high, 2 * seen - low
+        low, high = percentile_interval(self.kept[:, at] - self.kept[:, other], level)
+        seen = float(self.score[at] - self.score[other])
+        shift = float(self.mean[at] - self.mean[other]) - seen
+        return seen, float(low) - shift, float(high) - shift
 
     def pairs(self) -> pl.DataFrame:
         """For every pair of systems the share of worlds in which the first is above; the one more often above first."""
@@ -168,17 +175,19 @@ def all_worlds(
     topics = values.shape[-1]
     _refuse_one_topic(topics)
     rng = np.random.default_rng([seed, 2])
+    least, most = float(values.min()), float(values.max())
     alone, both = (_Tally(systems, over, reference, seed, reference) for over in ("judgments", "both"))
     for scores in _scores_of_draws(score, draws):
         weights = bootstrap_weights(topics, len(scores), rng)
+        least, most = min(least, float(scores.min())), max(most, float(scores.max()))
         alone.add(scores.mean(axis=-1))
         both.add(np.einsum("dst,dt->ds", scores, weights) / topics)
     if not alone.count:
         raise DataError("there are no draws of gain tables; draw one or more")
     return {
-        "judgments": alone.result(),
+        "judgments": alone.result((least, most)),
         "topics": topic_worlds(systems, values, worlds, reference=reference, seed=seed),
-        "both": both.result(),
+        "both": both.result((least, most)),
     }
 
 
@@ -239,7 +248,7 @@ class _Tally:
             stays = place < KEPT
             self.kept[place[stays]] = rest[stays]  # of two for one place the later stays, as one by one
 
-    def result(self) -> Worlds:
+    def result(self, reach: tuple[float, float] = (-np.inf, np.inf)) -> Worlds:
         away = self.sums / self.count
         variance = np.maximum(self.squares / self.count - away**2, 0.0) * self.count / max(self.count - 1, 1)
         return Worlds(
@@ -254,6 +263,7 @@ class _Tally:
             tied=self.tied,
             ranks=self.ranks,
             point=self.point,
+            reach=reach,
         )
 
 

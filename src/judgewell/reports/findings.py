@@ -14,6 +14,7 @@ from judgewell.reports.parts import Finding
 
 if TYPE_CHECKING:
     from judgewell.comparison.worlds import Worlds
+    from judgewell.reports.gathered import Gathered
     from judgewell.reports.sources import Sources
 
 FEW = 20  # values up to which a scale has levels
@@ -39,6 +40,31 @@ def work(table: pl.DataFrame, one: str, source: str) -> Finding:
         f"{counted(table['topic'].n_unique(), 'topic')}; the median document has {plain(docs['count'].median())}."
     )
     return Finding(text, source)
+
+
+def study(found: Gathered) -> Finding:
+    """How much of what a study asks for is done, and what was begun in vain."""
+    begun, counts = int(found.endings["units"].sum()), found.endings.filter("counted")
+    vain = begun - int(counts["units"].sum())
+    text = (
+        f"{count(found.completed)} of the {counted(found.needed, 'unit')} that the study {found.name} asks for are "
+        f"completed ({percent(found.completed / found.needed)})"
+    )
+    if vain:
+        lost = int(found.endings.filter(~pl.col("counted"))["answers"].sum())
+        text += f"; {count(vain)} more were begun and do not count, with {counted(lost, 'answer')}"
+    return Finding(text + ".", "endings")
+
+
+def checks(table: pl.DataFrame) -> Finding:
+    """How often checks failed at the first try (table checks)."""
+    worst = table.sort("share", "check", descending=[True, False]).row(0, named=True)
+    tries = counted(int(table["first tries"].sum()), "first try", "first tries")
+    text = (
+        f"{count(int(table['failed at first'].sum()))} of {tries} "
+        f"at a check failed; most at {worst['check']} ({percent(worst['share'])} of {count(worst['first tries'])})."
+    )
+    return Finding(text, "checks")
 
 
 def given(sources: Sources) -> Finding:
@@ -391,7 +417,7 @@ def levels(table: pl.DataFrame) -> list[Finding]:
 def shifted(shift: pl.Series) -> str:
     """How far resampled judgments move the means, and so which intervals are over what."""
     return (
-        f"gains of resampled judgments are noisier, which moves the means of systems by {plain(shift.mean(), 4)} on "
+        f"Gains of resampled judgments are noisier, which moves the means of systems by {plain(shift.mean(), 4)} on "
         f"average ({plain(shift.min(), 4)} to {plain(shift.max(), 4)}); so the intervals of means are over topics "
-        "alone, ranks and who is above whom are over judgments and topics"
+        "alone, ranks and who is above whom are over judgments and topics."
     )

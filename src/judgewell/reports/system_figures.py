@@ -35,7 +35,7 @@ def means_figure(table: pl.DataFrame, found: Scored) -> Figure:
     first, main = next(iter(found.sets)), found.main
     caption = (
         f"Mean {main.measure} under {first} over {counted(len(main.topics), 'topic')} with 95 % intervals from "
-        f"{resamples_of(found.worlds['topics'])}; {which}, best first."
+        f"{resamples_of(widest(found.worlds))}; {which}, best first."
     )
     return Figure("system_means", f"Mean {main.measure}", caption, charts.dots(data, "", f"mean {main.measure}"), data)
 

@@ -38,12 +38,11 @@ def systems_part(sources: Sources, found: Scored) -> Part:
         items += [ranks_figure(worlds, sources.level), counts_figure(pairs, table), matrix_figure(worlds, pairs, table)]
         if len(found.worlds) > 1:
             said.append(findings.limits(found.worlds))
-            notes.append(findings.shifted(table["shift"]))
             items += taus_figure(found.worlds)
     said.append(findings.unjudged(own_judged(found), found.depth))
     items.append(_systems_grid(table, found))
     if several:
-        items += [_worlds_grid(found.worlds, sources.level), *_more_pairs(pairs, found)]
+        items += [_worlds_grid(found.worlds, sources.level, table), *_more_pairs(pairs, found)]
     if len(found.sets) > 1:
         more, figures = _side_by_side(found, sources)
         said += more
@@ -74,16 +73,8 @@ def systems_table(found: Scored, sources: Sources) -> pl.DataFrame:
 
 
 def intervals(found: Scored, level: float) -> pl.DataFrame:
-    """Each system's interval over topics, its ranks over all that can be resampled, and the shift of its mean there.
-
-    Gains of resampled judgments are noisier than the gains themselves, which moves the means of all systems: they say
-    how systems rank rather than where a mean lies.
-    """
-    main, wide = found.main, widest(found.worlds)
-    ends = found.worlds["topics"].table(level).select("system", "low", "high")
-    ranks = wide.table(level).select("system", "rank_low", "rank_high", "best")
-    shift = pl.DataFrame({"system": main.systems, "shift": wide.mean - main.means})
-    return ends.join(ranks, on="system").join(shift, on="system")
+    """Each system's interval and ranks over all that can be resampled, and the shift of its mean there."""
+    return widest(found.worlds).table(level).select("system", "low", "high", "rank_low", "rank_high", "best", "shift")
 
 
 def pairs_table(main: ScoreArray, sources: Sources) -> pl.DataFrame:
@@ -99,16 +90,15 @@ def _systems_grid(table: pl.DataFrame, found: Scored) -> Grid:
     caption = f"{counted(table.height, 'system')} on {counted(len(main.topics), 'topic')}"
     if found.worlds:
         caption += (
-            f"; 95 % intervals of means from {resamples_of(found.worlds['topics'])}, ranks from "
-            f"{resamples_of(widest(found.worlds))}. Top: not told from the best (Wilcoxon, p ≥ 0.05); best in: "
-            "share of resamples in which the system comes first, alone or tied"
+            f"; 95 % intervals of means and ranks from {resamples_of(widest(found.worlds))}. Top: not told from the "
+            "best (Wilcoxon, p ≥ 0.05); best in: share of resamples in which the system comes first, alone or tied"
         )
     columns = tuple(name for name in table.columns if name != "shift")
     heads = {"mean": main.measure, "judged": f"judged of first {found.depth}"}
     return Grid("systems", "Systems", caption + ".", table, columns, heads)
 
 
-def _worlds_grid(worlds: Mapping[str, Worlds], level: float) -> Grid:
+def _worlds_grid(worlds: Mapping[str, Worlds], level: float, systems: pl.DataFrame) -> Grid:
     rows = []
     for over, one in worlds.items():
         middle, low, high = one.tau_interval(level)
@@ -120,6 +110,8 @@ def _worlds_grid(worlds: Mapping[str, Worlds], level: float) -> Grid:
         "How much a system’s mean varies (s.d., mean over systems) over other judgments, other topics and "
         "both, and τ-b of the order with that of the data."
     )
+    if len(worlds) > 1:
+        caption += f" {findings.shifted(systems['shift'])}"
     return Grid("worlds", title, caption, pl.DataFrame(rows))
 
 
