@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import sqlalchemy as sa
 from fastapi import APIRouter, FastAPI, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from judgewell._version import __version__
 from judgewell.collect import arriving, judging
-from judgewell.collect.limits import Rate, TooLarge
+from judgewell.collect.limits import Limited, Rate
 from judgewell.collect.served import load_served
 from judgewell.collect.server import Server, done
 from judgewell.collect.show import trouble
@@ -47,6 +47,7 @@ def make_app(
         store.close()
 
     app = FastAPI(title=served.title, version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.add_middleware(Limited)
     app.add_middleware(Headers)
     app.mount("/static", Versioned(packages=[("judgewell.collect", "static")]), "static")
     _refuse(app, server)
@@ -70,7 +71,7 @@ def _health(server: Server) -> APIRouter:
 def _refuse(app: FastAPI, server: Server) -> None:
     """Every refusal and failure is a page in the study's own words."""
     told: dict[type[Exception] | int, tuple[str, int]] = {
-        TooLarge: ("server", 413),
+        413: ("server", 413),
         404: ("link", 404),
         405: ("link", 405),
         Unavailable: ("server", 503),
@@ -78,21 +79,27 @@ def _refuse(app: FastAPI, server: Server) -> None:
     }
 
     def page(key: str, status: int) -> Callable[[Request, Exception], Response]:
-        def respond(request: Request, _: Exception) -> Response:
-            response = server.html.response(trouble(server.served, key), request, status)
-            if status == 503:
-                response.headers["retry-after"] = str(RETRY_AFTER)
-            return response
-
-        return respond
+        headers = {"retry-after": str(RETRY_AFTER)} if status == 503 else {}
+        return lambda request, _: refusal_page(server, request, key, status, headers)
 
     def refused(request: Request, refusal: Exception) -> Response:
         assert isinstance(refusal, Refusal)
-        return page(refusal.key, refusal.status)(request, refusal)
+        return refusal_page(server, request, refusal.key, refusal.status, refusal.headers)
 
     app.add_exception_handler(Refusal, refused)
     for kind, (key, status) in told.items():
         app.add_exception_handler(kind, page(key, status))
+
+
+def refusal_page(server: Server, request: Request, key: str, status: int, headers: Mapping[str, str]) -> Response:
+    """A refusal in the study's own words: a page, or under /api/ the same as JSON."""
+    response: Response
+    if request.url.path.startswith("/api/"):
+        response = JSONResponse({"detail": server.served.say(f"trouble.{key}").strip()}, status)
+    else:
+        response = server.html.response(trouble(server.served, key), request, status)
+    response.headers.update(headers)
+    return response
 
 
 def settle() -> None:

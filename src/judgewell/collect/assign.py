@@ -16,13 +16,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judgewell.collect.schema import events, reservations, units
+from judgewell.collect.schema import assessors, events, pauses, reservations, units
 from judgewell.collect.served import Served
 from judgewell.collect.state import HOLDING, HOLDING_COLUMNS, PERSON, State, hold, log
 
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
 ALIVE_EVERY = 20  # seconds between the signs of life of an open page
 LONGEST_IDLE = 6.0  # an open page without any step holds its unit for so many times the silence
+PAUSE_WAIT = 60.0  # seconds after which somebody who waits for a pause to end looks again
 AT_ONCE = 500
 
 
@@ -35,7 +36,7 @@ def expire(connection: sa.Connection, now: float, silence: float) -> int:
     )
     overdue = connection.execute(
         sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit)
-        .where(live, reservations.c.expires <= now)
+        .where(live, reservations.c.expires <= now, _not_held(now))
         .order_by(reservations.c.unit)
         .limit(AT_ONCE)
         .with_for_update(skip_locked=True)
@@ -54,12 +55,43 @@ def expire(connection: sa.Connection, now: float, silence: float) -> int:
     return len(overdue)
 
 
+def release(connection: sa.Connection, reservation: int, now: float, why: str) -> bool:
+    """Free a live reservation's place at once, as when it expires; false where it is not live (any more).
+
+    Its holder may still come back, as after any other expiry.
+    """
+    freed = connection.execute(
+        sa.update(reservations)
+        .where(reservations.c.number == reservation, reservations.c.state == "live")
+        .values(state="expired", held_until=None)
+        .returning(reservations.c.assessor, reservations.c.unit)
+    ).one_or_none()
+    if freed is None:
+        return False
+    connection.execute(sa.update(units).where(units.c.number == freed.unit).values(free=units.c.free + 1))
+    told = {"at": now, "kind": "released", "assessor": freed.assessor, "reservation": reservation, "data": {"why": why}}
+    connection.execute(sa.insert(events), told)
+    return True
+
+
+def _not_held(now: float) -> sa.ColumnElement[bool]:
+    return sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= now)
+
+
+def paused(connection: sa.Connection) -> list[str]:
+    """The topics that are paused; "" stands for the whole study."""
+    return list(connection.execute(sa.select(pauses.c.topic)).scalars())
+
+
 def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> int | None:
     """A unit for the assessor: the reservation's number, or None where there is none just now."""
     done, rounds, own = _so_far(connection, state.assessor)
     if done >= served.study.work.most_units:
         return None
-    full = [topic for topic, count in rounds.items() if count >= served.study.work.units_per_topic]
+    stopped = paused(connection)
+    if "" in stopped or _is_excluded(connection, state.assessor):
+        return None
+    full = [*stopped, *_full(served, rounds)]
     unit = _free_unit(connection, full, own)
     if unit is not None:
         connection.execute(sa.update(units).where(units.c.number == unit.number).values(free=units.c.free - 1))
@@ -89,9 +121,36 @@ def reserve(connection: sa.Connection, served: Served, state: State, now: float)
 def outlook(connection: sa.Connection, served: Served, state: State, now: float) -> float | None:
     """Seconds until work may be free for the assessor (0: there is some now), or None where there is none for good."""
     done, rounds, own = _so_far(connection, state.assessor)
-    if done >= served.study.work.most_units:
+    if done >= served.study.work.most_units or _is_excluded(connection, state.assessor):
         return None
-    full = [topic for topic, count in rounds.items() if count >= served.study.work.units_per_topic]
+    stopped, full = paused(connection), _full(served, rounds)
+    found = None if "" in stopped else _when_free(connection, state, now, [*stopped, *full], own)
+    if found is None and stopped and _when_free(connection, state, now, full, own) is not None:
+        return PAUSE_WAIT
+    return found
+
+
+def waits_for_pause(connection: sa.Connection, served: Served, state: State, now: float) -> bool:
+    """Whether the assessor would have work, or could hope for some, if nothing were paused."""
+    stopped = paused(connection)
+    if not stopped or outlook(connection, served, state, now) is None:
+        return False
+    _, rounds, own = _so_far(connection, state.assessor)
+    return "" in stopped or _when_free(connection, state, now, [*stopped, *_full(served, rounds)], own) is None
+
+
+def _full(served: Served, rounds: Counter[str]) -> list[str]:
+    """Topics of which the assessor has had as many units as one may."""
+    return [topic for topic, count in rounds.items() if count >= served.study.work.units_per_topic]
+
+
+def _is_excluded(connection: sa.Connection, assessor: int) -> bool:
+    """An assessor whose work is left out gets no more of it."""
+    query = sa.select(assessors.c.excluded).where(assessors.c.number == assessor)
+    return bool(connection.execute(query).scalar())
+
+
+def _when_free(connection: sa.Connection, state: State, now: float, full: list[str], own: list[int]) -> float | None:
     may = (units.c.topic.not_in(full), units.c.number.not_in(own))
     if connection.execute(sa.select(units.c.number).where(units.c.free > 0, *may).limit(1)).scalar() is not None:
         return 0.0
@@ -143,7 +202,7 @@ def come(connection: sa.Connection, served: Served, assessor: int, now: float, *
 
 def _back_to_life(connection: sa.Connection, state: State, now: float, until: float) -> State:
     """An expired reservation whose holder came back: on its own place if that is still free, else as late."""
-    new = "live" if _take_back(connection, state.held.unit) else "late"
+    new = "live" if not state.held.excluded and _take_back(connection, state.held.unit) else "late"
     values = {"state": new, "late": new == "late", "seen": now, "expires": until}
     connection.execute(sa.update(reservations).where(reservations.c.number == state.held.number).values(values))
     log(connection, state, now, "came back", late=new == "late")
@@ -157,6 +216,8 @@ def close(connection: sa.Connection, state: State, now: float, ending: str) -> N
     values = {"state": "done" if completed else "failed", "ending": ending, "finished": now}
     connection.execute(sa.update(reservations).where(reservations.c.number == state.held.number).values(values))
     change = -1 if completed and held == "late" else 1 if not completed and held == "live" else 0
+    if state.held.excluded:  # it holds no place, whatever becomes of it
+        change = 1 if held == "live" else 0
     if change:
         place = sa.update(units).where(units.c.number == state.held.unit)
         connection.execute(place.values(free=units.c.free + change))
@@ -198,6 +259,7 @@ def _silent_unit(connection: sa.Connection, state: State, now: float, full: list
             reservations.c.state == "live",
             reservations.c.seen <= now - SILENT,
             reservations.c.assessor != state.assessor,
+            _not_held(now),
             units.c.topic.not_in(full),
             units.c.number.not_in(own),
         )

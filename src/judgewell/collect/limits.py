@@ -5,19 +5,52 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from math import ceil
 from urllib.parse import parse_qsl
 
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judgewell.collect.answers import Form
 
 LARGEST = 64 * 1024  # bytes of a form
+LARGEST_BODY = 1024 * 1024  # bytes of anything else: the API's JSON, a list of documents, a list of names
 MOST_FIELDS = 100
 REMEMBERED = 20_000  # visitors
 
 
-class TooLarge(Exception):
+class TooLarge(HTTPException):
     """The request is larger than any answer can be."""
+
+    def __init__(self) -> None:
+        super().__init__(413)
+
+
+class Limited:
+    """No request is read further than the largest that is taken, whatever its kind and whoever reads it."""
+
+    def __init__(self, app: ASGIApp, largest: int = LARGEST_BODY) -> None:
+        self.app, self.largest = app, largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        told = dict(scope["headers"]).get(b"content-length", b"0")
+        if not told.isdigit() or int(told) > self.largest:
+            return await PlainTextResponse("The request is too large.\n", 413)(scope, receive, send)
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self.largest:
+                raise TooLarge
+            return message
+
+        await self.app(scope, counted, send)
 
 
 class Rate:
@@ -29,6 +62,10 @@ class Rate:
 
     def allows(self, visitor: str) -> bool:
         """Count one request of the visitor; false where it is one too many."""
+        return self.wait(visitor) == 0
+
+    def wait(self, visitor: str) -> int:
+        """Count one request of the visitor: 0, or where it is one too many the seconds after which to ask again."""
         now = self._clock()
         left, then = self._buckets.pop(visitor, (self.burst, now))
         left = min(self.burst, left + (now - then) * self.rate)
@@ -36,25 +73,25 @@ class Rate:
         self._buckets[visitor] = (left - 1 if allowed else left, now)
         if len(self._buckets) > REMEMBERED:
             self._buckets.popitem(last=False)
-        return allowed
+        return 0 if allowed else ceil((1 - left) / self.rate)
 
 
-async def read_form(request: Request) -> Form:
+async def read_form(request: Request, largest: int = LARGEST, most_fields: int = MOST_FIELDS) -> Form:
     """The form of a request, read no further than the largest that is taken."""
     length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > LARGEST:
+    if not length.isdecimal() or int(length) > largest:
         raise TooLarge
     body = b""
     try:
         async for part in request.stream():
             body += part
-            if len(body) > LARGEST:
+            if len(body) > largest:
                 raise TooLarge
     except ClientDisconnect:
         return {}
     try:
         pairs = parse_qsl(
-            body.decode("utf-8", "replace"), keep_blank_values=True, errors="replace", max_num_fields=MOST_FIELDS
+            body.decode("utf-8", "replace"), keep_blank_values=True, errors="replace", max_num_fields=most_fields
         )
     except ValueError:
         raise TooLarge from None

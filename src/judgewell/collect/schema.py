@@ -1,7 +1,7 @@
 """The database: what is asked (study, topics, documents, units, items), who answers, everything they do, who runs it.
 
-`units.free` is the unit's need less its live reservations less its finished ones; it changes in the transaction that
-changes a reservation. It falls below zero only where late work was kept. Times are seconds since 1970.
+`units.free` is the unit's need less its live reservations less its finished ones that are not left out; it changes in
+the transaction that changes a reservation. It falls below zero only where late work was kept. Times are seconds since 1970.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -111,6 +112,8 @@ assessors = Table(
     Column("reservation", Number),
     Column("scratch", JSON, nullable=False),  # what the current stage has gathered and which door checks are passed
     Column("moved", Float, nullable=False),
+    Column("excluded", Boolean, nullable=False, default=False, server_default=false()),  # all their work is left out
+    Column("forgotten", Float),  # their personal data is deleted; link and session open nothing
 )
 
 identities = Table(
@@ -139,7 +142,9 @@ reservations = Table(
     Column("seen", Float, nullable=False),  # the last sign of life
     Column("expires", Float, nullable=False),
     Column("finished", Float),
+    Column("held_until", Float),  # the owner's word that it does not expire before
     Column("late", Boolean, nullable=False),  # its place had gone to somebody else
+    Column("excluded", Boolean, nullable=False, default=False, server_default=false()),  # left out; takes no place
     Column("revisions", Integer, nullable=False),
     Column("backs", Integer, nullable=False),
     UniqueConstraint("assessor", "unit"),
@@ -237,6 +242,7 @@ exclusions = Table(
     Column("number", Number, primary_key=True),
     Column("assessor", Number, ForeignKey("assessors.number"), nullable=False),
     Column("reservation", Number, ForeignKey("reservations.number")),  # none: all of the assessor's work
+    Column("source", Text, nullable=False),  # owner, or review
     Column("reason", Text, nullable=False),
     Column("at", Float, nullable=False),
     Column("undone", Float),

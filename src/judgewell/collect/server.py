@@ -44,9 +44,14 @@ class Server:
         if found is None:
             self.slow_down(request)
             raise Refusal(403, "link")
-        if not self.rate.allows(str(found)):
-            raise Refusal(429, "server")
+        self.limit(str(found))
         return found
+
+    def limit(self, visitor: str) -> None:
+        """Count a request of a visitor; one too many is refused, with when to ask again."""
+        wait = self.rate.wait(visitor)
+        if wait:
+            raise Refusal(429, "server", {"retry-after": str(wait)})
 
     def enter(self, request: Request, assessor: int) -> Response:
         """Give the assessor's cookie and go to work."""
@@ -63,8 +68,7 @@ class Server:
 
     def slow_down(self, request: Request) -> None:
         """Count a request without a session against its address, so that links cannot be guessed at speed."""
-        if not self.rate.allows(f"address {address_of(request)}"):
-            raise Refusal(429, "server")
+        self.limit(f"address {address_of(request)}")
 
 
 def address_of(request: Request) -> str:

@@ -31,6 +31,7 @@ class Holding:
     expires: float
     revisions: int
     backs: int
+    excluded: bool  # left out by the owner or a review
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ PERSON = sa.select(
     assessors.c.scratch,
     assessors.c.moved,
     assessors.c.reservation,
-).where(assessors.c.number == sa.bindparam("assessor"))
+).where(assessors.c.number == sa.bindparam("assessor"), assessors.c.forgotten.is_(None))
 HOLDING_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
     reservations.c.number,
     reservations.c.unit,
@@ -77,6 +78,7 @@ HOLDING_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
     reservations.c.expires,
     reservations.c.revisions,
     reservations.c.backs,
+    reservations.c.excluded,
 )
 HOLDING: sa.Select[Any] = sa.select(*HOLDING_COLUMNS).where(reservations.c.number == sa.bindparam("reservation"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
@@ -29,10 +30,10 @@ HEADERS = {
 
 
 class Refusal(Exception):
-    """A request that ends in a page for somebody who is not where they should be."""
+    """A request that ends in a page for somebody who is not where they should be; `headers` say where to go or when."""
 
-    def __init__(self, status: int, key: str) -> None:
-        self.status, self.key = status, key
+    def __init__(self, status: int, key: str, headers: Mapping[str, str] | None = None) -> None:
+        self.status, self.key, self.headers = status, key, dict(headers or {})
 
 
 class Headers:

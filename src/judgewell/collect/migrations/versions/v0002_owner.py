@@ -83,6 +83,7 @@ def upgrade() -> None:
         sa.Column("number", NUMBER, nullable=False),
         sa.Column("assessor", NUMBER, nullable=False),
         sa.Column("reservation", NUMBER, nullable=True),
+        sa.Column("source", sa.Text(), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("at", sa.Float(), nullable=False),
         sa.Column("undone", sa.Float(), nullable=True),
@@ -106,3 +107,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("reservation", "account", name=op.f("uq_reviews_reservation_account")),
     )
     op.add_column("identities", sa.Column("status", sa.Text(), nullable=True))
+    op.add_column("assessors", sa.Column("excluded", sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.add_column("assessors", sa.Column("forgotten", sa.Float(), nullable=True))
+    op.add_column("reservations", sa.Column("held_until", sa.Float(), nullable=True))
+    op.add_column("reservations", sa.Column("excluded", sa.Boolean(), nullable=False, server_default=sa.false()))
