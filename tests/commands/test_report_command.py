@@ -3,11 +3,17 @@
 import json
 import re
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
+from judgewell.collect.export import judgments_frame, pairs_frame
+from judgewell.collect.setup import prepare
+from judgewell.collect.store import open_store
 from judgewell.commands.report import report as command
-from judgewell.errors import InputError
+from judgewell.commands.simulate import simulate
+from judgewell.errors import DataError, InputError
+from judgewell.study.new import new_study
 
 JUDGMENTS = "topic,doc,assessor,value\n" + "".join(
     f"{topic},d{doc},w{who},{(doc * 7 + who) % 4}\n" for topic in "ab" for doc in range(12) for who in range(4)
@@ -89,3 +95,76 @@ def test_the_record_is_that_of_the_inputs(folder):
     made = page[page.index('id="made"') :]
     assert all(name in made for name in ("expert.qrels", "up.run", "down.run"))
     assert json.loads(re.search(r'id="themes">(.*?)</script>', page, re.DOTALL)[1]).keys() == {"light", "dark"}
+
+
+@pytest.fixture(scope="module", params=["magnitude", "pairs"])
+def judged(request, tmp_path_factory):
+    """A study that synthetic people have judged: its file and its database."""
+    study = new_study(tmp_path_factory.mktemp("judged") / "study", request.param)[0]
+    if request.param == "magnitude":  # enough people that some of them fail a check, and no second try
+        text = study.read_text().replace("redundancy = 5 ", "redundancy = 25 ")
+        study.write_text(text.replace("least_seconds = 5 ", "revisions = 0\nleast_seconds = 30 "))
+    database = study.parent / "judged.sqlite"
+    done = CliRunner().invoke(simulate, [str(study), "--assessors", "130", "--database", str(database)])
+    assert done.exit_code == 0, done.output
+    return request.param, study, database
+
+
+def test_a_report_of_a_study_says_what_was_asked_and_what_became_of_it(judged, tmp_path):
+    kind, study, database = judged
+    page = tmp_path / "report.html"
+    made = run(
+        str(study), "--database", str(database), "-o", str(page), "--replicates", "20", "--draws", "10", "--files"
+    )
+    assert made.exit_code == 0, made.output
+    assert re.search(r"\d+ of the \d+ units that the study .* asks for are completed", made.output)
+    store = open_store(database)
+    frame = judgments_frame if kind == "magnitude" else pairs_frame
+    with store.snapshot() as connection:
+        answers = frame(connection)
+    store.close()
+    ended = pl.read_csv(tmp_path / "report_files" / "tables" / "endings.csv")
+    counted = ended.filter(pl.col("ended") == "completed")
+    assert counted["answers"].item() == answers.filter(pl.col("ending") == "completed").height
+    assert ended["answers"].sum() == answers.height
+    text = page.read_text()
+    assert "What was asked" in text
+    assert ("units of 6 documents" in text) == (kind == "magnitude")
+    assert "labels grades" in text  # the study's own
+    left = answers.filter(pl.col("ending") != "completed").height
+    assert (" are left out: " in text) == bool(left)
+    if kind == "magnitude":
+        assert left
+        assert "Known documents" in text
+
+
+def test_a_study_is_reported_from_its_database_alone(judged, tmp_path):
+    _, _, database = judged
+    made = run(str(database), "-o", str(tmp_path / "report.html"), "--replicates", "20", "--draws", "10")
+    assert made.exit_code == 0, made.output
+    assert "asks for are completed" in made.output
+
+
+def test_strict_refuses_what_is_otherwise_told(judged, folder):
+    _, study, database = judged
+    with pytest.raises(DataError, match="refused because of --strict"):
+        run(str(study), "--database", str(database), "-o", "report.html", "--strict")
+    assert not (folder / "report.html").exists()
+    quick = ["--draws", "10", "--worlds", "50", "--replicates", "20"]
+    with pytest.raises(DataError, match="refused because of --strict"):
+        run("-o", "report.html", "--judgments", "judgments.csv", "--strict", *quick)
+
+
+def test_a_study_without_finished_work_or_mixed_with_files_is_refused(folder):
+    study = new_study(folder / "study", "magnitude")[0]
+    with pytest.raises(InputError, match="there is no such database"):
+        run(str(study), "-o", "report.html")
+    store = open_store(folder / "empty.sqlite")
+    prepare(store, study, lambda: 1.0)
+    store.close()
+    with pytest.raises(InputError, match=r"no unit of the study .* is completed yet"):
+        run("empty.sqlite", "-o", "report.html")
+    with pytest.raises(InputError, match="leave out one of them"):
+        run("empty.sqlite", "-o", "report.html", "--judgments", "judgments.csv")
+    with pytest.raises(InputError, match="name the study file first"):
+        run("-o", "report.html", "--labels", "expert.qrels", "--database", "empty.sqlite")

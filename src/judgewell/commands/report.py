@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgewell.commands.collecting import database_option, existing
 from judgewell.commands.common import TakesSeveral, kept_where, parse_columns
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, JudgewellWarning
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from judgewell.reports.gathered import Gathered
+    from judgewell.reports.parts import Report
     from judgewell.reports.sources import Sources
 
 FILES = "_files"  # report.html has its files in report_files
 
 
 @click.command(cls=TakesSeveral)
+@click.argument("study", required=False)
 @click.option("-o", "--output", required=True, help="The page: report.html.")
+@database_option
 @click.option("--judgments", help="Judgments: a table (topic, doc, value, …) or a known crowd export.")
 @click.option("--pairs", help="Pairs of documents that assessors compared.")
 @click.option("--gains", multiple=True, help="Gains that are there already, several at once; NAME=FILE gives a name.")
@@ -39,15 +44,26 @@ FILES = "_files"  # report.html has its files in report_files
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @click.option("--columns", help="Names of the columns in judgments or pairs: topic=qid,value=score.")
 @click.option("--where", help="Keep only judgments or pairs with this value in a column: pilot=Pilot_2P-Doc-High.")
+@click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.pass_context
 def report(context: click.Context, /, **given: Any) -> None:
     """Write one self-contained page: what was asked of whom, quality, agreement, gains, systems, and what stays open.
+
+    STUDY is a study file or the database it is kept in: what was asked comes from the frozen study, judgments from its
+    completed units, and what failed or was abandoned is told. A study file's own grades are labels and the runs of its
+    pool the systems, unless --labels or --runs name others. Without STUDY everything is read from the files named.
 
     Whatever there is goes in; what the data do not allow is named with its reason. Systems are measured under the gains
     (given, or made from the judgments) and under every set of labels, with intervals over topics and over judgments.
 
     \b
-    Examples:
+    Examples, from a study:
+      judgewell report study.toml -o report.html
+      judgewell report study.toml -o report.html --runs runs/*.run -m nDCG@10 --files
+      judgewell report my-study-simulated.sqlite -o report.html --strict
+
+    \b
+    From files:
       judgewell report -o report.html --judgments judgments.csv --method magnitude --labels expert=nist.qrels
       judgewell report -o report.html --judgments scores.csv.gz --labels sormunen trec --files
       judgewell report -o report.html --pairs pairs.csv --method bradley-terry --runs runs/*.run -m nDCG@10
@@ -56,18 +72,20 @@ def report(context: click.Context, /, **given: Any) -> None:
     from judgewell.terminal import notes, progress
 
     _refuse(given)
-    with notes() as told:
+    with notes(given["strict"]) as told:
         sources, inputs = _sources(given)
         from judgewell.formats.provenance import provenance
         from judgewell.reports.files import write_files
         from judgewell.reports.page import render
         from judgewell.reports.story import tell
 
-        left = {name: value for name, value in context.params.items() if name not in ("output", "files")}
+        left = {name: value for name, value in context.params.items() if name not in ("output", "files", "database")}
         options = {**left, "measure": [str(one) for one in sources.measures], "method": str(sources.method or "none")}
         record = provenance("report", options, inputs)
         with progress("reporting") as show:
             found = tell(sources, title=given["title"], notes=told, record=record, progress=show)
+        if given["strict"]:
+            _refuse_notes(found)
         page = Path(given["output"])
         folder = page.with_name(page.stem + FILES)
         if given["files"]:
@@ -88,10 +106,48 @@ def _refuse(given: dict[str, Any]) -> None:
         raise InputError(f"{page} is not named like a page", cure="end it in .html")
     if not page.parent.is_dir():
         raise InputError(f"there is no folder {page.parent} to write {page.name} into", cure="make it first")
-    if not any(given[name] for name in ("judgments", "pairs", "gains", "labels")):
-        raise InputError("there is nothing to report on", cure="give --judgments, --pairs, --gains or --labels")
+    if given["study"] and (given["judgments"] or given["pairs"]):
+        raise InputError("a study is given, and judgments or pairs from files too", cure="leave out one of them")
+    if given["database"] and not given["study"]:
+        raise InputError("--database is given without its study", cure="name the study file first")
+    if not any(given[name] for name in ("study", "judgments", "pairs", "gains", "labels")):
+        raise InputError(
+            "there is nothing to report on", cure="name a study, or give --judgments, --pairs, --gains or --labels"
+        )
     if given["gains"] and given["method"]:
         raise InputError("gains are given and a method to make them too", cure="leave out --gains or --method")
+
+
+def _refuse_notes(found: Report) -> None:
+    """With --strict: what the analyses assumed or left out of the data they used is an error too."""
+    for part in found.parts:
+        for note in part.notes:
+            raise DataError(f"{part.title}: {note} (refused because of --strict)")
+
+
+def _gathered(given: dict[str, Any]) -> Gathered | None:
+    """What stands in the study's database; the study may be named by its file or by the database itself."""
+    if not given["study"]:
+        return None
+    import time
+
+    from judgewell.reports.gathered import gather
+
+    database = given["database"] or (None if given["study"].endswith(".toml") else given["study"])
+    with existing(given["study"], database) as store:
+        return gather(store, time.time())
+
+
+def _of_study(given: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """The study file's own labels and runs, where no others are named."""
+    if not (given["study"] or "").endswith(".toml"):
+        return [], []
+    from judgewell.study.file import read_source, read_study
+
+    study, source = read_study(given["study"]), read_source(given["study"])
+    grades = [f"grades={source.resolved(study.grades.file)}"] if study.grades else []
+    runs = [str(source.resolved(pattern)) for pattern in study.pool.runs]
+    return ([] if given["labels"] else grades), ([] if given["runs"] else runs)
 
 
 def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
@@ -103,12 +159,16 @@ def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
     from judgewell.reports.sources import Sources, with_codes
 
     columns = parse_columns(given["columns"])
-    judgments = kept_where(read_judgments(given["judgments"], columns), given["where"]) if given["judgments"] else None
-    pairs = kept_where(read_pairs(given["pairs"], columns), given["where"]) if given["pairs"] else None
+    study = _gathered(given)
+    judgments, pairs = (study.judgments, study.pairs) if study else (None, None)
+    judgments = read_judgments(given["judgments"], columns) if given["judgments"] else judgments
+    pairs = read_pairs(given["pairs"], columns) if given["pairs"] else pairs
+    judgments, pairs = (table if table is None else kept_where(table, given["where"]) for table in (judgments, pairs))
+    own_labels, own_runs = _of_study(given)
     if not given["name_assessors"]:
         judgments, pairs = with_codes(judgments, pairs)
-    runs = open_runs(list(given["runs"])) if given["runs"] else []
-    named = {name: _named(given[name]) for name in ("gains", "labels")}
+    runs = open_runs([*given["runs"], *own_runs]) if given["runs"] or own_runs else []
+    named = {name: _named((*given[name], *(own_labels if name == "labels" else ()))) for name in ("gains", "labels")}
     sources = Sources(
         judgments=judgments,
         pairs=pairs,
@@ -121,8 +181,10 @@ def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
         worlds=given["worlds"],
         replicates=given["replicates"],
         seed=given["seed"],
+        study=study,
     )
     files = [given[name] for name in ("judgments", "pairs") if given[name]]
+    files += [given["study"]] if (given["study"] or "").endswith(".toml") else []
     files += [path for group in named.values() for path in group.values()]
     return sources, [*files, *(run.source for run in runs if run.source)]
 

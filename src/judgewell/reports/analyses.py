@@ -59,6 +59,9 @@ def quality_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
         said.append(findings.known(tables["known_accuracy"]))
     if "known_accuracy_by_topic" in tables and tables["known_accuracy_by_topic"]["pooled"].min() < 1:  # type: ignore[operator]
         figures.append(_known(tables["known_accuracy_by_topic"]))
+    checks = sources.study.checks if sources.study is not None else None
+    if checks is not None and checks.height:
+        said.insert(0, findings.checks(checks))
     flags = _flags(sources)
     if flags is not None and sources.judgments is not None:
         said.append(findings.flagged(flags, sources.judgments["assessor"].drop_nulls().n_unique()))
@@ -73,6 +76,9 @@ def quality_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     if "units_per_worker" in tables and tables["units_per_worker"].height > 1:
         figures.append(_units(tables["units_per_worker"]))
     items: list[Figure | Grid] = [*figures]
+    if checks is not None and checks.height:
+        caption = "Verdicts of the server’s checks over all tries; share: of first tries that failed."
+        items.append(Grid("checks", "Checks while judging", caption, checks))
     if flags is not None and flags.height:
         caption = (
             f"{counted(flags['assessor'].n_unique(), 'assessor')}; `seen` of `of` judgments show what the flag "

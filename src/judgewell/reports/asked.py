@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
 from judgewell.reports import bins, charts, findings
 from judgewell.reports.numbers import count, counted, listing, percent, plain
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.sources import Sources
+
+if TYPE_CHECKING:
+    from judgewell.reports.gathered import Gathered
 
 
 def asked_part(sources: Sources) -> Part:
@@ -16,6 +21,9 @@ def asked_part(sources: Sources) -> Part:
         Grid("asked", "What there is", "Everything that this report rests on.", inventory(sources), ("what", "number"))
     ]
     said: list[Finding] = []
+    if sources.study is not None:
+        said.append(findings.study(sources.study))
+        items = [*study_grids(sources.study), *items]
     if sources.judgments is not None:
         frame = sources.judgments
         said += [findings.work(frame, "judgment", "asked"), findings.most_used(frame)]
@@ -25,6 +33,8 @@ def asked_part(sources: Sources) -> Part:
     if sources.judgments is None and sources.pairs is None:
         said.append(findings.given(sources))
     by_topic = topics(sources)
+    if sources.study is not None:
+        by_topic = sources.study.topics.join(by_topic, on="topic", how="left", maintain_order="left")
     if by_topic.height:
         caption = (
             f"{counted(by_topic.height, 'topic')}; an empty cell is none. Known documents are those with a "
@@ -32,6 +42,19 @@ def asked_part(sources: Sources) -> Part:
         )
         items.append(Grid("asked_by_topic", "Topic by topic", caption, by_topic))
     return Part("asked", "What was asked of whom", tuple(said), tuple(items))
+
+
+def study_grids(found: Gathered) -> list[Grid]:
+    """The frozen study in words, and what became of every unit that was begun."""
+    marked = f"The study {found.name} as it was frozen when judging began (SHA-256 {found.hash[:12]}…)."
+    ended = (
+        f"{counted(int(found.endings['units'].sum()), 'unit')} that assessors began; only answers of completed ones "
+        "are in the rest of this report."
+    )
+    return [
+        Grid("study", "What was asked", marked, found.settings),
+        Grid("endings", "How units ended", ended, found.endings, ("ended", "units", "assessors", "answers")),
+    ]
 
 
 def inventory(sources: Sources) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from judgewell.errors import JudgewellWarning
 if TYPE_CHECKING:
     from judgewell.evaluation.measures import Measure
     from judgewell.formats.runs import Run
+    from judgewell.reports.gathered import Gathered
     from judgewell.scaling.method import Method
 
 
@@ -23,7 +24,8 @@ class Sources:
     """The data of a report; leave out what there is not.
 
     `gains` are what documents are worth, `labels` what experts or others said of the same documents; runs are measured
-    under the gains first, then under every set of labels. `method` makes the gains where none are given.
+    under the gains first, then under every set of labels. `method` makes the gains where none are given. `study` says
+    what was asked of whom, where the judgments come from a study's database.
     """
 
     judgments: pl.DataFrame | None = None
@@ -39,6 +41,7 @@ class Sources:
     level: float = 0.95
     alpha: float = 0.05
     seed: int = 0
+    study: Gathered | None = None
 
 
 def with_codes(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> tuple[pl.DataFrame | None, ...]:

@@ -1,0 +1,226 @@
+"""A study as it stands in its database: what was asked of whom, the work that counts, and what became of the rest."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+import sqlalchemy as sa
+
+from judgewell.collect.export import judgments_frame, pairs_frame
+from judgewell.collect.schema import items, reservations, study, topics, units, verdicts
+from judgewell.collect.status import status
+from judgewell.collect.store import Store
+from judgewell.errors import InputError, JudgewellWarning
+from judgewell.study.model import Study
+
+WORDS = {
+    "completed": "completed",
+    "failed_quality": "failed a check of the work",
+    "failed_comprehension": "failed a question about the topic",
+    "in hand": "still in hand",
+    "abandoned": "abandoned",
+}
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """A study's database in a few tables; only answers of completed units are judgments or pairs."""
+
+    name: str
+    hash: str
+    judgments: pl.DataFrame | None
+    pairs: pl.DataFrame | None
+    settings: pl.DataFrame  # setting, value: the frozen study in words
+    endings: pl.DataFrame  # ended, units, assessors, answers
+    checks: pl.DataFrame  # check, verdicts, failed, share
+    topics: pl.DataFrame  # topic, title, needed, completed
+    needed: int  # completions of units that the study asks for
+    completed: int
+
+
+def gather(store: Store, now: float) -> Gathered:
+    """Read the study and everything that was answered, as of one moment."""
+    with store.snapshot() as connection:
+        row = connection.execute(sa.select(study.c.name, study.c.hash, study.c.frozen)).one_or_none()
+        if row is None:
+            raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
+        singles = _with_known(connection, judgments_frame(connection))
+        doubles = _with_known_sides(connection, pairs_frame(connection))
+        answered = {"judgments": singles, "pairs": doubles}
+        kept = {name: frame.filter(pl.col("ending") == "completed") for name, frame in answered.items()}
+        if not any(frame.height for frame in kept.values()):
+            raise InputError(f"no unit of the study {row.name} is completed yet", cure="wait until one is")
+        found = status(connection, now)
+        endings = _endings(connection, list(answered.values()))
+        _tell_left_out(endings)
+        return Gathered(
+            name=row.name,
+            hash=row.hash,
+            judgments=_table(kept["judgments"]),
+            pairs=_table(kept["pairs"]),
+            settings=settings_table(Study.model_validate(row.frozen["settings"])),
+            endings=endings,
+            checks=_checks(connection),
+            topics=_topics(connection, {one.topic: (one.needed, one.done) for one in found.topics}),
+            needed=found.needed,
+            completed=found.done,
+        )
+
+
+def _table(frame: pl.DataFrame) -> pl.DataFrame | None:
+    return frame.drop("ending", "late") if frame.height else None
+
+
+def _with_known(connection: sa.Connection, judgments: pl.DataFrame) -> pl.DataFrame:
+    """Judgments with `known`: H or N at the places where the design put a known document."""
+    query = (
+        sa.select(units.c.unit, items.c.position, items.c.known)
+        .join_from(items, units, units.c.number == items.c.unit)
+        .where(items.c.known.in_(("H", "N")), items.c.other.is_(None))
+    )
+    schema = {"unit": pl.String(), "position": judgments.schema["position"], "known": pl.String()}
+    known = pl.DataFrame([tuple(row) for row in connection.execute(query)], schema=schema, orient="row")
+    return (
+        judgments.join(known, on=["unit", "position"], how="left", maintain_order="left") if known.height else judgments
+    )
+
+
+def _with_known_sides(connection: sa.Connection, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Pairs with `left_known` and `right_known`: H and N where the design knows which document is better."""
+    query = (
+        sa.select(units.c.unit, items.c.position, items.c.known)
+        .join_from(items, units, units.c.number == items.c.unit)
+        .where(items.c.known.in_(("left", "right")), items.c.other.is_not(None))
+    )
+    better = [
+        (unit, place, *(("H", "N") if side == "left" else ("N", "H")))
+        for unit, place, side in connection.execute(query)
+    ]
+    if not better:
+        return pairs
+    schema = {
+        "unit": pl.String(),
+        "position": pairs.schema["position"],
+        "left_known": pl.String(),
+        "right_known": pl.String(),
+    }
+    known = pl.DataFrame(better, schema=schema, orient="row")
+    return pairs.join(known, on=["unit", "position"], how="left", maintain_order="left")
+
+
+def _endings(connection: sa.Connection, answered: list[pl.DataFrame]) -> pl.DataFrame:
+    """How units ended: how often, by how many assessors, and how many standing answers that is."""
+    said = sa.case({"live": "in hand", "late": "in hand", "expired": "abandoned"}, value=reservations.c.state,
+                   else_=reservations.c.ending)  # fmt: skip
+    query = sa.select(said, sa.func.count(), sa.func.count(reservations.c.assessor.distinct())).group_by(said)
+    answers: dict[str, int] = {}
+    for frame in answered:
+        for ending, number in frame.group_by("ending").len().iter_rows():
+            answers[ending] = answers.get(ending, 0) + number
+    rows = [
+        {"ended": WORDS.get(ending, str(ending).replace("_", " ")), "units": number, "assessors": who,
+         "answers": answers.get(ending, 0), "counted": ending == "completed"}
+        for ending, number, who in connection.execute(query)
+    ]  # fmt: skip
+    return pl.DataFrame(rows).sort(["counted", "units", "ended"], descending=[True, True, False])
+
+
+def _tell_left_out(endings: pl.DataFrame) -> None:
+    """What was answered and does not count, as a note."""
+    for row in endings.filter(~pl.col("counted") & (pl.col("answers") > 0)).iter_rows(named=True):
+        text = f"{row['answers']:,} answers of {row['units']:,} units are left out: {row['ended']}"
+        warnings.warn(text, JudgewellWarning, stacklevel=2)
+
+
+def _checks(connection: sa.Connection) -> pl.DataFrame:
+    """Each check: its verdicts over all attempts, and how many of the first attempts failed."""
+    first = sa.case((verdicts.c.attempt == 1, 1), else_=0)
+    failed = sa.case((sa.and_(verdicts.c.attempt == 1, sa.not_(verdicts.c.passed)), 1), else_=0)
+    query = (
+        sa.select(verdicts.c.name, sa.func.count(), sa.func.sum(first), sa.func.sum(failed))
+        .group_by(verdicts.c.name)
+        .order_by(verdicts.c.name)
+    )
+    rows = [
+        {"check": name.replace("_", " "), "verdicts": total, "first tries": int(tries), "failed at first": int(bad),
+         "share": int(bad) / int(tries) if tries else None}
+        for name, total, tries, bad in connection.execute(query)
+    ]  # fmt: skip
+    schema = {"check": pl.String, "verdicts": pl.Int64, "first tries": pl.Int64, "failed at first": pl.Int64,
+              "share": pl.Float64}  # fmt: skip
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _topics(connection: sa.Connection, progress: dict[str, tuple[int, int]]) -> pl.DataFrame:
+    rows = [
+        {
+            "topic": topic,
+            "title": title,
+            "needed": progress.get(topic, (0, 0))[0],
+            "completed": progress.get(topic, (0, 0))[1],
+        }
+        for topic, title in connection.execute(sa.select(topics.c.topic, topics.c.title).order_by(topics.c.topic))
+        if topic in progress
+    ]
+    schema = {"topic": pl.String, "title": pl.String, "needed": pl.Int64, "completed": pl.Int64}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def settings_table(chosen: Study) -> pl.DataFrame:
+    """The frozen study in words: setting, value."""
+    return pl.DataFrame(list(_settings(chosen)), schema={"setting": pl.String, "value": pl.String}, orient="row")
+
+
+def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
+    yield "study", chosen.study.title or chosen.study.name
+    yield from _question(chosen)
+    if chosen.units:
+        yield "design", f"units of {chosen.units.documents} documents, in {chosen.units.order} order"
+        yield "judgments of a document", f"{chosen.units.redundancy} at least"
+    if chosen.templates:
+        yield "design", f"orders of levels {', '.join(chosen.templates.orders)}"
+        yield "assessors of an order", str(chosen.templates.judges)
+    if chosen.groups:
+        groups = chosen.groups
+        yield "design", f"groups of {groups.documents} documents, each in {groups.partners} pairs"
+        yield "assessors of a group", str(groups.assessors)
+    if chosen.double:
+        yield "second judgments", f"of {chosen.double.share:.0%} of the documents"
+    yield "checks", ", ".join(_asked_checks(chosen)) or "none"
+    yield "an assessor may do", f"{chosen.work.most_units} units, {chosen.work.units_per_topic} of one topic"
+    if chosen.pay.amount:
+        yield "pay of a unit", f"{chosen.pay.amount:,.2f} {chosen.pay.currency}"
+    yield (
+        "assessors come by",
+        {"invite": "invitation", "prolific": "Prolific", "panel": "a panel"}[chosen.platform.kind],
+    )
+    yield "seed", str(chosen.study.seed)
+
+
+def _question(chosen: Study) -> Iterator[tuple[str, str]]:
+    for name, scale in chosen.scales.items():
+        levels = ", ".join(f"{level.name} = {level.value:g}" for level in scale.choices)
+        yield "scale", f"{name}: {levels}" if levels else name
+    if chosen.groups:
+        yield "asked about a pair", ", ".join(chosen.groups.questions)
+
+
+def _asked_checks(chosen: Study) -> Iterator[str]:
+    checks = chosen.checks
+    if chosen.known and checks.known != "off":
+        yield "known documents in order" + (" (ties pass)" if checks.known == "ties" else "")
+    if checks.practice:
+        yield "practice with lines"
+    if checks.question:
+        yield f"questions about {len({one.topic for one in checks.question})} topics"
+    if checks.quiz:
+        yield "quiz pairs"
+    if checks.least_seconds:
+        yield f"at least {checks.least_seconds:g} s for each document"
+    if checks.comment:
+        yield f"comments of at least {checks.comment} letters"
+    if checks.review:
+        yield "blind review of comments"
