@@ -1,0 +1,36 @@
+"""The way back: one code for each ending, and the platform's link that carries it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import quote
+
+import sqlalchemy as sa
+
+from judgewell.collect import pages
+from judgewell.collect.schema import identities
+from judgewell.collect.served import Served
+
+
+def ending(connection: sa.Connection, served: Served, assessor: int, key: str) -> pages.Ending:
+    """The code for this way of ending, and the link that carries it; nothing where there is no code."""
+    platform = served.study.platform
+    code: str = getattr(platform.codes, key)
+    if not code:
+        return pages.Ending()
+    link = ""
+    if platform.kind != "invite":
+        link = return_link(platform.return_link, {"code": code, **_ids(connection, assessor)})
+    return pages.Ending(code, served.show("end.code", code=code), link, served.say("end.return_link") if link else "")
+
+
+def return_link(template: str, values: Mapping[str, str]) -> str:
+    """The study file's link with values in place of names in braces, each made harmless; the host is always its own."""
+    return re.sub(r"\{(\w+)\}", lambda found: quote(values.get(found[1], ""), safe=""), template)
+
+
+def _ids(connection: sa.Connection, assessor: int) -> dict[str, str]:
+    query = sa.select(identities.c.outside, identities.c.session, identities.c.study)
+    row = connection.execute(query.where(identities.c.assessor == assessor)).one_or_none()
+    return dict(zip(("assessor", "session", "study"), (value or "" for value in row or ()), strict=False))

@@ -1,0 +1,48 @@
+"""`judgewell bonus`: what to pay beside the platform's own reward, as a file that Prolific takes."""
+
+from __future__ import annotations
+
+import click
+
+from judgewell.commands.collecting import database_option, existing
+from judgewell.commands.common import refuse_unwritable
+
+
+@click.command()
+@click.argument("study")
+@click.option("-o", "--output", required=True, help="The file to write: participant id and amount on each line.")
+@click.option("--again", is_flag=True, help="Write what was written before once more, e.g. after a file was lost.")
+@database_option
+def bonus(study: str, output: str, again: bool, database: str | None) -> None:
+    """Write the bonuses that are due for units beyond the first, each once.
+
+    \b
+    Examples:
+      judgewell bonus study.toml -o bonus-1.csv
+      judgewell bonus study.toml -o bonus-1.csv --again
+    """
+    from pathlib import Path
+
+    from judgewell.collect.platforms.bonus import take_bonuses
+    from judgewell.collect.served import load_served
+    from judgewell.errors import InputError
+
+    path = Path(output)
+    if path.exists() and not again:
+        raise InputError("this file is there already", cure="give another name; it may not have been paid", file=path)
+    refuse_unwritable(output)
+    with existing(study, database) as store:
+        served = store.read(load_served).result()
+        found = take_bonuses(store, served, again=again)
+    for note in found.notes:
+        click.echo(f"note: {note}", err=True)
+    if not found.lines:
+        print("No bonus is due.")
+        return
+    try:
+        path.write_text("".join(f"{person},{amount}\n" for person, amount in found.lines), encoding="utf-8")
+    except OSError as error:
+        told = f"the bonuses are recorded, but the file was not written: {error.strerror}"
+        raise InputError(told, cure="run it with --again and another name", file=path) from None
+    currency = served.study.pay.currency
+    print(f"{found.total} {currency} for {len(found.lines)} assessors in {output}; they are not written again.")
