@@ -34,6 +34,14 @@ class _Graded(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class Mean(_Graded):
+    """The mean of a document's judgments.
+
+    Formula: (1/n) Σ profile(value).
+    Use: Grades and 0–100 scores when every judgment should count; the smoothest gains from few judgments.
+    Traps: It treats the steps between levels as equal unless a profile says otherwise. One careless assessor moves
+    it. Student's interval may leave the scale with two or three judgments.
+    """
+
     name = "mean"
     purpose = "the mean of a document's judgments, each first turned into its level's gain"
     source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
@@ -49,6 +57,14 @@ class Mean(_Graded):
 
 @dataclass(frozen=True, kw_only=True)
 class Median(_Graded):
+    """The median of a document's judgments.
+
+    Formula: the median of profile(value); of an even count the mean of the middle two.
+    Use: Grades and 0–100 scores with outliers.
+    Traps: With few levels most documents tie, and ties cost measures their power. The interval needs six judgments
+    for 95 %.
+    """
+
     name = "median"
     purpose = "the median of a document's judgments, each first turned into its level's gain"
     source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
@@ -64,6 +80,13 @@ class Median(_Graded):
 
 @dataclass(frozen=True, kw_only=True)
 class Majority(_Graded):
+    """The value most of a document's judgments have.
+
+    Formula: argmax over v of the number of judgments with profile(value) = v; ties as the option says.
+    Use: Labels for tools that want one grade per document.
+    Traps: It throws away how close the vote was. Two of five votes are a majority of three ways.
+    """
+
     name = "majority"
     purpose = "the gain most of a document's judgments agree on"
     source = "majority vote; gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
@@ -75,7 +98,14 @@ class Majority(_Graded):
 
 @dataclass(frozen=True, kw_only=True)
 class DawidSkene(_Graded):
-    """The expected gain over a document's probable levels; levels are learnt before the profile is applied."""
+    """The expected gain over a document's probable levels; levels are learnt before the profile is applied.
+
+    Formula: EM over P(level) and P(answer | level, assessor); gain = Σ P(level | answers) · profile(level).
+    Use: Crowds of uneven quality with several judgments per document and per assessor.
+    Traps: An assessor's error rates need some dozens of judgments; with fewer they are mostly smoothing. It can
+    settle on a swapped meaning of levels when most answers are wrong. Near-certain probabilities are the model's,
+    not the world's.
+    """
 
     name = "dawid-skene"
     purpose = "for noisy crowds: each assessor's error rates and each document's level learnt together"

@@ -52,7 +52,17 @@ def _averaged_interval(gains: pl.DataFrame, scores: pl.DataFrame, average: str, 
 
 @dataclass(frozen=True, kw_only=True)
 class Magnitude(_Scores):
-    """Geometric averaging, then the median per document; its interval takes the normalisation as given."""
+    """Geometric averaging, then the median per document; its interval takes the normalisation as given.
+
+    Formula: s* = exp(l − mean of l in the unit + mean of l in the topic), l = ln(score + offset); a document's gain
+    is the median of its s*.
+    Use: Magnitudes, or 0–100 scores read as magnitudes, where every unit holds documents of the whole range: the
+    first choice.
+    Traps: Gains have a unit per topic, so measures that are not scale invariant need them rescaled. Units that hold
+    only poor documents are lifted to the topic's mean: then use two-way. The median's interval needs six judgments
+    for 95 %; below that, resample (--interval bootstrap). A 0 has no logarithm: 0–100 scores get an offset of 1 by
+    themselves, magnitudes of 0 are refused.
+    """
 
     name = "magnitude"
     purpose = "each unit's magnitudes moved to the topic's geometric mean, then the median per document"
@@ -74,7 +84,12 @@ class Magnitude(_Scores):
 
 @dataclass(frozen=True, kw_only=True)
 class LogMagnitude(_Scores):
-    """The same on the log scale: gains may be below 0."""
+    """The same on the log scale: gains may be below 0.
+
+    Formula: ln s*, s* as in magnitude; a document's gain is the median (or mean) of its ln s*.
+    Use: Analyses of levels and of effects of order, where logarithms are normal and magnitudes are not.
+    Traps: Gains may be below 0, which most measures refuse or read as a cost. Not for nDCG.
+    """
 
     name = "log-magnitude"
     purpose = "the median normalised natural logarithm of the magnitudes; may be below 0, for analyses of levels"
@@ -97,7 +112,14 @@ class LogMagnitude(_Scores):
 
 @dataclass(frozen=True, kw_only=True)
 class KnownRatio(_Scores):
-    """Every score over the unit's known N document; N itself is 1 by definition."""
+    """Every score over the unit's known N document; N itself is 1 by definition.
+
+    Formula: score / score of the unit's known N document; a document's gain is the median of these ratios.
+    Use: Studies whose units all hold the same kind of known document: gains become multiples of a document known to
+    be worthless.
+    Traps: One document carries the unit of measure, so its noise is in every gain. Needs the column known (H, N),
+    which judgewell's own export has.
+    """
 
     name = "known-ratio"
     purpose = "magnitudes as multiples of the unit's known N document (column known), then the median per document"
@@ -118,7 +140,14 @@ class KnownRatio(_Scores):
 
 @dataclass(frozen=True, kw_only=True)
 class Width(_Scores):
-    """Medians over narrow or wide units only."""
+    """Medians over narrow or wide units only.
+
+    Formula: magnitude over the units whose known H is at most `cut` times their known N (narrow), or more than that
+    (wide).
+    Use: To see what gains careful or spread-out scale users alone would give; for sensitivity analyses.
+    Traps: Units are chosen by what they answered, so it is not an estimate of what all assessors think. Fewer
+    judgments remain.
+    """
 
     name = "width"
     purpose = "normalised magnitudes of narrow or wide units alone, by the ratio of their known H and N documents"
@@ -137,7 +166,13 @@ class Width(_Scores):
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled(_Scores):
-    """One random score per document; draws are as many such tables."""
+    """One random score per document; draws are as many such tables.
+
+    Formula: one of the document's s* (see magnitude), chosen at random with the seed.
+    Use: To see how different a study with one assessor per document would have been; its draws are such studies.
+    Traps: The gains of one draw are noisy on purpose. Its interval is the spread of single judgments, not of a
+    mean.
+    """
 
     name = "sampled"
     purpose = "one normalised magnitude per document, chosen at random: what a single assessor would have given"
@@ -158,7 +193,15 @@ class Sampled(_Scores):
 
 @dataclass(frozen=True, kw_only=True)
 class TwoWayModel(_Scores):
-    """Unit offsets and document values by least squares on the logs."""
+    """Unit offsets and document values by least squares on the logs.
+
+    Formula: ln(score + offset) = unit effect + document value + error, least squares; gain = exp(document value),
+    centred on the topic's mean.
+    Use: Units that hold different documents, such as adaptive or unbalanced designs: a unit of poor documents is
+    not lifted.
+    Traps: Documents that no chain of units connects cannot be compared: it says so, and components=separate gives
+    each set its own scale. It assumes the same error for all assessors.
+    """
 
     name = "two-way"
     purpose = (
@@ -188,7 +231,14 @@ class TwoWayModel(_Scores):
 
 @dataclass(frozen=True, kw_only=True)
 class LevelRatios(_Scores):
-    """Gains of levels from the magnitudes of labelled documents."""
+    """Gains of levels from the magnitudes of labelled documents.
+
+    Formula: gain of a level = product, from the anchor, of the median ratio between documents of adjacent levels
+    judged in one unit.
+    Use: To give the grades of existing qrels gains that people's magnitudes support.
+    Traps: Gains are per level, not per document. The chain of medians is not the direct median ratio of the ends. A
+    level that no unit connects to the anchor has no gain.
+    """
 
     name = "level-ratios"
     purpose = "the gain of each expert level (column label) as the chain of median magnitude ratios of adjacent levels"

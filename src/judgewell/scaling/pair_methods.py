@@ -29,6 +29,13 @@ def _share_interval(gains: pl.DataFrame, level: float) -> pl.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class Preference(Method):
+    """The share of its comparisons that a document won.
+
+    Formula: (wins + ties/2) / times shown.
+    Use: Designs in which every document meets about equally strong others: simple, and never fails.
+    Traps: A document that met weak ones looks strong. Documents shown rarely have wide intervals.
+    """
+
     name = "preference"
     purpose = "how often a document was preferred, of the times it was shown"
     source = YANG
@@ -45,6 +52,13 @@ class Preference(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class Relevance(Method):
+    """The share of its comparisons in which a document was called relevant.
+
+    Formula: times called relevant / times shown.
+    Use: Pairs whose assessors also said which of the two are relevant: an absolute anchor that preferences lack.
+    Traps: Most documents end near 0 or 1; combine it with preferences to tell those apart.
+    """
+
     name = "relevance"
     purpose = "how often a document was called relevant, of the times it was shown"
     source = YANG
@@ -67,7 +81,15 @@ def _maxima(values: Array, groups: Index) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class BradleyTerry(Method):
-    """Log strengths theta by maximum likelihood, less prior * sum(theta^2) (a normal prior of variance 1/(2 prior))."""
+    """Log strengths theta by maximum likelihood, less prior * sum(theta^2) (a normal prior of variance 1/(2 prior)).
+
+    Formula: P(a beats b) = 1 / (1 + exp(θ_b − θ_a)); θ maximises the likelihood less prior · Σ θ²; gain = exp(θ −
+    max θ).
+    Use: Designs in which documents meet others of different strength.
+    Traps: Without a prior there is no finite answer when a document never won or never lost: it refuses and says
+    which. Strengths fall off fast, so all but the best get gains near 0; gain=probability is flatter. The interval
+    is that of log strength against the mean document, so the best document's reaches beyond 1.
+    """
 
     name = "bradley-terry"
     purpose = "strengths from preferences, so that beating a strong document counts for more"
@@ -136,7 +158,13 @@ def _mean_chance(theta: Array) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio(Method):
-    """Logarithmic least squares on the two numbers of each pair; the best document of a topic has gain 1."""
+    """Logarithmic least squares on the two numbers of each pair; the best document of a topic has gain 1.
+
+    Formula: y minimises Σ (ln((s_left + ε) / (s_right + ε)) − (y_left − y_right))²; gain = exp(y − max y).
+    Use: Pairs with a number for each document: how many times better, not only which.
+    Traps: ε stands for what a 0 is worth: with the default 1 a ratio of 50 to 0 counts as 51. Documents that no
+    chain of pairs connects have no common scale.
+    """
 
     name = "ratio"
     purpose = "worth from the two numbers given to each pair, by logarithmic least squares on their ratios"
@@ -178,7 +206,12 @@ class Ratio(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class Combined(Method):
-    """The geometric mean of other methods over the same pairs, at their default options."""
+    """The geometric mean of other methods over the same pairs, at their default options.
+
+    Formula: (g_1 g_2 … g_m)^(1/m), each g over its topic's maximum.
+    Use: Pairs with all three questions: Yang et al.'s gains.
+    Traps: A 0 in any part makes the gain 0. Documents that a part lacks are left out and told.
+    """
 
     name = "combined"
     purpose = "the geometric mean of preference, relevance and ratio (or some of them), each over its topic's maximum"

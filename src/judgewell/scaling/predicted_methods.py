@@ -135,7 +135,16 @@ class _Disagreement(Method):
 
 @dataclass(frozen=True, kw_only=True)
 class Predicted(_Disagreement):
-    """p(R|level), averaged over a document's judgments (or its first); at least `wanted` of `users` users."""
+    """p(R|level), averaged over a document's judgments (or its first); at least `wanted` of `users` users.
+
+    Formula: gain = mean over the document's judgments of p(R | level), p(R | i) = relevant second judgments /
+    second judgments of documents judged i first.
+    Use: Gains that mean something to users: with ExpectedP they give the precision a random user will see. A sample
+    of double judgments is enough.
+    Traps: p(R | level) needs double judgments by different assessors, and some at every level: a level nobody
+    judged twice has no p, and its documents are refused. One judgment per document gives as many different gains as
+    there are levels. The threshold is part of the result.
+    """
 
     name = "predicted"
     purpose = "the chance that a random user finds the document relevant, learnt from double judgments"
@@ -154,7 +163,13 @@ class Predicted(_Disagreement):
 
 @dataclass(frozen=True, kw_only=True)
 class UserDisagreement(_Disagreement):
-    """1 for the top level, p(top|level) below it, 0 for the lowest; or at least `wanted` of `users`."""
+    """1 for the top level, p(top|level) below it, 0 for the lowest; or at least `wanted` of `users`.
+
+    Formula: gain = 1 for the top level, p(top | level) between, 0 for the lowest (at 1 of 2 users).
+    Use: To repeat results of the 2014 model; predicted is its successor.
+    Traps: The observed assessor counts as one of the users, so gains depend on whose judgment it was. The lowest
+    level is fixed at 0 even where others disagree.
+    """
 
     name = "udm"
     purpose = "the older user disagreement model: the observed assessor or a random one gives the top level"

@@ -52,7 +52,13 @@ class Binary(Measure):
 
 
 class P(Binary, Linear):
-    """Precision: the share of the first k ranks that hold a relevant document."""
+    """Precision: the share of the first k ranks that hold a relevant document.
+
+    Formula: P@k = |{i ≤ k : g_i ≥ rel}| / k.
+    Use: How much of the first page is relevant, when every rank of it counts the same.
+    Traps: A topic with fewer than k relevant documents cannot reach 1. Ranks that a short ranking leaves empty
+    count as not relevant. With fractional gains the result depends on rel, so it must be given.
+    """
 
     name: ClassVar[str] = "P"
     other_names: ClassVar[tuple[str, ...]] = ("Precision",)
@@ -75,7 +81,14 @@ class P(Binary, Linear):
 
 
 class Recall(Binary, Linear):
-    """Recall: the share of the topic's relevant documents that are in the first k ranks."""
+    """Recall: the share of the topic's relevant documents that are in the first k ranks.
+
+    Formula: R@k = |{i ≤ k : g_i ≥ rel}| / R, R the number of the topic's judged documents with a gain of rel or
+    more.
+    Use: How much of what is known to be relevant a first stage hands on to a reranker.
+    Traps: R counts judged documents only: recall against a shallow pool is too high for everybody, and most so for
+    the systems that were pooled. A topic with R > k cannot reach 1.
+    """
 
     name: ClassVar[str] = "R"
     other_names: ClassVar[tuple[str, ...]] = ("Recall",)
@@ -94,7 +107,12 @@ class Recall(Binary, Linear):
 
 
 class Success(Binary):
-    """1 where a relevant document is in the first k ranks, else 0."""
+    """1 where a relevant document is in the first k ranks, else 0.
+
+    Formula: Success@k = 1 if some i ≤ k has g_i ≥ rel, else 0.
+    Use: Tasks with one answer, where the user needs any one good document in the first k.
+    Traps: One bit per topic: it takes many more topics to tell systems apart than a graded measure does.
+    """
 
     name: ClassVar[str] = "Success"
     trec_names: ClassVar[tuple[str, ...]] = ("success",)
@@ -113,7 +131,14 @@ class Success(Binary):
 
 
 class RR(Binary):
-    """Reciprocal rank: 1 / the rank of the first relevant document, 0 without one."""
+    """Reciprocal rank: 1 / the rank of the first relevant document, 0 without one.
+
+    Formula: RR = 1 / min{i : g_i ≥ rel}; with a cutoff only ranks down to it count.
+    Use: Known-item search and question answering: how soon the first relevant document comes.
+    Traps: Nothing behind the first relevant document counts. Going from rank 1 to 2 costs as much as going from 2
+    to the end, so its mean rests on few ranks. An unjudged document above the first relevant one is taken as not
+    relevant; the residual says how much that could change.
+    """
 
     name: ClassVar[str] = "RR"
     source: ClassVar[str] = "Kantor & Voorhees, Information Retrieval 2, 2000"
@@ -142,7 +167,13 @@ class RR(Binary):
 
 
 class Rprec(Binary):
-    """Precision at rank R, the number of relevant documents the topic has."""
+    """Precision at rank R, the number of relevant documents the topic has.
+
+    Formula: Rprec = |{i ≤ R : g_i ≥ rel}| / R, R the topic's number of relevant documents.
+    Use: One cutoff that fits each topic: precision and recall are equal there.
+    Traps: R counts judged documents, so a deeper pool moves the cutoff of every topic. Topics with R = 1 ask only
+    for rank 1.
+    """
 
     name: ClassVar[str] = "Rprec"
     other_names: ClassVar[tuple[str, ...]] = ("RPrec",)
@@ -159,7 +190,15 @@ class Rprec(Binary):
 
 
 class AP(Binary):
-    """Average precision: Σ of the precision at the rank of each relevant document found, divided by all relevant."""
+    """Average precision: Σ of the precision at the rank of each relevant document found, divided by all relevant.
+
+    Formula: AP = (1/R) Σ_{i : g_i ≥ rel} P@i; a cutoff ends the sum, not R.
+    Use: The classic summary of a whole ranking with binary relevance: a mean of the precision each relevant
+    document is found at.
+    Traps: Unjudged documents count as not relevant, so a system unlike those that were pooled is measured too low;
+    look at Judged@k. AP(rel=…) under different thresholds are different measures. Cut at k, a topic with R > k
+    cannot reach 1.
+    """
 
     name: ClassVar[str] = "AP"
     other_names: ClassVar[tuple[str, ...]] = ("MAP",)
@@ -175,6 +214,12 @@ class Bpref(Binary):
     """Binary preference: (1/R) Σ over the relevant documents found of 1 − min(n, R) / min(N, R).
 
     n is the number of judged documents above it that are not relevant, N that of the topic; unjudged ones do not count.
+
+    Formula: bpref = (1/R) Σ_{relevant found} (1 − min(n, R) / min(N, R)), n the judged non-relevant documents
+    above, N those of the topic.
+    Use: Incomplete judgments: it looks only at the order of judged documents.
+    Traps: It needs documents judged not relevant: with qrels that hold only relevant documents it is recall. It
+    ignores how deep documents stand, so its size says nothing beside that of AP.
     """
 
     name: ClassVar[str] = "Bpref"
@@ -200,6 +245,12 @@ class InfAP(Binary):
 
     Above a relevant document at rank k, the share (judged / (k − 1)) of the ranks was judged, and of those
     (relevant + ε) / (judged + 2ε), ε = 0.00001, are relevant.
+
+    Formula: infAP = (1/R) Σ_{relevant at k} [1/k + ((k − 1)/k) · (judged above / (k − 1)) · (relevant above + ε) /
+    (judged above + 2ε)], ε = 0.00001.
+    Use: Judgments that are a random sample of the pool: AP estimated without bias from them.
+    Traps: The estimate holds for a random sample, not for a shallow pool. trec_eval tells sampled-out documents
+    (grade −1) from those outside the pool; a gains table does not, so grades below 0 are refused.
     """
 
     name: ClassVar[str] = "infAP"
@@ -219,7 +270,13 @@ class InfAP(Binary):
 
 @dataclass(frozen=True, kw_only=True)
 class IPrec(Binary):
-    """Interpolated precision: the best precision at any rank where the recall is `recall` or more."""
+    """Interpolated precision: the best precision at any rank where the recall is `recall` or more.
+
+    Formula: IPrec@ρ = max{P@i : recall at i ≥ ρ}, 0 where that recall is never reached.
+    Use: Precision–recall curves: the eleven levels 0, 0.1, …, 1 make trec_eval's curve.
+    Traps: What follows the @ is a recall from 0 to 1, not a rank. At high recall it is 0 for every system whose
+    ranking ends early.
+    """
 
     recall: float | None = setting(None, "the recall to reach, from 0 to 1", least=0, most=1)
 

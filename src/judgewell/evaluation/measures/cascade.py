@@ -26,6 +26,13 @@ class ERR(Measure):
 
     gmax is the largest gain of the whole gains table, a number, or with `gmax="topic"` the topic's largest gain.
     Computed as 2^(g − gmax) − 2^(−gmax), which no gain overflows.
+
+    Formula: ERR = Σ_i (1/i) R_i Π_{j<i} (1 − R_j), R_i = (2^{g_i} − 1) / 2^gmax.
+    Use: A user who stops when satisfied: a good document makes those below it matter less.
+    Traps: gmax must be the largest gain there can be, the same in every comparison: by default it is the largest of
+    the gains table, so two gains tables may differ in it. The exponent is meant for grades up to about 4; with
+    gains up to 100 all but the very best vanish, so rescale first. With gmax = 1 the best document satisfies with
+    1/2 only.
     """
 
     gmax: float | str | None = setting(
@@ -79,7 +86,13 @@ class ERR(Measure):
 
 
 class nERR(ERR):
-    """ERR divided by the ERR of the topic's best possible ranking; 0 where that is 0."""
+    """ERR divided by the ERR of the topic's best possible ranking; 0 where that is 0.
+
+    Formula: nERR = ERR of the ranking / ERR of the topic's judged gains in descending order.
+    Use: ERR on a scale where every topic can reach 1.
+    Traps: Very flat near the top: after one perfect document little is left to gain. The traps of ERR about gmax
+    hold here too.
+    """
 
     name: ClassVar[str] = "nERR"
     has_residual: ClassVar[bool] = False

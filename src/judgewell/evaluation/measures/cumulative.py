@@ -25,7 +25,13 @@ LARGEST_EXPONENT = 1000.0  # 2^gain stays finite, and so do sums of thousands of
 
 
 class CG(Linear):
-    """Cumulative gain: Σ g_i, unjudged documents counting 0."""
+    """Cumulative gain: Σ g_i, unjudged documents counting 0.
+
+    Formula: CG@k = Σ_{i≤k} g_i.
+    Use: The total worth of what was found down to a rank, whatever the order.
+    Traps: Not normalised: topics with many good documents dominate its mean. Gains below 0 lower it, as they should
+    where a document costs the reader something.
+    """
 
     name: ClassVar[str] = "CG"
     source: ClassVar[str] = "Järvelin & Kekäläinen, ACM TOIS 20(4), 2002"
@@ -49,6 +55,12 @@ class DCG(CG):
     """Discounted cumulative gain: Σ g_i / log2(i + 1), unjudged documents counting 0.
 
     `gain="exp2"` uses 2^g − 1 instead of g; `discount="zipf"` divides by i instead of log2(i + 1).
+
+    Formula: DCG@k = Σ_{i≤k} g_i / log2(i + 1).
+    Use: The worth of a ranking to readers of whom fewer and fewer go on, in the gains' own unit.
+    Traps: Not normalised: topics with many good documents dominate its mean. Järvelin and Kekäläinen's own discount
+    log_b(i) leaves the first b ranks undiscounted; this is the log2(i + 1) that is usual since. gain="exp2" is
+    meant for grades: real-valued gains already say how much better a document is.
     """
 
     gain: str = setting("linear", "the gain as given, or 2^gain − 1", choices=("linear", "exp2"))
@@ -77,7 +89,15 @@ class DCG(CG):
 
 
 class nDCG(DCG):
-    """DCG divided by the DCG of the topic's best possible ranking, all judged documents cut at k; 0 where that is 0."""
+    """DCG divided by the DCG of the topic's best possible ranking, all judged documents cut at k; 0 where that is 0.
+
+    Formula: nDCG@k = DCG@k of the ranking / DCG@k of the topic's judged gains in descending order.
+    Use: The usual graded measure, and the natural first choice for real-valued gains: between 0 and 1, and
+    unchanged when all gains are multiplied by a constant.
+    Traps: The ideal ranking holds judged documents only. Judging more documents can lower the value of every
+    system. Linear and exp2 gains give different numbers and sometimes different orders; a result should name which.
+    A constant added to all gains (a scale that begins at 1) changes it.
+    """
 
     name: ClassVar[str] = "nDCG"
     other_names: ClassVar[tuple[str, ...]] = ("NDCG",)
@@ -104,6 +124,12 @@ class ExpectedRel(CG):
     """The expected number of relevant documents when each gain is the probability that its document is relevant: Σ p_i.
 
     Predicted relevance gives such gains; the measure is then linear in them, so it is the exact expectation.
+
+    Formula: Σ_{i≤k} p_i, p_i the gain as a probability.
+    Use: Gains that are probabilities of relevance, as predicted relevance gives them: how many of the first k a
+    random user would call relevant.
+    Traps: Gains must lie between 0 and 1 and be probabilities: dividing grades by the largest grade does not make
+    them so.
     """
 
     name: ClassVar[str] = "ExpectedRel"
@@ -120,7 +146,13 @@ class ExpectedRel(CG):
 
 
 class ExpectedP(ExpectedRel):
-    """The expected precision at k when each gain is the probability that its document is relevant: Σ p_i / k."""
+    """The expected precision at k when each gain is the probability that its document is relevant: Σ p_i / k.
+
+    Formula: Σ_{i≤k} p_i / k.
+    Use: Precision without a threshold: the share of the first k that a random user is expected to call relevant.
+    Traps: Gains must be probabilities, from 0 to 1. Unjudged documents count 0, which is lower than their expected
+    value.
+    """
 
     name: ClassVar[str] = "ExpectedP"
     needs_cutoff: ClassVar[bool] = True

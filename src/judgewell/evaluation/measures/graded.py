@@ -16,6 +16,10 @@ class GAP(Measure):
 
     It is the mean of AP over the users' thresholds of relevance, a gain being the share of users (times a constant)
     for whom a document is relevant.
+
+    Formula: GAP = Σ_n (1/n) Σ_{m≤n} min(g_m, g_n) / Σ_j g_j.
+    Use: AP for graded and real-valued gains, without choosing a threshold.
+    Traps: A topic's few large gains weigh most. With gains of 0 and 1 it is AP. Unjudged documents count 0.
     """
 
     name: ClassVar[str] = "GAP"
@@ -45,6 +49,11 @@ class Q(Measure):
 
     C_r is the number of such ranks down to r, cg_r their cumulative gain, cg*_r that of the topic's best ranking and R
     the number of the topic's documents with a gain above 0.
+
+    Formula: Q = (1/R) Σ_{r : g_r > 0} (C_r + β cg_r) / (r + β cg*_r).
+    Use: AP for graded gains that also looks at how much of the ideal gain was reached.
+    Traps: It is not invariant to the unit of the gains: with β = 1, gains of 0–100 and 0–1 give different values.
+    Every gain above 0, however small, counts as relevant; set near-zero gains to 0 first if that is not meant.
     """
 
     beta: float = setting(1.0, "how much gain counts against the number of relevant documents", least=0)

@@ -16,7 +16,12 @@ SOURCE = "van Rijsbergen, Information Retrieval, 1979"
 
 
 class Judged(Linear):
-    """The share of the first k ranks that hold a judged document; ranks behind the ranking's end hold none."""
+    """The share of the first k ranks that hold a judged document; ranks behind the ranking's end hold none.
+
+    Formula: Judged@k = |{i ≤ k : document i is judged}| / k.
+    Use: How far other measures at k can be trusted: below about 0.9 a system may be better than its value says.
+    Traps: It says nothing about quality. Ranks that a short ranking leaves empty count as not judged.
+    """
 
     name: ClassVar[str] = "Judged"
     source: ClassVar[str] = "MacAvaney, Macdonald & Ounis, ECIR 2022 (ir_measures)"
@@ -34,7 +39,13 @@ class Judged(Linear):
 
 
 class NumRel(Binary):
-    """The number of relevant documents the topic has."""
+    """The number of relevant documents the topic has.
+
+    Formula: R = |{j : gain_j ≥ rel}| over the topic's judged documents.
+    Use: To see how many relevant documents a topic has, as trec_eval prints it.
+    Traps: It is a property of the gains, not of the system. Its mean over topics is printed; trec_eval prints the
+    sum.
+    """
 
     name: ClassVar[str] = "NumRel"
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel",)
@@ -47,7 +58,12 @@ class NumRel(Binary):
 
 
 class NumRelRet(Binary):
-    """The number of relevant documents that were retrieved."""
+    """The number of relevant documents that were retrieved.
+
+    Formula: |{i : g_i ≥ rel}| over the ranking, down to the cutoff.
+    Use: To see how many relevant documents a run holds, as trec_eval prints it.
+    Traps: Runs of different depths are not comparable by it; give a cutoff.
+    """
 
     name: ClassVar[str] = "NumRelRet"
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel_ret",)
@@ -60,7 +76,12 @@ class NumRelRet(Binary):
 
 
 class SetR(Binary):
-    """The share of the topic's relevant documents that were retrieved."""
+    """The share of the topic's relevant documents that were retrieved.
+
+    Formula: SetR = |relevant retrieved| / R.
+    Use: Boolean search and screening, where the result is a set.
+    Traps: A longer result never scores worse: read it with SetP.
+    """
 
     name: ClassVar[str] = "SetR"
     source: ClassVar[str] = SOURCE
@@ -96,7 +117,12 @@ class OfRetrieved(Binary):
 
 
 class NumRet(OfRetrieved):
-    """The number of documents that were retrieved; with `rel`, of those with that gain or more."""
+    """The number of documents that were retrieved; with `rel`, of those with that gain or more.
+
+    Formula: The number of documents of the run for the topic.
+    Use: To find runs that are cut short.
+    Traps: It counts unjudged documents too, unless rel is given.
+    """
 
     name: ClassVar[str] = "NumRet"
     trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
@@ -112,7 +138,12 @@ class NumRet(OfRetrieved):
 
 @dataclass(frozen=True, kw_only=True)
 class SetP(OfRetrieved):
-    """The share of the retrieved documents that are relevant; `relative` to the best share so many could have."""
+    """The share of the retrieved documents that are relevant; `relative` to the best share so many could have.
+
+    Formula: SetP = |relevant retrieved| / |retrieved|.
+    Use: The precision of a result that is a set, not a ranking.
+    Traps: A run of 1,000 documents per topic scores close to 0 whatever its order: this is not for rankings.
+    """
 
     relative: bool = setting(False, "divide by the best share that so many retrieved documents could have")
 
@@ -128,7 +159,12 @@ class SetP(OfRetrieved):
 
 @dataclass(frozen=True, kw_only=True)
 class SetF(OfRetrieved):
-    """The weighted harmonic mean of SetP and SetR: (β + 1) P R / (β P + R), β as trec_eval and ir_measures use it."""
+    """The weighted harmonic mean of SetP and SetR: (β + 1) P R / (β P + R), β as trec_eval and ir_measures use it.
+
+    Formula: SetF = (β + 1) P R / (β P + R), P = SetP, R = SetR.
+    Use: One number for a set between its precision and its recall.
+    Traps: β is not squared here, as in trec_eval and ir_measures; textbooks square it. SetF(beta=4) is their F₂.
+    """
 
     beta: float = setting(1.0, "the weight of recall against precision", least=0)
 
@@ -141,7 +177,12 @@ class SetF(OfRetrieved):
 
 
 class SetAP(OfRetrieved):
-    """The average precision of the retrieved set: SetP × SetR."""
+    """The average precision of the retrieved set: SetP × SetR.
+
+    Formula: SetAP = SetP × SetR.
+    Use: trec_eval's set_map, the average precision of a set whose order is unknown.
+    Traps: It is not AP, and is not comparable with it.
+    """
 
     name: ClassVar[str] = "SetAP"
     trec_names: ClassVar[tuple[str, ...]] = ("set_map",)

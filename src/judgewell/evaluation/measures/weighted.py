@@ -24,6 +24,14 @@ class RBP(Linear):
 
     With `rel`, a document counts 1 from that gain on and 0 below. The residual is what the unjudged documents and all
     ranks behind the cutoff or the ranking's end (p^depth) could still add.
+
+    Formula: RBP = (1 − p) Σ_i g_i p^(i−1); p = 0.5 looks at about 2 ranks, 0.8 at 5, 0.9 at 10, 0.95 at 20 (1 / (1
+    − p)).
+    Use: A measure with a user model that says how much is not known: value and residual bound what any further
+    judging could give.
+    Traps: Gains must lie between 0 and 1 (--gains-as unit). The default of p here is 0.9 and 0.8 in ir_measures, so
+    p is always printed. It is not divided by the best possible value: 1 needs an endless list of perfect documents,
+    and a topic with one relevant document reaches at most 1 − p.
     """
 
     p: float = setting(0.9, "the chance of going on to the next rank", least=0, most=1, ends=False)
@@ -61,6 +69,11 @@ class INST(Measure):
     W_1 = 1/Σ_i Π_{j<i} C_j over the infinite list. Behind the ranking's end gains are 0, where the weights add up to
     y² ψ₁(y) times the next weight, y = depth + T + T_depth. The residual is against a list whose unjudged documents,
     and all ranks behind its end, have gain 1.
+
+    Formula: INST = Σ_i W_i g_i, W_i = W_1 Π_{j<i} C_j.
+    Use: A user who looks for T documents' worth of gain and gives up more slowly the more is missing.
+    Traps: Gains must lie between 0 and 1. T is the expected need, not a cutoff. An ideal order is not always the
+    best one: what is found early also ends the search.
     """
 
     T: float = setting(1.0, "how much gain the user looks for; from 0.5 on, so that going on is a chance", least=0.5)
