@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+
+import httpx
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -9,6 +17,7 @@ from click.testing import CliRunner
 from judgewell.commands import demo as demo_module
 from judgewell.commands.demo_findings import fewer, recovery
 from judgewell.comparison.scores import ScoreArray
+from judgewell.study.new import new_study
 
 
 @pytest.fixture
@@ -62,3 +71,85 @@ def test_fewer_draws_whole_units():
     assert [len(units) for units in seen] == [4, 1, 2, 4]
     assert all(count == 2 for units in seen for count in units)
     assert found["tau"].to_list() == [1, 1, 1]
+
+
+class Terminal:
+    """A process at the other end of a pseudo-terminal."""
+
+    def __init__(self, study, **environment):
+        code = f"from pathlib import Path; from judgewell.commands.demo import *; offer_to_judge(Path({str(study)!r}))"
+        self.end, inner = pty.openpty()
+        surroundings = {name: value for name, value in os.environ.items() if name != "CI"} | environment
+        command = [sys.executable, "-c", code]
+        self.process = subprocess.Popen(
+            command, stdin=inner, stdout=inner, stderr=inner, env=surroundings, start_new_session=True,
+            preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),
+        )  # fmt: skip
+        os.close(inner)
+        self.said = ""
+
+    def until(self, pattern, seconds=60):
+        """Read on until the pattern is there."""
+        over = time.monotonic() + seconds
+        while not (found := re.search(pattern, self.said)):
+            assert time.monotonic() < over, self.said
+            try:
+                self.said += os.read(self.end, 4096).decode()
+            except OSError:  # the other end is closed
+                assert re.search(pattern, self.said), self.said
+        return found
+
+    def send(self, text):
+        os.write(self.end, text.encode())
+
+    def finish(self):
+        try:
+            return self.process.wait(30)
+        finally:
+            self.process.kill()
+            os.close(self.end)
+
+
+@pytest.fixture
+def study(tmp_path):
+    return new_study(tmp_path / "study", "magnitude")[0]
+
+
+def test_on_a_terminal_yes_serves_the_judging_page_and_opens_it(study, tmp_path):
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path / "opened"}\n')
+    browser.chmod(0o755)
+    terminal = Terminal(study, BROWSER=str(browser))
+    terminal.until("Open the judging page now")
+    terminal.send("y\n")
+    link = terminal.until(r"Your link: (http://127.0.0.1:\d+/i/[^\s]+)")[1]
+    over = time.monotonic() + 40
+    while not (tmp_path / "opened").exists() and time.monotonic() < over:
+        time.sleep(0.1)
+    assert (tmp_path / "opened").read_text().strip() == link
+    page = httpx.Client(transport=httpx.HTTPTransport(retries=5)).get(link, follow_redirects=True)
+    assert page.status_code == 200
+    assert page.url.path == "/work"
+    terminal.send("\x03")
+    terminal.until("Stopped")
+    assert terminal.finish() == 0
+    assert "Traceback" not in terminal.said
+
+
+@pytest.mark.parametrize("answer", ["\n", "n\n", "\x04", "\x03"])
+def test_on_a_terminal_any_other_answer_ends_it(study, answer):
+    terminal = Terminal(study)
+    terminal.until("Open the judging page now")
+    terminal.send(answer)
+    assert terminal.finish() == 0
+    assert not list(study.parent.glob("*.sqlite"))
+
+
+def test_nobody_is_asked_in_ci_or_on_a_pipe(study, monkeypatch, capsys):
+    terminal = Terminal(study, CI="true")
+    terminal.until("judgewell serve")
+    assert terminal.finish() == 0
+    assert "Open" not in terminal.said
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("asked on a pipe"))
+    demo_module.offer_to_judge(study)
+    assert "Judge yourself: judgewell serve" in capsys.readouterr().out

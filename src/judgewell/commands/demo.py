@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
 import warnings
+import webbrowser
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
@@ -51,7 +55,56 @@ def demo(output: str, seed: int) -> None:
         print(f"{number}. {sentence}")
     print(f"\nThe report: {folder / 'report.html'}")
     print(f"Everything is in {folder} ({time.monotonic() - began:.0f} s).")
-    print(f"Judge yourself: judgewell serve {folder / 'magnitude' / 'study.toml'}")
+    offer_to_judge(folder / "magnitude" / "study.toml")
+
+
+def offer_to_judge(study: Path) -> None:
+    """On a terminal, ask whether to open the judging page and serve it until stopped; elsewhere say how it is done."""
+    print(f"Judge yourself: judgewell serve {study}")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("CI"):
+        return
+    try:
+        wanted = input("Open the judging page now? [y/N] ").strip().casefold() in ("y", "yes")
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return
+    if wanted:
+        open_judging(study)
+
+
+def open_judging(study: Path) -> None:
+    """Serve the study on a free port with an invitation for one person, opened in the browser; Ctrl-C ends it."""
+    import socket
+
+    from judgewell.collect import people
+    from judgewell.collect.served import load_served
+    from judgewell.collect.setup import default_database, prepare
+    from judgewell.collect.store import open_store
+    from judgewell.owner.serve import serve
+
+    database = default_database(study)
+    store = open_store(database)
+    try:
+        prepare(store, study, time.time)
+        served = store.read(load_served).result()
+        path = people.invite(store, served, ["you"])[0].path
+    finally:
+        store.close()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    print(f"Your link: http://127.0.0.1:{port}{path}")
+    print("Ctrl-C ends it.", flush=True)
+    opening = threading.Timer(1.5, webbrowser.open, [f"http://127.0.0.1:{port}{path}"])
+    opening.daemon = True
+    opening.start()
+    try:
+        serve(study, database, port=port, tell=lambda line: None)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        opening.cancel()
+    print("\nStopped. What was judged is kept; go on with the command above.")
 
 
 def run(folder: Path, seed: int, tell: Callable[[str], None]) -> Findings:
