@@ -1,0 +1,142 @@
+"""Small charts as SVG, made on the server: no scripts, colours from the style sheet, and the numbers beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+WIDTH, HEIGHT = 640.0, 180.0
+LEFT, RIGHT, TOP, BOTTOM = 44.0, 8.0, 10.0, 26.0
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart with its sentence for those who do not see it, and its numbers as a table."""
+
+    name: str
+    title: str
+    said: str
+    svg: Markup
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    legend: tuple[tuple[str, str], ...] = ()  # class and label
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of points; `look` is its class, which sets colour and dashes."""
+
+    look: str
+    label: str
+    points: tuple[tuple[float, float], ...]
+
+
+def bars(
+    name: str,
+    title: str,
+    said: str,
+    labels: Sequence[str],
+    stacks: Sequence[tuple[str, str, Sequence[float]]],
+    head: str,
+) -> Chart:
+    """Bars over labels; each stack is (class, label, values), the first at the bottom."""
+    top = nice_top(max((sum(each) for each in zip(*(values for _, _, values in stacks), strict=True)), default=0.0))
+    drawn = [Markup(""), *_grid(0.0, top)]
+    step = (WIDTH - LEFT - RIGHT) / max(len(labels), 1)
+    base = [0.0] * len(labels)
+    for look, _, values in stacks:
+        for place, value in enumerate(values):
+            if value > 0:
+                drawn.append(_bar(place, step, base[place], value, top, look))
+            base[place] += value
+    every = max(1, -(-len(labels) // 8))
+    drawn += [_below(LEFT + (place + 0.5) * step, label) for place, label in enumerate(labels) if place % every == 0]
+    heads = (head, *(label for _, label, _ in stacks))
+    rows = tuple((label, *(f"{values[place]:,.6g}" for _, _, values in stacks)) for place, label in enumerate(labels))
+    legend = tuple((look, label) for look, label, _ in stacks) if len(stacks) > 1 else ()
+    return Chart(name, title, said, _svg(name, said, drawn), heads, rows, legend)
+
+
+def lines(
+    name: str, title: str, said: str, drawn_lines: Sequence[Line], head: str, low: float = 0.0, high: float = 1.0
+) -> Chart:
+    """Lines over a common x that begins at 0."""
+    every = [x for line in drawn_lines for x, _ in line.points]
+    right = max(every, default=1.0) or 1.0
+    drawn = list(_grid(low, high))
+    for line in drawn_lines:
+        at = [(_across(x / right), _up((y - low) / (high - low))) for x, y in line.points]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+        drawn.append(Markup('<polyline class="line {}" points="{}"/>').format(line.look, path))
+        drawn += [
+            Markup('<circle class="dot {}" cx="{:.1f}" cy="{:.1f}" r="3"/>').format(line.look, x, y) for x, y in at
+        ]
+    drawn += [_below(_across(part), f"{right * part:,.0f}") for part in (0.25, 0.5, 0.75, 1.0)]
+    table: dict[float, dict[str, float]] = {}
+    for line in drawn_lines:
+        for x, y in line.points:
+            table.setdefault(x, {})[line.label] = y
+    rows = tuple(
+        (f"{x:,.6g}", *(_number(found.get(line.label)) for line in drawn_lines)) for x, found in sorted(table.items())
+    )
+    legend = tuple((line.look, line.label) for line in drawn_lines)
+    heads = (head, *(line.label for line in drawn_lines))
+    return Chart(name, title, said, _svg(name, said, drawn), heads, rows, legend if len(legend) > 1 else ())
+
+
+def nice_top(largest: float) -> float:
+    """A round number at or above the largest."""
+    if largest <= 0:
+        return 1.0
+    power = 10.0 ** (len(f"{int(largest)}") - 1) if largest >= 1 else 1.0
+    return next(top for top in (power, 2 * power, 2.5 * power, 5 * power, 10 * power) if top >= largest)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _svg(name: str, said: str, parts: Sequence[Markup]) -> Markup:
+    inside = Markup("").join(parts)
+    return Markup(
+        '<svg class="chart" id="chart-{}" viewBox="0 0 {:g} {:g}" role="img" aria-label="{}" focusable="false">{}</svg>'
+    ).format(name, WIDTH, HEIGHT, said, inside)
+
+
+def _grid(low: float, high: float) -> list[Markup]:
+    parts = []
+    for share in (0.0, 0.5, 1.0):
+        y = _up(share)
+        look = "axis" if share == 0 else "grid"
+        parts.append(
+            Markup('<line class="{}" x1="{:g}" x2="{:g}" y1="{:.1f}" y2="{:.1f}"/>').format(
+                look, LEFT, WIDTH - RIGHT, y, y
+            )
+        )
+        label = f"{low + (high - low) * share:,.4g}"
+        parts.append(Markup('<text class="tick left" x="{:g}" y="{:.1f}">{}</text>').format(LEFT - 6, y + 4, label))
+    return parts
+
+
+def _bar(place: int, step: float, base: float, value: float, top: float, look: str) -> Markup:
+    upper, lower = _up((base + value) / top), _up(base / top)
+    return Markup('<rect class="bar-{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
+        look, LEFT + place * step + step * 0.1, upper, step * 0.8, max(lower - upper, 0.5)
+    )
+
+
+def _below(x: float, label: str) -> Markup:
+    at = "end" if x > WIDTH - RIGHT - 24 else "middle"
+    return Markup('<text class="tick" text-anchor="{}" x="{:.1f}" y="{:g}">{}</text>').format(
+        at, min(x, WIDTH - RIGHT), HEIGHT - 8, escape(label)
+    )
+
+
+def _across(share: float) -> float:
+    return LEFT + share * (WIDTH - LEFT - RIGHT)
+
+
+def _up(share: float) -> float:
+    return HEIGHT - BOTTOM - min(max(share, 0.0), 1.0) * (HEIGHT - TOP - BOTTOM)

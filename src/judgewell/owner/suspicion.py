@@ -1,0 +1,265 @@
+"""Which assessors deserve a second look, and the numbers that say so.
+
+Evidence is for a person to weigh: what was seen, of how much, and what is usual. Nobody is ever left out by it alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.errors import DataError, JudgewellWarning
+
+LEAST = 6  # judgments before anything is said of somebody
+FASTER = 4  # times faster than usual is too fast
+SAME = 0.9  # one answer in so many of all
+USUAL_SAME = 0.75  # where most people answer so much alike, the material is, and nobody is constant
+AGAINST = -1.28  # standard errors below no relation at all: reversed
+CHANCE = 0.01  # of as many failures by somebody as good as the others
+KNOWN = ("known", "known_pairs")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One thing that was seen: its kind, the sentence, the number, and the usual one."""
+
+    kind: str  # too fast, constant, reversed, unlike the others, known documents, failed checks
+    said: str
+    value: float
+    usual: float
+    of: int  # judgments, pairs or checks it rests on
+
+
+@dataclass(frozen=True)
+class Person:
+    """What is known of an assessor's work."""
+
+    assessor: str
+    judgments: int
+    seconds: float | None  # median active time
+    same: float | None  # share of the commonest answer
+    tau: float | None  # order against the others'
+    known_failed: int
+    known_of: int
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What is usual in this study: medians over assessors, and shares of all checks."""
+
+    seconds: float | None
+    same: float | None
+    tau: float | None
+    known: float | None
+    checks: float | None
+
+
+def people(judgments: pl.DataFrame, pairs: pl.DataFrame, verdicts: pl.DataFrame) -> tuple[list[Person], Usual]:
+    """Everybody with an answer or a verdict, with the evidence, and what is usual.
+
+    `judgments` has topic, doc, assessor, scale, value, comparable (values that can be compared between assessors)
+    and seconds; `pairs` has topic, left, right, assessor, preferred and seconds; `verdicts` has assessor, check and
+    passed.
+    """
+    facts = _facts(judgments, pairs).join(_checked(verdicts), on="assessor", how="full", coalesce=True)
+    facts = facts.with_columns(pl.col("judgments", "known_failed", "known_of", "failed", "of").fill_null(0))
+    usual = _usual(facts)
+    return [_person(row, usual) for row in facts.sort("assessor").iter_rows(named=True)], usual
+
+
+def _facts(judgments: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    answers = pl.concat(
+        [
+            judgments.select("assessor", "seconds", pl.col("value").cast(pl.String).alias("answer")),
+            pairs.select("assessor", "seconds", pl.col("preferred").alias("answer")),
+        ]
+    )
+    plain = answers.group_by("assessor").agg(
+        judgments=pl.len().cast(pl.Int64),
+        seconds=pl.col("seconds").median(),
+        same=pl.col("answer").drop_nulls().unique_counts().max() / pl.len(),
+        answer=pl.col("answer").drop_nulls().mode().sort().first(),
+    )
+    compared = pl.concat([_order_of_documents(judgments), _order_of_pairs(pairs)])
+    order = compared.group_by("assessor").agg(pl.col("agree", "disagree", "pairs", "variance").sum())
+    return plain.join(order, on="assessor", how="left").with_columns(
+        tau=pl.when(pl.col("pairs") > 0).then((pl.col("agree") - pl.col("disagree")) / pl.col("pairs")),
+        error=pl.when(pl.col("pairs") > 0).then(pl.col("variance").sqrt() / pl.col("pairs")),
+    )
+
+
+_ORDER: dict[Any, Any] = {
+    "assessor": pl.String,
+    "agree": pl.Int64,
+    "disagree": pl.Int64,
+    "pairs": pl.Int64,
+    "variance": pl.Float64,
+}
+
+
+def _order_of_documents(judgments: pl.DataFrame) -> pl.DataFrame:
+    """Pairs of documents that each assessor orders as the others do and the other way, ties apart.
+
+    Without any relation agree − disagree has the variance n (n − 1)(2n + 5) / 18 for n documents (Kendall), here of
+    each topic, times the share of pairs that are not tied.
+    """
+    from judgewell.agreement.assessors import against_the_rest
+
+    found = []
+    for _, part in judgments.group_by("scale", maintain_order=True):
+        table = part.select("topic", "doc", "assessor", pl.col("comparable").alias("value"))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", JudgewellWarning)
+                found.append(against_the_rest(table, least_documents=LEAST))
+        except DataError:  # nobody shares enough documents with others yet: nothing can be said
+            continue
+    if not found:
+        return pl.DataFrame(schema=_ORDER)
+    each = pl.col("documents") / pl.col("topics")
+    untied = pl.col("agree") + pl.col("disagree")
+    variance = pl.col("topics") * each * (each - 1) * (2 * each + 5) / 18 * untied / pl.col("pairs")
+    return (
+        pl.concat(found)
+        .filter(untied > 0)
+        .select("assessor", "agree", "disagree", untied.alias("pairs"), variance.alias("variance"))
+        .cast(_ORDER)
+    )
+
+
+def _order_of_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Preferences that agree with how often the others preferred the two documents, and those that do not."""
+    chosen = pairs.filter(pl.col("preferred").is_in(["left", "right"])).with_columns(
+        winner=pl.when(preferred="left").then("left").otherwise("right"),
+        loser=pl.when(preferred="left").then("right").otherwise("left"),
+    )
+    sides = pl.concat(
+        [
+            chosen.select("topic", "assessor", pl.col("winner").alias("doc"), pl.lit(1.0).alias("won")),
+            chosen.select("topic", "assessor", pl.col("loser").alias("doc"), pl.lit(0.0).alias("won")),
+        ]
+    )
+    own = sides.group_by("topic", "doc", "assessor").agg(won=pl.col("won").sum(), of=pl.len())
+    rest = own.with_columns(
+        rate=(pl.col("won").sum().over("topic", "doc") - pl.col("won"))
+        / (pl.col("of").sum().over("topic", "doc") - pl.col("of"))
+    ).select("topic", "doc", "assessor", "rate")
+    keys = ["topic", "assessor"]
+    rates = chosen.join(rest, left_on=[*keys, "winner"], right_on=[*keys, "doc"]).join(
+        rest, left_on=[*keys, "loser"], right_on=[*keys, "doc"], suffix="_loser"
+    )
+    untied = rates.filter(
+        pl.col("rate").is_finite(), pl.col("rate_loser").is_finite(), pl.col("rate") != pl.col("rate_loser")
+    )
+    return (
+        untied.group_by("assessor")
+        .agg(
+            agree=(pl.col("rate") > pl.col("rate_loser")).sum(),
+            disagree=(pl.col("rate") < pl.col("rate_loser")).sum(),
+            pairs=pl.len(),
+            variance=pl.len(),  # each pair is ±1
+        )
+        .filter(pl.col("pairs") >= LEAST)
+        .cast(_ORDER)
+    )
+
+
+def _checked(verdicts: pl.DataFrame) -> pl.DataFrame:
+    known = pl.col("check").is_in(KNOWN)
+    failed = ~pl.col("passed")
+    return verdicts.group_by("assessor").agg(
+        known_failed=(known & failed).sum().cast(pl.Int64),
+        known_of=known.sum().cast(pl.Int64),
+        failed=(~known & failed).sum().cast(pl.Int64),
+        of=(~known).sum().cast(pl.Int64),
+    )
+
+
+def _usual(facts: pl.DataFrame) -> Usual:
+    enough = facts.filter(pl.col("judgments") >= LEAST)
+
+    def middle(name: str) -> float | None:
+        found = enough[name].median()
+        return float(found) if isinstance(found, int | float) else None
+
+    def share(part: str, whole: str) -> float | None:
+        total = int(facts[whole].sum())
+        return int(facts[part].sum()) / total if total else None
+
+    return Usual(
+        middle("seconds"), middle("same"), middle("tau"), share("known_failed", "known_of"), share("failed", "of")
+    )
+
+
+def _person(row: dict[str, object], usual: Usual) -> Person:
+    number = {name: float(value) if isinstance(value, int | float) else np.nan for name, value in row.items()}
+    found = [_fast(number, usual), _constant(row, number, usual), _order(number, usual), *_failures(number, usual)]
+    return Person(
+        str(row["assessor"]),
+        int(number["judgments"]),
+        _or_none(number["seconds"]),
+        _or_none(number["same"]),
+        _or_none(number["tau"]),
+        int(number["known_failed"]),
+        int(number["known_of"]),
+        tuple(one for one in found if one is not None),
+    )
+
+
+def _fast(number: dict[str, float], usual: Usual) -> Evidence | None:
+    if usual.seconds is None or number["judgments"] < LEAST or not number["seconds"] < usual.seconds / FASTER:
+        return None
+    said = f"a median of {number['seconds']:.1f} s for each answer; usual is {usual.seconds:.1f} s"
+    return Evidence("too fast", said, number["seconds"], usual.seconds, int(number["judgments"]))
+
+
+def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) -> Evidence | None:
+    if usual.same is None or usual.same >= USUAL_SAME or number["judgments"] < LEAST or not number["same"] >= SAME:
+        return None
+    answer = str(row["answer"]).removesuffix(".0")
+    of = int(number["judgments"])
+    said = f"{answer} in {number['same']:.0%} of {of} answers; the commonest answer usually makes up {usual.same:.0%}"
+    return Evidence("constant", said, number["same"], usual.same, of)
+
+
+def _order(number: dict[str, float], usual: Usual) -> Evidence | None:
+    tau, error = number["tau"], number["error"]
+    if usual.tau is None or np.isnan(tau) or not error > 0:
+        return None
+    pairs = int(number["pairs"])
+    told = f"τ = {tau:.2f} with the others' order over {pairs} pairs of documents; usual is {usual.tau:.2f}"
+    if tau / error <= AGAINST:
+        return Evidence("reversed", told.replace("-", "−"), tau, usual.tau, pairs)
+    if usual.tau > 0.2 and tau + 1.64 * error < usual.tau / 2:
+        return Evidence("unlike the others", told.replace("-", "−"), tau, usual.tau, pairs)
+    return None
+
+
+def _failures(number: dict[str, float], usual: Usual) -> list[Evidence | None]:
+    failed, of = int(number["known_failed"]), int(number["known_of"])
+    known = None
+    if usual.known is not None and failed >= 2 and 2 * failed >= of and _chance(failed, of, usual.known) <= CHANCE:
+        said = f"failed {failed} of {of} checks on known documents; {usual.known:.0%} of all fail"
+        known = Evidence("known documents", said, failed / of, usual.known, of)
+    failed, of = int(number["failed"]), int(number["of"])
+    other = None
+    if usual.checks is not None and failed >= 3 and _chance(failed, of, usual.checks) <= CHANCE / 10:
+        said = f"failed {failed} of {of} other checks; {usual.checks:.0%} of all fail"
+        other = Evidence("failed checks", said, failed / of, usual.checks, of)
+    return [known, other]
+
+
+def _chance(failed: int, of: int, rate: float) -> float:
+    """That somebody who fails as often as all together fails so often or more."""
+    from scipy.special import bdtrc
+
+    return float(bdtrc(failed - 1, of, rate))
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else value
