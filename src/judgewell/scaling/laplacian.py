@@ -34,8 +34,8 @@ def laplacian(size: int, left: Index, right: Index, weight: Array) -> Any:
     from scipy import sparse
 
     degree = summed(left, weight, size) + summed(right, weight, size)
-    every = np.arange(size)
-    rows, columns = np.concatenate([left, right, every]), np.concatenate([right, left, every])
+    first, second, every = (ends.astype(np.int32) for ends in (left, right, np.arange(size)))  # half the memory to move
+    rows, columns = np.concatenate([first, second, every]), np.concatenate([second, first, every])
     values = np.concatenate([-weight, -weight, degree])
     return sparse.coo_array((values, (rows, columns)), shape=(size, size)).tocsr()
 

@@ -142,8 +142,8 @@ class KnownRatio(_Scores):
 class Width(_Scores):
     """Medians over narrow or wide units only.
 
-    Formula: magnitude over the units whose known H is at most `cut` times their known N (narrow), or more than that
-    (wide).
+    Formula: magnitude over the units with known H / known N < cut (narrow) or ≥ cut (wide); a document in no such
+    unit gets the smallest (narrow) or largest (wide) of all its s*.
     Use: To see what gains careful or spread-out scale users alone would give; for sensitivity analyses.
     Traps: Units are chosen by what they answered, so it is not an estimate of what all assessors think. Fewer
     judgments remain.
