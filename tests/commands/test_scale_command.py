@@ -110,3 +110,16 @@ def test_trec8_s100_end_to_end(data, judgewell):
     others = labelled.filter(pl.col("gold") == "null")  # the published medians leave the known documents out
     medians = others.group_by("sormunen").agg(pl.col("gain").median()).sort("sormunen")
     assert medians["gain"].to_list() == [20, 75, 88.75, 90]
+
+
+def test_intents_are_scaled_as_the_top_one_or_each(judgewell):
+    Path("i.csv").write_text("topic,doc,assessor,intent,value\nt,a,x,1,2\nt,a,x,2,1\nt,b,x,0,0\n")
+    Path("intents.csv").write_text("topic,intent,probability\nt,1,0.4\nt,2,0.6\n")
+    code, out, err = judgewell("scale", "i.csv", "--method", "mean", "--intents", "intents.csv", "-o", "-")
+    assert code == 0
+    assert [line.split(",")[:3] for line in out.splitlines()[1:]] == [["t", "a", "1.0"], ["t", "b", "0.0"]]
+    assert "2 of 4 judgments are of other intents" in err
+    _, out, _ = judgewell(
+        "scale", "i.csv", "--method", "mean", "--intents", "intents.csv", "--intent", "each", "-o", "-"
+    )
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["t/1", "t/1", "t/2", "t/2"]

@@ -33,6 +33,8 @@ def _list_methods(context: click.Context, option: click.Parameter, asked: bool) 
 @click.option("--seed", default=0, help="Seed of all that is drawn.")
 @click.option("--columns", help="Names of the columns in the file: topic=qid,value=score.")
 @click.option("--where", help="Keep only rows with this value in a column: pilot=Pilot_2P-Doc-High.")
+@click.option("--intents", help="Table of topic, intent, probability; judgments have a column intent, 0 for none.")
+@choice("--intent", "top", "each", help="With --intents: each topic's most probable intent, or each as a topic.")
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List the methods."
@@ -50,6 +52,8 @@ def scale(
     seed: int,
     columns: str | None,
     where: str | None,
+    intents: str | None,
+    intent: str,
     strict: bool,
 ) -> None:
     """Turn JUDGMENTS (or pairs) into gains, one number per document, with how sure it is.
@@ -72,21 +76,34 @@ def scale(
     given = method_options(context.args)
     chosen = named(method, given) if given else parse(method)
     read = read_judgments if chosen.takes == "judgments" else read_pairs
+    sources = [judgments, intents] if intents else [judgments]
     with notes(strict) as told:
         table = kept_where(read(judgments, parse_columns(columns)), where)
+        if intents:
+            table = _by_intent(table, intents, intent)
         if interval == "none":
             gains = chosen(table)
         else:
             kind: Any = None if interval == "auto" else interval
             gains = chosen.interval(table, level=level, kind=kind, draws=draws, seed=seed)
         tables = chosen.tables(table)
-        record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, [judgments], told)
+        record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, sources, told)
         if draws_to:
             _write_draws(chosen.draws(table, draws, seed=seed), draws_to, record)
         if output:
             _write(gains, tables, output, record)
         if output != "-":
             _print(gains, tables, str(chosen))
+
+
+def _by_intent(table: pl.DataFrame, intents: str, intent: str) -> pl.DataFrame:
+    """The judgments with none spread over the topic's intents, of the most probable intent or each as a topic."""
+    from judgewell.formats.tabular import read_frame
+    from judgewell.scaling.intents import each_intent, expanded, top_intents
+
+    known = read_frame(intents)
+    spread = expanded(table, known)
+    return each_intent(spread) if intent == "each" else top_intents(spread, known)
 
 
 def _write(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], output: str, record: dict[str, Any]) -> None:

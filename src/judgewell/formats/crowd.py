@@ -7,6 +7,7 @@ leaves out or finds odd is told as a warning.
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,15 +17,39 @@ from typing import Literal
 import polars as pl
 
 from judgewell.errors import InputError, JudgewellWarning
+from judgewell.formats.delimited import as_utf8, line_numbers, read_delimited
 from judgewell.formats.files import open_bytes
-from judgewell.formats.tabular import csv_lines, kind_of, read_frame
-from judgewell.tables import JUDGMENTS, PAIRS, Table, check
+from judgewell.formats.tabular import kind_of, read_frame
+from judgewell.tables import JUDGMENTS, OTHER_NAMES, PAIRS, Table, check
 
 Columns = Mapping[str, str]
 MISSING = ("", "null")
 CRITERIA = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}
 GRADES = {"not_relevant": 0.0, "relevant": 1.0, "highly_relevant": 2.0}
 SCALES = {"me": "magnitude", "magnitude": "magnitude", "s100": "s100", "s2": "binary", "s4": "ordinal"}
+
+
+# Names that say the same where nothing closer is there; using one is told.
+ALSO = {
+    "topic": ("topicnumber", "queryid"),
+    "doc": ("document", "doc_no", "passage_id", "pid", "item", "item_id", "url"),
+    "assessor": (
+        "worker",
+        "workerid",
+        "user",
+        "user_id",
+        "judge",
+        "rater",
+        "annotator_id",
+        "participant",
+        "assessor_id",
+    ),
+    "unit": ("hit", "hit_id", "batch", "task_id"),
+    "value": ("score", "label", "grade", "rel", "relevance", "level", "magnitude", "response", "answer"),
+    "left": ("doc_a", "doc_1", "document_a", "document_1", "left_doc", "docid1", "item_a", "item_1"),
+    "right": ("doc_b", "doc_2", "document_b", "document_2", "right_doc", "docid2", "item_b", "item_2"),
+    "preferred": ("preference", "winner", "choice", "answer"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +78,7 @@ def read_pairs(path: str | Path, columns: Columns | None = None) -> pl.DataFrame
 
 def export_of(path: str | Path) -> str | None:
     """What a file is taken for: the name of the crowd export, or None for a table of ours."""
-    data = open_bytes(path)
+    data = _loaded(path)
     if _is_winner_list(data):
         return WINNERS
     found = _recognised(_frame(data, path))
@@ -61,7 +86,7 @@ def export_of(path: str | Path) -> str | None:
 
 
 def _read(path: str | Path, columns: Columns, table: Table) -> pl.DataFrame:
-    data = open_bytes(path)
+    data = _loaded(path)
     said = str(path)
     if _is_winner_list(data) and not columns:
         _right_table(WINNERS, "pairs", table, said)
@@ -69,7 +94,8 @@ def _read(path: str | Path, columns: Columns, table: Table) -> pl.DataFrame:
     frame = _frame(data, path)
     export = None if "topic" in columns or "doc" in columns else _recognised(frame)
     if export is None:
-        return check(frame, table, file=path, rename=columns, lines=csv_lines(data, path))
+        lines = None if kind_of(data, path) in ("parquet", "json") else line_numbers(data)
+        return check(frame, table, file=path, rename=_guessed(frame, table, columns, said), lines=lines)
     _right_table(export.name, export.table, table, said)
     return check(export.read(_without_blanks(frame), columns, said), table, file=path)
 
@@ -84,21 +110,32 @@ def _recognised(frame: pl.DataFrame) -> Export | None:
     return next((export for export in EXPORTS if export.needs <= header), None)
 
 
+def _loaded(path: str | Path) -> bytes:
+    """The file's bytes; those of a text in UTF-8."""
+    data = open_bytes(path)
+    return data if kind_of(data, path) in ("parquet", "json") else as_utf8(data, path)
+
+
 def _frame(data: bytes, path: str | Path) -> pl.DataFrame:
-    """The file's named columns; one that is not UTF-8 is read as Latin-1, and told."""
-    if kind_of(data, path) in ("parquet", "json"):
-        return read_frame(path, data)
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        warnings.warn(f"{path}: not UTF-8; read as Latin-1", JudgewellWarning, stacklevel=4)
-        data = data.decode("latin-1").encode("utf-8")
-    separator = "\t" if kind_of(data, path) == "tsv" else ","
-    try:
-        return pl.read_csv(data, infer_schema=False, separator=separator)
-    except pl.exceptions.PolarsError as problem:
-        said = str(problem).splitlines()[0]
-        raise InputError(f"this is not a readable CSV file ({said})", file=path) from None
+    """The file's named columns."""
+    return read_frame(path, data) if kind_of(data, path) in ("parquet", "json") else read_delimited(data, path)
+
+
+def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, file: str) -> Columns:
+    """The mapping, and for a needed column that is not there the one whose name says the same; told."""
+    simple = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in frame.columns}
+    ours = {name for name in simple if name in table.names}
+    found = dict(columns)
+    for column in table.columns:
+        others = (column.name, *OTHER_NAMES.get(column.name, ()))
+        if column.name in found or column.name in ours or set(others) & set(frame.columns):
+            continue
+        alike = [re.sub(r"[^a-z0-9]", "", other) for other in (*others, *ALSO.get(column.name, ()))]
+        match = next((simple[name] for name in alike if name in simple and simple[name] not in found.values()), None)
+        if match is not None:
+            found[column.name] = match
+            _tell(f"{column.name} is read from the column {match}", file)
+    return found
 
 
 def _without_blanks(frame: pl.DataFrame) -> pl.DataFrame:
