@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 QUICK ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench docs clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,8 +24,12 @@ check: $(VENV)/.dev ## check style, types and which package may import which
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-bench: $(VENV)/.dev ## measure speed and memory beside other tools (QUICK=1: small sizes, without ranx)
-	@$(BIN)/python bench/run.py $(if $(QUICK),--quick)
+bench: $(VENV)/.dev ## measure speed and memory beside other tools (QUICK=1: small sizes; STAGE=evaluate: one)
+	@$(BIN)/python bench/run.py $(STAGE) $(if $(QUICK),--quick)
+
+docs: $(VENV)/.dev ## build the documentation in site/; warnings and dead links are errors
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html"
 
 # Pages are tested in Debian's Chromium: installed where we may, asked for where we may not.
 .PHONY: browser
@@ -37,7 +41,7 @@ browser:
 	else echo "Tests of pages need Chromium and are skipped without it: install the package chromium"; fi
 
 clean: ## remove all that make has made, .venv and benchmark data included
-	rm -rf $(VENV) build dist bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: a second run finds them newer than what they depend on and installs nothing.

@@ -95,7 +95,7 @@ def plain(name: str) -> str:
 
 def test_make_alone_lists_the_targets() -> None:
     listed = run(["make", "-C", ROOT, "--no-print-directory"])
-    assert re.findall(r"^make (\w+) ", listed, re.MULTILINE) == ["demo", "test", "check", "bench", "clean"]
+    assert re.findall(r"^make (\w+) ", listed, re.MULTILINE) == ["demo", "test", "check", "bench", "docs", "clean"]
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +126,7 @@ def test_source_archive_holds_tests_and_no_data(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
     assert {"pyproject.toml", "LICENSE", "README.md", "src/judgewell/py.typed", "tests/test_project.py"} <= names
+    assert {"mkdocs.yml", "docs/index.md", "scripts/docs_hooks.py"} <= names
     assert [name for name in names if name.startswith((".venv", "bench"))] == []
 
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "compare": "compare",
     "report": "report",
     "demo": "demo",
+    "completion": "completion",
 }
 
 
@@ -57,6 +58,10 @@ def app() -> None:
 
 def main() -> None:
     """Run a command; what the user can mend is one line and exit code 2, never a traceback."""
+    if "_JUDGEWELL_COMPLETE" in os.environ:
+        from judgewell.commands.completion import complete_files_too
+
+        complete_files_too()
     try:
         code = app(prog_name="judgewell", standalone_mode=False)
         sys.stdout.flush()

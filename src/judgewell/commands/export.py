@@ -18,7 +18,7 @@ def export(study: str, output: str, database: str | None) -> None:
 
     \b
     Example:
-      judgewell export study.toml -o results && judgewell scale results/judgments.csv -o gains.csv
+      judgewell export study.toml -o results && judgewell scale results/judgments.csv --method magnitude -o gains.csv
     """
     from judgewell.collect.export import export as write
 

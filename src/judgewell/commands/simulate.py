@@ -32,7 +32,7 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
     \b
     Examples:
       judgewell simulate study.toml --assessors 200 --seed 1
-      judgewell simulate study.toml --assessors 60 -o simulated && judgewell scale simulated/judgments.csv
+      judgewell simulate study.toml --assessors 60 -o out && judgewell scale out/judgments.csv --method magnitude
     """
     from judgewell.assessors.people import make_people
     from judgewell.collect.export import judgments_frame, pairs_frame

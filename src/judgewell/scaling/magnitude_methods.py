@@ -51,7 +51,25 @@ def _averaged_interval(gains: pl.DataFrame, scores: pl.DataFrame, average: str, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Magnitude(_Scores):
+class _Averaged(_Scores):
+    """What the methods share that average each document's normalised scores."""
+
+    average: magnitude.Average = "median"
+
+    def scores(self, table: Any) -> pl.DataFrame:
+        """The judgments with the score to average in the column `normalised`."""
+        raise NotImplementedError
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        return magnitude.averaged(self.scores(table), self.average)
+
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
+        scores = self.scores(table)
+        return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Magnitude(_Averaged):
     """Geometric averaging, then the median per document; its interval takes the normalisation as given.
 
     Formula: s* = exp(l − mean of l in the unit + mean of l in the topic), l = ln(score + offset); a document's gain
@@ -67,23 +85,15 @@ class Magnitude(_Scores):
     name = "magnitude"
     purpose = "each unit's magnitudes moved to the topic's geometric mean, then the median per document"
     source = TURPIN
-    average: magnitude.Average = "median"
     topic_mean: magnitude.TopicMean = "judgments"
     group: magnitude.Group = "unit"
 
     def scores(self, table: Any) -> pl.DataFrame:
         return magnitude.normalised(table, topic_mean=self.topic_mean, group=self.group, **self.scored)
 
-    def gains(self, table: Any) -> pl.DataFrame:
-        return magnitude.averaged(self.scores(table), self.average)
-
-    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
-        scores = self.scores(table)
-        return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
-
 
 @dataclass(frozen=True, kw_only=True)
-class LogMagnitude(_Scores):
+class LogMagnitude(_Averaged):
     """The same on the log scale: gains may be below 0.
 
     Formula: ln s*, s* as in magnitude; a document's gain is the median (or mean) of its ln s*.
@@ -102,16 +112,9 @@ class LogMagnitude(_Scores):
         scores = magnitude.normalised(table, topic_mean=self.topic_mean, group=self.group, **self.scored)
         return scores.with_columns(normalised=pl.col("log_normalised"))
 
-    def gains(self, table: Any) -> pl.DataFrame:
-        return magnitude.averaged(self.scores(table), self.average)
-
-    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
-        scores = self.scores(table)
-        return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
-
 
 @dataclass(frozen=True, kw_only=True)
-class KnownRatio(_Scores):
+class KnownRatio(_Averaged):
     """Every score over the unit's known N document; N itself is 1 by definition.
 
     Formula: score / score of the unit's known N document; a document's gain is the median of these ratios.
@@ -124,18 +127,10 @@ class KnownRatio(_Scores):
     name = "known-ratio"
     purpose = "magnitudes as multiples of the unit's known N document (column known), then the median per document"
     source = TURPIN
-    average: magnitude.Average = "median"
     missing: magnitude.Missing = "error"
 
     def scores(self, table: Any) -> pl.DataFrame:
         return magnitude.by_known(table, keep_known=True, missing=self.missing, **self.scored)
-
-    def gains(self, table: Any) -> pl.DataFrame:
-        return magnitude.averaged(self.scores(table), self.average)
-
-    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
-        scores = self.scores(table)
-        return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,443 @@
+"""The pages made from the code: commands, measures, methods, the study file, the five tables, the server's API.
+
+Each function gives pages as a mapping from their place in docs/ to their text. Examples are run when a page is made.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import MISSING, fields
+from typing import Any, get_args
+
+import click
+from docs_blocks import evaluated
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from judgewell import tables
+from judgewell.cli import COMMANDS, app
+from judgewell.evaluation.measures import Measure, all_measures
+from judgewell.scaling.method import Method
+from judgewell.scaling.methods import methods
+from judgewell.study.model import Study
+
+PARTS = ("Formula", "Use", "Traps")
+
+RANKING = (
+    "import numpy as np",
+    "from judgewell import parse_measure",
+    "gains = np.array([0.5, np.nan, 1.0, 0.0, 0.25])  # as ranked; the second document is unjudged",
+    "ideal = np.array([1.0, 1.0, 0.5, 0.25, 0.0])     # all judged gains of the topic, best first",
+)
+ON_THE_SAMPLE = (
+    "import polars as pl",
+    "from judgewell import evaluate, sample, summarise",
+    'gains = sample.levels().with_columns(pl.col("gain") / 3)  # the sample\'s four levels as 0, 1/3, 2/3, 1',
+    'runs = sample.runs().filter(pl.col("system").is_in(["latent", "bm25", "random"]))',
+)
+
+MAGNITUDES = """judgments = pl.DataFrame({
+    "topic": ["1"] * 12,
+    "doc": ["a", "b", "c", "d"] * 3,
+    "assessor": ["Ada"] * 4 + ["Ben"] * 4 + ["Cleo"] * 4,
+    "unit": ["u1"] * 4 + ["u2"] * 4 + ["u3"] * 4,
+    "value": [100., 60., 20., 10.,  8., 5., 3., 1.,  50., 20., 25., 5.],
+    "known": ["H", None, None, "N"] * 3,
+    "label": [3, 2, 1, 0] * 3,
+})"""
+GRADES = """judgments = pl.DataFrame({
+    "topic": ["1"] * 12,
+    "doc": ["a", "b", "c", "d"] * 3,
+    "assessor": ["Ada"] * 4 + ["Ben"] * 4 + ["Cleo"] * 4,
+    "value": [3., 2., 1., 0.,  3., 1., 1., 0.,  2., 2., 0., 0.],
+})"""
+PAIRS = """pairs = pl.DataFrame({
+    "topic": ["1"] * 6,
+    "left":  ["a", "b", "a", "b", "c", "a"],
+    "right": ["b", "c", "c", "a", "b", "c"],
+    "assessor": ["Ada"] * 3 + ["Ben"] * 3,
+    "preferred": ["left", "left", "left", "left", "right", "left"],
+    "left_relevant":  [True, True, True, True, False, True],
+    "right_relevant": [True, False, False, True, True, False],
+    "left_score":  [60., 40., 50., 30.,  0., 80.],
+    "right_score": [30., 10.,  0., 25., 20., 10.],
+})"""
+SHOWN_AS = {"bradley-terry": "bradley-terry(prior=0.1)", "predicted": "predicted(threshold=2)"}
+FAMILIES = {
+    "magnitude_methods": ("Magnitudes", MAGNITUDES),
+    "grade_methods": ("Grades and bounded scores", GRADES),
+    "pair_methods": ("Pairs", PAIRS),
+    "predicted_methods": ("Predicted relevance", GRADES),
+}
+
+
+def all_pages() -> dict[str, str]:
+    """Every generated page by its place in docs/."""
+    pages = {}
+    for made in (command_pages(), measure_pages(), method_pages(), study_page(), tables_page(), server_page()):
+        pages |= made
+    return pages
+
+
+def parts_of(thing: type) -> dict[str, str]:
+    """A docstring by its parts: `about`, the first paragraph, `more`, and what follows Formula:, Use: and Traps:."""
+    text = inspect.cleandoc(thing.__doc__ or "")
+    found = {"about": "", "more": ""}
+    for number, paragraph in enumerate(re.split(r"\n\n|\n(?=(?:Formula|Use|Traps): )", text)):
+        said = re.match(r"(Formula|Use|Traps): ", paragraph)
+        joined = " ".join(paragraph.split())
+        if said:
+            found[said[1]] = joined[said.end() :]
+        else:
+            found["about" if number == 0 else "more"] += ("\n\n" if number > 1 else "") + joined
+    return found
+
+
+def session(lines: Iterable[str], shown: Sequence[str], names: dict[str, Any]) -> str:
+    """A Python session as a page shows it: the lines run in silence, then the shown ones with what they print."""
+    out = ["```python"]
+    for source in [*lines, *shown]:
+        first, *rest = source.split("\n")
+        out += [f">>> {first}", *(f"... {line}" for line in rest)]
+        printed = evaluated(source + ("\n" if rest else ""), names).rstrip("\n")
+        if "Error" in printed.split("\n")[0]:
+            raise RuntimeError(f"{source}: {printed}")
+        out += [printed] if printed else []
+    return "\n".join([*out, "```"])
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell_text(cell) for cell in line) + " |" for line in lines)
+
+
+def cell_text(cell: str) -> str:
+    """A cell with what Markdown would take for its own made plain."""
+    return re.sub(r"<(\w+)>", r"&lt;\1&gt;", cell.replace("|", "\\|"))
+
+
+def slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+# Commands
+
+
+def command_pages() -> dict[str, str]:
+    """A page for each command, from its own help, and one that lists them."""
+    group = click.Context(app, info_name="judgewell", **app.context_settings)
+    pages, rows = {}, []
+    for name in COMMANDS:
+        command = app.get_command(group, name)
+        assert command is not None
+        pages[f"reference/commands/{name}.md"] = command_page(command, click.Context(command, group, info_name=name))
+        rows.append((f"[`judgewell {name}`]({name}.md)", first_sentence(command.help or "")))
+    pages["reference/commands/index.md"] = (
+        "# Commands\n\nIn the order in which a study uses them. `judgewell COMMAND --help` prints the same.\n\n"
+        + table(("command", "what it does"), rows)
+        + "\n\nEvery command ends with exit code 0 when it did its work, 2 with one line that says what to mend when "
+        "the input is wrong, and 130 when it was stopped. `python -m judgewell` is the same as `judgewell`.\n"
+    )
+    return pages
+
+
+def first_sentence(text: str) -> str:
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def command_page(command: click.Command, context: click.Context) -> str:
+    prose, examples = help_parts(command)
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    text = [f"# judgewell {command.name}", *prose, "## Usage", f"```text\n{usage}\n```"]
+    text += ["## Examples", "<!-- not run: the tests read them by the command's own rules -->"]
+    text += ["```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```", "## Options"]
+    rows = [option_row(option, context) for option in command.get_params(context) if isinstance(option, click.Option)]
+    text.append(table(("option", "what it does"), rows))
+    return "\n\n".join(text) + "\n"
+
+
+def help_parts(command: click.Command) -> tuple[list[str], list[str]]:
+    """The paragraphs of a command's help, and the examples in it."""
+    prose, examples = [], []
+    for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
+        lines = [line.strip() for line in paragraph.replace("\b", "").strip().splitlines()]
+        if len(lines) > 1 and lines[1].startswith("judgewell "):
+            examples += lines[1:]
+        else:
+            prose.append(" ".join(lines))
+    return prose, examples
+
+
+def option_row(option: click.Option, context: click.Context) -> tuple[str, str]:
+    record = option.get_help_record(context)
+    if record is None:
+        return ", ".join(f"`{name}`" for name in option.opts), option.help or ""
+    names, about = record
+    return f"`{names}`", re.sub(r"\s+\[(.*)\]$", r" *\1*", about)
+
+
+# Measures
+
+
+def measure_pages() -> dict[str, str]:
+    """A page for each measure, from its class, and one that lists them."""
+    pages, rows = {}, []
+    for name, measure in all_measures().items():
+        pages[f"reference/measures/{slug(name)}.md"] = measure_page(measure)
+        rows.append((f"[{written(measure)}]({slug(name)}.md)", parts_of(measure)["about"]))
+    intro = (
+        "# Measures\n\nA measure is written as `name(parameters)@cutoff`: `nDCG@10`, `RBP(p=0.8)@50`, `AP(rel=0.5)`. "
+        "Capitals do not matter where they are not needed to tell two measures apart, and trec_eval's names "
+        "(`ndcg_cut_10`, `map`) are read too. g_i is the gain at rank i; an unjudged document is unknown, not 0, and "
+        "each page says what that means for its measure. [How to add one](../../extend/measure.md).\n\n"
+    )
+    pages["reference/measures/index.md"] = intro + table(("measure", "what it is"), rows) + "\n"
+    return pages
+
+
+def written(measure: type[Measure]) -> str:
+    behind = "@k" if measure.needs_cutoff else "@recall" if measure.at == "recall" else ""
+    return measure.name + behind
+
+
+def example_of(measure: type[Measure], cutoff: int) -> str:
+    """The measure as the examples ask for it."""
+    needs_rel = any(field.name == "rel" for field in measure.parameters()) and measure.name not in ("RBP", "NumRet")
+    inside = "(p=0.9)" if measure.name == "RBP" else "(rel=0.5)" if needs_rel else ""
+    behind = f"@{cutoff}" if measure.takes_cutoff else "@0.5" if measure.at == "recall" else ""
+    return f"{measure.name}{inside}{behind}"
+
+
+def measure_page(measure: type[Measure]) -> str:
+    parts = parts_of(measure)
+    about = parts["about"] + ("\n\n" + parts["more"] if parts["more"] else "")
+    text = [f"# {measure.name}", about, "## What it is for", parts["Use"], "## Formula", parts["Formula"]]
+    if parameters := measure.parameters():
+        rows = [(f"`{field.name}`", f"`{field.default}`", field.metadata["about"]) for field in parameters]
+        text += ["## Parameters", table(("parameter", "default", "what it says"), rows)]
+    text += ["## Source", measure.source + ".", "## Also written", other_names(measure)]
+    text += ["## Example", measure_example(measure), "## Traps", parts["Traps"], residual_note(measure)]
+    return "\n\n".join(part for part in text if part) + "\n"
+
+
+def other_names(measure: type[Measure]) -> str:
+    trec = [name + ("_10" if name.endswith("_cut") or measure.needs_cutoff else "") for name in measure.trec_names]
+    trec = [name.replace("recall_10", "recall_0.10") if measure.at == "recall" else name for name in trec]
+    ours = [*measure.other_names, *measure.shorthands]
+    said = [f"here: {', '.join(f'`{name}`' for name in ours)}"] if ours else []
+    said += [f"by trec_eval: {', '.join(f'`{name}`' for name in trec)}"] if trec else []
+    return "; ".join(said)[:1].upper() + "; ".join(said)[1:] + "." if said else "Nothing else."
+
+
+def measure_example(measure: type[Measure]) -> str:
+    names: dict[str, Any] = {}
+    small, large = example_of(measure, 5), example_of(measure, 10)
+    lengths = ", lengths=5" if measure.needs_lengths else ""
+    one = session(RANKING, [f'print(parse_measure("{small}")(gains, ideal{lengths}).round(4))'], names)
+    asked = f'print(summarise(evaluate(runs, gains, "{large}")).select("system", "mean", "low", "high"))'
+    return f"One ranking:\n\n{one}\n\nThree systems on the sample:\n\n{session(ON_THE_SAMPLE, [asked], {})}"
+
+
+def residual_note(measure: type[Measure]) -> str:
+    if not measure.has_residual:
+        return ""
+    asked = example_of(measure, 10)
+    return f"It has a [residual](../../guide/uncertainty.md#unjudged-documents): ask for `{asked}.residual`."
+
+
+# Methods
+
+
+def method_pages() -> dict[str, str]:
+    """A page for each scaling method, from its class, and one that lists them by what they take."""
+    pages, index = {}, ["# Scaling methods", SCALING_INTRO]
+    for module, (title, example) in FAMILIES.items():
+        rows = []
+        for name, method in methods().items():
+            if method.__module__.endswith("." + module):
+                pages[f"reference/methods/{name}.md"] = method_page(method, example)
+                rows.append((f"[`{name}`]({name}.md)", method.purpose))
+        index += [f"## {title}", table(("method", "what it does"), rows)]
+    pages["reference/methods/index.md"] = "\n\n".join(index) + "\n"
+    return pages
+
+
+SCALING_INTRO = (
+    "A method turns judgments, or pairs, into gains. It is written as `name` or `name(option=value,…)`, on the command "
+    "line with `--method name --option value`. [How to choose](../../guide/scaling.md), "
+    "[how to add one](../../extend/method.md)."
+)
+
+
+def method_page(method: type[Method], example: str) -> str:
+    parts = parts_of(method)
+    asked = SHOWN_AS.get(method.name, method.name)
+    data = example.split(" ", 1)[0]
+    about = parts["about"] + ("\n\n" + parts["more"] if parts["more"] else "")
+    shown = session(
+        ["import polars as pl", "from judgewell.scaling.methods import parse", example],
+        [f'print(parse("{asked}").interval({data}))'],
+        {},
+    )
+    kind = "by formula" if has_formula(method) else f"by resampling {method.resamples}s"
+    text = [f"# {method.name}", about, "## What it is for", parts["Use"], "## Formula", parts["Formula"]]
+    text += ["## Options", f"It takes {method.takes}. Its interval is made {kind}.", options_table(method)]
+    text += ["## Source", method.source + ".", "## Example", shown, "## Traps", parts["Traps"]]
+    return "\n\n".join(part for part in text if part) + "\n"
+
+
+def has_formula(method: type[Method]) -> bool:
+    return method.by_formula is not Method.by_formula
+
+
+def options_table(method: type[Method]) -> str:
+    rows = []
+    for option in fields(method):
+        choices = get_args(inspect.get_annotations(method, eval_str=False).get(option.name, None))
+        kind = choices_of(method, option.name) or str(option.type)
+        default = "" if option.default is MISSING else f"`{option.default}`"
+        rows.append((f"`{option.name}`", default, ", ".join(map(str, choices)) or kind))
+    return table(("option", "default", "takes"), rows) if rows else ""
+
+
+def choices_of(method: type[Method], name: str) -> str:
+    """The words an option takes, where it takes words."""
+    from typing import Literal, get_origin, get_type_hints
+
+    hint = get_type_hints(method)[name]
+    return ", ".join(f"`{choice}`" for choice in get_args(hint)) if get_origin(hint) is Literal else ""
+
+
+# The study file, the tables, the server
+
+
+def study_page() -> dict[str, str]:
+    """Every setting of study.toml, from the model that reads it."""
+    text = [
+        "# The study file",
+        "Every setting of `study.toml`, with its default. A table that is left out has all its defaults, or is not "
+        'used where it has none. Unknown settings are mistakes, and nothing is converted: `"5"` is not 5. '
+        "`judgewell check` names every mistake with its line.",
+    ]
+    for name, section in Study.model_fields.items():
+        models = list(models_in(section.annotation))
+        if not models:
+            continue
+        required = section.default is PydanticUndefined and section.default_factory is None
+        text.append(f"## [{name}]" + (" (required)" if required else ""))
+        for model in models:
+            text += section_text(name, model)
+    return {"reference/study-file.md": "\n\n".join(text) + "\n"}
+
+
+def section_text(name: str, model: type[BaseModel]) -> Iterator[str]:
+    """A section's description and settings; the sections inside it behind."""
+    about = inspect.cleandoc(model.__doc__ or "") if "__doc__" in vars(model) and model.__doc__ else ""
+    kind = model.model_fields.get("kind")
+    if kind is not None and len(get_args(kind.annotation)) == 1:
+        yield f'### kind = "{get_args(kind.annotation)[0]}"'
+    if about:
+        yield " ".join(about.split())
+    inner, rows = [], []
+    for key, setting in model.model_fields.items():
+        nested = list(models_in(setting.annotation))
+        inner += [(f"{name}.{key}", one) for one in nested]
+        rows.append((f"`{key}`", "see below" if nested else default_of(setting), setting.description or ""))
+    if rows:
+        yield table(("setting", "default", "what it is for"), rows)
+    for path, one in inner:
+        yield f"### [{path}]"
+        yield from section_text(path, one)
+
+
+def default_of(setting: FieldInfo) -> str:
+    """A setting's default as it would be written in the file."""
+    if setting.is_required():
+        return "required"
+    value = setting.get_default()
+    return "none" if value is None else f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_in(part)
+
+
+def tables_page() -> dict[str, str]:
+    """The columns of the five tables, from their schema."""
+    text = ["# The five tables", "One schema is the CSV header, the Parquet column and the argument's name."]
+    for name, one in tables.TABLES.items():
+        text += [f"## {name}", f"One row: {one.row}."]
+        rows = []
+        for column in one.columns:
+            also = ", ".join(f"`{other}`" for other in tables.OTHER_NAMES.get(column.name, ()))
+            needed = "required" if column.required else ""
+            rows.append((f"`{column.name}`", str(column.dtype), needed, column.about, also))
+        text.append(table(("column", "type", "", "what it says", "also read as"), rows))
+        if one.key:
+            text.append(f"A row is told apart by {', '.join(one.key)}: it may be there once.")
+    text.append(
+        "Columns that a table does not know are kept. A row that is missing means unjudged. How files are read: "
+        "[Data formats](../guide/formats.md)."
+    )
+    return {"reference/tables.md": "\n\n".join(text) + "\n"}
+
+
+def server_page() -> dict[str, str]:
+    """The server's JSON API, from its own OpenAPI schema; the owner's and assessors' pages are not part of it."""
+    schema = server_schema()
+    text = ["# The server's API"]
+    paths = schema.get("paths") or {}
+    if not paths:
+        text.append("The server has pages for assessors and owners, and no JSON API in this version.")
+    else:
+        text.append(
+            "A running server describes itself at `/api/v1/openapi.json` where it serves that. What follows is made "
+            "from the same description."
+        )
+    for path, operations in sorted(paths.items()):
+        for verb, operation in operations.items():
+            text += [f"## {verb.upper()} {path}", operation.get("description") or operation.get("summary", "")]
+            rows = [
+                (f"`{one['name']}`", one["in"], schema_name(one.get("schema", {})), one.get("description", ""))
+                for one in operation.get("parameters", ())
+            ]
+            if rows:
+                text.append(table(("parameter", "in", "type", "what it is"), rows))
+            answers = operation.get("responses", {}).items()
+            text.append(table(("answer", "what it means"), [(code, said["description"]) for code, said in answers]))
+    return {"reference/server-api.md": "\n\n".join(part for part in text if part) + "\n"}
+
+
+def schema_name(schema: dict[str, Any]) -> str:
+    if "anyOf" in schema:
+        return " or ".join(schema_name(one) for one in schema["anyOf"])
+    return str(schema.get("type") or schema.get("$ref", "").rpartition("/")[2])
+
+
+def server_schema() -> dict[str, Any]:
+    """The OpenAPI description of the whole server, over an empty database."""
+    import tempfile
+    from pathlib import Path
+
+    from judgewell.collect.setup import prepare
+    from judgewell.collect.store import open_store
+    from judgewell.owner.app import make_app
+    from judgewell.study.new import new_study
+
+    with tempfile.TemporaryDirectory() as folder:
+        study = new_study(Path(folder) / "study")[0]
+        store = open_store(Path(folder) / "study.sqlite")
+        try:
+            prepare(store, study, lambda: 0.0)
+            return make_app(store).openapi()
+        finally:
+            store.close()

@@ -1,0 +1,118 @@
+"""Every code block of the documentation and the README runs, and prints what the page shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import docs_blocks
+import pytest
+
+from judgewell.cli import COMMANDS, app
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MADE_BY_SCRIPTS = {"papers", "evidence", "reference"}  # the scripts that write them run what they show
+PAGES = sorted(path for path in DOCS.rglob("*.md") if path.relative_to(DOCS).parts[0] not in MADE_BY_SCRIPTS)
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_a_page_runs_as_it_says(path: Path, tmp_path: Path) -> None:
+    differences = docs_blocks.run_page(path.read_text("utf-8"), docs_blocks.prepared(tmp_path))
+    assert not differences, "\n".join(map(str, differences))
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md"], ids=named)
+def test_a_block_that_is_not_run_says_why(path: Path) -> None:
+    unexplained = [f"line {block.line}" for block in docs_blocks.unexplained(path.read_text("utf-8"))]
+    assert unexplained == []
+
+
+def readme_lines() -> list[str]:
+    """The lines of the README's indented blocks."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    return [line[4:] for line in text.splitlines() if line.startswith("    ")]
+
+
+def test_the_readme_shows_what_is_printed(tmp_path: Path) -> None:
+    body = "\n".join(line for line in readme_lines() if not re.match(r"judgewell |make |>>> ", line))
+    start = body.index("$ judgewell")
+    shown = re.match(r"\$ judgewell.*?(?=\n\n|\Z)", body[start:], re.DOTALL)
+    assert shown is not None
+    page = f"```console\n{shown[0]}\n```\n"
+    assert docs_blocks.run_page(page, docs_blocks.prepared(tmp_path)) == []
+
+
+def parsed(line: str) -> None:
+    """Read a command line by the command's own rules, without doing what it says."""
+    for part in re.split(r"\s&&\s|\s\|\s", re.split(r"\s(?:# |>)", line)[0]):
+        words = shlex.split(part)
+        if words[0] != "judgewell":
+            continue
+        if words[1].startswith("-") or words[2:3] == ["--list"]:
+            continue
+        context = click.Context(app, info_name="judgewell")
+        command = app.get_command(context, words[1])
+        assert command is not None, f"there is no command {words[1]}"
+        command.make_context(words[1], words[2:], parent=context)
+
+
+def test_the_readmes_commands_can_be_read() -> None:
+    lines = [line for line in readme_lines() if line.startswith("judgewell ")]
+    assert len(lines) > 10
+    for line in lines:
+        parsed(line)
+
+
+def commands_of(name: str) -> list[tuple[str, click.Command]]:
+    """A command, or the commands of a group."""
+    command = app.get_command(click.Context(app), name)
+    assert command is not None
+    if isinstance(command, click.Group):
+        return [(f"{name} {inner}", one) for inner, one in command.commands.items()]
+    return [(name, command)]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_that_can_be_read(name: str) -> None:
+    from docs_generated import help_parts
+
+    for full, command in commands_of(name):
+        _, examples = help_parts(command)
+        assert examples, f"{full} has no example in its help"
+        for example in examples:
+            assert example.startswith(f"judgewell {full}"), example
+            parsed(example)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a\nb", "a\nb\n", True),
+        ("a\nb", "a\nc", False),
+        ("a … d", "a b c d", True),
+        ("a\n…\nz", "a\nb\nc\nz", True),
+        ("a\n…\nz", "a\nb\nc", False),
+        ("…", "whatever\nthere is", True),
+    ],
+)
+def test_an_ellipsis_stands_for_anything(shown: str, printed: str, same: bool) -> None:
+    assert docs_blocks.alike(shown, printed) is same
+
+
+def test_a_page_that_shows_something_else_is_caught(tmp_path: Path) -> None:
+    page = "```console\n$ echo one\ntwo\n```\n\n```python\n>>> 1 + 1\n3\n```\n"
+    assert [found.printed.strip() for found in docs_blocks.run_page(page, tmp_path)] == ["one", "2"]
+    with pytest.raises(AssertionError, match="ended with 1"):
+        docs_blocks.run_page("```console\n$ false\n```\n", tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        docs_blocks.run_page("```python\n1 / 0\n```\n", tmp_path)
+    assert docs_blocks.unexplained("```nginx\nserver {}\n```\n")
+    assert not docs_blocks.unexplained("<!-- not run: needs nginx -->\n```nginx\nserver {}\n```\n")

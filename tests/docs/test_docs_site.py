@@ -1,0 +1,87 @@
+"""The documentation builds without a warning or a dead link, and asks nothing of other hosts."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FETCHED = re.compile(
+    r"""<(?:script|img|iframe|source|video|audio|embed)[^>]*?\ssrc=["']?((?:https?:)?//[^"'\s>]+)"""
+    r"""|<link(?=[^>]*\brel=["']?(?:stylesheet|preload|preconnect|icon))[^>]*?\shref=["']?((?:https?:)?//[^"'\s>]+)"""
+    r"""|@import\s+(?:url\()?["']?((?:https?:)?//[^"')\s]+)|url\(["']?((?:https?:)?//[^"')\s]+)"""
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr.strip() == ""
+    return folder
+
+
+@pytest.mark.slow
+def test_the_site_fetches_nothing_from_elsewhere(site: Path) -> None:
+    pages = [*site.rglob("*.html"), *site.rglob("*.css")]
+    assert len(pages) > 100
+    found = {
+        (page.name, "".join(hit))
+        for page in pages
+        for hit in FETCHED.findall(page.read_text("utf-8", errors="replace"))
+    }
+    assert found == set()
+
+
+def test_what_would_be_fetched_is_seen() -> None:
+    assert FETCHED.search('<script defer src="https://cdn.example.org/x.js">')
+    assert FETCHED.search('<link href="//fonts.example.org/css" rel="stylesheet">') or FETCHED.search(
+        '<link rel="stylesheet" href="//fonts.example.org/css">'
+    )
+    assert FETCHED.search('@import "https://example.org/a.css";')
+    assert not FETCHED.search('<a href="https://example.org">')
+
+
+@pytest.mark.slow
+def test_every_command_measure_and_method_has_a_page(site: Path) -> None:
+    from docs_generated import slug
+
+    from judgewell.cli import COMMANDS
+    from judgewell.evaluation.measures import all_measures
+    from judgewell.scaling.methods import methods
+
+    wanted = [f"commands/{name}" for name in COMMANDS]
+    wanted += [f"measures/{slug(name)}" for name in all_measures()]
+    wanted += [f"methods/{name}" for name in methods()]
+    assert [name for name in wanted if not (site / "reference" / f"{name}.html").is_file()] == []
+
+
+def test_every_measure_and_method_says_what_it_is_for() -> None:
+    from docs_generated import PARTS, parts_of
+
+    from judgewell.evaluation.measures import all_measures
+    from judgewell.scaling.methods import methods
+
+    for thing in [*all_measures().values(), *methods().values()]:
+        said = parts_of(thing)
+        assert [part for part in ("about", *PARTS) if not said.get(part)] == [], thing
+        assert thing.source
+
+
+def test_pages_point_outside_by_well_formed_addresses() -> None:
+    for path in (ROOT / "docs").rglob("*.md"):
+        for link in re.findall(r"\]\((https?:[^)\s]*)\)", path.read_text("utf-8")):
+            assert re.fullmatch(r"https://[\w.-]+\.[a-z]+(/[^\s]*)?", link), f"{path.name}: {link}"
