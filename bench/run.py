@@ -1,5 +1,8 @@
 """Run the benchmarks and write RESULTS.md: one module for each stage, one section for each module.
 
+    python bench/run.py             all
+    python bench/run.py evaluate    one; the other sections of RESULTS.md stay as they were
+
 A module in BENCHMARKS has `rows(quick)`, which measures, and `section(rows)`, which writes its part of the results.
 """
 
@@ -9,6 +12,7 @@ import argparse
 import importlib
 import os
 import platform
+import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +21,8 @@ from types import ModuleType
 from measure import Row
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
-BENCHMARKS = ("evaluate", "scaling", "study", "agreement", "comparison")
+BENCHMARKS = ("evaluate", "scaling", "study", "agreement", "comparison", "server", "report")
+TITLE = "# What judgewell takes, beside other tools"
 VERSIONS = (
     "judgewell",
     "numpy",
@@ -52,19 +57,34 @@ def measured(module: ModuleType, quick: bool) -> list[Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stages", nargs="*", metavar="STAGE", help=f"only these of {', '.join(BENCHMARKS)}")
     parser.add_argument("--quick", action="store_true", help="small sizes, printed and not written to RESULTS.md")
     given = parser.parse_args()
-    modules = [importlib.import_module(name) for name in BENCHMARKS]
-    found = [measured(module, given.quick) for module in modules]
-    sections = [module.section(rows) for module, rows in zip(modules, found, strict=True)]
-    text = "\n".join(("# What judgewell takes, beside other tools", "", machine(), "", *sections))
-    if given.quick:
-        print(f"\n{text}")
-    else:
-        RESULTS.write_text(text)
-        print(f"Written to {RESULTS}")
-    ours = [row for rows in found for row in rows if row.tool.startswith("judgewell") and row.failure]
-    sys.exit(f"judgewell failed {len(ours)} of its own cases: {ours[0].case}: {ours[0].failure}" if ours else 0)
+    strange = [name for name in given.stages if name not in BENCHMARKS]
+    if strange:
+        parser.error(f"there is no stage {strange[0]}; the stages are {', '.join(BENCHMARKS)}")
+    failed: list[Row] = []
+    for name in given.stages or BENCHMARKS:
+        module = importlib.import_module(name)
+        found = measured(module, given.quick)
+        section = f"{module.section(found).rstrip()}\n\n{machine()}\n"
+        if given.quick:
+            print(f"\n{section}")
+        else:
+            keep(name, section)
+            print(f"{name} is written to {RESULTS}")
+        failed += [row for row in found if row.tool.startswith("judgewell") and row.failure]
+    sys.exit(f"judgewell failed {len(failed)} of its own cases: {failed[0].case}: {failed[0].failure}" if failed else 0)
+
+
+def keep(name: str, section: str) -> None:
+    """Put a stage's section into RESULTS.md in the place of its last one; the others stay as they were."""
+    marks = {stage: f"<!-- {stage} -->" for stage in BENCHMARKS}
+    text = RESULTS.read_text() if RESULTS.exists() else ""
+    parts = dict(re.findall(r"<!-- (\w+) -->\n(.*?)(?=<!-- \w+ -->|\Z)", text, re.DOTALL))
+    parts[name] = f"{section}\n"
+    body = "".join(f"{marks[stage]}\n{parts[stage]}" for stage in BENCHMARKS if stage in parts)
+    RESULTS.write_text(f"{TITLE}\n\n{body}")
 
 
 if __name__ == "__main__":
