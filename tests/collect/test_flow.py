@@ -106,7 +106,9 @@ def test_a_failed_question_gives_two_tries_then_another_unit_and_never_a_rejecti
     assert person.send(choice="").problem
     page = person.send(choice="2")
     assert page.kind == "comprehension"
-    assert "once more" in page.notice
+    assert "once more" in page.problem
+    assert (page.problem_field, page.notice, person.outcome) == ("choice", "", "taken")
+    assert person.page.problem == page.problem  # after a reload too
     page = person.send(choice="3")
     assert isinstance(page, pages.Stopped)
     assert page.ending.code == "FC1"
@@ -198,10 +200,10 @@ def test_known_pairs_are_checked(begin):
         page = person.send(**(form | swapped))
     assert page.kind == "revise"
     assert person.until("questionnaire").questions[0].name == "liked"
-    page = person.send(liked=["ratio", "preference", "none such"], feedback=" Thanks ")
+    page = person.send(liked=["ratio", "preference"], feedback=" Thanks ")
     assert page.kind == "done"
     assert dict(study.rows(sa.select(closing.c.name, closing.c.answer))) == {
-        "liked": ["ratio", "preference"],
+        "liked": ["preference", "ratio"],
         "feedback": ["Thanks"],
     }
 

@@ -214,7 +214,7 @@ def _comment(session: Session, sight: Sight, impression: float) -> dict[str, str
 def _questionnaire(session: Session, sight: Sight) -> Reply:
     form = {}
     for name, choices in sight.closing:
-        form[name] = choices[int(session.rng.integers(len(choices)))] if choices else "Thank you."
+        form[name] = choices[int(session.rng.integers(len(choices)))]
     return Reply(form, 0)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,11 +20,10 @@ Form = Mapping[str, tuple[str, ...]]
 
 
 class NotTaken(Exception):
-    """An answer that is asked for again, with the sentence for the assessor and the reason for the team."""
+    """An answer that is asked for again: the sentence for the assessor, the reason for the team, the form's field."""
 
-    def __init__(self, said: str, reason: str) -> None:
-        self.said = said
-        self.reason = reason
+    def __init__(self, said: str, reason: str, field: str = "") -> None:
+        self.said, self.reason, self.field = said, reason, field
         super().__init__(reason)
 
 
@@ -50,21 +50,28 @@ def first(form: Form, name: str) -> str:
     return form.get(name, ("",))[0]
 
 
+@contextmanager
+def about(served: Served, name: str) -> Iterator[None]:
+    """What is refused while this field is read is told as this field's problem."""
+    try:
+        yield
+    except Refused as refused:
+        raise NotTaken(refused.said(served.texts), refused.key, name) from None
+
+
 def read_answer(served: Served, scale: Scale | None, form: Form) -> Answer:
     """The answer in a form, or :class:`NotTaken`."""
     names = ["value"] if scale else ["preferred", "absolute", "left_score", "right_score"]
     typed = {name: list(form[name]) for name in (*names, "comment") if name in form}
-    try:
-        if scale is not None:
+    if scale is not None:
+        with about(served, "value"):
             columns: dict[str, Any] = {"value": scale.read(first(form, "value"))}
-        else:
-            columns = _read_pair(served, served.questions or Questions(), form)
-    except Refused as refused:
-        raise NotTaken(refused.said(served.texts), refused.key) from None
+    else:
+        columns = _read_pair(served, served.questions or Questions(), form)
     comment = first(form, "comment").strip() or None
     least = served.study.checks.comment
     if least:
-        _pass(served, Comment(least)(comment))
+        _pass(served, Comment(least)(comment), "comment")
     return Answer(columns, typed, comment)
 
 
@@ -74,12 +81,19 @@ def _read_pair(served: Served, questions: Questions, form: Form) -> dict[str, An
     scores: tuple[float | None, float | None] = (None, None)
     for question in questions.asked:
         if isinstance(question, Preference):
-            preferred = question.read(first(form, "preferred"))
+            with about(served, "preferred"):
+                preferred = question.read(first(form, "preferred"))
         elif isinstance(question, Absolute):
-            relevant = question.read(first(form, "absolute"), preferred)
-        elif isinstance(question, Ratio):
-            scores = question.read(first(form, "left_score")), question.read(first(form, "right_score"))
-    _pass(served, PairAgrees()(preferred, relevant, scores))
+            with about(served, "absolute"):
+                relevant = question.read(first(form, "absolute"), preferred)
+        else:
+            scores = (
+                _read_score(served, question, form, "left_score"),
+                _read_score(served, question, form, "right_score"),
+            )
+    verdict = PairAgrees()(preferred, relevant, scores)
+    side = next((value for name, value in verdict.values if name in ("side", "preferred")), "left")
+    _pass(served, verdict, "right_score" if side == "right" else "left_score")
     return {
         "preferred": preferred,
         "left_relevant": relevant[0],
@@ -89,9 +103,14 @@ def _read_pair(served: Served, questions: Questions, form: Form) -> dict[str, An
     }
 
 
-def _pass(served: Served, verdict: Verdict) -> None:
+def _read_score(served: Served, question: Ratio, form: Form, name: str) -> float:
+    with about(served, name):
+        return question.read(first(form, name))
+
+
+def _pass(served: Served, verdict: Verdict, name: str) -> None:
     if not verdict:
-        raise NotTaken(verdict.said(served.texts), verdict.reason)
+        raise NotTaken(verdict.said(served.texts), verdict.reason, name)
 
 
 def read_visit(form: Form, elapsed: float) -> Visit:

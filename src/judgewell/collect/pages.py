@@ -42,7 +42,7 @@ Answers to POST /work
   accepted       303 to /work; with X-Fragment 200 and the next page's inside
   already done   the same step sent twice, from another tab, or late: nothing is stored again; as accepted, and the page
                  is the one the assessor is on
-  refused        422 and the same page with `problem` (a sentence for the assessor) and what was typed
+  refused        422 and the same page with `problem` (a sentence for the assessor), its field and what was typed
   no session or a forged step   403 with page `Trouble`
   too large      413 with page `Trouble`;  too many requests 429;  the database away or full: 503, nothing was stored
                  and the same request may be sent again (Retry-After says when)
@@ -148,13 +148,18 @@ class PairQuestion:
 
 @dataclass(frozen=True)
 class ClosingQuestion:
-    """A question of the closing questionnaire: choose one, choose several, or write."""
+    """A question of the closing questionnaire: choose one, choose several, write, or type a number.
+
+    The choices of a `scale` are its points in order. `key` is that of a field; choices have their own.
+    """
 
     name: str
     question: str
-    kind: Literal["one", "several", "text"]
+    kind: Literal["choice", "several", "text", "number", "scale"]
     choices: tuple[Choice, ...] = ()
     needed: bool = False
+    longest: int = 5_000
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -169,16 +174,21 @@ class Ending:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """What all pages have. `words` are the fixed words of every page, by their key without `page.`."""
+    """What all pages have. `words` are the fixed words of every page, by their key without `page.`.
+
+    `problem` says why an answer was not taken, `problem_field` is the form's field it is about.
+    """
 
     kind: ClassVar[str]
     study: str
     language: str
+    direction: str = "ltr"
     step: str
     words: Mapping[str, str]
     title: str = ""
     notice: str = ""
     problem: str = ""
+    problem_field: str = ""
     typed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alive_every: int = 0
 
@@ -326,12 +336,13 @@ class Stopped(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class ComeBack(Page):
-    """All work is in other hands just now; `minutes` says when to look again."""
+    """All work is in other hands just now; `minutes` says when to look again, `ending` is what was earned before."""
 
     kind: ClassVar[str] = "come_back"
     text: Markup
     minutes: int
     again: str
+    ending: Ending = Ending()  # noqa: RUF009
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,8 @@ from judgewell.collect.schema import documents, items, study, topics, units
 from judgewell.collect.store import Clock
 from judgewell.errors import InputError
 from judgewell.study.checks import KnownOrder, LeastTime
-from judgewell.study.model import QuestionSection, Study
+from judgewell.study.closing import Choice, ClosingQuestion
+from judgewell.study.model import QuestionSection, QuizPair, Study
 from judgewell.study.scales import Questions, Scale
 from judgewell.study.texts import Catalogue
 
@@ -105,8 +106,10 @@ class Served:
         return self.study.study.title or self.study.study.name
 
     @cached_property
-    def language(self) -> str:
-        return "en" if self.say("language") == "English" else "und"
+    def marks(self) -> dict[str, Any]:
+        """What all pages have: whose they are, in which language, and their fixed words."""
+        marks = {"language": self.texts.code, "direction": self.texts.direction}
+        return {"study": self.title, "words": self.words, **marks}
 
     @cached_property
     def words(self) -> Mapping[str, str]:
@@ -139,6 +142,21 @@ class Served:
     def least_time(self) -> LeastTime | None:
         seconds = self.study.checks.least_seconds
         return LeastTime(seconds) if seconds > 0 else None
+
+    @cached_property
+    def closing(self) -> tuple[ClosingQuestion, ...]:
+        """The closing questionnaire: the study's own, or which questions about pairs were liked and a free word."""
+        own = self.study.questionnaire.questions
+        if own is not None:
+            return tuple(section.asked() for section in own)
+        asked = self.questions.asked if self.questions else ()
+        liked = tuple(Choice(question.kind, self.say(question.question)) for question in asked)
+        both = [ClosingQuestion("liked", self.say("end.liked"), "several", liked)] if len(liked) > 1 else []
+        return (*both, ClosingQuestion("feedback", self.say("end.feedback"), "text"))
+
+    def quiz_pairs(self, topic: str) -> list[QuizPair]:
+        """The pairs with a clear answer that come before a topic."""
+        return self.study.checks.quiz.pairs(topic) if self.study.checks.quiz else []
 
     def questions_about(self, topic: str) -> list[QuestionSection]:
         """The comprehension questions of a topic."""

@@ -12,32 +12,39 @@ from markupsafe import Markup
 
 from judgewell.collect import pages
 from judgewell.collect.answers import current_answer
-from judgewell.collect.assign import ALIVE_EVERY, outlook
+from judgewell.collect.asking import closing_questions, digits, pair_questions, scale_input, side_choices, with_keys
+from judgewell.collect.assign import ALIVE_EVERY, outlook, waits_for_pause
+from judgewell.collect.platforms.endings import best_ending, ending
 from judgewell.collect.served import Served, as_html
 from judgewell.collect.state import State
 from judgewell.collect.tokens import step_token
 from judgewell.study.chance import generator
 from judgewell.study.numbers import shown
-from judgewell.study.scales import Absolute, Preference, Questions, Scale
+from judgewell.study.scales import Questions, Scale
 
 Typed = Mapping[str, tuple[str, ...]]
 Common = dict[str, Any]
 
-KEYS = "123456789"
-
 
 def page_of(
-    connection: sa.Connection, served: Served, state: State, *, problem: str = "", typed: Typed | None = None
+    connection: sa.Connection,
+    served: Served,
+    state: State,
+    *,
+    problem: str = "",
+    field: str = "",
+    typed: Typed | None = None,
 ) -> pages.Page:
-    """The page an assessor is on; `problem` and `typed` where an answer was not taken."""
-    notice = state.scratch.get("notice")
+    """The page an assessor is on; `problem`, the `field` it is about and `typed` where an answer was not taken.
+
+    A problem of the step before (a wrong answer that counted as a try) and a notice are in the scratch.
+    """
     common: Common = {
-        "study": served.title,
-        "language": served.language,
+        **served.marks,
         "step": step_token(served.secret, state.assessor, state.turn),
-        "words": served.words,
-        "problem": problem,
-        "notice": notice or "",
+        "problem": problem or state.scratch.get("problem", ""),
+        "problem_field": field or state.scratch.get("problem_field", ""),
+        "notice": state.scratch.get("notice") or "",
         "alive_every": ALIVE_EVERY if state.holding and state.holding.state in ("live", "expired", "late") else 0,
     }
     if typed is not None:
@@ -47,9 +54,7 @@ def page_of(
 
 def trouble(served: Served, key: str) -> pages.Trouble:
     """A page for somebody we do not know, or cannot serve just now."""
-    return pages.Trouble(
-        study=served.title, language=served.language, step="", words=served.words, text=served.show(f"trouble.{key}")
-    )
+    return pages.Trouble(**served.marks, step="", text=served.show(f"trouble.{key}"))
 
 
 def scale_of(served: Served, state: State) -> Scale | None:
@@ -80,14 +85,20 @@ def _consent(connection: sa.Connection, served: Served, state: State, common: Co
 
 
 def _waiting(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
-    """No work left where that is true; else when to come back."""
-    now = served.clock()
-    wait = outlook(connection, served, state, now)
+    """No work left where that is true; else when to come back. Whoever has done work before keeps its code."""
+    wait = outlook(connection, served, state, served.clock())
+    reached = best_ending(connection, state.assessor)
     if wait is None:
-        return pages.NoWork(**common, text=served.show("end.no_work"), ending=pages.Ending())
+        earned = ending(connection, served, state.assessor, reached)
+        return pages.NoWork(**common, text=served.show(f"end.{reached}"), ending=earned)
     minutes = max(1, ceil(wait / 60))
-    text = served.show("end.come_back", minutes=minutes)
-    return pages.ComeBack(**common, text=text, minutes=minutes, again=served.say("page.again"))
+    return pages.ComeBack(
+        **common,
+        text=served.show("end.come_back", minutes=minutes),
+        minutes=minutes,
+        again=served.say("page.again"),
+        ending=pages.Ending() if reached == "no_work" else ending(connection, served, state.assessor, reached),
+    )
 
 
 def _instructions(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
@@ -165,9 +176,8 @@ def _unit_progress(served: Served, state: State) -> pages.Progress | None:
 
 def _comprehension(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
     question = served.questions_about(state.held.topic)[state.position - 1]
-    choices = tuple(
-        pages.Choice(str(number), answer, key=_key(number)) for number, answer in enumerate(question.answers, start=1)
-    )
+    numbered = enumerate(question.answers, start=1)
+    choices = with_keys(tuple(pages.Choice(str(number), answer) for number, answer in numbered), digits())
     return pages.Comprehension(
         **common,
         title=served.say("comprehension.title"),
@@ -180,7 +190,7 @@ def _comprehension(connection: sa.Connection, served: Served, state: State, comm
 
 def _quiz(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
     section, topic = served.study.checks.quiz, state.held.topic
-    pairs = [pair for pair in section.pair if pair.topic in (None, topic)] if section else []
+    pairs = served.quiz_pairs(topic)
     pair = pairs[state.position - 1]
     needed = section.check(topic).needed if section else 0
     return pages.QuizPair(
@@ -191,20 +201,13 @@ def _quiz(connection: sa.Connection, served: Served, state: State, common: Commo
         left=pages.Document(served.say("page.document_left"), "", pair.left),
         right=pages.Document(served.say("page.document_right"), "", pair.right),
         question=served.say("pair.preference.question"),
-        choices=_sides(served, ("left", "right")),
+        choices=with_keys(side_choices(served, ("left", "right")), digits()),
         progress=_progress(served, state.position, len(pairs)),
     )
 
 
 def _progress(served: Served, position: int, total: int) -> pages.Progress:
     return pages.Progress(position, total, served.say("page.progress", position=position, total=total))
-
-
-def _sides(served: Served, sides: tuple[str, ...]) -> tuple[pages.Choice, ...]:
-    return tuple(
-        pages.Choice(side, served.say(f"pair.preference.{side}"), key=_key(number))
-        for number, side in enumerate(sides, start=1)
-    )
 
 
 def _judge(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
@@ -234,7 +237,7 @@ def _judge(connection: sa.Connection, served: Served, state: State, common: Comm
     scale = scale_of(served, state)
     if scale is not None:
         document = replace(served.document(connection, item.doc), label=served.words["document"])
-        asked = served.once(("scale", state.held.scale), lambda: _scale_input(served, scale))
+        asked = served.once(("scale", state.held.scale), lambda: scale_input(served, scale))
         return pages.DocumentPage(**shared, document=document, scale=asked)
     sides = {"left": item.doc, "right": item.other or item.doc}
     both: Common = {}
@@ -243,7 +246,7 @@ def _judge(connection: sa.Connection, served: Served, state: State, common: Comm
         label = served.words[f"document_{side}"]
         mark = served.words["document_new"] if new else ""
         both[side] = replace(served.document(connection, number), label=label, new=new, mark=mark)
-    return pages.PairPage(**shared, **both, questions=served.once("pairs", lambda: _pair_questions(served)))
+    return pages.PairPage(**shared, **both, questions=served.once("pairs", lambda: pair_questions(served)))
 
 
 def may_go_back(served: Served, state: State) -> bool:
@@ -251,72 +254,12 @@ def may_go_back(served: Served, state: State) -> bool:
     return served.study.work.going_back or state.held.revisions > 0
 
 
-def _scale_input(served: Served, scale: Scale) -> pages.ScaleInput:
-    choices = tuple(
-        pages.Choice(level.key, level.name, level.about, _key(number)) for number, level in enumerate(scale.choices, 1)
-    )
-    ends = scale.wording if scale.widget != "choice" else {}
-    return pages.ScaleInput(
-        widget=scale.widget,
-        question=served.say(scale.question, **scale.wording),
-        instructions=served.show(scale.instructions, **scale.wording),
-        choices=choices,
-        low=ends.get("low", ""),
-        high=ends.get("high", ""),
-        untouched=served.say("scale.s100.untouched") if scale.widget == "slider" else "",
-    )
-
-
-def _pair_questions(served: Served) -> tuple[pages.PairQuestion, ...]:
-    found = []
-    for question in (served.questions or Questions()).asked:
-        fields: tuple[str, ...] = ("left_score", "right_score")
-        labels: tuple[str, ...] = ()
-        choices: tuple[pages.Choice, ...] = ()
-        if isinstance(question, Preference):
-            fields, choices = ("preferred",), _sides(served, question.choices)
-        elif isinstance(question, Absolute):
-            fields, choices = ("absolute",), _relevant_choices(served)
-        else:
-            labels = (served.say("pair.ratio.left"), served.say("pair.ratio.right"))
-        found.append(
-            pages.PairQuestion(
-                kind=question.kind,  # type: ignore[arg-type]
-                question=served.say(question.question),
-                instructions=served.show(question.instructions),
-                fields=fields,
-                labels=labels,
-                choices=choices,
-            )
-        )
-    return tuple(found)
-
-
-def _relevant_choices(served: Served) -> tuple[pages.Choice, ...]:
-    """None, one or both where the preferred one is known; else the sides by name."""
-    asked = (served.questions or Questions()).asked
-    strict = any(isinstance(question, Preference) and not question.ties for question in asked)
-    names = ("none", "one", "both") if strict else ("none", "left", "right", "both")
-    return tuple(pages.Choice(name, served.say(f"pair.absolute.{name}")) for name in names)
-
-
 def _revise(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
     return pages.Revise(**common, text=served.show("check.revise"))
 
 
-def closing_questions(served: Served) -> tuple[pages.ClosingQuestion, ...]:
-    """The closing questionnaire: which of several questions about pairs were liked, and a free word."""
-    found = []
-    asked = served.questions.asked if served.questions else ()
-    if len(asked) > 1:
-        choices = tuple(pages.Choice(question.kind, served.say(question.question)) for question in asked)
-        found.append(pages.ClosingQuestion("liked", served.say("end.liked"), "several", choices))
-    found.append(pages.ClosingQuestion("feedback", served.say("end.feedback"), "text"))
-    return tuple(found)
-
-
 def _questionnaire(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
-    return pages.Questionnaire(**common, questions=closing_questions(served))
+    return pages.Questionnaire(**common, questions=served.once("closing", lambda: closing_questions(served)))
 
 
 def _done(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
@@ -324,40 +267,29 @@ def _done(connection: sa.Connection, served: Served, state: State, common: Commo
     return pages.Done(
         **common,
         text=served.show("end.completed_more" if more else "end.completed"),
-        ending=_ending(served, "completed"),
+        ending=ending(connection, served, state.assessor, "completed"),
         more=served.say("page.continue") if more else "",
     )
 
 
 def _stopped(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
-    ending = state.scratch.get("ending", "failed_quality")
+    how = state.scratch.get("ending", "failed_quality")
     last = "keep_stopped" in state.scratch
     more = not last and outlook(connection, served, state, served.clock()) is not None
-    key = "failed_quality" if ending == "failed_quality" else "failed_comprehension"
+    earned = best_ending(connection, state.assessor) == "completed"  # an earlier unit's code is not lost by a later one
+    key = "failed_quality" if how == "failed_quality" else "failed_comprehension"
     return pages.Stopped(
         **common,
         text=served.show(f"end.{key}"),
-        ending=_ending(served, key),
+        ending=ending(connection, served, state.assessor, "completed" if earned else key),
         more=served.say("page.again") if more else "",
     )
 
 
 def _declined(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
-    return pages.Stopped(**common, text=served.show("end.no_consent"), ending=_ending(served, "no_consent"))
-
-
-def _ending(served: Served, key: str) -> pages.Ending:
-    """The code for this way of ending, and the link that carries it; nothing where there is no code."""
-    platform = served.study.platform
-    code: str = getattr(platform.codes, key)
-    if not code:
-        return pages.Ending()
-    link = "" if platform.kind == "invite" else platform.return_link.replace("{code}", code)
-    return pages.Ending(code, served.show("end.code", code=code), link, served.say("end.return_link") if link else "")
-
-
-def _key(number: int) -> str:
-    return KEYS[number - 1] if number <= len(KEYS) else ""
+    return pages.Stopped(
+        **common, text=served.show("end.no_consent"), ending=ending(connection, served, state.assessor, "no_consent")
+    )
 
 
 _PAGES: dict[str, Callable[[sa.Connection, Served, State, Common], pages.Page]] = {

@@ -13,17 +13,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from judgewell.collect import pages
-from judgewell.collect.answers import Form, NotTaken, first, keep, read_answer, read_visit, standing_answers
-from judgewell.collect.assign import close, come, reserve
+from judgewell.collect.answers import Form, NotTaken, about, first, keep, read_answer, read_visit, standing_answers
+from judgewell.collect.assign import close, come, outlook, reserve
 from judgewell.collect.schema import assessors, closing, reservations, study, units
 from judgewell.collect.served import Served
-from judgewell.collect.show import closing_questions, may_go_back, page_of, practice_lines, scale_of
+from judgewell.collect.show import may_go_back, page_of, practice_lines, scale_of
 from judgewell.collect.state import State, judge, load, log, move
 from judgewell.study.checks import KnownPairs, Verdict
-from judgewell.study.numbers import Refused
 from judgewell.study.scales import Magnitude
-
-LONGEST_TEXT = 5_000  # characters of a closing answer
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,8 @@ def take(connection: sa.Connection, served: Served, assessor: int, turn: int, fo
         new = _HANDLERS[state.stage](step)
     except NotTaken as problem:
         log(connection, state, now, "not taken", state.position or None, reason=problem.reason)
-        return Taken(page_of(connection, served, state, problem=problem.said, typed=form), "not taken")
+        page = page_of(connection, served, state, problem=problem.said, field=problem.field, typed=form)
+        return Taken(page, "not taken")
     if new.stage != state.stage:  # the unit in hand may be another, or changed
         new = load(connection, served, assessor) or new
     return Taken(page_of(connection, served, new), "waiting" if new.stage == "waiting" else "taken")
@@ -120,10 +118,8 @@ def _practice(step: Step) -> State:
     section, scratch = step.served.study.checks.practice, step.state.scratch
     if section is None:
         return step.go("topic")
-    try:
+    with about(step.served, "value"):
         number = Magnitude().read(first(step.form, "value"))
-    except Refused as refused:
-        raise NotTaken(refused.said(step.served.texts), refused.key) from None
     lines, numbers = practice_lines(step.served, step.state), [*scratch["numbers"], number]
     log(step.connection, step.state, step.now, "practice", step.state.position, number=number)
     if len(numbers) < len(lines):
@@ -152,8 +148,8 @@ def _topic(step: Step) -> State:
 
 
 def _after_comprehension(step: Step, notice: str = "") -> State:
-    quiz, topic = step.served.study.checks.quiz, step.state.held.topic
-    pairs = [pair for pair in quiz.pair if pair.topic in (None, topic)] if quiz else []
+    topic = step.state.held.topic
+    pairs = step.served.quiz_pairs(topic)
     passed = step.state.scratch.get("keep_quiz", [])
     own = topic if any(pair.topic for pair in pairs) else ""
     if pairs and own not in passed:
@@ -166,7 +162,7 @@ def _comprehension(step: Step) -> State:
     check = asked[step.state.position - 1].check()
     typed = first(step.form, "choice")
     if not (typed.isascii() and typed.isdigit() and len(typed) < 4 and 1 <= int(typed) <= len(check.answers)):
-        raise NotTaken(step.served.say("refused.no_choice", choices=", ".join(check.answers)), "no choice")
+        raise NotTaken(step.served.say("refused.no_choice", choices=", ".join(check.answers)), "no choice", "choice")
     chosen = [*step.state.scratch["chosen"], int(typed)]
     verdict = check(chosen)
     step.verdict("comprehension", len(chosen), verdict)
@@ -175,7 +171,8 @@ def _comprehension(step: Step) -> State:
     if verdict:
         return _after_comprehension(step, step.served.say("comprehension.passed"))
     if verdict.again:
-        return step.go("comprehension", step.state.position, chosen=chosen, notice=verdict.said(step.served.texts))
+        told = {"problem": verdict.said(step.served.texts), "problem_field": "choice"}
+        return step.go("comprehension", step.state.position, chosen=chosen, **told)
     return _stop(step, "failed_comprehension", verdict, last=False)
 
 
@@ -184,7 +181,7 @@ def _quiz(step: Step) -> State:
     side = first(step.form, "preferred")
     if section is None or side not in ("left", "right"):
         choices = ", ".join(step.served.say(f"side.{name}") for name in ("left", "right"))
-        raise NotTaken(step.served.say("refused.no_choice", choices=choices), "no choice")
+        raise NotTaken(step.served.say("refused.no_choice", choices=choices), "no choice", "preferred")
     check, sides = section.check(topic), [*step.state.scratch["sides"], side]
     log(step.connection, step.state, step.now, "quiz", step.state.position, preferred=side)
     if len(sides) < len(check.right):
@@ -238,7 +235,17 @@ def _finish(step: Step) -> State:
     # Too little time alone is never held against anybody; its verdict is kept.
     close(step.connection, state, step.now, "completed")
     count = int(state.scratch.get("keep_units", 0)) + 1
-    return step.go("done" if count > 1 else "questionnaire", keep_units=count)
+    return step.go("questionnaire" if _asks(step, count) else "done", keep_units=count)
+
+
+def _asks(step: Step, units_done: int) -> bool:
+    """Whether the closing questionnaire follows this unit."""
+    questionnaire = step.served.study.questionnaire
+    if questionnaire.questions == []:
+        return False
+    if questionnaire.when == "last":
+        return outlook(step.connection, step.served, step.state, step.now) is None
+    return units_done == 1 or questionnaire.when == "each"
 
 
 def _final_verdicts(step: Step) -> dict[str, Verdict]:
@@ -266,15 +273,13 @@ def _revise(step: Step) -> State:
 
 
 def _questionnaire(step: Step) -> State:
-    for question in closing_questions(step.served):
-        allowed = {choice.value for choice in question.choices}
-        answers = [text.strip()[:LONGEST_TEXT] for text in step.form.get(question.name, ()) if text.strip()]
-        if question.choices:
-            answers = [text for text in dict.fromkeys(answers) if text in allowed]
-        if question.needed and not answers:
-            raise NotTaken(step.served.say("refused.no_choice", choices=question.question), "no choice")
-        row = {"assessor": step.state.assessor, "reservation": step.state.held.number, "name": question.name}
-        step.connection.execute(sa.insert(closing), {**row, "answer": answers, "at": step.now})
+    given = {}
+    for question in step.served.closing:
+        with about(step.served, question.name):
+            given[question.name] = question.read(step.form.get(question.name, ()))
+    row = {"assessor": step.state.assessor, "reservation": step.state.held.number, "at": step.now}
+    told = [{**row, "name": name, "answer": answer} for name, answer in given.items()]
+    step.connection.execute(sa.insert(closing), told)
     return step.go("done")
 
 

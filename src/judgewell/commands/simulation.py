@@ -291,8 +291,7 @@ def _seen(connection: sa.Connection, hall: _Hall, number: int, page: pages.Page)
         case pages.Judging():
             return _document_or_pair(connection, hall, _place(connection, number), page)
         case pages.Questionnaire():
-            asked_last = ((one.name, tuple(choice.value for choice in one.choices)) for one in page.questions)
-            return Sight(page.kind, closing=tuple(asked_last))
+            return Sight(page.kind, closing=tuple((one.name, one.examples) for one in hall.served.closing))
         case pages.Done() | pages.Stopped():
             return Sight(page.kind, more=bool(page.more))
         case pages.ComeBack():

@@ -12,8 +12,9 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from judgewell.errors import InputError
-from judgewell.study.model import Section, Study
+from judgewell.study.model import Study
 from judgewell.study.places import Place, line_of, places
+from judgewell.study.section import Section
 
 DESIGNS = ("units", "templates", "groups")
 

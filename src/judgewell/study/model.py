@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from judgewell.errors import InputError
 from judgewell.study.checks import CommentReview, Comprehension, KnownOrder, PracticeLines, Quiz
+from judgewell.study.closing import Questionnaire
+from judgewell.study.platform import Platform
 from judgewell.study.scales import (
     FOUR_LEVELS,
     PAIR_QUESTIONS,
@@ -22,23 +23,8 @@ from judgewell.study.scales import (
     Questions,
     Scale,
 )
+from judgewell.study.section import Section, many, setting, valid
 from judgewell.study.templates import documents_needed
-
-
-def setting(about: str, default: Any = ..., **rules: Any) -> Any:
-    """A setting: what it is for, its default and its limits; the text is the cure when a value breaks a rule."""
-    return Field(default, description=about, **rules)
-
-
-def many(value: Any) -> Any:
-    """One where several may stand: a lone table or text is a list of one."""
-    return [value] if isinstance(value, dict | str) else value
-
-
-class Section(BaseModel):
-    """A table of the study file; unknown settings are mistakes, and nothing is converted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class About(Section):
@@ -123,7 +109,7 @@ class OrdinalSection(ScaleSection):
     @field_validator("levels")
     @classmethod
     def _rising(cls, levels: list[LevelSection]) -> list[LevelSection]:
-        _valid(_ordinal, levels)
+        valid(_ordinal, levels)
         return levels
 
     def scale(self) -> Scale:
@@ -146,7 +132,7 @@ class BoundedSection(ScaleSection):
 
     @model_validator(mode="after")
     def _apart(self) -> BoundedSection:
-        _valid(self.scale)
+        valid(self.scale)
         return self
 
     def scale(self) -> Scale:
@@ -215,14 +201,14 @@ class Groups(Section):
     @field_validator("questions")
     @classmethod
     def _once(cls, questions: list[str]) -> list[str]:
-        _valid(_questions, questions, False)
+        valid(_questions, questions, False)
         return questions
 
     @model_validator(mode="after")
     def _possible(self) -> Groups:
         from judgewell.study.graphs import check_group
 
-        _valid(check_group, self.documents, self.partners)
+        valid(check_group, self.documents, self.partners)
         return self
 
     def asked(self) -> Questions:
@@ -244,7 +230,7 @@ class PracticeSection(Section):
 
     @model_validator(mode="after")
     def _different(self) -> PracticeSection:
-        _valid(self.check)
+        valid(self.check)
         return self
 
     def check(self) -> PracticeLines:
@@ -260,7 +246,7 @@ class QuestionSection(Section):
 
     @model_validator(mode="after")
     def _answerable(self) -> QuestionSection:
-        _valid(self.check)
+        valid(self.check)
         return self
 
     def check(self) -> Comprehension:
@@ -280,7 +266,11 @@ class QuizSection(Section):
 
     def check(self, topic: str | None = None) -> Quiz:
         """The quiz of a topic: its own pairs and those for all topics."""
-        return Quiz(tuple(pair.better for pair in self.pair if pair.topic in (None, topic)), self.pass_mark)
+        return Quiz(tuple(pair.better for pair in self.pairs(topic)), self.pass_mark)
+
+    def pairs(self, topic: str | None) -> list[QuizPair]:
+        """A topic's own pairs and those for all topics."""
+        return [pair for pair in self.pair if pair.topic in (None, topic)]
 
 
 class ReviewSection(Section):
@@ -289,7 +279,7 @@ class ReviewSection(Section):
 
     @model_validator(mode="after")
     def _decidable(self) -> ReviewSection:
-        _valid(self.check)
+        valid(self.check)
         return self
 
     def check(self) -> CommentReview:
@@ -327,43 +317,8 @@ class Pay(Section):
     seconds: float = setting("the seconds one judgment is expected to take", 60.0, gt=0)
     overhead: float = setting("the seconds a unit takes besides (reading the topic, checks)", 60.0, ge=0)
     lost: float = setting("the share of units expected to be lost and done again", 0.0, ge=0, lt=1)
-
-
-class Codes(Section):
-    completed: str = setting("the code for work that is done", "")
-    no_consent: str = setting("the code for those who do not take part", "")
-    failed_comprehension: str = setting("the code for those who did not understand the topic", "")
-    failed_quality: str = setting("the code for work that failed the checks", "")
-
-
-class Platform(Section):
-    kind: Literal["invite", "prolific", "panel"] = setting("where assessors come from", "invite")
-    assessor: str = setting("the address's parameter with the assessor's id", "PROLIFIC_PID")
-    session: str = setting("the address's parameter with the submission's id", "SESSION_ID")
-    study: str = setting("the address's parameter with the study's id", "STUDY_ID")
-    return_link: str = setting(
-        "where assessors go at the end, with {code} for the code",
-        "https://app.prolific.com/submissions/complete?cc={code}",
-    )
-    codes: Codes = setting("the codes for the ways in which it can end", Codes())
-    token: str = setting("the address's parameter with a signed token; empty where there is none", "")
-    keys: str = setting("file or https address of the keys that tokens are signed with", "")
-    audience: str = setting("whom the tokens must be made for", "")
-
-    @field_validator("return_link")
-    @classmethod
-    def _safe(cls, link: str) -> str:
-        if not link.startswith("https://") or "{code}" not in link:
-            raise ValueError("must begin with https:// and hold {code}")
-        return link
-
-    @model_validator(mode="after")
-    def _complete(self) -> Platform:
-        if self.kind != "invite" and not self.codes.completed:
-            raise ValueError(f"{self.kind} needs codes.completed, the code that says the work is done")
-        if self.token and not (self.keys and self.audience):
-            raise ValueError("a signed token needs keys and audience to be checked against")
-        return self
+    covered: int = setting("the units of one assessor that the platform's own reward pays for", 1, ge=0)
+    bonus: float | None = setting("what each further unit pays as a bonus; the unit's amount when left out", None, ge=0)
 
 
 class Study(Section):
@@ -381,6 +336,7 @@ class Study(Section):
     groups: Groups | None = setting("a design with pairs of documents", None)
     double: Double | None = setting("second judgments for a share of the documents", None)
     checks: Checks = Checks()
+    questionnaire: Questionnaire = setting("a few questions when the work is done", Questionnaire())
     work: Work = Work()
     pay: Pay = Pay()
     platform: Platform = Platform()
@@ -397,11 +353,3 @@ def _ordinal(levels: list[LevelSection]) -> Ordinal:
 
 def _questions(kinds: Sequence[str], ties: bool) -> Questions:
     return Questions(tuple(Preference(ties) if kind == "preference" else PAIR_QUESTIONS[kind]() for kind in kinds))
-
-
-def _valid(make: Any, *values: Any) -> None:
-    """Make a value whose own rules are the section's rules; a broken one is told in its words."""
-    try:
-        make(*values)
-    except InputError as error:
-        raise ValueError(str(error)) from None

@@ -11,12 +11,12 @@ from judgewell.errors import InputError
 # The parts of the study file for each kind, in order; every part is a file of the package's folder `starter`.
 _DOOR = ("checks", "question")
 KINDS: dict[str, tuple[str, ...]] = {
-    "magnitude": ("head", "known", "magnitude", "units", *_DOOR, "practice", "tail"),
-    "ordinal": ("head", "known", "ordinal", "units", *_DOOR, "tail"),
-    "binary": ("head", "known", "binary", "units", *_DOOR, "tail"),
-    "s100": ("head", "known", "s100", "units", *_DOOR, "tail"),
-    "pairs": ("head", "known", "pairs", "quiz", "question", "tail"),
-    "templates": ("head", "templates", *_DOOR, "practice", "tail"),
+    "magnitude": ("head", "known", "magnitude", "units", *_DOOR, "practice", "questionnaire", "tail"),
+    "ordinal": ("head", "known", "ordinal", "units", *_DOOR, "questionnaire", "tail"),
+    "binary": ("head", "known", "binary", "units", *_DOOR, "questionnaire", "tail"),
+    "s100": ("head", "known", "s100", "units", *_DOOR, "questionnaire", "tail"),
+    "pairs": ("head", "known", "pairs", "quiz", "question", "liked", "tail"),
+    "templates": ("head", "templates", *_DOOR, "practice", "questionnaire", "tail"),
 }
 FILES = ("topics.txt", "documents.jsonl", "grades.qrels", "pool.csv")
 

@@ -21,6 +21,10 @@ from judgewell.errors import InputError
 from judgewell.study.places import places
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+# A language, and where needed its script, region and variants: de, pt-BR, zh-Hant, sr-Latn-RS (BCP 47).
+TAG = re.compile(r"[a-z]{2,3}(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|[0-9]{3}))?(?:-[A-Za-z0-9]{5,8})*")
+FROM_THE_RIGHT = {"ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"}
+RIGHT_SCRIPTS = {"Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"}
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,22 @@ class Catalogue:
             return str(values[match[1]])
 
         return PLACEHOLDER.sub(value, self.texts[key]).strip()
+
+    @property
+    def code(self) -> str:
+        """The language's tag for browsers and screen readers; `und` where a translation does not say it."""
+        if "language_code" in self.own:
+            return self.texts["language_code"]
+        return "en" if self.texts.get("language") == "English" else "und"
+
+    @property
+    def direction(self) -> str:
+        """ltr or rtl: as the translation says, or as its language is written."""
+        if "direction" in self.own:
+            return self.texts["direction"]
+        language, *more = self.code.split("-")
+        script = next((part.title() for part in more if len(part) == 4 and part.isalpha()), None)
+        return "rtl" if (script in RIGHT_SCRIPTS if script else language in FROM_THE_RIGHT) else "ltr"
 
     def names(self, key: str) -> frozenset[str]:
         """The names in braces that a text needs."""
@@ -81,7 +101,16 @@ def catalogue(source: str, file: str | Path | None = None) -> Catalogue:
             raise InputError(
                 f"the text {key} cannot use {{{strange[0]}}}", cure=f"it has {known}", file=file, line=line
             )
+        _refuse_marks(key, text, file, line)
     return Catalogue({**base.texts, **ours}, frozenset(ours))
+
+
+def _refuse_marks(key: str, text: str, file: str | Path | None, line: int | None) -> None:
+    """What browsers are told must be what they know."""
+    if key == "language_code" and not TAG.fullmatch(text):
+        raise InputError(f"{text!r} is not a language's tag", cure="such as de, pt-BR or ar", file=file, line=line)
+    if key == "direction" and text not in ("ltr", "rtl"):
+        raise InputError(f"the direction {text!r} is not known", cure="it is ltr or rtl", file=file, line=line)
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

@@ -117,6 +117,7 @@ MAGNITUDE = scale_input("magnitude", "number")
 BOUNDED = scale_input("bounded", "number", low="0", high="100")
 S100 = scale_input("s100", "slider", low="0", high="100")
 
+POINTS = ("1 very easy", "2", "3", "4", "5 very hard")
 SIDES = tuple(
     pages.Choice(side, SAY(f"pair.preference.{side}"), key=str(number))
     for number, side in enumerate(("left", "right"), 1)
@@ -128,7 +129,10 @@ def pair_questions() -> tuple[pages.PairQuestion, ...]:
         told = as_html(SAY(f"pair.{kind}.instructions"))
         return pages.PairQuestion(kind, SAY(f"pair.{kind}.question"), told, fields, **more)  # type: ignore[arg-type]
 
-    relevant = tuple(pages.Choice(name, SAY(f"pair.absolute.{name}")) for name in ("none", "one", "both"))
+    relevant = tuple(
+        pages.Choice(name, SAY(f"pair.absolute.{name}"), key=key)
+        for name, key in zip(("none", "one", "both"), "345", strict=True)
+    )
     return (
         asked("preference", ("preferred",), choices=SIDES),
         asked("absolute", ("absolute",), choices=relevant),
@@ -190,7 +194,7 @@ def before_work() -> dict[str, pages.Page]:
             unit_progress=pages.Progress(2, 4, "Task 2 of 4"),
         ),
         "comprehension": pages.Comprehension(
-            **common(title=SAY("comprehension.title"), problem=SAY("comprehension.failed")),
+            **common(title=SAY("comprehension.title"), problem=SAY("comprehension.failed"), problem_field="choice"),
             topic=TOPIC,
             text=as_html(SAY("comprehension.text")),
             question="Which document would this person like to find?",
@@ -220,17 +224,22 @@ def at_work() -> dict[str, pages.Page]:
         "bounded": document_page(BOUNDED, SHOP, revising=True, typed={"value": ("41.5",)}),
         "s100": document_page(S100),
         "s100_touched": document_page(S100, typed={"value": ("62",)}),
-        "refused": document_page(MAGNITUDE, problem=wrong, typed={"value": ("quite a lot",)}),
+        "refused": document_page(MAGNITUDE, problem=wrong, problem_field="value", typed={"value": ("quite a lot",)}),
         "html": document_page(ORDINAL, HTML),
         "empty": document_page(ORDINAL, pages.Document("Document", "", "", empty=True)),
         "pair": pair_page(),
         "pair_first": pair_page(first=True),
-        "pair_refused": pair_page(problem=SAY("check.ratio_against_preference", preferred="left"), revising=True),
+        "pair_refused": pair_page(
+            problem=SAY("check.ratio_against_preference", preferred="left"), problem_field="left_score", revising=True
+        ),
     }
 
 
 def after_work() -> dict[str, pages.Page]:
-    liked = tuple(pages.Choice(question.kind, question.question) for question in pair_questions())
+    asked = zip(pair_questions(), "123", strict=True)
+    liked = tuple(pages.Choice(question.kind, question.question, key=key) for question, key in asked)
+    points = tuple(pages.Choice(key, label, key=key) for key, label in zip("45678", POINTS, strict=True))
+    read = pages.Choice("all", "From beginning to end", key="9"), pages.Choice("some", "Here and there", key="A")
     link = "https://app.prolific.com/submissions/complete?cc=C1X2K9"
     code = pages.Ending("C1X2K9", as_html(SAY("end.code", code="C1X2K9")), link, SAY("end.return_link"))
     return {
@@ -239,9 +248,15 @@ def after_work() -> dict[str, pages.Page]:
             **common(),
             questions=(
                 pages.ClosingQuestion("liked", SAY("end.liked"), "several", liked),
-                pages.ClosingQuestion("reading", "How did you read?", "one", TWO, needed=True),
-                pages.ClosingQuestion("feedback", SAY("end.feedback"), "text"),
+                pages.ClosingQuestion("hard", "How hard was it?", "scale", points),
+                pages.ClosingQuestion("reading", "How did you read?", "choice", read, needed=True),
+                pages.ClosingQuestion("years", "For how many years have you searched the web?", "number", key="B"),
+                pages.ClosingQuestion("feedback", SAY("end.feedback"), "text", key="C"),
             ),
+        ),
+        "questionnaire_refused": pages.Questionnaire(
+            **common(problem=SAY("refused.answer_missing", question="What did you like?"), problem_field="liked"),
+            questions=(pages.ClosingQuestion("liked", "What did you like?", "several", liked, needed=True),),
         ),
         "done": pages.Done(**common(), text=as_html(SAY("end.completed_more")), ending=code, more=WORDS["continue"]),
         "stopped": pages.Stopped(

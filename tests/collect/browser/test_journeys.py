@@ -104,7 +104,7 @@ def test_a_refused_number_is_told_in_the_page_and_focus_goes_there(open_page, se
         page.locator("#value").fill(typed)
         page.locator("button[value=next]").click()
         page.locator("#problem", has_text=said).wait_for()
-        assert page.evaluate("document.activeElement.id") == "problem"
+        assert page.evaluate("document.activeElement.id") == "value"
         assert page.locator("#value").input_value() == typed
         assert page.locator("#comment").input_value() == "because it says so"
         assert "problem" in page.locator("#value").get_attribute("aria-describedby")

@@ -25,11 +25,18 @@ function start() {
     away: () => openBanner("away"),
     lost: refresh,
   });
+  if (sheet.dataset.kind === "come_back") comeBack(sheet);
   sheet.addEventListener("input", (event) => {
     if (sending || !event.target.name) return; // what has no name is not part of the answer
     setStatus("unsaved");
     keepDraft(sheet);
   });
+}
+
+// Whoever waits for work need not ask for it: the page looks again by itself, not all at the same moment.
+function comeBack(sheet) {
+  const wait = 45000 + 30000 * Math.random();
+  setTimeout(() => currentSheet() === sheet && !sending && sheet.querySelector("form")?.requestSubmit(), wait);
 }
 
 // The form's fields, the button that was pressed, and the time.

@@ -13,9 +13,17 @@ export function showSheet(html) {
   const same = sheet.dataset.step !== "" && sheet.dataset.step === before.dataset.step;
   if (same) restore(sheet, scrolled);
   else window.scrollTo(0, 0);
-  const goal = sheet.querySelector("#problem") ?? sheet.querySelector("#title");
+  const problem = sheet.querySelector("#problem");
+  const goal = wrongField(sheet) ?? problem ?? sheet.querySelector("#title");
   goal.focus({ preventScroll: true });
-  if (goal.id === "problem") goal.scrollIntoView({ block: "nearest" });
+  if (problem) goal.scrollIntoView({ block: "nearest" });
+  problem?.scrollIntoView({ block: "nearest" });
+}
+
+// The field that the problem is about: of a group of choices the one that is chosen, or the first.
+function wrongField(sheet) {
+  const wrong = sheet.querySelector('[aria-invalid="true"]');
+  return wrong?.querySelector("input:checked") ?? wrong?.querySelector("input") ?? wrong;
 }
 
 function scrolls(sheet) {

@@ -31,7 +31,9 @@ export function startSlider(sheet) {
   slider.addEventListener("pointerup", move); // a click where the handle would have been changes nothing by itself
   slider.addEventListener("keydown", (event) => {
     if (!slider.classList.contains("untouched")) return;
-    const end = { ArrowRight: slider.min, ArrowUp: slider.min, ArrowLeft: slider.max, ArrowDown: slider.max }[event.key];
+    const rightToLeft = getComputedStyle(slider).direction === "rtl";
+    const [left, right] = rightToLeft ? [slider.min, slider.max] : [slider.max, slider.min];
+    const end = { ArrowRight: right, ArrowUp: slider.min, ArrowLeft: left, ArrowDown: slider.max }[event.key];
     if (end === undefined) return;
     event.preventDefault(); // the first step enters from the end, not from the middle
     slider.value = end;

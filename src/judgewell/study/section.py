@@ -1,0 +1,33 @@
+"""What every table of the study file is: frozen, strict, and each setting with its own sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judgewell.errors import InputError
+
+
+def setting(about: str, default: Any = ..., **rules: Any) -> Any:
+    """A setting: what it is for, its default and its limits; the text is the cure when a value breaks a rule."""
+    return Field(default, description=about, **rules)
+
+
+def many(value: Any) -> Any:
+    """One where several may stand: a lone table or text is a list of one."""
+    return [value] if isinstance(value, dict | str) else value
+
+
+def valid(make: Any, *values: Any) -> None:
+    """Make a value whose own rules are the section's rules; a broken one is told in its words."""
+    try:
+        make(*values)
+    except InputError as error:
+        raise ValueError(str(error)) from None
+
+
+class Section(BaseModel):
+    """A table of the study file; unknown settings are mistakes, and nothing is converted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
