@@ -1,7 +1,8 @@
 """The database: what is asked (study, topics, documents, units, items), who answers, everything they do, who runs it.
 
 `units.free` is the unit's need less its live reservations less its finished ones that are not left out; it changes in
-the transaction that changes a reservation. It falls below zero only where late work was kept. Times are seconds since 1970.
+the transaction that changes a reservation. It falls below zero only where late work was kept. Times are seconds since
+1970.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from judgewell.collect import app as assessors
 from judgewell.collect.app import REQUESTS_PER_SECOND, Router
 from judgewell.collect.store import Clock, Store, open_store
-from judgewell.owner import dashboard
+from judgewell.owner import acting, dashboard, retention, reviewing, signing
 
-OWNER: tuple[Router, ...] = (dashboard.router,)
+OWNER: tuple[Router, ...] = (signing.router, reviewing.router, acting.router, dashboard.router, retention.router)
 
 
 def make_app(store: Store, clock: Clock = time.time, requests_per_second: float = REQUESTS_PER_SECOND) -> FastAPI:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import uvicorn
 
-from judgewell.collect import people
 from judgewell.collect.app import REQUESTS_PER_SECOND, settle
-from judgewell.collect.served import load_served
 from judgewell.collect.setup import prepare
 from judgewell.collect.store import open_store
 from judgewell.errors import InputError
+from judgewell.owner.access import HOME
+from judgewell.owner.accounts import first_link
 from judgewell.owner.app import make_app
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -35,11 +35,14 @@ def serve(
     """Serve a study until the process is told to stop."""
     store = open_store(database)
     prepare(store, path, time.time)
-    served = store.read(load_served).result()
+    link = store.write(lambda connection: first_link(connection, time.time())).result()
     listening = _listen(host, port)
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
     tell(f"Judging at {address}, in {store.url.rpartition('@')[2]}")
-    tell(f"The owner's link, to be kept: {address}{people.owner_path(served)}")
+    if link is None:
+        tell(f"Owners and reviewers sign in at {address}{HOME}")
+    else:
+        tell(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
     if host not in LOOPBACK:
         tell("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
         tell("X-Forwarded-Proto on, limits requests to 64 kB and allows no other way in.")

@@ -321,6 +321,12 @@ class Pay(Section):
     bonus: float | None = setting("what each further unit pays as a bonus; the unit's amount when left out", None, ge=0)
 
 
+class Privacy(Section):
+    retention_days: float | None = setting(
+        "days after an assessor's last step until their personal data is deleted; until asked when left out", None, gt=0
+    )
+
+
 class Study(Section):
     """A whole study: what is judged, how, by whom, under which checks and for which pay."""
 
@@ -340,6 +346,7 @@ class Study(Section):
     work: Work = Work()
     pay: Pay = Pay()
     platform: Platform = Platform()
+    privacy: Privacy = Privacy()
 
     @property
     def scales(self) -> dict[str, Scale]:
