@@ -1,0 +1,194 @@
+"""Synthetic people beside real ones: writes docs/evidence/population.md and its picture.
+
+    JUDGEWELL_DATA=… python scripts/population_fit.py [--seed 1]
+
+Reads trec8-s100/judgments.csv.gz and rankme/stp2_plainME_inf.csv from the folder of public data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import warnings
+from dataclasses import fields
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+from evidence import ROOT, made_by, markdown, write
+
+from judgewell.assessors import measured
+from judgewell.assessors.figures import figures, fit, synthetic_table
+from judgewell.assessors.population import Population
+from judgewell.errors import JudgewellWarning
+from judgewell.formats.crowd import read_judgments
+from judgewell.reports.files import svg
+from judgewell.reports.themes import theme
+
+PICTURE = ROOT / "docs" / "pictures" / "population.svg"
+LEVELS = ("N", "M", "R", "H")
+PUBLISHED_WIDTH = 5.0  # known H over known N, Turpin et al. 2015
+FIGURES = {
+    "mean": "mean score",
+    "zeros": "share of 0",
+    "hundreds": "share of 100",
+    "between documents": "sd between documents",
+    "within documents": "sd within a document",
+}
+OTHERS = {
+    "tens": "tens among scores from 1 to 99",
+    "fives": "fives among them",
+    "unit log sd": "sd of log scores in a unit",
+    "seconds": "median seconds",
+    "seconds log sd": "sd of log seconds",
+    "seconds log sd within": "the same within a person",
+    "width": "known H over known N, each raised by 1",
+}
+TUNED = {
+    "person": "by hand: persons' own means come near the measured ones, kinds included",
+    "known_high": "by hand: 40 % of the known H's scores are 100, their median is 95",
+    "known_low": "by hand: known H over known N on 0–100",
+}
+
+
+def data_folder() -> Path:
+    return Path(os.environ.get("JUDGEWELL_DATA", ROOT.parent / "shared" / "data"))
+
+
+def read_off(judgments: pl.DataFrame, typed: pl.Series, seed: int) -> dict[str, tuple[float, float | None, str]]:
+    """Parameters that follow from data: value, standard error where there is a formula, and how."""
+    own = judgments.filter(pl.col("known").is_null())["value"]
+    tens, fives = measured.round_numbers(own.filter((own > 0) & (own < 100)))
+    typed_tens, typed_fives = measured.round_numbers(typed.filter((typed > 0) & (typed != 100)))
+    crowd = "measured, trec8-s100"
+    found: dict[str, tuple[float, float | None, str]] = {
+        "tens_s100": (tens, None, crowd),
+        "fives_s100": (fives, None, crowd),
+        "tens_typed": (typed_tens, None, "measured, RankME"),
+        "fives_typed": (typed_fives, None, "measured, RankME"),
+        "width": (
+            measured.solved_width(PUBLISHED_WIDTH, seed=seed),
+            None,
+            "solved: known H over known N is 5 (Turpin et al. 2015)",
+        ),
+    }
+    for one in (measured.times, measured.order, measured.persons, measured.work):
+        values = one(judgments)
+        for name, value in values.items():
+            if not name.endswith("_error"):
+                found[name] = (value, values.get(f"{name}_error"), crowd)
+    return found
+
+
+def parameters(found: dict[str, tuple[float, float | None, str]], fitted: Population) -> str:
+    """Every parameter: its value, what the data give, and where it comes from."""
+    population, rows = Population(), []
+    by_fit = ("levels", "document", "noise", "nothing", "everything")
+    for field in fields(Population):
+        name, value = field.name, getattr(population, field.name)
+        if name == "kinds":
+            continue
+        given, source = "—", TUNED.get(name, "assumed")
+        if name in by_fit:
+            given, source = said(getattr(fitted, name)), "fitted, trec8-s100"
+        elif name in found:
+            measured_value, error, source = found[name]
+            given = said(measured_value) + (f" ± {error:.3f}" if error is not None else "")
+            source = TUNED.get(name, source)
+        rows.append([f"`{name}`", source, said(value), given])
+    return markdown(["parameter", "where from", "used", "the data give"], rows, words=2)
+
+
+def said(value: float | tuple[float, ...]) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(f"{one:.3g}" for one in value)
+    return f"{value:.3g}"
+
+
+def by_level(real: dict[str, float], ours: dict[str, float]) -> str:
+    def cell(name: str, number: int) -> str:
+        pair = real[f"{name} {number}"], ours[f"{name} {number}"]
+        return " / ".join(f"{100 * one:.0f} %" if "share" in FIGURES[name] else f"{one:.1f}" for one in pair)
+
+    rows = [[words, *(cell(name, number) for number in range(4))] for name, words in FIGURES.items()]
+    return markdown(["real / synthetic", *LEVELS], rows)
+
+
+def overall(real: dict[str, float], ours: dict[str, float]) -> str:
+    return markdown(
+        ["", "real", "synthetic"], [[words, f"{real[name]:.2f}", f"{ours[name]:.2f}"] for name, words in OTHERS.items()]
+    )
+
+
+def picture(judgments: pl.DataFrame, synthetic: pl.DataFrame) -> str:
+    """The distribution of scores by expert level, real beside synthetic people."""
+    parts = []
+    for name, table, level in (("real", judgments, "sormunen"), ("synthetic", synthetic, "level")):
+        own = table.filter(pl.col("known").is_null()).drop_nulls(level).with_columns(pl.col(level).cast(pl.Int64))
+        binned = own.group_by(level, score=(pl.col("value") / 10).floor().clip(0, 9) * 10 + 5).len()
+        shares = binned.with_columns(share=pl.col("len") / pl.col("len").sum().over(level)).sort(level, "score")
+        parts.append(
+            shares.select("score", "share", people=pl.lit(name), level=pl.col(level).replace_strict(range(4), LEVELS))
+        )
+    values = alt.Data(values=pl.concat(parts).with_columns(pl.col("share").round(4)).to_dicts())
+    chart = (
+        alt.Chart(values)
+        .mark_line(strokeWidth=2, point={"size": 18})
+        .encode(
+            x=alt.X("score:Q", title="score, in tens", scale=alt.Scale(domain=[0, 100])),
+            y=alt.Y("share:Q", title="share of scores", axis=alt.Axis(format="%", tickCount=5)),
+            color=alt.Color("people:N", title=None),
+            strokeDash=alt.StrokeDash("people:N", title=None, scale=alt.Scale(range=[[1, 0], [5, 3]])),
+            facet=alt.Facet("level:N", columns=4, title="expert level", sort=list(LEVELS)),
+        )
+        .properties(width=150, height=150)
+    )
+    return svg({**chart.to_dict(validate=False), "config": {**theme(), "background": "white"}})
+
+
+def page(judgments: pl.DataFrame, typed: pl.Series, seed: int) -> str:
+    synthetic = synthetic_table("s100", seed=seed)
+    real, ours = figures(judgments, "sormunen"), figures(synthetic)
+    fitted = fit(real, steps=1500)
+    PICTURE.write_text(picture(judgments, synthetic), "utf-8")
+    graded = judgments.filter(pl.col("known").is_null()).drop_nulls("sormunen").height
+    return f"""# Synthetic people beside real ones
+
+{made_by("population_fit.py", f"seed {seed}")}
+The people of `judgewell simulate`, `judgewell design --compare` and `make demo` are made from the parameters below.
+Real are {judgments.height:,} crowd judgments on 0–100 of TREC-8 documents, {graded:,} of them of documents with expert
+levels that are not known ones (trec8-s100, Roitero et al. 2018), and {len(typed):,} plain magnitudes of RankME
+(Novikova
+et al. 2018). Synthetic are {synthetic.height:,} judgments with the same design.
+
+![Shares of scores by expert level, real and synthetic](../pictures/population.svg)
+
+## By expert level
+
+{by_level(real, ours)}
+## Over all judgments
+
+{overall(real, ours)}
+Times spread wider here than there: among the synthetic are lazy and hurried people, and everybody there had passed a
+check of 20 seconds.
+
+## Every parameter
+
+*Fitted* ones together make the figures by level come out (simulated moments, Nelder–Mead from the values used, all
+people careful); only their proportions are well determined. *Measured* ones follow from the data by a formula
+(`assessors/measured.py`), with a standard error where the formula has one. *Solved* ones make one published figure come
+out. What is set by hand or assumed has no evidence here. The kinds of people, with their shares, are assumed
+altogether.
+
+{parameters(read_off(judgments, typed, seed), fitted)}"""
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", JudgewellWarning)
+    folder = data_folder()
+    crowd = read_judgments(folder / "trec8-s100" / "judgments.csv.gz")
+    rankme = pl.read_csv(folder / "rankme" / "stp2_plainME_inf.csv", infer_schema_length=None)
+    write("population.md", page(crowd, rankme["informativeness"].cast(pl.Float64), given.seed))
