@@ -1,0 +1,178 @@
+"""What the papers are made from: the user's files, the public data sets found in a folder, or synthetic studies.
+
+Each kind of data says in `said` where it comes from; an item's page repeats it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from judgewell.errors import DataError
+from judgewell.evaluation.evaluate import measures_of, scores_table, system_scores, topic_names
+from judgewell.formats.crowd import read_judgments, read_pairs
+from judgewell.formats.gains import read_gains
+from judgewell.formats.runs import Run, open_runs
+from judgewell.formats.tabular import read_frame
+from judgewell.reports.sources import with_codes
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user named; `data` is a folder with the public data sets under their own names."""
+
+    judgments: str | None = None
+    pairs: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    runs: tuple[str, ...] = ()
+    likes: str | None = None
+    lengths: str | None = None
+    data: str | None = None
+    seed: int = 0
+    draws: int = 1000
+
+    def found(self, *names: str) -> Path | None:
+        """A file (or folder) of the data folder, if it is there."""
+        path = Path(self.data, *names) if self.data else None
+        return path if path and path.exists() else None
+
+    @property
+    def files(self) -> list[str]:
+        """Every file the user named."""
+        named = [self.judgments, self.pairs, self.likes, self.lengths, *self.labels.values()]
+        return [*(path for path in named if path), *self.runs]
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Judgments by many assessors, with the experts' levels and, where they have them, two grades and runs."""
+
+    said: str
+    judgments: pl.DataFrame
+    graded: pl.DataFrame | None = None
+    binary: pl.DataFrame | None = None
+    runs: tuple[Run, ...] = ()
+
+    @property
+    def levels(self) -> pl.DataFrame:
+        return needed(self.graded, "there are no expert levels", "give --labels sormunen=FILE, or judgments with them")
+
+    @property
+    def grades(self) -> pl.DataFrame:
+        return needed(self.binary, "there are no binary labels", "give --labels trec=FILE")
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Runs with several sets of gains for the same topics."""
+
+    said: str
+    gains: pl.DataFrame
+    graded: pl.DataFrame
+    binary: pl.DataFrame
+    runs: tuple[Run, ...]
+
+
+def needed(frame: pl.DataFrame | None, problem: str, cure: str) -> pl.DataFrame:
+    """A table that is there, or the words that it is not."""
+    if frame is None or frame.is_empty():
+        raise DataError(f"{problem}; {cure}")
+    return frame
+
+
+def read_asked_judgments(asked: Asked) -> pl.DataFrame | None:
+    return coded_judgments(asked.judgments) if asked.judgments else None
+
+
+def read_asked_pairs(asked: Asked) -> pl.DataFrame | None:
+    return coded_pairs(asked.pairs) if asked.pairs else None
+
+
+def coded_judgments(path: str | Path) -> pl.DataFrame:
+    """Judgments with assessors as A1, A2, …: a page that is passed on should not name people."""
+    coded = with_codes(read_judgments(path), None)[0]
+    return needed(coded, f"{path} holds no judgments", "give a file that does")
+
+
+def coded_pairs(path: str | Path) -> pl.DataFrame:
+    """Pairs with assessors as A1, A2, …"""
+    coded = with_codes(None, read_pairs(path))[1]
+    return needed(coded, f"{path} holds no pairs", "give a file that does")
+
+
+def read_asked_runs(asked: Asked) -> tuple[Run, ...]:
+    return tuple(open_runs(list(asked.runs))) if asked.runs else ()
+
+
+def read_asked_frame(path: str | None) -> pl.DataFrame | None:
+    return read_frame(path) if path else None
+
+
+def read_labels(asked: Asked) -> dict[str, pl.DataFrame]:
+    """The sets of labels that the user named, in order."""
+    return {name: read_gains(path) for name, path in asked.labels.items()}
+
+
+def label_column(judgments: pl.DataFrame, name: str) -> pl.DataFrame | None:
+    """Labels that stand beside the judgments, one for each document that has one."""
+    if name not in judgments.columns:
+        return None
+    found = judgments.select("topic", "doc", gain=pl.col(name).cast(pl.Float64)).drop_nulls()
+    return read_gains(found.unique(maintain_order=True).sort("topic", "doc"))
+
+
+def expert_labels(
+    asked: Asked, judgments: pl.DataFrame, graded: str = "sormunen", binary: str = "trec"
+) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
+    """Graded and two-valued labels: by name among those given, else the first and second given, else columns of the
+    judgments; two-valued ones that are missing are the graded ones above their lowest level."""
+    given = read_labels(asked)
+    others = [name for name in given if name not in (graded, binary)]
+    levels = given.get(graded)
+    if levels is None and others:
+        levels = given[others.pop(0)]
+    if levels is None:
+        levels = label_column(judgments, graded)
+    if levels is None:
+        levels = label_column(judgments, "level")
+    grades = given.get(binary)
+    if grades is None and others:
+        grades = given[others.pop(0)]
+    if grades is None:
+        grades = label_column(judgments, binary)
+    if grades is None and levels is not None:
+        grades = above_lowest(levels)
+    return levels, grades
+
+
+def above_lowest(levels: pl.DataFrame) -> pl.DataFrame:
+    """1 for every level above the lowest, 0 for that."""
+    return levels.with_columns(gain=(pl.col("gain") > pl.col("gain").min()).cast(pl.Float64))
+
+
+def measured(runs: tuple[Run, ...], gains: pl.DataFrame, *measures: str) -> pl.DataFrame:
+    """The scores table of runs under gains."""
+    if not runs:
+        raise DataError("there are no runs to measure; give --runs")
+    asked = measures_of(list(measures))
+    return scores_table(list(system_scores(runs, gains, asked)), topic_names(gains), asked)
+
+
+def dl21(asked: Asked) -> Collection | None:
+    """TREC Deep Learning 2021: real runs, NIST's grades, and real-valued labels for the same passages."""
+    folder = asked.found("trec-dl21")
+    nuggets = asked.found("trec-dl21", "labels", "gpt-4o__nuggets__weighted__qrels.autonuggetizer.w.dl21.txt.gz")
+    if folder is None or nuggets is None:
+        return None
+    graded = read_gains(folder / "qrels.nist.txt")
+    return Collection(
+        "trec-dl21: the 63 passage runs of TREC Deep Learning 2021 and NIST's grades, with the real-valued nugget labels "
+        "in the place of magnitudes and grade 2 or more in the place of binary relevance",
+        read_gains(nuggets).filter(pl.col("topic").is_in(graded["topic"].unique().implode())),
+        graded,
+        graded.with_columns(gain=(pl.col("gain") >= 2).cast(pl.Float64)),
+        tuple(open_runs(str(folder / "runs" / "*"))),
+    )

@@ -1,0 +1,87 @@
+"""A paper's items as a folder: a page that opens offline, every table as csv and LaTeX, every figure as SVG and PDF."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judgewell.formats.provenance import write_record
+from judgewell.papers.items import Outcome, Paper
+from judgewell.reports.files import write_files
+from judgewell.reports.numbers import counted
+from judgewell.reports.page import TEMPLATES, libraries, sheet, specification, tight
+from judgewell.reports.parts import Figure, Grid, Part, Report
+from judgewell.reports.themes import theme
+
+HERE = Path(__file__).parent / "templates"
+
+
+def write(
+    paper: Paper,
+    outcomes: Sequence[Outcome],
+    folder: Path,
+    record: Mapping[str, Any],
+    progress: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Write the folder and say where its page is; files of items that are not asked for stay as they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_files(as_report(paper, outcomes), folder, progress)
+    page = folder / "index.html"
+    page.write_text(render(paper, outcomes, record), encoding="utf-8")
+    write_record(page, record)
+    return page
+
+
+def as_report(paper: Paper, outcomes: Sequence[Outcome]) -> Report:
+    """All figures and tables, and the data of every figure as a table of the same name, for their files."""
+    parts = []
+    for one in outcomes:
+        if one.made is None:
+            continue
+        items: list[Figure | Grid] = list(one.made.shown)
+        items += [Grid(it.name, it.title, it.caption, it.data) for it in one.made.shown if isinstance(it, Figure)]
+        items += [one.made.printed] if one.made.printed else []
+        parts.append(Part(one.item.name, one.item.number, items=tuple(items)))
+    return Report(paper.title, paper.source, tuple(parts))
+
+
+def render(paper: Paper, outcomes: Sequence[Outcome], record: Mapping[str, Any]) -> str:
+    """The page; its looks and scripts are those of reports, its numbers of tables and figures are the paper's."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    environment.filters["tight"] = tight
+    figures = [it for one in outcomes if one.made for it in one.made.shown if isinstance(it, Figure)]
+    shown = environment.get_template("paper.html").render(
+        paper=paper,
+        outcomes=outcomes,
+        subtitle=_subtitle(outcomes),
+        record=record,
+        sheet=sheet,
+        is_figure=lambda item: isinstance(item, Figure),
+        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
+        specs=_json({figure.name: specification(figure.chart) for figure in figures}),
+        themes=_json({"light": theme(), "dark": theme(dark=True)}),
+        libraries=Markup(libraries()) if figures else "",
+    )
+    return shown.rstrip() + "\n"
+
+
+def _subtitle(outcomes: Sequence[Outcome]) -> str:
+    lost = [one.item.number for one in outcomes if one.made is None]
+    said = f"{counted(len(outcomes) - len(lost), 'item')} made"
+    return f"{said}; not made: {', '.join(lost)}." if lost else f"{said}."
+
+
+def _json(value: Any) -> Any:
+    """JSON that may stand inside a script element."""
+    from markupsafe import Markup
+
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return Markup(text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029"))

@@ -1,0 +1,135 @@
+"""What the items of SIGIR 2015 are made from, and the steps that several of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from judgewell.comparison.scores import ScoreArray, aligned, score_array
+from judgewell.comparison.simulated import simulated_systems
+from judgewell.errors import DataError
+from judgewell.formats.runs import Run, open_runs
+from judgewell.papers import synthetic
+from judgewell.papers.data import (
+    Asked,
+    Collection,
+    Crowd,
+    coded_judgments,
+    dl21,
+    expert_labels,
+    measured,
+    read_asked_judgments,
+    read_asked_runs,
+)
+from judgewell.scaling.magnitude import averaged, normalised, used_offset, width_gains, widths
+
+MEASURES = ("nDCG@10", "ERR@10")
+SYSTEMS = 100  # simulated ones
+CUT = 5.0  # the width from which a unit is wide
+
+
+@dataclass(frozen=True)
+class Data:
+    """`crowd` is what was judged, `study` judgments that have runs too, `collection` runs under several gains."""
+
+    crowd: Crowd
+    study: Crowd
+    given: Collection | None
+    seed: int = 0
+    draws: int = 1000
+
+    @cached_property
+    def gains(self) -> pl.DataFrame:
+        return median_gains(self.crowd.judgments)
+
+    @cached_property
+    def study_gains(self) -> pl.DataFrame:
+        return self.gains if self.study is self.crowd else median_gains(self.study.judgments)
+
+    @cached_property
+    def offset(self) -> float:
+        """What is added to scores before a ratio: 1 where they lie between 0 and 100."""
+        return used_offset(self.crowd.judgments, None)
+
+    @cached_property
+    def collection(self) -> Collection:
+        if self.given:
+            return self.given
+        one = self.study
+        return Collection(one.said, self.study_gains, one.levels, one.grades, one.runs)
+
+    def simulated(self, one: Crowd | Collection) -> tuple[Run, ...]:
+        """Systems put together from rankings whose first ten documents all have expert levels (§5.1)."""
+        levels = one.levels if isinstance(one, Crowd) else one.graded
+        return tuple(open_runs(simulated_systems(top(one.runs), levels, SYSTEMS, seed=self.seed)))
+
+
+def median_gains(judgments: pl.DataFrame) -> pl.DataFrame:
+    """The median of each document's scores after geometric averaging (§3.3)."""
+    return averaged(normalised(judgments), "median")
+
+
+def top(runs: tuple[Run, ...], depth: int = 10) -> pl.DataFrame:
+    """The first documents of every ranking, as a runs table."""
+    if not runs:
+        raise DataError("there are no runs to measure; give --runs")
+    parts = []
+    for run in runs:
+        for part in run.parts:
+            frame = part.read().select("topic", "doc", pl.col("score").cast(pl.Float64))
+            best = frame.sort("topic", "score", "doc", descending=[False, True, True]).group_by(
+                "topic", maintain_order=True
+            )
+            parts.append(best.head(depth).select(pl.lit(run.system).alias("system"), "topic", "doc", "score"))
+    return pl.concat(parts)
+
+
+def scores_under(runs: tuple[Run, ...], sets: Mapping[str, pl.DataFrame], measure: str) -> dict[str, ScoreArray]:
+    """Systems' scores on the topics that all sets of gains judge."""
+    if not runs:
+        raise DataError("there are no runs to measure; give --runs")
+    found = {name: score_array(measured(runs, gains, measure), measure) for name, gains in sets.items()}
+    return aligned(found, common=True)
+
+
+def sides(data: Data) -> dict[str, pl.DataFrame]:
+    """Document gains from narrow units, wide units and all of the study's (§5.2)."""
+    judgments = data.study.judgments
+    scores = normalised(judgments)
+    spread = widths(judgments, missing="skip")
+    narrow = width_gains(scores, spread, side="narrow", cut=CUT)
+    wide = width_gains(scores, spread, side="wide", cut=CUT)
+    return {"narrow": narrow, "wide": wide, "all": data.study_gains}
+
+
+def read(asked: Asked) -> Data:
+    """The user's judgments and runs; else the public scores from 0 to 100; else a synthetic study of magnitudes."""
+    own = read_asked_judgments(asked)
+    public = asked.found("trec8-s100", "judgments.csv.gz")
+    made = _synthetic(asked.seed) if own is None or not asked.runs else None
+    if own is not None:
+        graded, binary = expert_labels(asked, own)
+        crowd = Crowd(f"the judgments in {asked.judgments}", own, graded, binary, read_asked_runs(asked))
+        if crowd.runs:
+            crowd = Crowd(f"{crowd.said} and the runs given", own, graded, binary, crowd.runs)
+        return Data(crowd, crowd, None, asked.seed, asked.draws)
+    if public is not None and made is not None:
+        judgments = coded_judgments(public)
+        graded, binary = expert_labels(asked, judgments)
+        said = ("trec8-s100: the paper's topics, documents, units and labels, judged anew on a scale from 0 to 100 "
+                "(1 is added before a logarithm or ratio)")  # fmt: skip
+        crowd = Crowd(said, judgments, graded, binary, read_asked_runs(asked))
+        return Data(crowd, crowd if crowd.runs else made, dl21(asked), asked.seed, asked.draws)
+    one = made or _synthetic(asked.seed)
+    return Data(one, one, dl21(asked), asked.seed, asked.draws)
+
+
+def _synthetic(seed: int) -> Crowd:
+    judgments = synthetic.magnitude_study(seed)
+    graded, binary = expert_labels(Asked(), judgments)
+    runs = synthetic.rankings(judgments.select("topic", "doc", "worth").unique(), seed)
+    said = "a synthetic study: 18 topics of 42 documents, magnitudes by synthetic people, made-up runs"
+    return Crowd(said, judgments.drop("worth"), graded, binary, runs)

@@ -1,0 +1,301 @@
+"""Turpin, Scholer, Mizzaro and Maddalena, SIGIR 2015: the figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from judgewell.agreement.levels import (
+    adjacent_level_tests,
+    exception_counts,
+    level_distributions,
+    order_agreement,
+    order_agreement_summary,
+)
+from judgewell.agreement.scale_use import FAR, document_ratios, ratios_within_units, width_distribution
+from judgewell.agreement.scale_use import widths as unit_widths
+from judgewell.comparison.charts import score_points
+from judgewell.comparison.correlation import tau_b
+from judgewell.comparison.profiles import side_by_side
+from judgewell.evaluation.measures import parse
+from judgewell.evaluation.resampled import ranked_items
+from judgewell.formats.runs import Run
+from judgewell.papers.charts import box_numbers, box_panels, marked_boxes
+from judgewell.papers.items import Made, beside
+from judgewell.papers.sigir15_data import MEASURES, Data, scores_under
+from judgewell.reports.charts import boxes, histogram, scatter
+from judgewell.reports.parts import Figure, Grid
+from judgewell.scaling.grades import with_labels
+from judgewell.scaling.magnitude import by_known, normalised, sampled
+
+NAMES = {"0": "N", "1": "M", "2": "R", "3": "H", "U": "U"}
+FEWEST = 4  # units of a bar that is drawn
+WIDEST = 20.0  # the magnitude above which Figure 8 only counts
+
+
+def _named(frame: pl.DataFrame, four: bool) -> pl.DataFrame:
+    """Levels by the paper's letters, where there are four; without a level first, as in the paper."""
+    label = pl.col("label").replace_strict(NAMES, default=pl.col("label")) if four else pl.col("label")
+    return frame.with_columns(name=label).sort(pl.col("name") != "U", maintain_order=True)
+
+
+def figure_1(data: Data) -> Made:
+    """Figure 1: median magnitudes of documents by Sormunen's level and by TREC's (§4.1); box 25–75 %."""
+    shown: list[Figure | Grid] = []
+    tests = []
+    rows: list[tuple[str, float | None, float | None]] = []
+    for name, labels, limit in (("Sormunen", data.crowd.levels, 0.002), ("TREC", data.crowd.grades, 0.001)):
+        four = labels["gain"].n_unique() == 4
+        frame = _named(level_distributions(data.gains, labels), four)
+        key = f"figure-1-{name.lower()}"
+        shown.append(
+            Figure(key, f"By {name}'s level", "Documents' median normalised magnitudes; U has no level. Boxes hold the "
+                   "middle half, whiskers end within 1.5 times its length.",
+                   boxes(frame, "level", "median magnitude", log=_wide(frame)), frame.drop("name"))  # fmt: skip
+        )
+        found = adjacent_level_tests(data.gains, labels).with_columns(labels=pl.lit(name))
+        tests.append(found)
+        worst = found["p_welch"].max()
+        rows.append((f"{name}: largest p between adjacent levels (printed: below)", limit, _float(worst)))
+    columns = ("labels", "lower", "upper", "lower_count", "upper_count", "lower_median", "upper_median", "p_student",
+               "p_welch", "p_welch_log", "p_rank_sum", "note")  # fmt: skip
+    table = pl.concat(tests, how="vertical_relaxed")
+    shown.append(Grid("figure-1-tests", "Adjacent levels", "Tests between the medians of adjacent levels.", table, columns))
+    note = "The paper's t-test is not named: Student's, Welch's, Welch's on logarithms and the rank-sum test stand here."
+    return Made(tuple(shown), beside("figure-1", rows), (note,))
+
+
+def _wide(frame: pl.DataFrame) -> bool:
+    low, high = frame["whisker_low"].min(), frame["whisker_high"].max()
+    return bool(low and high and float(low) > 0 and float(high) / float(low) > 100)  # type: ignore[arg-type]
+
+
+def _float(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def figure_2(data: Data) -> Made:
+    """Figure 2: the same for each topic, and how many medians of levels are out of order (§4.1)."""
+    levels = data.crowd.levels
+    frame = _named(level_distributions(data.gains, levels, by=("topic",)), levels["gain"].n_unique() == 4)
+    frame = frame.sort("topic", maintain_order=True).rename({"topic": "panel"})
+    chart = box_panels(frame, "level", "median magnitude", columns=4, log=_wide(frame))
+    figure = Figure("figure-2", "Each topic", "As Figure 1, one panel for each topic.", chart, frame.drop("name"))
+    counts = pl.concat(
+        exception_counts(data.gains, labels).with_columns(labels=pl.lit(name))
+        for name, labels in (("Sormunen", levels), ("TREC", data.crowd.grades))
+    )
+    found = counts.group_by("levels", maintain_order=True).agg(pl.col("cases", "exceptions").sum())
+    by = {row["levels"]: row for row in found.iter_rows(named=True)}
+    rows = [
+        ("medians out of order, adjacent levels", 6.0, float(by["adjacent"]["exceptions"])),
+        ("cases, adjacent levels", 72.0, float(by["adjacent"]["cases"])),
+        ("cases, all pairs of levels", 126.0, float(by["all"]["cases"])),
+        ("share out of order, adjacent", 6 / 72, by["adjacent"]["exceptions"] / by["adjacent"]["cases"]),
+        ("share out of order, all", 6 / 126, by["all"]["exceptions"] / by["all"]["cases"]),
+    ]
+    grid = Grid("figure-2-exceptions", "Medians out of order", "Pairs of levels of a topic whose medians go against the "
+                "levels.", counts.select("labels", "levels", "cases", "exceptions", "share"))  # fmt: skip
+    note = "A topic without documents of a level has fewer cases, so ours may be below 72 and 126."
+    return Made((figure, grid), beside("figure-2", rows), (note,))
+
+
+def figure_3(data: Data) -> Made:
+    """Figure 3: the share of document pairs of two levels that the scores put in the levels' order (§4.2)."""
+    graded, binary = data.crowd.levels, data.crowd.grades
+    sources = {"ME–S": (data.gains, graded), "ME–T": (data.gains, binary), "S–T": (graded, binary), "T–S": (binary, graded)}
+    parts, rows, tables = [], [], []
+    printed = {"ME–S": 0.77, "ME–T": 0.64, "S–T": 0.65, "T–S": 0.65}
+    for name, (scores, labels) in sources.items():
+        pair = pl.concat_str(*(_letter(column, labels) for column in ("lower", "upper")))
+        own = order_agreement(scores, labels).with_columns(name=pl.format("{} {}", pl.lit(name), pair))
+        parts.append(box_numbers(own.drop_nulls("half"), "half", ["name"]))
+        summary = order_agreement_summary(scores, labels)
+        tables.append(summary.with_columns(compared=pl.lit(name)))
+        for figure in ("mean", "pooled"):
+            one = summary.filter(pl.col("figure") == figure)
+            rows += [(f"{name}, {figure}, ties {rule}", printed[name] if rule == "half" else None, one[rule][0])
+                     for rule in ("half", "lenient", "strict")]  # fmt: skip
+    frame = pl.concat(parts)
+    chart = boxes(frame, "scores and pair of levels", "share of document pairs in order")
+    caption = "Over topics: pairs of a lower and a higher document whose scores go the same way, ties as one half."
+    figure = Figure("figure-3", "Document pairs in order", caption, chart, frame)
+    columns = ("compared", "figure", "half", "lenient", "strict", "pairs", "tied", "topics", "left_out")
+    grid = Grid("figure-3-agreement", "Order agreement", "ME: median magnitudes, S: Sormunen, T: TREC; the second gives the levels whose pairs are "
+                "counted.", pl.concat(tables),
+                columns)  # fmt: skip
+    notes = (
+        "The paper calls it agreement when the lower document's score is lower or equal; with two-valued scores ties are "
+        "frequent and that rule (lenient) is generous. Ties as one half is shown first, strict and lenient beside it.",
+        "The paper says a pair disagrees when the second is higher; it must be the first.",
+        "S–T counts pairs of TREC's levels by Sormunen's order, T–S pairs of Sormunen's levels by TREC's; the paper prints "
+        "one number for both.",
+        "The overall figure is given as the mean over pairs of levels and pooled over document pairs; the paper does not "
+        "say which it prints.",
+    )
+    return Made((figure, grid), beside("figure-3", rows), notes)
+
+
+def _letter(column: str, labels: pl.DataFrame) -> pl.Expr:
+    text = pl.col(column).cast(pl.Int64).cast(pl.String)
+    return text.replace_strict(NAMES, default=text) if labels["gain"].n_unique() == 4 else text
+
+
+def figure_4(data: Data) -> Made:
+    """Figure 4: systems' scores with binary labels and with magnitudes as gains (§5.1)."""
+    one = data.collection
+    printed = {"nDCG@10": (0.81, 0.44), "ERR@10": (None, 0.76)}
+    return _systems("figure-4", one.runs, one.gains, one.binary, "binary labels", printed)
+
+
+def figure_5(data: Data) -> Made:
+    """Figure 5: simulated systems' scores with Sormunen's levels and with magnitudes as gains (§5.1)."""
+    one = data.collection
+    printed = {"nDCG@10": (0.53, 0.51), "ERR@10": (None, 0.81)}
+    return _systems("figure-5", data.simulated(one), one.gains, one.graded, "expert levels", printed)
+
+
+def _systems(
+    name: str,
+    runs: tuple[Run, ...],
+    gains: pl.DataFrame,
+    labels: pl.DataFrame,
+    said: str,
+    printed: dict[str, tuple[float | None, float]],
+) -> Made:
+    shown: list[Figure | Grid] = []
+    rows: list[tuple[str, float | None, float | None]] = []
+    tables = []
+    for measure in MEASURES:
+        sets = scores_under(runs, {"magnitudes": gains, said: labels}, measure)
+        table = side_by_side(sets, common=True)
+        points = score_points(sets).rename({"system": "name"})
+        key = f"{name}-{measure.split('@')[0].lower()}"
+        chart = scatter(points, f"{measure} with magnitudes", f"{measure} with {said}", "system")
+        said_tau = f"Kendall's τ-b {table['tau_b'][0]:.3f}; lines are 95 % intervals over topics."
+        shown.append(Figure(key, measure, f"One dot for each of {len(points)} systems. {said_tau}", chart, points))
+        rows.append((f"{measure}: τ", printed[measure][0], table["tau_b"][0]))
+        rows.append((f"{measure}: overlap of top sets", printed[measure][1], table["top_jaccard"][0]))
+        rows.append((f"{measure}: overlap, share of the magnitudes' set", printed[measure][1], table["top_share"][0]))
+        tables.append(table.with_columns(measure=pl.lit(measure)))
+    columns = ("measure", "tau_b", "tau_a", "tau_ap", "rbo", "top_first", "top_second", "top_shared", "top_jaccard",
+               "top_share")  # fmt: skip
+    shown.append(Grid(f"{name}-sets", "How alike the orders are", "Top sets: systems not told from the best by Wilcoxon's "
+                      "signed-rank test at 0.05.", pl.concat(tables), columns))  # fmt: skip
+    note = "The paper names neither its variant of τ nor its rule for the overlap; τ-b and Jaccard stand first here."
+    return Made(tuple(shown), beside(name, rows), (note,))
+
+
+def figure_6(data: Data) -> Made:
+    """Figure 6: τ when each document's gain is one random score of it, drawn again and again (§5.2)."""
+    study, rng = data.study, np.random.default_rng(data.seed)
+    scores = normalised(study.judgments)
+    draws = sampled(scores, rng, data.draws)
+    documents = data.study_gains.sort("topic", "doc")
+    rows, points = [], []
+    for labels, gains, runs in (
+        ("TREC", study.grades, study.runs),
+        ("Sormunen", study.levels, data.simulated(study)),
+    ):
+        ranked = ranked_items(runs, documents, 10)
+        for measure in MEASURES:
+            reference = scores_under(runs, {labels: gains}, measure)[labels]
+            place = np.argsort(np.array(ranked.systems))
+            common = [number for number, topic in enumerate(ranked.topics) if topic in reference.topics]
+            if len(common) < len(reference.topics):
+                columns = [reference.topics.index(ranked.topics[number]) for number in common]
+                means = reference.values[:, columns].mean(axis=-1)
+            else:
+                means = reference.means
+            found = ranked.scores(parse(measure), np.vstack([draws, documents["gain"].to_numpy()]))
+            taus = tau_b(found[..., common].mean(axis=-1)[:, place], means)
+            name = f"{labels} {measure}"
+            points.append(pl.DataFrame({"name": name, "tau": taus[:-1]}))
+            rows.append((f"{name}: τ of the medians", None, float(taus[-1])))
+            rows.append((f"{name}: median τ of single scores", None, float(np.median(taus[:-1]))))
+    frame = box_numbers(pl.concat(points), "tau", ["name"])
+    chart = boxes(frame, "labels and measure", "Kendall's τ-b")
+    caption = f"{data.draws} times one of its normalised scores at random is each document's gain."
+    figure = Figure("figure-6", "τ over random scores", caption, chart, frame)
+    note = "The paper says that single scores give lower τ than medians; its values can only be read off the drawing."
+    return Made((figure,), beside("figure-6", rows), (note,))
+
+
+def figure_7(data: Data) -> Made:
+    """Figure 7: units by width H/N, rounded to the nearest 5, halves upward (§5.2)."""
+    found = unit_widths(data.crowd.judgments, offset=data.offset)
+    counts = width_distribution(found)
+    shown = counts.filter(pl.col("units") >= FEWEST)
+    hidden = int(counts.filter(pl.col("units") < FEWEST)["units"].sum())
+    bars = shown.select(low=pl.col("width") - 2.5, high=pl.col("width") + 2.5, count="units")
+    chart = histogram(bars, "width H/N, to the nearest 5", "units")
+    figure = Figure("figure-7", "Widths of units", f"Bars of fewer than {FEWEST} units ({hidden} in all) are not drawn.",
+                    chart, counts)  # fmt: skip
+    middle = _float(found["width"].median())
+    rows = [("units", 7059.0, float(found.height)), ("median width", 5.0, middle), ("units not drawn", 37.0, float(hidden))]
+    notes = ("A width of exactly 2.5, 7.5 … is rounded upward; the paper does not say.",)
+    return Made((figure,), beside("figure-7", rows), notes)
+
+
+def figure_8(data: Data) -> Made:
+    """Figure 8: magnitudes over the unit's N document by level, beside linear and exponential gains (§6)."""
+    scores = with_labels(by_known(data.crowd.judgments, offset=data.offset, missing="skip"), data.crowd.levels)
+    labelled = scores.drop_nulls("label").rename({"normalised": "ratio"})
+    frame = box_numbers(labelled, "ratio", ["label"]).sort("label")
+    above = labelled.group_by("label").agg(above=(pl.col("ratio") > WIDEST).sum())
+    ranks = pl.int_range(1, pl.len() + 1)
+    names = [NAMES.get(f"{level:g}", f"{level:g}") for level in frame["label"]]
+    frame = frame.join(above, on="label", how="left", maintain_order="left").with_columns(
+        linear=ranks.cast(pl.Float64), exponential=(2.0**ranks), name=pl.Series(names)
+    )
+    chart = marked_boxes(frame, "level", "magnitude / N's magnitude", ("linear", "exponential"), log=True)
+    caption = (f"Scores over the score of the same unit's known N document, which is left out itself; above counts "
+               f"scores above {WIDEST:g}.")  # fmt: skip
+    kept = with_labels(by_known(data.crowd.judgments, offset=data.offset, missing="skip", keep_known=True), data.crowd.levels)
+    other = kept.drop_nulls("label").group_by("label").agg(median=pl.col("normalised").median(), scores=pl.len())
+    readings = frame.select("label", "median", scores="documents").join(
+        other.sort("label"), on="label", suffix=" with N", how="left", maintain_order="left"
+    )
+    grid = Grid("figure-8-readings", "Both readings", "Medians with the known N document left out of its level, and with "
+                "it (always 1).", readings)  # fmt: skip
+    figure = Figure("figure-8", "What levels are worth", caption, chart, frame.drop("name"))
+    notes = ("Whether the N document itself, always 1, counts in level N is not said in the paper.",)
+    return Made((figure, grid), None, notes)
+
+
+def figure_9(data: Data) -> Made:
+    """Figure 9: the ratio of highly relevant to relevant and marginal documents (§6)."""
+    levels = data.crowd.levels
+    highest = levels["gain"].max()
+    middle = levels.filter((pl.col("gain") > 0) & (pl.col("gain") < highest))
+    merged = pl.concat([levels.filter(pl.col("gain") == highest), middle.with_columns(gain=pl.lit(1.0))])
+    if middle.is_empty():
+        raise_no_middle()
+    parts = []
+    for said, labels in (("", levels), (" merged", merged)):
+        table = ratios_within_units(data.crowd.judgments, labels, offset=data.offset)
+        own = table.filter((pl.col("upper") == highest) & (pl.col("lower") > 0))
+        label = _letter("lower", levels) if not said else pl.lit("(R, M)")
+        parts.append(own.with_columns(name=pl.format("H/{}", label)).select("name", "ratio"))
+    frame = box_numbers(pl.concat(parts), "ratio", ["name"])
+    beyond = pl.concat(parts).group_by("name").agg(beyond=(pl.col("ratio") > FAR).sum())
+    frame = frame.join(beyond, on="name", how="left", maintain_order="left")
+    over = document_ratios(data.gains, merged, offset=data.offset if data.gains["gain"].min() == 0 else 0.0)
+    chart = boxes(frame, "levels", "ratio of magnitudes")
+    caption = f"Pairs of documents of one unit; beyond counts ratios above {FAR:g}."
+    figure = Figure("figure-9", "Ratios of levels", caption, chart, frame)
+    both = frame.filter(pl.col("name") == "H/(R, M)")
+    grid = Grid("figure-9-documents", "The other reading", "The same ratio between document medians of a topic instead of "
+                "within a unit.", over)  # fmt: skip
+    rows = [
+        ("median H/(R, M), within units (Kanoulas and Aslam: 1.1)", 1.1, _float(both["median"][0]) if len(both) else None),
+        ("median H/(R, M), between document medians", 1.1, _float(over["median"][0]) if len(over) else None),
+    ]
+    notes = ("“Over all pairs of documents” may mean within a unit or between document medians; both stand here.",)
+    return Made((figure, grid), beside("figure-9", rows), notes)
+
+
+def raise_no_middle() -> None:
+    from judgewell.errors import DataError
+
+    raise DataError("the labels have no level between the lowest and the highest; give labels of three levels or more")
