@@ -92,9 +92,10 @@ def _waiting(connection: sa.Connection, served: Served, state: State, common: Co
         earned = ending(connection, served, state.assessor, reached)
         return pages.NoWork(**common, text=served.show(f"end.{reached}"), ending=earned)
     minutes = max(1, ceil(wait / 60))
+    stands = waits_for_pause(connection, served, state, served.clock())
     return pages.ComeBack(
         **common,
-        text=served.show("end.come_back", minutes=minutes),
+        text=served.show("trouble.paused") if stands else served.show("end.come_back", minutes=minutes),
         minutes=minutes,
         again=served.say("page.again"),
         ending=pages.Ending() if reached == "no_work" else ending(connection, served, state.assessor, reached),
