@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, JudgewellWarning
 from judgewell.scaling import preference
 from judgewell.scaling.combine import combine
 from judgewell.scaling.graph import Components, component_numbers
-from judgewell.scaling.inputs import gains_frame
+from judgewell.scaling.inputs import gains_frame, listed
 from judgewell.scaling.laplacian import Array, Index
-from judgewell.scaling.method import Method
+from judgewell.scaling.method import Kind, Method
 from judgewell.scaling.ratio import Fit, log_ratio_fit
 from judgewell.scaling.uncertainty import Draws, wilson, with_interval, with_log_interval
 
@@ -125,13 +126,13 @@ class BradleyTerry(Method):
         return gains_frame(self._documents(self.fit(table)), ["component"] if self.components == "separate" else [])
 
     def by_formula(self, table: Any, level: float) -> pl.DataFrame | None:
-        if self.gain == "probability":
+        """For log strengths; a gain over the largest or a chance to win depends on other documents' errors too, so
+        its interval comes from draws of all strengths together."""
+        if self.gain != "log":
             return None
         fit = self.fit(table)
-        centre = fit.theta - _maxima(fit.theta[:, None], fit.labels)[:, 0] if self.gain == "strength" else fit.theta
-        found = with_log_interval(self._documents(fit), centre, fit.standard_errors, level)
-        if self.gain == "log":
-            found = found.with_columns(pl.col("low", "high").log())
+        found = with_log_interval(self._documents(fit), fit.theta, fit.standard_errors, level)
+        found = found.with_columns(pl.col("low", "high").log())
         return gains_frame(found, ["component"] if self.components == "separate" else [])
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
@@ -185,11 +186,23 @@ class Ratio(Method):
     def gains(self, table: Any) -> pl.DataFrame:
         return gains_frame(self._documents(self.fit(table)), ["component"] if self.components == "separate" else [])
 
-    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
+    def interval(
+        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+    ) -> pl.DataFrame:
+        """From draws of all scores together, since a gain over the largest depends on the largest's error too; missing,
+        and told, where no comparison is to spare."""
+        found = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
         fit = self.fit(table)
-        centre = fit.y - _maxima(fit.y[:, None], fit.labels)[:, 0]
-        found = with_log_interval(self._documents(fit), centre, fit.standard_errors, level)
-        return gains_frame(found, ["component"] if self.components == "separate" else [])
+        sure = pl.Series(np.isfinite(fit.sigma))
+        without = found.filter(~sure)
+        if len(without):
+            warnings.warn(
+                f"{len(without)} of {len(found)} documents have no interval: their component has no comparison to "
+                f"spare ({listed(without)}); compare more pairs",
+                JudgewellWarning,
+                stacklevel=2,
+            )
+        return found.with_columns(pl.when(sure).then(pl.col("low", "high")))
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         fit = self.fit(table)

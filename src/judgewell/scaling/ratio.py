@@ -19,7 +19,7 @@ import polars as pl
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, refuse_unconnected
 from judgewell.scaling.inputs import pairs_of, place
-from judgewell.scaling.laplacian import Array, Index, System, components_of, laplacian
+from judgewell.scaling.laplacian import Array, Index, System, components_of, laplacian, summed
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,33 @@ class Fit:
         return self.cells.value - (self.y[self.cells.left] - self.y[self.cells.right])
 
     @cached_property
+    def _squares(self) -> tuple[Index, Array, Array]:
+        """Per component: its cells, the weighted sum of squared residuals, and sigma."""
+        parts = int(self.labels.max()) + 1
+        label = self.labels[self.cells.left]
+        squares = summed(label, self.weight * self.residuals**2, parts)
+        cells: Index = np.bincount(label, minlength=parts).astype(np.int64)
+        freedom = cells - np.bincount(self.labels, minlength=parts) + 1
+        sigma = np.sqrt(np.divide(squares, freedom, out=np.full(parts, np.nan), where=freedom > 0))
+        return cells, squares, np.asarray(sigma)
+
+    @property
+    def sigma(self) -> Array:
+        """The residual standard deviation in each document's component; NaN without a spare comparison."""
+        return np.asarray(self._squares[2][self.labels])
+
+    @cached_property
     def consistency(self) -> pl.DataFrame:
         """Per topic and component: documents, cells, the weighted sum of squared residuals (the inconsistency), sigma
         with cells - documents + 1 degrees of freedom, and lambda2 (NaN where not computed)."""
         number = component_numbers(self.cells.documents, self.labels)
-        parts = self.system.members
-        cell_label = self.labels[self.cells.left]
-        squares = np.bincount(cell_label, self.weight * self.residuals**2, len(parts))
-        cells = np.bincount(cell_label, minlength=len(parts))
-        sizes = np.bincount(self.labels, minlength=len(parts))
-        freedom = cells - sizes + 1
-        sigma = np.sqrt(np.divide(squares, freedom, out=np.full(len(parts), np.nan), where=freedom > 0))
-        first = [int(part[0]) for part in parts]
+        cells, squares, sigma = self._squares
+        first = [int(part[0]) for part in self.system.members]
         return pl.DataFrame(
             {
                 "topic": self.cells.documents["topic"].gather(first),
                 "component": number[first],
-                "documents": sizes,
+                "documents": np.bincount(self.labels),
                 "cells": cells,
                 "inconsistency": squares,
                 "sigma": sigma,
@@ -72,12 +82,11 @@ class Fit:
     @cached_property
     def standard_errors(self) -> Array:
         """sigma * sqrt(diag L+) per document; NaN in a component too large for it or without a spare comparison."""
-        sigma = self.consistency["sigma"].to_numpy()[self.labels]
-        return np.asarray(sigma * np.sqrt(np.maximum(self._spread[0], 0.0)))
+        return np.asarray(self.sigma * np.sqrt(np.maximum(self._spread[0], 0.0)))
 
     def drawn(self, generator: np.random.Generator, size: int) -> Array:
         """`size` draws of y from its sampling distribution N(y, sigma^2 L+): the system solved for noisy cells."""
-        sigma = np.nan_to_num(self.consistency["sigma"].to_numpy())[self.labels]
+        sigma = np.nan_to_num(self.sigma)
         scale = np.sqrt(self.weight)
         pushes = [self.cells.net(scale * generator.standard_normal(len(scale))) for _ in range(size)]
         return np.asarray(self.y[:, None] + sigma[:, None] * self.system.solve(np.stack(pushes, axis=1)))
