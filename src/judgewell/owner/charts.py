@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 WIDTH, HEIGHT = 640.0, 180.0
+LETTERS = 70  # of labels below the axis, so that none touch
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 8.0, 10.0, 26.0
 
 
@@ -51,8 +52,9 @@ def bars(
             if value > 0:
                 drawn.append(_bar(place, step, base[place], value, top, look))
             base[place] += value
-    every = max(1, -(-len(labels) // 8))
-    drawn += [_below(LEFT + (place + 0.5) * step, label) for place, label in enumerate(labels) if place % every == 0]
+    every = max(1, -(-len(labels) * max(map(len, labels), default=0) // LETTERS))
+    told = [place for place in range(len(labels)) if place % every == 0]
+    drawn += [_below(LEFT + (place + 0.5) * step, labels[place], number) for number, place in enumerate(told)]
     heads = (head, *(label for _, label, _ in stacks))
     rows = tuple((label, *(f"{values[place]:,.6g}" for _, _, values in stacks)) for place, label in enumerate(labels))
     legend = tuple((look, label) for look, label, _ in stacks) if len(stacks) > 1 else ()
@@ -73,7 +75,9 @@ def lines(
         drawn += [
             Markup('<circle class="dot {}" cx="{:.1f}" cy="{:.1f}" r="3"/>').format(line.look, x, y) for x, y in at
         ]
-    drawn += [_below(_across(part), f"{right * part:,.0f}") for part in (0.25, 0.5, 0.75, 1.0)]
+    drawn += [
+        _below(_across(part), f"{right * part:,.0f}", number) for number, part in enumerate((0.25, 0.5, 0.75, 1.0), 1)
+    ]
     table: dict[float, dict[str, float]] = {}
     for line in drawn_lines:
         for x, y in line.points:
@@ -127,10 +131,12 @@ def _bar(place: int, step: float, base: float, value: float, top: float, look: s
     )
 
 
-def _below(x: float, label: str) -> Markup:
+def _below(x: float, label: str, number: int) -> Markup:
+    """A label below the axis; every other one is left out where the chart is small."""
     at = "end" if x > WIDTH - RIGHT - 24 else "middle"
-    return Markup('<text class="tick" text-anchor="{}" x="{:.1f}" y="{:g}">{}</text>').format(
-        at, min(x, WIDTH - RIGHT), HEIGHT - 8, escape(label)
+    look = "tick odd" if number % 2 else "tick"
+    return Markup('<text class="{}" text-anchor="{}" x="{:.1f}" y="{:g}">{}</text>').format(
+        look, at, min(x, WIDTH - RIGHT), HEIGHT - 8, label
     )
 
 

@@ -38,6 +38,11 @@ class Computed:
         self.trouble = ""
 
     @property
+    def latest(self) -> Insight | None:
+        """What was computed last."""
+        return self._latest
+
+    @property
     def busy(self) -> bool:
         """Whether a computation is under way."""
         return self._worker is not None and self._worker.is_alive()

@@ -230,7 +230,7 @@ def working(connection: sa.Connection, now: float, most: int = MOST_WORKING) -> 
         .add_columns(units.c.unit.label("unit_name"), units.c.size)
         .join_from(reservations, units, units.c.number == reservations.c.unit)
         .join(assessors, assessors.c.number == reservations.c.assessor)
-        .where(reservations.c.state.in_(("live", "late")), reservations.c.expires > now)
+        .where(reservations.c.state.in_(("live", "late")), _alive(now))
         .order_by(reservations.c.seen.desc())
         .limit(most)
     )
@@ -246,7 +246,7 @@ def working(connection: sa.Connection, now: float, most: int = MOST_WORKING) -> 
             row.size,
             row.created,
             row.seen,
-            row.expires,
+            max(row.expires, row.held_until or 0.0),
             row.state == "late",
         )
         for row in connection.execute(query)
@@ -291,15 +291,19 @@ def answers_stamp(connection: sa.Connection) -> str:
     return f"{connection.execute(ended).scalar()} {last} {tuple(connection.execute(out).one())}"
 
 
+def _alive(now: float) -> sa.ColumnElement[bool]:
+    return sa.or_(reservations.c.expires > now, sa.func.coalesce(reservations.c.held_until, 0.0) > now)
+
+
 def _overdue(now: float) -> sa.ColumnElement[bool]:
-    return sa.and_(reservations.c.state == "live", reservations.c.expires <= now)
+    return sa.and_(reservations.c.state == "live", sa.not_(_alive(now)))
 
 
 def _remaining(connection: sa.Connection) -> int:
     """Completions still missing; a unit with more than it needs does not make up for another."""
     done = (
         sa.select(reservations.c.unit, sa.func.count().label("done"))
-        .where(reservations.c.state == "done")
+        .where(reservations.c.state == "done", sa.not_(reservations.c.excluded))
         .group_by(reservations.c.unit)
         .subquery()
     )

@@ -40,7 +40,7 @@ class Person:
 
     assessor: str
     judgments: int
-    seconds: float | None  # median active time
+    seconds: float | None  # median active time before any revision
     same: float | None  # share of the commonest answer
     tau: float | None  # order against the others'
     known_failed: int
@@ -63,8 +63,8 @@ def people(judgments: pl.DataFrame, pairs: pl.DataFrame, verdicts: pl.DataFrame)
     """Everybody with an answer or a verdict, with the evidence, and what is usual.
 
     `judgments` has topic, doc, assessor, scale, value, comparable (values that can be compared between assessors)
-    and seconds; `pairs` has topic, left, right, assessor, preferred and seconds; `verdicts` has assessor, check and
-    passed.
+    and first (the active seconds before any revision); `pairs` has topic, left, right, assessor, preferred and first;
+    `verdicts` has assessor, check and passed.
     """
     facts = _facts(judgments, pairs).join(_checked(verdicts), on="assessor", how="full", coalesce=True)
     facts = facts.with_columns(pl.col("judgments", "known_failed", "known_of", "failed", "of").fill_null(0))
@@ -75,13 +75,13 @@ def people(judgments: pl.DataFrame, pairs: pl.DataFrame, verdicts: pl.DataFrame)
 def _facts(judgments: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     answers = pl.concat(
         [
-            judgments.select("assessor", "seconds", pl.col("value").cast(pl.String).alias("answer")),
-            pairs.select("assessor", "seconds", pl.col("preferred").alias("answer")),
+            judgments.select("assessor", "first", pl.col("value").cast(pl.String).alias("answer")),
+            pairs.select("assessor", "first", pl.col("preferred").alias("answer")),
         ]
     )
     plain = answers.group_by("assessor").agg(
         judgments=pl.len().cast(pl.Int64),
-        seconds=pl.col("seconds").median(),
+        seconds=pl.col("first").median(),
         same=pl.col("answer").drop_nulls().unique_counts().max() / pl.len(),
         answer=pl.col("answer").drop_nulls().mode().sort().first(),
     )

@@ -44,6 +44,7 @@ _COMMON: dict[str, Any] = {
     "unit": pl.String,
     "position": pl.Int64,
     "seconds": pl.Float64,
+    "first": pl.Float64,  # the seconds of the first answer, before any revision
     "at": pl.Float64,
     "reservation": pl.Int64,
     "completed": pl.Boolean,
@@ -69,15 +70,17 @@ def load_work(connection: sa.Connection) -> Work:
 
 
 def _standing(*columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
-    completed = reservations.c.ending == "completed"
+    completed, first = reservations.c.ending == "completed", answers.alias("first_answers")
+    begun = (first.c.reservation == answers.c.reservation, first.c.position == answers.c.position)
     return (
         sa.select(units.c.topic, assessors.c.pseudonym, answers.c.assessor, units.c.unit, answers.c.position)
-        .add_columns(answers.c.seconds, answers.c.at, answers.c.reservation, completed, *columns)
+        .add_columns(answers.c.seconds, first.c.seconds, answers.c.at, answers.c.reservation, completed, *columns)
         .select_from(answers)
         .join(reservations, reservations.c.number == answers.c.reservation)
         .join(assessors, assessors.c.number == answers.c.assessor)
         .join(units, units.c.number == answers.c.unit)
         .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .join(first, sa.and_(*begun, first.c.revision == 1))
         .where(answers.c.current, reservations.c.finished.is_not(None))
         .order_by(answers.c.number)
     )
