@@ -43,7 +43,11 @@ def backup(store: Store, path: str | Path) -> Path:
 
 
 def restore(store: Store, path: str | Path, *, replace: bool = False) -> None:
-    """Put a backup in place of what the database holds, in one transaction; other content is kept unless `replace`."""
+    """Put a backup in place of what the database holds, in one transaction; other content is kept unless `replace`.
+
+    A server that runs meanwhile goes on with what it brings, where it is a backup of that very study. What a server
+    remembers of another study would be wrong then, so that is refused until it has stopped.
+    """
     path = Path(path)
     _look_over(path)
     with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +128,7 @@ def _look_over(path: Path) -> None:
 
 def _refuse_other(store: Store, source: Store, path: Path, replace: bool) -> None:
     """A database that holds a study is overwritten only when asked to."""
-    query = sa.select(study.c.name, study.c.hash)
+    query = sa.select(study.c.name, study.c.hash, study.c.secret)
     held = store.read(lambda connection: connection.execute(query).one_or_none()).result()
     brought = source.read(lambda connection: connection.execute(query).one_or_none()).result()
     if brought is None:
@@ -133,6 +137,12 @@ def _refuse_other(store: Store, source: Store, path: Path, replace: bool) -> Non
         other = "" if held.hash == brought.hash else f"another study, {held.name}, "
         raise InputError(
             f"the database holds {other or 'this study '}already", cure="give --replace to put the backup in its place"
+        )
+    same = held is not None and (held.hash, held.secret) == (brought.hash, brought.secret)
+    if held is not None and not same and store.used_by_others():
+        raise InputError(
+            f"a server runs on the database, and the backup holds another study than its {held.name}",
+            cure="stop the server, restore, and start it again",
         )
 
 

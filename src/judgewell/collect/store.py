@@ -11,6 +11,9 @@ SQLite commits with BEGIN IMMEDIATE, WAL and synchronous=FULL, PostgreSQL with i
 
 from __future__ import annotations
 
+import os
+import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -79,6 +82,18 @@ class Store:
         if self.is_sqlite:
             return self._reading.begin()
         return self._reading.execution_options(isolation_level="REPEATABLE READ").begin()
+
+    def used_by_others(self) -> bool:
+        """Whether another process has this database open: a server that runs, or a command under way."""
+        if not self.is_sqlite:
+            query = sa.text(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+                "AND application_name LIKE 'judgewell %' AND application_name <> :own"
+            )
+            return bool(self.read(lambda connection: connection.execute(query, {"own": _own_name()}).scalar()).result())
+        self._reading.dispose()
+        self.engine.dispose()
+        return _held_by_others(str(self.engine.url.database))
 
     def close(self) -> None:
         """Finish the jobs that wait, then let go of the database."""
@@ -217,11 +232,28 @@ def _sqlite_engine(path: Path, begin: str, pool: int) -> sa.Engine:
     return engine
 
 
+def _held_by_others(path: str) -> bool:
+    """SQLite leaves its log only where nobody else has the file open; so that is tried, and taken back."""
+    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+    try:
+        mode = connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+        connection.execute("PRAGMA journal_mode=WAL")
+    except sqlite3.OperationalError:
+        return True
+    finally:
+        connection.close()
+    return bool(mode != "delete")
+
+
 def _postgres_engine(url: str, pool: int) -> sa.Engine:
     _, _, rest = url.partition("://")
-    return sa.create_engine(
-        f"postgresql+psycopg://{rest}", pool_size=pool, max_overflow=0, connect_args={"connect_timeout": 5}
-    )
+    settings = {"connect_timeout": 5, "application_name": _own_name()}
+    return sa.create_engine(f"postgresql+psycopg://{rest}", pool_size=pool, max_overflow=0, connect_args=settings)
+
+
+def _own_name() -> str:
+    """What PostgreSQL calls this process among those at its database; two hosts may have the same numbers."""
+    return f"judgewell {socket.gethostname()[:32]} {os.getpid()}"
 
 
 def _first_line(error: Exception) -> str:
