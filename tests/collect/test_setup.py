@@ -85,13 +85,18 @@ def test_the_database_beside_the_study_has_its_name(tmp_path):
     assert default_database(write_study(tmp_path / "study")) == tmp_path / "study/small.sqlite"
 
 
-def test_signed_links_are_refused_until_they_are_checked(store, tmp_path):
+def test_a_key_file_that_is_missing_or_empty_is_told(store, tmp_path):
     more = (
         '[platform]\nkind = "prolific"\ntoken = "jwt"\nkeys = "k.json"\naudience = "us"\n'
         '[platform.codes]\ncompleted = "C"\n'
     )
-    with pytest.raises(InputError, match=r"platform\.token"):
-        prepare(store, write_study(tmp_path / "study", more=more), Clock())
+    path = write_study(tmp_path / "study", more=more)
+    with pytest.raises(InputError, match=r"k\.json: the keys cannot be read"):
+        prepare(store, path, Clock())
+    for text, said in (("{", "no key set"), ('{"keys": []}', "no RSA key")):
+        (tmp_path / "study/k.json").write_text(text)
+        with pytest.raises(InputError, match=said):
+            prepare(store, path, Clock())
 
 
 def statements_of(begun, person):

@@ -342,7 +342,7 @@ class ComeBack(Page):
     text: Markup
     minutes: int
     again: str
-    ending: Ending = Ending()  # noqa: RUF009
+    ending: Ending = Ending()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from judgewell.collect.schema import assessors, events, identities
+from judgewell.collect.assign import release
+from judgewell.collect.platforms.keys import Keys
+from judgewell.collect.platforms.links import Arrival, BadLink, read_link
+from judgewell.collect.schema import arrivals, assessors, events, identities, study
 from judgewell.collect.served import Served
 from judgewell.collect.store import Job, Store
 from judgewell.collect.tokens import numbered, opened, signed
 
-LONGEST_ID = 200
 _ALPHABET = "bcdfghjkmnpqrstvwxyz23456789"  # nothing that can be misread or spell a word
+
+
+def new_pseudonym() -> str:
+    """A random name that says nothing."""
+    return "a-" + "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
 
 def new_assessor(connection: sa.Connection, origin: str, now: float, label: str | None = None) -> int:
     """A new assessor under a random pseudonym; the number is the row's."""
     row: dict[str, object] = {
-        "pseudonym": "a-" + "".join(secrets.choice(_ALPHABET) for _ in range(10)),
+        "pseudonym": new_pseudonym(),
         "origin": origin,
         "label": label,
         "created": now,
@@ -37,25 +46,73 @@ def new_assessor(connection: sa.Connection, origin: str, now: float, label: str 
     return int(number)
 
 
-def invite(store: Store, served: Served, count: int, labels: tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """New invite links, one for each assessor: (label or pseudonym's number, path)."""
-    names = [*labels, *(f"assessor {number}" for number in range(len(labels) + 1, count + 1))]
+@dataclass(frozen=True)
+class Invited:
+    """An invite link: whose, where to, and whether it was just made."""
 
-    def make(connection: sa.Connection) -> list[tuple[str, str]]:
-        made = [(name, new_assessor(connection, "invite", served.clock(), name)) for name in names]
-        return [(name, invite_path(served, number)) for name, number in made]
+    label: str
+    path: str
+    new: bool = False
+
+
+def invite(store: Store, served: Served, labels: Sequence[str], *, again: bool = False) -> list[Invited]:
+    """A link for each label, in order: the one it has, or a new one; `again` makes new ones for all."""
+
+    def make(connection: sa.Connection) -> list[Invited]:
+        held = {} if again else dict(_invited(connection))
+        found = []
+        for label in labels:
+            new = label not in held
+            if new:
+                held[label] = new_assessor(connection, "invite", served.clock(), label)
+            found.append(Invited(label, invite_path(served, held[label]), new))
+        return found
 
     return store.write(make).result()
 
 
-def invited(store: Store, served: Served) -> list[tuple[str, str]]:
-    """All invite links made so far."""
-    query = sa.select(assessors.c.label, assessors.c.number).where(assessors.c.origin == "invite").order_by("number")
+def invite_more(store: Store, served: Served, count: int) -> list[Invited]:
+    """New links for so many whom nobody has named yet: numbered on from those there are."""
+    every = sa.select(sa.func.count()).where(assessors.c.origin == "invite")
+    taken: int = store.read(lambda connection: connection.execute(every).scalar_one()).result()
+    return invite(store, served, [f"assessor {number}" for number in range(taken + 1, taken + count + 1)], again=True)
 
-    def find(connection: sa.Connection) -> list[tuple[str, str]]:
-        return [(label or "", invite_path(served, number)) for label, number in connection.execute(query)]
 
-    return store.read(find).result()
+def invited(store: Store, served: Served) -> list[Invited]:
+    """All invite links that are open."""
+    found = store.read(lambda connection: list(_invited(connection))).result()
+    return [Invited(label, invite_path(served, number)) for label, number in found]
+
+
+def revoke(store: Store, served: Served, label: str) -> int:
+    """Close the links of a label, and the sessions they led to; what was judged stays. How many there were."""
+
+    def close(connection: sa.Connection) -> int:
+        now = served.clock()
+        numbers = [number for own, number in _invited(connection) if own == label]
+        for number in numbers:
+            whose = assessors.c.number == number
+            held = connection.execute(sa.select(assessors.c.reservation).where(whose).with_for_update()).scalar()
+            if held is not None:
+                release(connection, held, now, "the invite link was revoked")
+            connection.execute(sa.update(assessors).where(whose).values(forgotten=now))
+            connection.execute(sa.insert(events).values(at=now, kind="revoked", assessor=number, data={}))
+        return len(numbers)
+
+    return store.write(close).result()
+
+
+def _invited(connection: sa.Connection) -> list[tuple[str, int]]:
+    query = sa.select(assessors.c.label, assessors.c.number).where(
+        assessors.c.origin == "invite", assessors.c.forgotten.is_(None)
+    )
+    return [(label or "", number) for label, number in connection.execute(query.order_by(assessors.c.number))]
+
+
+def is_welcome(connection: sa.Connection, assessor: int) -> bool:
+    """Whether an invite link still opens the door."""
+    query = sa.select(assessors.c.number).where(assessors.c.number == assessor, assessors.c.forgotten.is_(None))
+    return connection.execute(query).scalar() is not None
 
 
 def invite_path(served: Served, assessor: int) -> str:
@@ -77,43 +134,54 @@ def is_owner(served: Served, token: str) -> bool:
     return opened(served.secret, "owner", token) == "owner"
 
 
-def platform_ids(served: Served, given: Mapping[str, str]) -> tuple[str, str | None, str | None] | None:
-    """The platform's ids of person, session and study in an address; None where the person's is missing or odd."""
-    names = served.study.platform
-    person, session, study = (given.get(name, "").strip() for name in (names.assessor, names.session, names.study))
-    if (
-        not person
-        or max(map(len, (person, session, study))) > LONGEST_ID
-        or not (person + session + study).isprintable()
-    ):
-        return None
-    return person, session or None, study or None
+def held_keys(connection: sa.Connection) -> Mapping[str, Any] | None:
+    """The platform's keys as they stood in the study's key file at the last start; None where there is no such file."""
+    texts: Mapping[str, Any] = connection.execute(sa.select(study.c.texts)).scalar_one()
+    return texts.get("keys")
 
 
-def arrive(store: Store, served: Served, ids: tuple[str, str | None, str | None]) -> int:
+def join(store: Store, served: Served, keys: Keys | None, given: Mapping[str, str], present: int | None = None) -> int:
+    """The assessor whom a platform's address brings; `present` is the one whose session the browser holds."""
+    return arrive(store, served, read_link(served.study.platform, keys, given, served.clock()), present)
+
+
+def arrive(store: Store, served: Served, arrival: Arrival, present: int | None = None) -> int:
     """The assessor whom the platform sent: the one known by this id, or a new one."""
-    job = _arriving(served, ids)
+    job = _arriving(served, arrival, present)
     try:
         return store.write(job).result()
-    except IntegrityError:  # the same person arrived twice at the same moment; now they are known
+    except IntegrityError:  # the same person or token arrived twice at the same moment; now it is known
         return store.write(job).result()
 
 
-def _arriving(served: Served, ids: tuple[str, str | None, str | None]) -> Job[int]:
-    person, session, study = ids
+def _arriving(served: Served, arrival: Arrival, present: int | None) -> Job[int]:
     platform = served.study.platform.kind
 
     def job(connection: sa.Connection) -> int:
         now = served.clock()
-        key = (identities.c.platform == platform, identities.c.outside == person)
+        key = (identities.c.platform == platform, identities.c.outside == arrival.person)
         known = connection.execute(sa.select(identities.c.assessor).where(*key)).scalar()
+        if not _use_once(connection, arrival, now) and (known is None or known != present):
+            raise BadLink("the token was used before")
+        told = {"session": arrival.session, "study": arrival.study, "arrived": now}
         if known is None:
             known = new_assessor(connection, platform, now)
-            row = {"platform": platform, "outside": person, "assessor": known}
-            connection.execute(sa.insert(identities).values(**row, session=session, study=study, arrived=now))
+            row = {"platform": platform, "outside": arrival.person, "assessor": known}
+            connection.execute(sa.insert(identities).values(**row, **told))
         else:
-            connection.execute(sa.update(identities).where(*key).values(session=session, study=study, arrived=now))
+            connection.execute(sa.update(identities).where(*key).values(told))
         connection.execute(sa.insert(events).values(at=now, kind="arrived", assessor=known, data={}))
         return int(known)
 
     return job
+
+
+def _use_once(connection: sa.Connection, arrival: Arrival, now: float) -> bool:
+    """Mark the token as used; false where it was before. Tokens that have run out are forgotten."""
+    if arrival.token is None:
+        return True
+    connection.execute(sa.delete(arrivals).where(arrivals.c.expires <= now))
+    if connection.execute(sa.select(arrivals.c.token).where(arrivals.c.token == arrival.token)).scalar() is not None:
+        return False
+    connection.execute(sa.insert(arrivals).values(token=arrival.token, expires=arrival.expires))
+    return True

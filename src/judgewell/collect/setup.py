@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
+from judgewell.collect.platforms.keys import read_key_file
 from judgewell.collect.schema import documents, items, reservations, study, topics, units
 from judgewell.collect.store import Clock, Store
 from judgewell.errors import InputError
@@ -37,20 +38,21 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
     frozen = freeze(path)
     marked = study_hash(frozen)
     held = store.read(lambda connection: connection.execute(sa.select(study)).one_or_none()).result()
-    if held is not None and held.hash == marked:
+    keys = _key_file(path)
+    if held is not None and study_hash(held.frozen) == marked:  # as this version counts, whichever made the database
+        _renew_keys(store, held, keys)
         return False
     if held is not None:
         _refuse_if_begun(store, held.frozen, frozen, path)
     chosen, inputs = load_study(path)
     design = make_design(chosen, inputs)
-    _refuse_unserved(chosen)
     secret = held.secret if held is not None else secrets.token_hex(32)
     row = {
         "number": 1,
         "name": chosen.study.name,
         "frozen": frozen,
         "hash": marked,
-        "texts": {"texts": dict(inputs.texts.texts), "own": sorted(inputs.texts.own)},
+        "texts": {"texts": dict(inputs.texts.texts), "own": sorted(inputs.texts.own), "keys": keys},
         "secret": secret,
         "created": clock(),
     }
@@ -70,12 +72,18 @@ def _refuse_if_begun(store: Store, old: dict[str, Any], new: dict[str, Any], pat
         )
 
 
-def _refuse_unserved(chosen: Study) -> None:
-    """A setting that this server would not honour is refused rather than overlooked."""
-    if chosen.platform.token:
-        raise InputError(
-            "platform.token asks for signed links, and this version does not check them", cure="leave it out"
-        )
+def _key_file(path: str | Path) -> dict[str, Any] | None:
+    """The keys of the study's key file, where it names one: they may change from start to start."""
+    platform = read_study(path).platform
+    if not platform.token or platform.key_source.startswith("https://"):
+        return None
+    return read_key_file(Path(path).parent / platform.key_source)
+
+
+def _renew_keys(store: Store, held: Any, keys: dict[str, Any] | None) -> None:
+    if held.texts.get("keys") != keys:
+        new = sa.update(study).values(texts={**held.texts, "keys": keys})
+        store.write(lambda connection: connection.execute(new)).result()
 
 
 def _fill(connection: sa.Connection, row: dict[str, Any], chosen: Study, inputs: Inputs, design: Design) -> None:

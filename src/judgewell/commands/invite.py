@@ -2,35 +2,122 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from judgewell.commands.collecting import database_option, existing
+from judgewell.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgewell.collect.people import Invited
+
+LABELS = ("label", "email", "name")
 
 
 @click.command()
 @click.argument("study")
 @click.argument("names", nargs=-1)
 @click.option("--count", default=0, type=click.IntRange(0, 100_000), help="So many links, beside those with names.")
-@click.option("--list", "listed", is_flag=True, help="Show the links that were made before.")
+@click.option("--csv", "people", help="A list of people with a column label, email or name.")
+@click.option("-o", "--output", help="A CSV file for the links; with --csv the list with a column link added.")
+@click.option("--list", "listed", is_flag=True, help="Show the links that are open.")
+@click.option("--again", is_flag=True, help="New links even for those who have one; the old ones stay open.")
+@click.option("--revoke", help="Close the link of this name and the session it led to; what was judged is kept.")
 @click.option("--address", default="http://127.0.0.1:8000", help="Where assessors reach the server.")
 @database_option
-def invite(study: str, names: tuple[str, ...], count: int, listed: bool, address: str, database: str | None) -> None:
+def invite(
+    study: str,
+    names: tuple[str, ...],
+    count: int,
+    people: str | None,
+    output: str | None,
+    listed: bool,
+    again: bool,
+    revoke: str | None,
+    address: str,
+    database: str | None,
+) -> None:
     """Make unguessable links for assessors, one for each of NAMES; the study must have been served once.
+
+    Whoever has a link keeps it: asked again for the same name, it is shown and not made anew.
 
     \b
     Examples:
       judgewell invite study.toml Ada Grace --address https://judge.example.org
       judgewell invite study.toml --count 20
+      judgewell invite study.toml --csv people.csv -o links.csv --address https://judge.example.org
+      judgewell invite study.toml --revoke Ada
     """
-    from judgewell.collect import people
+    from judgewell.collect import people as assessors
     from judgewell.collect.served import load_served
-    from judgewell.errors import InputError
 
-    if not (names or count or listed):
-        raise InputError("nobody to invite", cure="give names, --count or --list")
+    if not (names or count or listed or people or revoke):
+        raise InputError("nobody to invite", cure="give names, --count, --csv, --list or --revoke")
+    table = _read_people(people) if people else None
+    wanted = [*names, *(table[_label(table, people or "")].to_list() if table is not None else ())]
     with existing(study, database) as store:
         served = store.read(load_served).result()
-        links = people.invited(store, served) if listed else []
-        links += people.invite(store, served, len(names) + count, names) if names or count else []
-    for name, path in links:
-        print(f"{name}\t{address.rstrip('/')}{path}")
+        if revoke is not None and not assessors.revoke(store, served, revoke):
+            raise InputError(f"there is no open link of {revoke!r}", cure="--list shows them")
+        links = assessors.invited(store, served) if listed else []
+        links += assessors.invite(store, served, wanted, again=again) if wanted else []
+        links += assessors.invite_more(store, served, count) if count else []
+    base = address.rstrip("/")
+    if output is None:
+        for link in links:
+            print(f"{link.label}\t{base}{link.path}")
+    else:
+        _write(output, table, links, base)
+    old = sum(not link.new for link in links) if not listed else 0
+    if old:
+        click.echo(f"note: {old} of {len(links)} had a link before and keep it; --again makes new ones", err=True)
+    if revoke is not None:
+        click.echo(f"The link of {revoke} is closed.", err=True)
+
+
+def _read_people(path: str) -> pl.DataFrame:
+    """A list of people; every cell is text as it stands."""
+    import polars as pl
+
+    try:
+        table = pl.read_csv(path, infer_schema=False)
+    except (pl.exceptions.PolarsError, UnicodeError) as error:
+        raise InputError(f"this is no CSV table: {str(error).splitlines()[0]}", file=path) from None
+    label = _label(table, path)
+    cells = table[label].str.strip_chars()
+    for line, cell in enumerate(cells, start=2):
+        if not cell:
+            raise InputError(f"{label} is empty", cure="name everybody", file=path, line=line)
+    doubled = cells.filter(cells.is_duplicated())
+    if len(doubled):
+        raise InputError(f"{doubled[0]!r} is there twice", cure="each needs a name of their own", file=path)
+    return table.with_columns(cells.alias(label))
+
+
+def _label(table: pl.DataFrame, path: str) -> str:
+    known = {name.strip().casefold(): name for name in table.columns}
+    found = next((known[name] for name in LABELS if name in known), None)
+    if found is None:
+        raise InputError("no column names the people", cure=f"name one {', '.join(LABELS)}", file=path)
+    return found
+
+
+def _write(output: str, table: pl.DataFrame | None, links: list[Invited], base: str) -> None:
+    """The links as CSV; a cell that a spreadsheet would run as a formula begins with an apostrophe."""
+    import polars as pl
+
+    from judgewell.collect.export import FORMULA
+
+    made = pl.DataFrame({"label": [link.label for link in links], "link": [base + link.path for link in links]})
+    if table is not None and len(table) == len(links):
+        made = table.with_columns(made["link"])
+    text = [pl.col(name) for name in made.columns]
+    starts = [column.str.slice(0, 1).is_in(FORMULA) for column in text]
+    safe = [
+        pl.when(start).then(pl.concat_str(pl.lit("'"), column)).otherwise(column).name.keep()
+        for column, start in zip(text, starts, strict=True)
+    ]
+    made.select(safe).write_csv(output)

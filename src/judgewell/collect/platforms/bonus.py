@@ -44,9 +44,8 @@ def take_bonuses(store: Store, served: Served, *, again: bool = False, account: 
 
 
 def _take(connection: sa.Connection, served: Served, again: bool, account: int | None) -> Bonuses:
-    connection.execute(
-        sa.select(identities.c.assessor).order_by(identities.c.assessor).with_for_update()
-    )  # one at a time writes bonuses
+    everybody = sa.select(identities.c.assessor).order_by(identities.c.assessor)
+    connection.execute(everybody.with_for_update())  # one at a time writes bonuses
     pay = served.study.pay
     each = Decimal(str(pay.amount if pay.bonus is None else pay.bonus))
     before = {} if again else _written(connection)
@@ -61,9 +60,7 @@ def _take(connection: sa.Connection, served: Served, again: bool, account: int |
     if nameless:
         notes.append(f"{nameless} assessors with a bonus have no id that can be paid: deleted, or not of the platform")
     if before:
-        notes.append(
-            f"{sum(before.values())} {pay.currency} were written before and are left out; --again has them too"
-        )
+        notes.append(f"{sum(before.values())} {pay.currency} were written before and are left out; see --again")
     if paid:
         _record(connection, served, paid, again, account)
     return Bonuses(tuple((names[number], amount) for number, amount in sorted(paid.items())), tuple(notes))

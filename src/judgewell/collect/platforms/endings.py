@@ -9,7 +9,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 from judgewell.collect import pages
-from judgewell.collect.schema import identities
+from judgewell.collect.schema import identities, reservations
 from judgewell.collect.served import Served
 
 
@@ -23,6 +23,16 @@ def ending(connection: sa.Connection, served: Served, assessor: int, key: str) -
     if platform.kind != "invite":
         link = return_link(platform.return_link, {"code": code, **_ids(connection, assessor)})
     return pages.Ending(code, served.show("end.code", code=code), link, served.say("end.return_link") if link else "")
+
+
+def best_ending(connection: sa.Connection, assessor: int) -> str:
+    """What an assessor has earned so far, the best of their units: completed, failed_quality, … or no_work."""
+    query = sa.select(reservations.c.ending).where(
+        reservations.c.assessor == assessor, reservations.c.ending.is_not(None)
+    )
+    found = set(connection.execute(query).scalars())
+    best = next((key for key in ("completed", "failed_quality") if key in found), None)
+    return best or ("failed_comprehension" if found else "no_work")
 
 
 def return_link(template: str, values: Mapping[str, str]) -> str:
