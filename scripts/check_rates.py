@@ -1,6 +1,6 @@
 """What every check catches of every kind of person: writes docs/evidence/checks.md.
 
-    python scripts/check_rates.py [--people 420] [--seed 1]
+    python scripts/check_rates.py [--people 210] [--seed 1]
 
 Synthetic people, all kinds equally common, fill two studies of the sample collection through the server's own steps.
 """
@@ -39,9 +39,9 @@ def caught(name: str, people: int, seed: int) -> pl.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if name == "magnitude":
-            study = write_magnitude_study(place, seed, redundancy=20)
+            study = write_magnitude_study(place, seed, redundancy=8)
         else:
-            study = write_pairs_study(place, seed, partitions=3, assessors=6)
+            study = write_pairs_study(place, seed, partitions=1, assessors=4)
         store = open_store(place / "study.sqlite")
         try:
             simulate(store, study, crowd, seed=seed)
@@ -97,7 +97,7 @@ Groups of 8 documents in 12 pairs, after a quiz of pairs and a question about ea
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--people", type=int, default=420)
+    parser.add_argument("--people", type=int, default=210)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     write("checks.md", page(given.people, given.seed))

@@ -1,6 +1,7 @@
 """`judgewell new`, `check` and `design` as a user types them."""
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -54,6 +55,12 @@ def test_alternatives_show_cost_and_reliability(judgewell):
     code, out, _ = judgewell("design", "mine/study.toml", "--compare")
     assert code == 0
     assert "reliability" in out
+    bought = out.split("hours would buy")[1].splitlines()
+    own = next(line for line in bought if "(this study)" in line)
+    assert len(re.findall(r"\d\.\d\d \[-?\d\.\d\d, \d\.\d\d\]", own)) == 2  # correlation, better system; with intervals
+    hours = [float(line.split()[-7]) for line in bought if "[" in line and "documents " in line]
+    assert hours
+    assert max(hours) <= 1.3 * min(hours)  # equal cost, but for whole units
 
 
 def test_a_missing_study_is_one_line(judgewell):

@@ -241,3 +241,19 @@ def test_files_hold_every_figure_and_table(report, tmp_path):
     page = render(some, "report_files")
     for link in read(page).links:
         assert link.startswith("#") or (tmp_path / link).is_file(), link
+
+
+def test_hostile_names_reach_latex_as_they_are():
+    names = ["100%_#1 & co", "[0.5, 1]", "*starred", "a\\b{c}$d^e~f", "Größe ≥ 2 → α", "x" * 60]
+    made = latex(Grid("g", "A & B_C", "50 % of #1", pl.DataFrame({"system": names, "mean": [0.5] * len(names)})))
+    lines = made.splitlines()
+    rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+    assert len(rows) == len(names)
+    for row in rows:
+        assert row.endswith(r" \\")
+        assert len(re.findall(r"(?<!\\)&", row)) == 1  # the one between the columns
+        assert not row.startswith(("[", "*"))  # they would belong to the line end before
+        assert not re.search(r"(?<!\\)[%#$_]", re.sub(r"\\ensuremath\{.*?\}", "", row))
+    assert rows[0].startswith(r"100\%\_\#1 \& co &")
+    assert rows[1].startswith("{}[0.5, 1] &")
+    balanced(made)

@@ -7,7 +7,7 @@ from the two known documents in every unit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
@@ -79,6 +79,7 @@ def expected_value(
     rounds: int = 100,
     overhead: float = 60.0,
     population: Population | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> pl.DataFrame:
     """What each design is expected to give for the same `hours` of work over all topics of `documents` each.
 
@@ -98,11 +99,15 @@ def expected_value(
     population = population or Population()
     crowd = crowd_of(make_people(300, seed, population), population)
     rows = []
-    for design in designs:
+    for place, design in enumerate(designs):
         units = design.units(hours / topics, overhead)
         if units < 1:
             raise InputError(f"{hours:g} hours buy no unit of {design} for each topic", cure="give more hours")
-        found = [_study(design, units, documents, topics, crowd, seed, number) for number in range(rounds)]
+        found = []
+        for number in range(rounds):
+            found.append(_study(design, units, documents, topics, crowd, seed, number))
+            if progress:
+                progress(place * rounds + number + 1, len(designs) * rounds)
         correlations = np.array([one for one, _ in found])
         hits = [hit for _, hit in found if hit is not None]
         low, high = np.quantile(correlations, [0.025, 0.975])

@@ -34,18 +34,23 @@ def _plain(text: str) -> str:
     return "".join(SPECIAL.get(letter, letter if letter.isprintable() else " ") for letter in text)
 
 
+def _guarded(row: str) -> str:
+    """A row that the line end before it does not take for its own option: `[` and `*` after it would be."""
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row
+
+
 def latex(grid: Grid) -> str:
     """The grid's columns as on the page, all of its rows, with caption and label."""
     frame = grid.shown
     kinds = "".join("r" if dtype.is_numeric() else "l" for dtype in frame.dtypes)
     header = " & ".join(escape(grid.heads.get(name, head(name))) for name in frame.columns)
     columns = [cells(column) for column in frame.get_columns()]
-    rows = [" & ".join(map(escape, row)) + r" \\" for row in zip(*columns, strict=True)]
+    rows = [_guarded(" & ".join(map(escape, row))) + r" \\" for row in zip(*columns, strict=True)]
     caption = rf"\caption{{{escape(grid.title)}. {escape(grid.caption)}}}\label{{tab:{grid.name.replace('_', '-')}}}"
     if frame.height > LONG:
         return "\n".join([*_preamble("booktabs, longtable"), *_long(kinds, header, rows, caption), ""])
     table = [r"\begin{table}", r"\centering", caption, rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
-    table += [rf"{header} \\", r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    table += [rf"{_guarded(header)} \\", r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
     return "\n".join([*_preamble("booktabs"), *table, ""])
 
 
@@ -58,11 +63,11 @@ def _long(kinds: str, header: str, rows: list[str], caption: str) -> list[str]:
         rf"\begin{{longtable}}{{{kinds}}}",
         rf"{caption} \\",
         r"\toprule",
-        rf"{header} \\",
+        rf"{_guarded(header)} \\",
         r"\midrule",
         r"\endfirsthead",
         r"\toprule",
-        rf"{header} \\",
+        rf"{_guarded(header)} \\",
         r"\midrule",
         r"\endhead",
         r"\bottomrule",
