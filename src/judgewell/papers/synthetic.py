@@ -42,7 +42,7 @@ def magnitude_study(seed: int, topics: int = 18, documents: int = 40) -> pl.Data
 def rankings(worths: pl.DataFrame, seed: int, systems: int = 60, depth: int = 20) -> tuple[Run, ...]:
     """Runs of systems of every skill: each ranks a topic's documents (topic, doc, worth) by worth and chance."""
     rng = np.random.default_rng(seed)
-    skills = np.linspace(0.15, 0.85, systems)
+    skills = np.linspace(0.4, 0.6, systems)
     parts = []
     for (topic,), part in worths.sort("topic", "doc").group_by("topic", maintain_order=True):
         worth = part["worth"].to_numpy()

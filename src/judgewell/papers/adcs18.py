@@ -1,0 +1,216 @@
+"""Yang, Moffat and Turpin, ADCS 2018: the tables, and all items by number."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from judgewell.agreement.assessors import accuracy_summary, known_pair_accuracy
+from judgewell.agreement.label_sets import concordance
+from judgewell.agreement.workers import (
+    likes_against_difficulty,
+    likes_over_topics,
+    question_likes,
+    topic_difficulty,
+)
+from judgewell.comparison.correlation import concordance_table
+from judgewell.comparison.discrimination import Confusion, chi_square, discrimination_table, mcnemar
+from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.simulated import random_draws
+from judgewell.errors import DataError
+from judgewell.papers import adcs18_figures as figures
+from judgewell.papers.adcs18_data import Compared, Data, read
+from judgewell.papers.adcs18_printed import DESIGN, DOCUMENTS, LIKES, PAIRS, SYSTEMS, TOLD_APART
+from judgewell.papers.data import measured
+from judgewell.papers.items import SAME_NUMBERS, Item, Made, Paper, beside, unmakable
+from judgewell.reports.parts import Grid
+from judgewell.study.groups import partitions_for
+
+SIZE, PARTNERS, TIMES, SHARE = 8, 3, 3, 0.15  # documents of a group, others each meets, workers, others met in all
+
+
+def table_1(data: Data) -> Made:
+    """Table 1: how many partitions and groups the design's two rules give each topic (§3)."""
+    frame = pl.DataFrame(DESIGN, schema=["topic", "documents", "X", "groups"], orient="row").with_columns(
+        pl.Series("X by rule", [partitions_for(row[1], PARTNERS, SHARE) for row in DESIGN]),
+        pl.Series("groups by eq. (1)", [-(-row[1] // SIZE) * row[2] for row in DESIGN]),
+        pl.Series("groups a partition", [row[3] // row[2] for row in DESIGN]),
+        pl.Series("places left over", [SIZE * (row[3] // row[2]) - row[1] for row in DESIGN]),
+    )
+    rows: list[tuple[str, float | None, float | None]] = []
+    for topic, documents, repeats, groups in DESIGN:
+        rows.append((f"{topic}: X", repeats, partitions_for(documents, PARTNERS, SHARE)))
+        rows.append((f"{topic}: groups by eq. (1)", groups, -(-documents // SIZE) * repeats))
+    total = sum(row[3] for row in DESIGN)
+    rows += [
+        ("groups in all", 2628, total),
+        ("pairs in a group", 12, SIZE * PARTNERS // 2),
+        ("completed groups", 7884, total * TIMES),
+        ("pairs judged", 94608, total * TIMES * SIZE * PARTNERS // 2),
+    ]
+    grid = Grid("table-1", "Partitions and groups", "X is round(0.15·(n − 1)/3) partitions; equation (1) says ⌈n/8⌉·X groups.",
+                frame)  # fmt: skip
+    notes = (
+        "Equation (1) does not give the printed groups of 402, 403, 407 and 440. These are the topics whose known relevant "
+        "documents were used again: documents are counted once, groups count places (8·groups = documents + repeats).",
+        "The caption says that the documents include padding to whole groups; 278, 225 and 270 are no multiples of 8.",
+        "The paper sets expert cost at 12,856 documents; the table's sum is 1,869.",
+        "The lists of topics with too few relevant documents differ between two places of the paper (403 and 440).",
+    )
+    return Made((grid,), beside("table-1", rows, SAME_NUMBERS), notes)
+
+
+def table_2(data: Data) -> Made:
+    """Table 2: how alike judgments order documents (upper half) and systems (lower half) (§4)."""
+    one = data.systems
+    upper = concordance(one.sets).select(
+        "first", "second", "topics", "micro_agree", "micro_disagree", "micro_unknown", "macro_agree", "macro_disagree",
+        "macro_unknown",
+    )  # fmt: skip
+    shown = [Grid("table-2-documents", "Document pairs", "Shares of document pairs: the same order (agree), the opposite, or "
+                  "a tie in either (unknown); over all pairs (micro) and as a mean over topics (macro).", upper)]  # fmt: skip
+    notes = ["The paper does not say whether it pools pairs or averages topics; both stand here."]
+    if one.runs:
+        sets = {name: one.scores(frame).means for name, frame in one.sets.items()}
+        lower = concordance_table(sets)
+        shown.append(Grid("table-2-systems", "System pairs", "Shares of pairs of systems by mean RBP(0.9); tau_a is agree − "
+                          "disagree, as in the paper.", lower))  # fmt: skip
+    else:
+        notes.append("There are no runs, so the half about systems is left out.")
+    rows = [
+        (f"systems, {first}–{second}: A − D", round(agree - disagree, 3), _tau(one, first, second))
+        for (first, second), (agree, disagree) in SYSTEMS.items()
+    ]
+    rows += [
+        (f"documents, {first}–{second}: A", values[0], _share(upper, first, second))
+        for (first, second), values in DOCUMENTS.items()
+    ]
+    notes.append(f"RBP looks at ten results, of which the pool holds all; the rest could add up to {0.9**10:.3f}.")
+    return Made(tuple(shown), beside("table-2", rows), tuple(notes))
+
+
+def _tau(one: Compared, first: str, second: str) -> float | None:
+    """τ-a of two sets' orders of systems, where both are there."""
+    if not one.runs or first not in one.sets or second not in one.sets:
+        return None
+    table = concordance_table({name: one.scores(one.sets[name]).means for name in (first, second)})
+    return float(table["tau_a"][0])
+
+
+def _share(upper: pl.DataFrame, first: str, second: str) -> float | None:
+    row = upper.filter((pl.col("first") == first) & (pl.col("second") == second))
+    return None if row.is_empty() else float(row["micro_agree"][0])
+
+
+def table_3(data: Data) -> Made:
+    """Table 3: which questions workers liked, topics' difficulty, and accuracy on known pairs (§5)."""
+    one = data.study
+    likes = question_likes(one.likes)
+    wide = likes.pivot("question", index="topic", values="share", sort_columns=True)
+    workers = likes.group_by("topic").agg(workers=pl.col("workers").max())
+    frame = wide.join(workers, on="topic", maintain_order="left")
+    if one.runs and one.labels:
+        difficulty = topic_difficulty(measured(one.runs, next(iter(one.labels.values())), "AP"))
+        frame = frame.join(difficulty.select("topic", AP="difficulty"), on="topic", how="left", maintain_order="left")
+    if "left_known" in one.pairs.columns:
+        accuracy = accuracy_summary(known_pair_accuracy(one.pairs)).select("topic", accuracy="mean", sd="sd")
+        frame = frame.join(accuracy, on="topic", how="left", maintain_order="left")
+    grid = Grid("table-3", "What workers liked", "Shares of workers who liked each question (several may be chosen), every "
+                "worker counting once; AP is the mean over systems; accuracy on known pairs over workers.", frame)  # fmt: skip
+    notes = ("The printed shares do not add up to 1: workers could like several questions.",)
+    return Made((grid,), beside("table-3", _likes_again(), SAME_NUMBERS), notes)
+
+
+def _likes_again() -> list[tuple[str, float | None, float | None]]:
+    """Means over the printed topics, and what they say about easy topics."""
+    table = pl.DataFrame(
+        [
+            {"topic": row[0], "question": f"Q{number}", "workers": row[4], "share": row[number]}
+            for row in LIKES
+            for number in (1, 2, 3)
+        ]
+    )
+    means = likes_over_topics(table)
+    difficulty = pl.DataFrame({"topic": [row[0] for row in LIKES], "difficulty": [row[5] for row in LIKES]})
+    found = likes_against_difficulty(table, difficulty, "Q1", "Q2")
+    rows: list[tuple[str, float | None, float | None]] = [
+        (f"{row['question']}: {said}", None, row[column])
+        for row in means.iter_rows(named=True)
+        for column, said in (("mean", "mean over the printed topics"), ("weighted", "weighted by workers"))
+    ]
+    rows += [
+        ("Q1 − Q2 against AP over the printed topics: Pearson's r", None, found["pearson"][0]),
+        ("its p (the paper: 0.002 by a mixed model)", 0.002, found["p_pearson"][0]),
+        ("Q1 − Q2 against AP: Kendall's τ", None, found["tau"][0]),
+        ("workers of all topics (806 different ones)", None, float(sum(row[4] for row in LIKES))),
+    ]
+    return rows
+
+
+def table_4(data: Data) -> Made:
+    """Table 4: pairs of systems that each set of judgments tells apart, against binary labels (§6)."""
+    one = data.systems
+    if not one.labels:
+        raise DataError("there are no labels to compare with; give --labels binary=FILE")
+    if not one.runs:
+        raise DataError("there are no runs to measure; give --runs")
+    reference = next(iter(one.labels))
+    chance = one.sets[reference].sort("topic", "doc")
+    shuffled = next(random_draws(chance, 1, seed=data.seed))[0]
+    named = {"Pref": "Q1", "Rele": "Q2", "Ratio": "Q3"}
+    sets = {named.get(name, name): frame for name, frame in (one.sets | one.combined).items()}
+    sets["Random"] = chance.with_columns(gain=pl.Series(shuffled))
+    scored: dict[str, ScoreArray] = {name: one.scores(frame) for name, frame in sets.items()}
+    frame = discrimination_table(scored, reference).filter(pl.col("set") != reference)
+    columns = ("set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "kappa", "chi_square_p", "mcnemar_p")
+    grid = Grid("table-4", "Pairs of systems told apart", f"Paired t-test at 0.05 over topics, against {reference}; opposite "
+                "counts pairs told apart the other way round, which the paper counts as TP.", frame, columns)  # fmt: skip
+    notes = (
+        "The paper compares 3,650, 3,226 and 3,224 told-apart pairs by χ², but they are the same pairs: McNemar's test is "
+        "the one for that. Pairs that share a system are not independent either way.",
+        "How the paper made its random judgments is not said; here each topic's labels are dealt out at random.",
+    )
+    return Made((grid,), beside("table-4", _told_apart_again(), SAME_NUMBERS), notes)
+
+
+def _told_apart_again() -> list[tuple[str, float | None, float | None]]:
+    """Sums, κ, χ² and McNemar from the printed counts."""
+    rows: list[tuple[str, float | None, float | None]] = []
+    for name, (tp, fp, fn, tn) in TOLD_APART.items():
+        counts = Confusion(tp, 0, fp, fn, tn)
+        rows.append((f"{name}: pairs in all", PAIRS, counts.pairs))
+        rows.append((f"{name}: told apart", {"Sormunen": 3224, "Q1": 3650}.get(name), tp + fp))
+        rows.append((f"{name}: κ with the binary labels", None, counts.kappa))
+    tp, fp, fn, _ = TOLD_APART["Q1"]
+    rows += [
+        ("told apart by the binary labels", 3226, tp + fn),
+        ("Q1 against binary: χ² with Yates' correction", None, chi_square([tp + fp, tp + fn], PAIRS).statistic),
+        ("Q1, binary and Sormunen: χ²", None, chi_square([3650, 3226, 3224], PAIRS).statistic),
+        ("Q1 against binary: McNemar's χ²", None, mcnemar(fp, fn).statistic),
+        ("random judgments: share told apart", None, 451 / PAIRS),
+    ]
+    return rows
+
+
+NO_PICTURE = "a screenshot of the judging page, not made from data; `judgewell serve` shows ours for pairs"
+
+ITEMS = (
+    Item("Table 1", "The design of each topic", (), table_1),
+    Item("Table 2", "Agreement on documents and on systems", ("systems",), table_2),
+    Item("Table 3", "What workers liked, and how accurate they were", ("study",), table_3),
+    Item("Table 4", "Pairs of systems told apart", ("systems",), table_4),
+    Item("Figure 1", "The judging page", (), unmakable(NO_PICTURE)),
+    Item("Figure 2", "Workers for each document", ("study",), figures.figure_2),
+    Item("Figure 3", "Scores by expert level", ("systems",), figures.figure_3),
+    Item("Figure 4", "Inconsistent answers", ("study", "workers"), figures.figure_4),
+    Item("Figure 5", "Time for a pair", ("workers",), figures.figure_5),
+    Item("Figure 6", "Time and length", ("study",), figures.figure_6),
+    Item("Figure 7", "How scores settle over partitions", ("study",), figures.figure_7),
+)
+
+PAPER = Paper(
+    "adcs18",
+    "Pairwise crowd judgments: preference, absolute and ratio (ADCS 2018)",
+    "Yang, Moffat and Turpin: Pairwise Crowd Judgments: Preference, Absolute, and Ratio. ADCS 2018",
+    ITEMS,
+    read,
+)

@@ -1,0 +1,145 @@
+"""What the items of ADCS 2018 are made from: pairs that people compared, labels and runs of the same documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import polars as pl
+
+from judgewell.comparison.scores import ScoreArray, score_array
+from judgewell.errors import DataError
+from judgewell.formats.crowd import read_pairs
+from judgewell.formats.gains import read_gains
+from judgewell.formats.runs import Run, open_runs
+from judgewell.papers import synthetic
+from judgewell.papers.data import (
+    Asked,
+    coded_pairs,
+    measured,
+    needed,
+    read_asked_frame,
+    read_asked_pairs,
+    read_asked_runs,
+    read_labels,
+)
+from judgewell.scaling.combine import combine
+from judgewell.scaling.pair_methods import Preference, Ratio, Relevance
+
+MEASURE = "RBP(p=0.9)@10"
+QUESTIONS = {"Pref": Preference(), "Rele": Relevance(), "Ratio": Ratio()}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Pairs with labels and runs; the labels' first set is the reference (the paper's binary labels)."""
+
+    said: str
+    pairs: pl.DataFrame
+    labels: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    runs: tuple[Run, ...] = ()
+    given_likes: pl.DataFrame | None = None
+    given_lengths: pl.DataFrame | None = None
+
+    @cached_property
+    def gains(self) -> dict[str, pl.DataFrame]:
+        """Documents' scores from each question that was answered."""
+        found = {}
+        for name, method in QUESTIONS.items():
+            column = {"Pref": "preferred", "Rele": "left_relevant", "Ratio": "left_score"}[name]
+            if column in self.pairs.columns and self.pairs[column].null_count() < self.pairs.height:
+                found[name] = method.gains(self.pairs)
+        if not found:
+            raise DataError("no question about the pairs was answered")
+        return found
+
+    @cached_property
+    def sets(self) -> dict[str, pl.DataFrame]:
+        """Labels and scores for the documents that were compared, in [0, 1]."""
+        judged = next(iter(self.gains.values())).select("topic", "doc")
+        labels = {
+            name: frame.join(judged, on=["topic", "doc"], how="semi").with_columns(pl.col("gain") / pl.col("gain").max())
+            for name, frame in self.labels.items()
+        }
+        return {name: frame.filter(pl.col("gain") >= 0) for name, frame in labels.items()} | self.gains
+
+    @cached_property
+    def combined(self) -> dict[str, pl.DataFrame]:
+        """The geometric means of two and of all three questions' scores."""
+        if len(self.gains) < 3:
+            return {}
+        choices = {"Q1, Q2 and Q3": ("Pref", "Rele", "Ratio"), "Q1 and Q3": ("Pref", "Ratio"),
+                   "Q2 and Q3": ("Rele", "Ratio"), "Q1 and Q2": ("Pref", "Rele")}  # fmt: skip
+        return {name: combine([self.gains[one] for one in of]) for name, of in choices.items()}
+
+    def scores(self, gains: pl.DataFrame) -> ScoreArray:
+        """RBP of every run under gains, for the topics that were compared."""
+        return score_array(measured(self.runs, gains, MEASURE), MEASURE)
+
+    @property
+    def likes(self) -> pl.DataFrame:
+        return needed(self.given_likes, "nobody was asked which question they liked", "give --likes FILE (topic, assessor, "
+                      "unit, question, liked)")  # fmt: skip
+
+    @property
+    def lengths(self) -> pl.DataFrame:
+        return needed(self.given_lengths, "the documents' lengths are not known", "give --lengths FILE (doc, length)")
+
+
+@dataclass(frozen=True)
+class Data:
+    """`study` has all three questions and what workers did, `systems` pairs with labels and runs, `workers` pairs with
+    workers' names and times."""
+
+    study: Compared
+    systems: Compared
+    workers: Compared
+    seed: int = 0
+
+
+def read(asked: Asked) -> Data:
+    """The user's pairs; else public preferences where an item can do with them and a synthetic study elsewhere."""
+    own = read_asked_pairs(asked)
+    if own is not None:
+        given = Compared(f"the pairs in {asked.pairs}", own, read_labels(asked), read_asked_runs(asked),
+                         read_asked_frame(asked.likes), read_asked_frame(asked.lengths))  # fmt: skip
+        return Data(given, given, given, asked.seed)
+    study = _synthetic(asked.seed)
+    return Data(study, _dl21(asked) or study, _music(asked) or study, asked.seed)
+
+
+def _dl21(asked: Asked) -> Compared | None:
+    path, folder = asked.found("dl21-preferences", "judgments.txt"), asked.found("trec-dl21")
+    if path is None or folder is None:
+        return None
+    graded = read_gains(folder / "qrels.nist.txt")
+    pairs = read_pairs(path).join(graded.select("topic").unique(), on="topic", how="semi")
+    labels = {"Binary": graded.with_columns(gain=(pl.col("gain") >= 2).cast(pl.Float64)), "NIST": graded}
+    said = ("dl21-preferences: preferences of crowd workers (Q1 only, no workers' names) over the best passages of TREC "
+            "Deep Learning 2021, with NIST's grades (2 or more as binary) and the 63 runs")  # fmt: skip
+    return Compared(said, pairs, labels, tuple(open_runs(str(folder / "runs" / "*"))))
+
+
+def _music(asked: Asked) -> Compared | None:
+    path = asked.found("music-preferences", "judgments.csv")
+    if path is None:
+        return None
+    said = "music-preferences: which of two melodies is more like a third, by 79 crowd workers (Q1 only)"
+    return Compared(said, coded_pairs(path))
+
+
+def _synthetic(seed: int) -> Compared:
+    pairs = synthetic.pair_study(seed)
+    documents = pl.concat(
+        pairs.select("topic", doc=side, level=f"{side}_level", worth=f"{side}_worth") for side in ("left", "right")
+    ).unique()
+    levels = read_gains(documents.select("topic", "doc", gain="level").sort("topic", "doc"))
+    binary = levels.with_columns(gain=(pl.col("gain") > 0).cast(pl.Float64))
+    runs = synthetic.rankings(documents, seed, systems=40)
+    hidden = [name for name in pairs.columns if name.endswith(("_worth", "_level"))]
+    said = "a synthetic study: three topics, groups of eight and all three questions by synthetic people, made-up runs"
+    return Compared(said, pairs.drop(hidden), {"Binary": binary, "Sormunen": levels}, runs,
+                    synthetic.question_answers(pairs, seed), synthetic.document_lengths(pairs, seed))  # fmt: skip
+
+

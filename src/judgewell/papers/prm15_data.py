@@ -1,0 +1,143 @@
+"""What the items on predicted relevance are made from: sets of double judgments, one of them with runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from judgewell.errors import DataError
+from judgewell.evaluation.resampled import Rankings, ranked_items
+from judgewell.formats.gains import read_gains
+from judgewell.formats.runs import Run, open_runs
+from judgewell.papers import synthetic
+from judgewell.papers.data import Asked, coded_judgments, read_asked_judgments, read_asked_runs, read_labels
+
+JUDGE = "NISTRetrieval-instruct0.txt"  # of LLMJudge: the first by name, and it uses every level
+
+
+@dataclass(frozen=True)
+class Doubles:
+    """Documents judged by two assessors or more on levels, and runs of them; `name` heads its columns."""
+
+    said: str
+    name: str
+    judgments: pl.DataFrame
+    runs: tuple[Run, ...] = ()
+
+    @cached_property
+    def levels(self) -> list[float]:
+        return [float(level) for level in self.judgments["value"].unique().sort()]
+
+    @property
+    def top(self) -> float:
+        return self.levels[-1]
+
+    @property
+    def marginal(self) -> float:
+        return self.levels[1]
+
+    @cached_property
+    def assessors(self) -> dict[str, pl.DataFrame]:
+        """The grades of the first two assessors for documents that both judged, in one order."""
+        names = sorted(self.judgments["assessor"].unique().to_list())[:2]
+        if len(names) < 2:
+            raise DataError("systems under two assessors' grades need two assessors who graded the same documents")
+        one, other = (
+            self.judgments.filter(pl.col("assessor") == name).unique(["topic", "doc"], keep="first") for name in names
+        )
+        both = one.join(other, on=["topic", "doc"], suffix="_other").sort("topic", "doc")
+        if both.is_empty():
+            raise DataError(f"{names[0]} and {names[1]} graded no document both; robustness needs documents that both did")
+        return {
+            "U1": both.select("topic", "doc", gain="value"),
+            "U2": both.select("topic", "doc", gain="value_other"),
+        }
+
+    @cached_property
+    def first(self) -> pl.DataFrame:
+        """Every document with its first judgment as gain, as single judgments would be used."""
+        first = self.judgments.unique(["topic", "doc"], keep="first", maintain_order=True)
+        return first.select("topic", "doc", gain="value").sort("topic", "doc")
+
+    def ranked(self, gains: pl.DataFrame, depth: int) -> Rankings:
+        if not self.runs:
+            raise DataError("there are no runs to measure; give --runs")
+        return ranked_items(self.runs, gains, depth)
+
+
+@dataclass(frozen=True)
+class Data:
+    """`pages` stands where the paper has FedWeb13's pages, `snippets` for its snippets, `intent` for INTENT-2."""
+
+    pages: Doubles
+    snippets: Doubles
+    intent: Doubles
+    seed: int = 0
+
+    @property
+    def rng(self) -> np.random.Generator:
+        return np.random.default_rng(self.seed)
+
+
+
+def read(asked: Asked) -> Data:
+    """The user's judgments (or two or more sets of labels, each an assessor); else public sets; else synthetic ones."""
+    own = read_asked_judgments(asked)
+    if own is None and len(asked.labels) > 1:
+        own = as_judgments(read_labels(asked))
+    if own is not None:
+        name = asked.judgments or " and ".join(asked.labels.values())
+        given = Doubles(f"the judgments in {name}", "given", own, read_asked_runs(asked))
+        return Data(given, given, given, asked.seed)
+    return Data(
+        _dl21(asked) or _synthetic(asked.seed, 4),
+        _llmjudge(asked) or _synthetic(asked.seed + 1, 4),
+        _nyt(asked) or _synthetic(asked.seed + 2, 3),
+        asked.seed,
+    )
+
+
+def as_judgments(labels: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """Sets of labels as judgments, each set an assessor."""
+    return pl.concat(
+        frame.select("topic", "doc", pl.lit(name).alias("assessor"), value="gain") for name, frame in labels.items()
+    )
+
+
+def _dl21(asked: Asked) -> Doubles | None:
+    folder = asked.found("trec-dl21")
+    second = asked.found("trec-dl21", "labels", "gpt-4o__umbrela__umbrela_zeroshot_dl21.clean.json.gz")
+    if folder is None or second is None:
+        return None
+    nist = read_gains(folder / "qrels.nist.txt")
+    other = read_gains(second).join(nist, on=["topic", "doc"], how="semi")
+    said = "trec-dl21: the passages' grades by NIST (U1) and by a language model (umbrela, U2), and the 63 runs"
+    judgments = as_judgments({"NIST": nist, "umbrela": other})
+    return Doubles(said, "DL21 passages", judgments, tuple(open_runs(str(folder / "runs" / "*"))))
+
+
+def _llmjudge(asked: Asked) -> Doubles | None:
+    human, machine = asked.found("llmjudge", "human.qrels"), asked.found("llmjudge", "submissions", JUDGE)
+    if human is None or machine is None:
+        return None
+    judgments = as_judgments({"human": read_gains(human), "machine": read_gains(machine)})
+    return Doubles(f"llmjudge: passages' grades by people and by the machine judge {machine.stem}", "LLMJudge", judgments)
+
+
+def _nyt(asked: Asked) -> Doubles | None:
+    path = asked.found("nyt-crowd", "judgments.csv.gz")
+    if path is None:
+        return None
+    graded = coded_judgments(path).filter(pl.col("scale") == "ordinal")
+    said = "nyt-crowd: news articles on three levels, each by some 15 crowd workers, in the interfaces with three levels"
+    return Doubles(said, "NYT articles", graded.with_columns(type=pl.col("pilot")))
+
+
+def _synthetic(seed: int, levels: int) -> Doubles:
+    judgments = synthetic.double_study(seed, levels=levels)
+    runs = synthetic.rankings(judgments.select("topic", "doc", "worth").unique(), seed, systems=20, depth=20)
+    said = f"a synthetic study: 50 topics of 60 documents, {levels} levels by two synthetic assessors, made-up runs"
+    return Doubles(said, f"synthetic, {levels} levels", judgments.drop("worth"), runs)

@@ -1,0 +1,72 @@
+"""Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2016: the figures."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from judgewell.papers.charts import box_numbers, box_panels, lines
+from judgewell.papers.items import Made
+from judgewell.papers.prm15_data import Data, Doubles
+from judgewell.papers.sigir15_data import top
+from judgewell.reports.parts import Figure, Grid
+from judgewell.scaling.predicted import parameters, tallies
+from judgewell.scaling.predicted_curves import growth, quality, topic_bootstrap, topic_spread
+
+DRAWS, ROUNDS = 300, 50
+
+
+def figure_1(data: Data) -> Made:
+    """Figure 1: p(R|level) from the results of each topic's best k systems (§6.1)."""
+    one = data.pages
+    found = tallies(one.judgments, threshold=one.top)
+    good = one.levels[-2] if len(one.levels) > 2 else one.top
+    table = quality(one.judgments, top(one.runs), found, good=good).drop_nulls("p")
+    frame = table.sort("level", descending=True).select(
+        x="k", y="p", kind=pl.format("p(top|{})", pl.col("level").cast(pl.Int64)), judged="judged"
+    )
+    chart = lines(frame, "best systems of each topic", "p(top|level)", points=False)
+    caption = f"Systems of a topic in order of how many of their first ten results have level {good:g} or more."
+    note = "The paper ranks 157 search engines; here the runs stand in their place."
+    return Made((Figure("figure-1", "Quality of results", caption, chart, frame),), None, (note,))
+
+
+def figure_2(data: Data) -> Made:
+    """Figure 2: p(top|level) over topics drawn again with replacement (§6.2)."""
+    parts, tables = [], []
+    for one in _different(data):
+        found = tallies(one.judgments, threshold=one.top)
+        draws = topic_bootstrap(found, data.rng, DRAWS)
+        for place, level in reversed(list(enumerate(found.levels))):
+            values = pl.DataFrame({"panel": one.name, "name": f"{level:g}", "p": draws[:, place]}).fill_nan(None)
+            parts.append(values.drop_nulls())
+        spread = topic_spread(found, data.rng, DRAWS)
+        sigma = parameters(one.judgments, threshold=one.top).select("level", "p", "sigma", "sigma_printed")
+        tables.append(sigma.join(spread, on="level", suffix="_topics").with_columns(set=pl.lit(one.name)))
+    frame = box_numbers(pl.concat(parts), "p", ["panel", "name"])
+    chart = box_panels(frame, "level", "p(top|level)", columns=2)
+    figure = Figure("figure-2", "Topics drawn again", f"{DRAWS} times as many topics are drawn with replacement.", chart, frame)
+    grid = Grid("figure-2-spread", "Three errors", "The spread over topics beside the formulas, which take judgments of a "
+                "topic for independent.", pl.concat(tables, how="diagonal"))  # fmt: skip
+    note = "The paper finds a spread of 0.06 over topics where its formula says 0.02."
+    return Made((figure, grid), None, (note,))
+
+
+def _different(data: Data) -> list[Doubles]:
+    return [data.pages] if data.pages is data.snippets else [data.pages, data.snippets]
+
+
+def figure_3(data: Data) -> Made:
+    """Figure 3: how p(top|level) settles as double judgments come in (§6.3)."""
+    one = data.intent
+    found = tallies(one.judgments, threshold=one.top)
+    table = growth(found, data.rng, rounds=ROUNDS)
+    frame = table.sort("level", descending=True).select(
+        x="documents",
+        y="p",
+        low=pl.col("p") - pl.col("sd"),
+        high=pl.col("p") + pl.col("sd"),
+        kind=pl.format("p(top|{})", pl.col("level").cast(pl.Int64)),
+    )
+    chart = lines(frame, "documents judged twice", "p(top|level), mean ± 1 sd")
+    caption = f"Mean and standard deviation over {ROUNDS} rounds of documents drawn with replacement."
+    return Made((Figure("figure-3", "More double judgments", caption, chart, frame),))
