@@ -229,13 +229,14 @@ def run_python(block: Block, page: Page) -> list[Difference]:
         warnings.simplefilter("ignore")
         if not block.body.lstrip().startswith(">>>"):
             with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(block.body, f"line {block.line}", "exec"), page.names)
+                exec(compile(page.local(block.body), f"line {block.line}", "exec"), page.names)
             return []
         found = []
-        for example in doctest.DocTestParser().get_examples(block.body):
+        for example in doctest.DocTestParser().get_examples(page.local(block.body)):
             printed = evaluated(example.source, page.names)
             if example.want.strip() and not alike(example.want, printed):
-                found.append(Difference(block, example.source.strip(), example.want, printed))
+                shown = example.want.replace(str(page.port), "8000")
+                found.append(Difference(block, example.source.strip(), shown, printed))
         return found
 
 
