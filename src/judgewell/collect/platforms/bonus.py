@@ -90,7 +90,7 @@ _KINDS = {"live": "still in hand", "late": "still in hand", "expired": "given up
 
 
 def _names(connection: sa.Connection) -> dict[int, str]:
-    return dict(connection.execute(sa.select(identities.c.assessor, identities.c.outside)).tuples())
+    return {row.assessor: row.outside for row in connection.execute(sa.select(identities))}
 
 
 def _written(connection: sa.Connection) -> dict[int, Decimal]:
