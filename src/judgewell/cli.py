@@ -33,6 +33,7 @@ COMMANDS = {
     "evaluate": "evaluate",
     "compare": "compare",
     "report": "report",
+    "reproduce": "reproduce",
     "demo": "demo",
     "completion": "completion",
 }

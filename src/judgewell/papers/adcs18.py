@@ -18,7 +18,7 @@ from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.simulated import random_draws
 from judgewell.errors import DataError
 from judgewell.papers import adcs18_figures as figures
-from judgewell.papers.adcs18_data import Compared, Data, read
+from judgewell.papers.adcs18_data import Data, read
 from judgewell.papers.adcs18_printed import DESIGN, DOCUMENTS, LIKES, PAIRS, SYSTEMS, TOLD_APART
 from judgewell.papers.data import measured
 from judgewell.papers.items import SAME_NUMBERS, Item, Made, Paper, beside, unmakable
@@ -69,36 +69,32 @@ def table_2(data: Data) -> Made:
     shown = [Grid("table-2-documents", "Document pairs", "Shares of document pairs: the same order (agree), the opposite, or "
                   "a tie in either (unknown); over all pairs (micro) and as a mean over topics (macro).", upper)]  # fmt: skip
     notes = ["The paper does not say whether it pools pairs or averages topics; both stand here."]
+    lower = None
     if one.runs:
-        sets = {name: one.scores(frame).means for name, frame in one.sets.items()}
-        lower = concordance_table(sets)
+        lower = concordance_table({name: one.scores(frame).means for name, frame in one.sets.items()})
         shown.append(Grid("table-2-systems", "System pairs", "Shares of pairs of systems by mean RBP(0.9); tau_a is agree − "
                           "disagree, as in the paper.", lower))  # fmt: skip
     else:
         notes.append("There are no runs, so the half about systems is left out.")
     rows = [
-        (f"systems, {first}–{second}: A − D", round(agree - disagree, 3), _tau(one, first, second))
+        (f"systems, {first}–{second}: A − D", round(agree - disagree, 3), _found(lower, first, second, "tau_a"))
         for (first, second), (agree, disagree) in SYSTEMS.items()
     ]
     rows += [
-        (f"documents, {first}–{second}: A", values[0], _share(upper, first, second))
+        (f"documents, {first}–{second}: A", values[0], _found(upper, first, second, "micro_agree"))
         for (first, second), values in DOCUMENTS.items()
     ]
     notes.append(f"RBP looks at ten results, of which the pool holds all; the rest could add up to {0.9**10:.3f}.")
     return Made(tuple(shown), beside("table-2", rows), tuple(notes))
 
 
-def _tau(one: Compared, first: str, second: str) -> float | None:
-    """τ-a of two sets' orders of systems, where both are there."""
-    if not one.runs or first not in one.sets or second not in one.sets:
+def _found(table: pl.DataFrame | None, first: str, second: str, column: str) -> float | None:
+    """A number of two sets, in whichever order they stand, where both are there."""
+    if table is None:
         return None
-    table = concordance_table({name: one.scores(one.sets[name]).means for name in (first, second)})
-    return float(table["tau_a"][0])
-
-
-def _share(upper: pl.DataFrame, first: str, second: str) -> float | None:
-    row = upper.filter((pl.col("first") == first) & (pl.col("second") == second))
-    return None if row.is_empty() else float(row["micro_agree"][0])
+    one, other = pl.col("first"), pl.col("second")
+    row = table.filter(((one == first) & (other == second)) | ((one == second) & (other == first)))
+    return None if row.is_empty() else float(row[column][0])
 
 
 def table_3(data: Data) -> Made:

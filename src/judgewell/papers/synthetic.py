@@ -69,7 +69,7 @@ def template_study(seed: int, judges: int = 10, topics: int = 3) -> pl.DataFrame
     for topic in range(1, topics + 1):
         names = {key: [f"t{topic}-{key}{number}" for number in range(1, 6)] for key in KEYS}
         worth = {
-            doc: population.levels[KEYS.index(key)] + population.document * rng.normal()
+            doc: population.levels[KEYS.index(key)] + 0.3 * population.document * rng.normal()  # chosen as clear cases
             for key, docs in names.items()
             for doc in docs
         }
