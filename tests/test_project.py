@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import os
 import re
 import subprocess
@@ -117,8 +119,8 @@ def test_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
     assert {name.split("/")[0] for name in names} == {"judgewell", info}
     assert "judgewell/py.typed" in names
     assert f"{info}/licenses/LICENSE" in names
-    expected = {str(path.relative_to(PACKAGE.parent)) for path in PACKAGE.rglob("*.py")}
-    assert expected - set(names) == set()
+    expected = {str(path.relative_to(PACKAGE.parent)) for path in PACKAGE.rglob("*") if path.is_file()}
+    assert {name for name in expected if "__pycache__" not in name} - set(names) == set()
 
 
 @pytest.mark.slow
@@ -130,18 +132,89 @@ def test_source_archive_holds_tests_and_no_data(built: Path) -> None:
     assert [name for name in names if name.startswith((".venv", "bench"))] == []
 
 
-@pytest.mark.slow
-def test_wheel_installs_and_runs(built: Path, tmp_path: Path) -> None:
-    """In a new environment; the dependencies are lent by the one the tests run in, judgewell itself is not."""
-    new = tmp_path / "new"
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new environment with the wheel; the dependencies are lent by the one the tests run in, judgewell is not."""
+    new = tmp_path_factory.mktemp("installed") / "new"
     run([sys.executable, "-m", "venv", new])
     python = new / "bin" / "python"
     run([python, "-m", "pip", "--disable-pip-version-check", "-qq", "install", "--no-deps", wheel_of(built)])
     lend_dependencies(python)
+    return new
+
+
+@pytest.mark.slow
+def test_wheel_installs_and_runs(installed: Path) -> None:
+    python = installed / "bin" / "python"
     where = run([python, "-c", "import judgewell; print(judgewell.__file__)"])
-    assert Path(where.strip()).is_relative_to(new)
+    assert Path(where.strip()).is_relative_to(installed)
     assert judgewell.__version__ in run([python, "-m", "judgewell", "--version"])
-    assert "evaluate" in run([new / "bin" / "judgewell", "--help"])
+    assert "evaluate" in run([installed / "bin" / "judgewell", "--help"])
+
+
+@pytest.mark.slow
+def test_an_assessor_is_served_by_the_installed_wheel(installed: Path, tmp_path: Path) -> None:
+    """From a new study to the closing page, with the installed templates and static files and nothing of the source."""
+    command = installed / "bin" / "judgewell"
+    run([command, "new", tmp_path / "study", "--from", "ordinal"])
+    study = tmp_path / "study" / "study.toml"
+    study.write_text(study.read_text().replace("least_seconds = 5", "least_seconds = 0"))
+    server = subprocess.Popen(
+        [str(part) for part in (command, "serve", study, "--port", "0")],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    try:
+        assert server.stdout is not None
+        found = re.search(r"http://[\d.:]+", server.stdout.readline())
+        assert found
+        invited = run([command, "invite", study, "--count", "1", "--address", found[0]])
+        link = re.search(r"http://\S+", invited)
+        assert link, invited
+        kinds = walk_to_the_end(link[0], found[0])
+    finally:
+        server.terminate()
+        server.wait(30)
+    assert kinds[:4] == ["consent", "instructions", "topic", "comprehension"]
+    assert kinds[-2:] == ["questionnaire", "done"]
+    assert kinds.count("document") == 6
+
+
+def walk_to_the_end(link: str, address: str) -> list[str]:
+    """The kinds of page of an assessor who answers as the marked answers of the example study are."""
+    import httpx
+
+    with httpx.Client(base_url=address, follow_redirects=True, timeout=60) as visitor:
+        response = visitor.get(link)
+        for file in re.findall(r'(?:href|src)="(/static/[^"]+)"', response.text):
+            assert visitor.get(file).status_code == 200, file
+        kinds = [response.headers["x-page"]]
+        while kinds[-1] != "done" and len(kinds) < 40:
+            step = re.search(r'name="step" value="([^"]+)"', response.text)
+            assert step, response.text
+            form = {"step": step[1], "difficulty": "2", "action": "agree" if kinds[-1] == "consent" else "next"}
+            form |= example_answer(kinds[-1], response.text)
+            response = visitor.post("/work", data=form)
+            assert response.status_code == 200, response.text
+            kinds.append(response.headers["x-page"])
+    return kinds
+
+
+def example_answer(kind: str, text: str) -> dict[str, str]:
+    """The right choice of a question; for a document the grade that the study's files give it."""
+    folder = PACKAGE / "study" / "starter"
+    if kind == "comprehension":
+        asked = tomllib.loads((folder / "question.toml").read_text())["checks"]["question"]
+        right = next(one for one in asked if all(answer in text for answer in one["answers"]))
+        return {"choice": str(right["right"])}
+    if kind != "document":
+        return {}
+    grades = [line.split() for line in (folder / "grades.qrels").read_text().splitlines()]
+    documents = [json.loads(line) for line in (folder / "documents.jsonl").read_text().splitlines()]
+    here = next(one for one in documents if html.escape(one["text"].split("\n")[0][:60]) in text)
+    grade = next(int(grade) for _, _, doc, grade in grades if doc == here["doc"])
+    return {"value": "NMRH"[grade], "comment": "as it says there"}
 
 
 def lend_dependencies(python: Path) -> None:

@@ -131,3 +131,30 @@ def test_the_lines_of_any_table_are_found(tables):
 
 def _basic(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "direction"),
+    [
+        ("", "en", "ltr"),
+        ('language = "Deutsch"', "und", "ltr"),
+        ('language = "Deutsch"\nlanguage_code = "de-AT"', "de-AT", "ltr"),
+        ('language_code = "ar"', "ar", "rtl"),
+        ('language_code = "az-Arab"', "az-Arab", "rtl"),
+        ('language_code = "ks-Deva"', "ks-Deva", "ltr"),
+        ('language_code = "ar"\ndirection = "ltr"', "ar", "ltr"),
+    ],
+)
+def test_a_translation_says_its_language_and_direction(written, code, direction):
+    found = catalogue(written)
+    assert (found.code, found.direction) == (code, direction)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [('language_code = "Deutsch"', "is not a language's tag"), ('direction = "right"', "is not known")],
+)
+def test_marks_that_browsers_do_not_know_are_refused_with_their_line(written, said):
+    with pytest.raises(InputError, match=said) as refused:
+        catalogue(f"\n{written}\n", "texts.toml")
+    assert "texts.toml:2" in str(refused.value)

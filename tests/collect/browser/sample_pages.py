@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -270,9 +271,16 @@ def after_work() -> dict[str, pages.Page]:
     }
 
 
+def from_the_right() -> dict[str, pages.Page]:
+    """As a translation that is read from right to left shows them; the documents are as they are."""
+    marks = {"language": "ar", "direction": "rtl"}
+    ours = {"pair": pair_page(), "s100": document_page(S100), **after_work()}
+    return {f"{name}_rtl": replace(ours[name], **marks) for name in ("pair", "s100", "questionnaire")}
+
+
 def all_pages() -> dict[str, pages.Page]:
     """By a name; several for the kinds that have several looks."""
-    return {**before_work(), **at_work(), **after_work()}
+    return {**before_work(), **at_work(), **after_work(), **from_the_right()}
 
 
 def unsafe_text() -> pages.Page:

@@ -100,6 +100,37 @@ def test_a_pair_and_its_questions_fit_in_one_view(open_page, sample_address):
     assert page.locator("#left .mark").inner_text() == "Same as before"
 
 
+def test_left_stays_left_where_pages_are_read_from_the_right(open_page, sample_address):
+    page = open_page(1280, 800)
+    page.goto(f"{sample_address}/pair_rtl")
+    assert page.locator("html").get_attribute("dir") == "rtl"
+    sides = [("#left", "#right"), ("input[value=left]", "input[value=right]"), ("#left_score", "#right_score")]
+    for left, right in sides:
+        assert page.locator(left).bounding_box()["x"] < page.locator(right).bounding_box()["x"]
+    back, forth = page.locator("button[value=back]"), page.locator("button[value=next]")
+    assert back.bounding_box()["x"] > forth.bounding_box()["x"]
+    assert page.locator("#left .text p").first.evaluate("p => getComputedStyle(p).direction") == "ltr"
+    page.goto(f"{sample_address}/s100_rtl")
+    page.locator("#slider").focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#value").input_value() == "0"
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#value").input_value() == "1"
+
+
+@pytest.mark.parametrize(
+    ("name", "field"), [("refused", "value"), ("comprehension", "choice"), ("pair_refused", "left_score")]
+)
+def test_a_problem_is_tied_to_its_field_which_has_the_focus(open_page, sample_address, name, field):
+    page = open_page()
+    page.goto(f"{sample_address}/{name}")
+    assert page.evaluate("document.activeElement.name") == field
+    wrong = page.locator('[aria-invalid="true"]')
+    assert wrong.count() == 1
+    assert "problem" in wrong.get_attribute("aria-describedby").split()
+    assert page.locator('[aria-describedby~="problem"]').count() == 1
+
+
 def test_keys_rest_while_one_types(open_page, sample_address):
     page = open_page()
     page.goto(f"{sample_address}/ordinal")

@@ -123,9 +123,10 @@ class Keyboard(Mouse):
         self.send(page, "Control+Enter")
 
     def questionnaire(self, page: Page) -> None:
-        self.press(page, "Tab")
         if page.locator(".card").count():
-            self.press(page, "Space", "Tab", "Tab", "Tab")
+            self.press(page, "1")
+            assert page.locator(".card input").first.is_checked()
+        self.press(page, page.locator("textarea").get_attribute("data-key") or "")
         page.keyboard.type("All fine.")
         self.send(page, "Control+Enter")
 
