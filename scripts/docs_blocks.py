@@ -13,6 +13,8 @@ is not compared. A comment before a block says what is special about it:
 
 <!-- not run: why -->    the block cannot be run here
 <!-- fails -->           its command ends with an error, which is what the page shows
+<!-- append -->          it is added to the end of its file
+<!-- apply -->           a difference (```diff), applied to the source
 <!-- background -->      its command goes on until the page has ended; the lines shown must appear
 """
 
@@ -41,8 +43,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=indent)```\s*$", re.MULTILINE | re.DOTALL)
-MARKER = re.compile(r"<!-- (not run: [^>]+|fails|background) -->\s*\Z")
-RUN = ("console", "python", "toml")
+MARKER = re.compile(r"<!-- (not run: [^>]+|fails|append|apply|background) -->\s*\Z")
+RUN = ("console", "python", "toml", "diff")
 PROSE = ("text", "mermaid")
 SECONDS = 120  # the longest that one command may take
 
@@ -166,6 +168,8 @@ def run_block(block: Block, page: Page) -> list[Difference]:
         return [found for command, shown in commands(block.body) if (found := run_command(block, command, shown, page))]
     if block.language == "python" and block.title is None:
         return run_python(block, page)
+    if block.marker == "apply":
+        applied(block, page)
     if block.language == "toml":
         tomllib.loads(block.body)
     if block.title is not None:
@@ -184,7 +188,7 @@ def run_command(block: Block, command: str, shown: str, page: Page) -> Differenc
         done = subprocess.run(
             ["bash", "-c", said],
             cwd=page.folder,
-            env=environment(),
+            env=environment(page.folder),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -205,7 +209,7 @@ def started(command: str, shown: str, page: Page) -> str:
         process = subprocess.Popen(
             ["bash", "-c", f"exec {command}"],
             cwd=page.folder,
-            env=environment(),
+            env=environment(page.folder),
             stdout=sink,
             stderr=subprocess.STDOUT,
             text=True,
@@ -252,6 +256,9 @@ def evaluated(source: str, names: dict[str, Any]) -> str:
 def write_file(path: Path, block: Block) -> None:
     """The block as a file; the tables of a TOML block take the place of those of an existing file."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    if block.marker == "append":
+        path.write_text(path.read_text("utf-8") + "\n\n" + block.body, "utf-8")
+        return
     if block.language != "toml" or not path.is_file():
         path.write_text(block.body, "utf-8")
         return
@@ -265,10 +272,27 @@ def write_file(path: Path, block: Block) -> None:
     path.write_text("\n".join([*kept, "", block.body]), "utf-8")
 
 
-def environment() -> dict[str, str]:
-    """The environment of commands: this Python's programs first, and nothing of a terminal."""
+def applied(block: Block, page: Page) -> None:
+    """Apply a difference to the page's copy of the source; its lines must be there exactly once, wherever that is."""
+    head, *hunks = re.split(r"^@@.*\n", block.body, flags=re.MULTILINE)
+    path = page.folder / re.findall(r"^\+\+\+ b/(\S+)", head, re.MULTILINE)[0]
+    text = path.read_text("utf-8")
+    for hunk in hunks:
+        lines = hunk.splitlines(keepends=True)
+        old = "".join(line[1:] for line in lines if line[:1] in " -")
+        new = "".join(line[1:] for line in lines if line[:1] in " +")
+        if text.count(old) != 1:
+            raise AssertionError(f"line {block.line}: the difference fits {text.count(old)} times:\n{old}")
+        text = text.replace(old, new)
+    path.write_text(text, "utf-8")
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The environment of commands: this Python's programs first, the folder's own source, nothing of a terminal."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("JUDGEWELL_")}
+    if (folder / "src").is_dir():
+        kept["PYTHONPATH"] = str(folder / "src")
     return {**kept, "PATH": path, "COLUMNS": "120", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
 
 
@@ -278,9 +302,11 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def prepared(folder: Path) -> Path:
-    """A folder with what every page may use: the examples of the repository."""
+def prepared(folder: Path, page: Path) -> Path:
+    """A folder with what a page may use: the repository's examples, and for pages about extending it the source."""
     shutil.copytree(ROOT / "examples", folder / "examples")
+    if page.parent.name == "extend":
+        shutil.copytree(ROOT / "src" / "judgewell", folder / "src" / "judgewell")
     return folder
 
 
@@ -304,7 +330,7 @@ def main() -> int:
     for path in asked.pages:
         text = path.read_text("utf-8")
         with tempfile.TemporaryDirectory() as folder:
-            differences = run_page(text, prepared(Path(folder)))
+            differences = run_page(text, prepared(Path(folder), path))
         wrong += len(differences)
         if asked.fill:
             path.write_text(filled(text, differences), "utf-8")

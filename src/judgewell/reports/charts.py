@@ -39,24 +39,36 @@ def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = 
     return _sized(alt.layer(bars, line))
 
 
+# A long name by its beginning and its end, where names of systems differ; the tooltip has it whole.
+ENDS = "length(datum.label) > 22 ? slice(datum.label, 0, 7) + '…' + slice(datum.label, -14) : datum.label"
+
+
 def dots(
-    frame: pl.DataFrame, name: str, value: str, *, reference: float | None = None, domain: Sequence[float] | None = None
+    frame: pl.DataFrame,
+    name: str,
+    value: str,
+    *,
+    reference: float | None = None,
+    domain: Sequence[float] | None = None,
+    whole: bool = False,
 ) -> Chart:
     """A dot for each name at its value, with its interval (name, value, low, high) and the table's order.
 
-    `reference` draws a line, such as 0 for no agreement beyond chance.
+    `reference` draws a line, such as 0 for no agreement beyond chance; `whole` numbers have no ticks between them.
     """
+    axis = alt.Axis(format="d", tickMinStep=1) if whole else alt.Axis()
     scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
     base = alt.Chart().encode(
-        y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None, axis=alt.Axis(grid=True, ticks=False)),
+        y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
+                axis=alt.Axis(grid=True, ticks=False, labelExpr=ENDS)),
         tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value), _tip("low", "95 % from"),
                  _tip("high", "95 % to"), *_extra(frame, {"name", "value", "low", "high"})],
     )  # fmt: skip
     lines = base.mark_rule(style="interval", strokeWidth=3).encode(
-        x=alt.X("low:Q", title=value, scale=scale), x2="high:Q"
+        x=alt.X("low:Q", title=value, scale=scale, axis=axis), x2="high:Q"
     )
     points = base.mark_point(style="main", filled=True, size=48, opacity=1).encode(
-        x=alt.X("value:Q", title=value, scale=scale)
+        x=alt.X("value:Q", title=value, scale=scale, axis=axis)
     )
     layers = [lines, points]
     if reference is not None:
@@ -112,7 +124,7 @@ def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -
     """A bar for each name (name, value), lying, with its number at its end."""
     axis = alt.Axis(format="%") if percent else alt.Axis()
     base = alt.Chart(_data(frame)).encode(
-        y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None, axis=alt.Axis(ticks=False)),
+        y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None, axis=alt.Axis(ticks=False, labelExpr=ENDS)),
         x=alt.X("value:Q", title=value, axis=axis, scale=alt.Scale(zero=True, padding=30)),
         tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value, ".1%" if percent else ",.3~f"),
                  *_extra(frame, {"name", "value"})],
@@ -127,8 +139,19 @@ def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> 
         alt.Chart(_data(frame.with_columns(order=pl.col("kind").replace_strict(list(kinds), range(len(kinds))))))
         .mark_bar(height=alt.RelativeBandSize(band=0.8))
         .encode(
-            y=alt.Y("name:N", sort=frame["name"].unique(maintain_order=True).to_list(), title=name or None),
-            x=alt.X("count:Q", title=value, stack="zero", scale=alt.Scale(nice=False)),
+            y=alt.Y(
+                "name:N",
+                sort=frame["name"].unique(maintain_order=True).to_list(),
+                title=name or None,
+                axis=alt.Axis(labelExpr=ENDS),
+            ),
+            x=alt.X(
+                "count:Q",
+                title=value,
+                stack="zero",
+                scale=alt.Scale(nice=False),
+                axis=alt.Axis(format="d", tickMinStep=1),
+            ),
             color=alt.Color(
                 "kind:O",
                 title=None,
@@ -151,8 +174,9 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "
     """A square for each pair (first, second, value from 0 to 1, sign as text in it), names in the table's order."""
     names = list(dict.fromkeys([*frame["first"].to_list(), *frame["second"].to_list()]))
     base = alt.Chart(_data(frame)).encode(
-        x=alt.X("second:N", sort=names, title=column, axis=alt.Axis(labelAngle=-60, labelLimit=90, ticks=False)),
-        y=alt.Y("first:N", sort=names, title=row, axis=alt.Axis(ticks=False)),
+        x=alt.X("second:N", sort=names, title=column,
+                axis=alt.Axis(labelAngle=-60, labelLimit=120, ticks=False, labelExpr=ENDS)),
+        y=alt.Y("first:N", sort=names, title=row, axis=alt.Axis(ticks=False, labelExpr=ENDS)),
         tooltip=[_tip("first", row, kind="N"), _tip("second", column, kind="N"), _tip("value", value, ".1%"),
                  *_extra(frame, {"first", "second", "value", sign})],
     )  # fmt: skip

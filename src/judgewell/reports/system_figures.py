@@ -45,7 +45,7 @@ def ranks_figure(worlds: Worlds, level: float) -> Figure:
     data = drawn.select(name="system", value="rank", low="rank_low", high="rank_high", best="best")
     caption = f"Median rank with its 95 % interval over {resamples_of(worlds)}; {which}, best mean first."
     lowest = max([2, *data["high"].to_list()])
-    chart = charts.dots(data, "", f"rank among {len(worlds.systems)}", domain=(1, lowest))
+    chart = charts.dots(data, "", f"rank among {len(worlds.systems)}", domain=(1, lowest), whole=True)
     return Figure("rank_intervals", "Ranks that the data allow", caption, chart, data)
 
 

@@ -1,0 +1,65 @@
+"""Every picture of docs/pictures: the judging pages, and the demo's report in light and dark.
+
+    python scripts/pictures.py [--report report.html]
+
+Without a report the demo is run for one. The picture of the population is made by population_fit.py, from data that are
+not part of this repository.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from page_pictures import KEPT, LOOKS, ROOT, shrink, take  # makes the tests' browser importable
+
+from browsers import browser  # isort: skip
+
+from judgewell.commands.demo import run
+
+FOLDER = ROOT / "docs" / "pictures"
+MOST = 150_000  # bytes of a picture
+
+
+def report_pictures(page: Path) -> list[Path]:
+    """The report's top in light and its systems in light and dark, one screen each."""
+    made = []
+    with browser() as opened:
+        for look in ("light", "dark"):
+            view = opened.new_page(**LOOKS[look])
+            view.goto(page.absolute().as_uri())
+            view.wait_for_selector(".chart svg")
+            for name, place in (("report", "header"), ("report-systems", "#part-systems")):
+                view.locator(place).scroll_into_view_if_needed()
+                view.evaluate("place => document.querySelector(place).scrollIntoView({behavior: 'instant'})", place)
+                view.wait_for_function(
+                    f"document.querySelector({place!r}).querySelectorAll('.chart:empty').length == 0"
+                )
+                view.wait_for_timeout(500)
+                path = FOLDER / f"{name}-{look}.png"
+                view.screenshot(path=path)
+                shrink(path)
+                made.append(path)
+            view.close()
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--report", type=Path, help="a report that is there already")
+    given = parser.parse_args()
+    made = take(FOLDER, list(KEPT), whole=False)
+    if given.report:
+        made += report_pictures(given.report)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            run(Path(folder) / "demo", 1, print)
+            made += report_pictures(Path(folder) / "demo" / "report.html")
+    for path in made:
+        size = path.stat().st_size
+        print(f"{path.relative_to(ROOT)}  {size // 1024} kB{'  too large' if size > MOST else ''}")
+
+
+if __name__ == "__main__":
+    main()
