@@ -25,7 +25,7 @@ def named(path: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=named)
 def test_a_page_runs_as_it_says(path: Path, tmp_path: Path) -> None:
-    differences = docs_blocks.run_page(path.read_text("utf-8"), docs_blocks.prepared(tmp_path))
+    differences = docs_blocks.run_page(path.read_text("utf-8"), docs_blocks.prepared(tmp_path, path))
     assert not differences, "\n".join(map(str, differences))
 
 
@@ -47,7 +47,7 @@ def test_the_readme_shows_what_is_printed(tmp_path: Path) -> None:
     shown = re.match(r"\$ judgewell.*?(?=\n\n|\Z)", body[start:], re.DOTALL)
     assert shown is not None
     page = f"```console\n{shown[0]}\n```\n"
-    assert docs_blocks.run_page(page, docs_blocks.prepared(tmp_path)) == []
+    assert docs_blocks.run_page(page, docs_blocks.prepared(tmp_path, ROOT / "README.md")) == []
 
 
 def parsed(line: str) -> None:
