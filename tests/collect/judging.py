@@ -181,8 +181,8 @@ def check_whole(store: Store) -> None:
             )
             for where in (
                 reservations.c.state == "live",
-                reservations.c.state == "done",
-                sa.and_(reservations.c.state == "done", reservations.c.late),
+                sa.and_(reservations.c.state == "done", ~reservations.c.excluded),
+                sa.and_(reservations.c.state == "done", ~reservations.c.excluded, reservations.c.late),
             )
         )
         for unit in connection.execute(sa.select(units)):

@@ -12,32 +12,48 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.collect.schema import answers, assessors, closing, documents, events, items, reservations, study, units
+from judgewell.collect.schema import (
+    answers,
+    assessors,
+    closing,
+    documents,
+    events,
+    exclusions,
+    items,
+    reservations,
+    study,
+    units,
+)
 from judgewell.collect.schema import verdicts as verdict_table
 from judgewell.collect.store import Store
 from judgewell.errors import InputError
 from judgewell.formats.provenance import provenance, write_record, write_result
 from judgewell.tables import JUDGMENTS, PAIRS, Table, check
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What a spreadsheet takes for the beginning of a formula, in its wide forms too.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+FREE_TEXTS = ("comment", "answer", "reason", "left_out_for", "label", "target")
 AT_ONCE = 10_000
 
 # How a unit ended, in a word: of a reservation's state, its own ending where it has one.
 ENDINGS = {"live": "in hand", "late": "in hand", "expired": "abandoned"}
 
 
-def export(store: Store, folder: str | Path) -> list[Path]:
+def export(store: Store, folder: str | Path, *, everything: bool = False) -> list[Path]:
     """Write all that was gathered into a folder; the paths. One moment's state, whatever happens meanwhile.
 
     judgments, pairs   the standing answers of completed units (csv and parquet)
-    left_out           the standing answers of failed, abandoned and unfinished units, with how each ended
-    units              every unit in hand, done or given up: how it ended, times, revisions, steps back
+    left_out           the standing answers of failed, abandoned and unfinished units and of those that were left out,
+                       with how each ended
+    units              every unit in hand, done or given up: how it ended, times, revisions, steps back, and for what
+                       reason it was left out
     verdicts           what each check said at each attempt
     questionnaire      the closing answers
     log.jsonl          every answer with all its revisions, every verdict and event, in order of time
 
-    In CSV a comment that a spreadsheet would take for a formula begins with an apostrophe; the other files hold it as
-    it was written.
+    With `everything`, completed work that was left out stays among judgments and pairs, which then say in a column
+    `excluded` which it is. In CSV a free text that a spreadsheet would take for a formula begins with an apostrophe;
+    numbers and ids never do, and the other files hold every text as it was written.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +61,7 @@ def export(store: Store, folder: str | Path) -> list[Path]:
         row = connection.execute(sa.select(study.c.name, study.c.hash)).one_or_none()
         if row is None:
             raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
-        frames = _frames(connection)
+        frames = _frames(connection, everything)
         record = provenance("export", {"study": row.name, "hash": row.hash}, [], _notes(frames))
         written = [path for name, frame in frames.items() for path in _write(folder, name, frame, record)]
         log = folder / "log.jsonl"
@@ -81,12 +97,11 @@ def log_lines(connection: sa.Connection) -> Iterator[dict[str, Any]]:
         yield {**line, "at": datetime.fromtimestamp(line["at"], UTC).isoformat(timespec="milliseconds")}
 
 
-def _frames(connection: sa.Connection) -> dict[str, pl.DataFrame]:
+def _frames(connection: sa.Connection, everything: bool) -> dict[str, pl.DataFrame]:
     judgments, pairs = judgments_frame(connection), pairs_frame(connection)
-    completed = pl.col("ending") == "completed"
-    marks = ["ending", "late"]
-    found = {"judgments": judgments.filter(completed).drop(marks), "pairs": pairs.filter(completed).drop(marks)}
-    left_out = [frame.filter(~completed) for frame in (judgments, pairs) if not frame.is_empty()]
+    kept = pl.col("ending").is_in(["completed", "excluded"] if everything else ["completed"])
+    found = {"judgments": _marked(judgments.filter(kept), everything), "pairs": _marked(pairs.filter(kept), everything)}
+    left_out = [frame.filter(~kept) for frame in (judgments, pairs) if not frame.is_empty()]
     found["left_out"] = pl.concat(left_out) if left_out else pl.DataFrame()
     found["units"] = _frame(connection, _units_query())
     found["verdicts"] = _frame(connection, _verdicts_query())
@@ -94,6 +109,12 @@ def _frames(connection: sa.Connection) -> dict[str, pl.DataFrame]:
         pl.col("answer").map_elements("; ".join, return_dtype=pl.String)
     )
     return {name: frame for name, frame in found.items() if not frame.is_empty()}
+
+
+def _marked(frame: pl.DataFrame, everything: bool) -> pl.DataFrame:
+    """Completed work; where what was left out is among it, with a mark."""
+    excluded = [(pl.col("ending") == "excluded").alias("excluded")] if everything else []
+    return frame.with_columns(excluded).drop("ending", "late")
 
 
 def _notes(frames: dict[str, pl.DataFrame]) -> list[str]:
@@ -115,7 +136,8 @@ def _write(folder: Path, name: str, frame: pl.DataFrame, record: dict[str, Any])
 
 def defused(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with an apostrophe before every free text that a spreadsheet would run as a formula."""
-    free = [name for name in ("comment", "answer", "reason") if name in frame.columns]
+    free = [name for name in FREE_TEXTS if name in frame.columns]
+    frame = frame.with_columns(pl.col(free).cast(pl.String))  # a column of nulls alone has no type yet
     starts = [pl.col(name).str.slice(0, 1).is_in(FORMULA) for name in free]
     return frame.with_columns(
         pl.when(start).then(pl.concat_str(pl.lit("'"), pl.col(name))).otherwise(pl.col(name)).alias(name)
@@ -128,7 +150,9 @@ def _who() -> dict[str, sa.ColumnElement[Any]]:
 
 
 def _ended() -> dict[str, sa.ColumnElement[Any]]:
-    said = sa.case(ENDINGS, value=reservations.c.state, else_=reservations.c.ending)
+    left_out = sa.and_(reservations.c.excluded, reservations.c.state == "done")
+    named = [(reservations.c.state == state, ending) for state, ending in ENDINGS.items()]
+    said = sa.case((left_out, "excluded"), *named, else_=reservations.c.ending)
     return {"ending": said, "late": reservations.c.late}
 
 
@@ -168,6 +192,8 @@ def _units_query() -> sa.Select[Any]:
         "partition": units.c.partition,
         "assessor": assessors.c.pseudonym,
         **_ended(),
+        "excluded": reservations.c.excluded,
+        "left_out_for": _why(),
         "revisions": reservations.c.revisions,
         "backs": reservations.c.backs,
         "begun": reservations.c.created,
@@ -180,6 +206,21 @@ def _units_query() -> sa.Select[Any]:
         .join(units, units.c.number == reservations.c.unit)
         .join(assessors, assessors.c.number == reservations.c.assessor)
         .order_by(reservations.c.number)
+    )
+
+
+def _why() -> sa.ColumnElement[Any]:
+    """The reason for which a unit is left out: the newest that stands."""
+    return (
+        sa.select(exclusions.c.reason)
+        .where(
+            exclusions.c.assessor == reservations.c.assessor,
+            sa.or_(exclusions.c.reservation.is_(None), exclusions.c.reservation == reservations.c.number),
+            exclusions.c.undone.is_(None),
+        )
+        .order_by(exclusions.c.number.desc())
+        .limit(1)
+        .scalar_subquery()
     )
 
 

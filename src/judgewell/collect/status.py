@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judgewell.collect.schema import answers, assessors, reservations, study, units, verdicts
+from judgewell.collect.schema import answers, assessors, pauses, reservations, study, units, verdicts
 from judgewell.study.model import Study
 
 
@@ -24,6 +24,7 @@ class TopicProgress:
     failed: int
     expired: int
     complete: int  # units that have all they need
+    excluded: int = 0  # finished, and left out; not among the done
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Status:
     paid: float
     fee: float
     currency: str
+    paused: tuple[str, ...] = ()  # topics; "" is the whole study
 
     @property
     def needed(self) -> int:
@@ -72,7 +74,7 @@ def status(connection: sa.Connection, now: float) -> Status:
         sa.select(sa.func.count(), sa.func.sum(sa.case((answers.c.current, 0), else_=1))).select_from(answers)
     ).one()
     found = tuple(_topics(connection, now))
-    paid = sum(topic.done for topic in found) * settings.pay.amount
+    paid = sum(topic.done + topic.excluded for topic in found) * settings.pay.amount  # work left out is paid too
     return Status(
         study=row.name,
         hash=row.hash,
@@ -86,6 +88,7 @@ def status(connection: sa.Connection, now: float) -> Status:
         paid=paid,
         fee=paid * settings.pay.fee,
         currency=settings.pay.currency,
+        paused=tuple(sorted(connection.execute(sa.select(pauses.c.topic)).scalars())),
     )
 
 
@@ -93,10 +96,12 @@ def _topics(connection: sa.Connection, now: float) -> list[TopicProgress]:
     need = sa.select(
         units.c.topic, sa.func.count(), sa.func.sum(units.c.need), sa.func.sum(sa.case((units.c.free <= 0, 1), else_=0))
     ).group_by(units.c.topic)
-    overdue = sa.and_(reservations.c.state == "live", reservations.c.expires <= now)
-    state = sa.case((overdue, "expired"), else_=reservations.c.state).label("state")
-    held = sa.select(reservations.c.topic, state, sa.func.count()).group_by(reservations.c.topic, state)
-    counts: dict[tuple[str, str], int] = {(topic, name): count for topic, name, count in connection.execute(held)}
+    held = sa.func.coalesce(reservations.c.held_until, 0)
+    overdue = sa.and_(reservations.c.state == "live", reservations.c.expires <= now, held <= now)
+    left_out = sa.and_(reservations.c.state == "done", reservations.c.excluded)
+    state = sa.case((overdue, "expired"), (left_out, "excluded"), else_=reservations.c.state).label("state")
+    by_state = sa.select(reservations.c.topic, state, sa.func.count()).group_by(reservations.c.topic, state)
+    counts: dict[tuple[str, str], int] = {(topic, name): count for topic, name, count in connection.execute(by_state)}
     open_units = _unfinished(connection)
     return [
         TopicProgress(
@@ -104,7 +109,9 @@ def _topics(connection: sa.Connection, now: float) -> list[TopicProgress]:
             count,
             int(needed),
             complete=count - open_units.get(topic, 0),
-            **{name: counts.get((topic, name), 0) for name in ("done", "live", "late", "failed", "expired")},
+            **{
+                name: counts.get((topic, name), 0) for name in ("done", "live", "late", "failed", "expired", "excluded")
+            },
         )
         for topic, count, needed, _ in connection.execute(need.order_by(units.c.topic))
     ]
@@ -114,7 +121,7 @@ def _unfinished(connection: sa.Connection) -> dict[str, int]:
     """Units of each topic that still miss finished work."""
     done = (
         sa.select(reservations.c.unit, sa.func.count().label("done"))
-        .where(reservations.c.state == "done")
+        .where(reservations.c.state == "done", ~reservations.c.excluded)
         .group_by(reservations.c.unit)
         .subquery()
     )
@@ -135,10 +142,9 @@ def _checks(connection: sa.Connection) -> list[CheckResult]:
 
 def status_text(found: Status) -> str:
     """The status as a table in plain text."""
-    head = ("topic", "units", "complete", "needed", "done", "in hand", "late", "failed", "expired")
+    head = ("topic", "units", "complete", "needed", "done", "in hand", "late", "failed", "expired", "left out")
     rows: list[tuple[Any, ...]] = [
-        (one.topic, one.units, one.complete, one.needed, one.done, one.live, one.late, one.failed, one.expired)
-        for one in found.topics
+        (one.topic, one.units, one.complete, one.needed, one.done, *_rest(one)) for one in found.topics
     ]
     if len(rows) > 1:
         rows.append(("all", *(sum(row[column] for row in rows) for column in range(1, len(head)))))
@@ -146,9 +152,16 @@ def status_text(found: Status) -> str:
     lines = _aligned([tuple(map(str, row)) for row in table])
     lines += ["", f"{found.answers:,} answers, {found.revised:,} of them revised later; {found.assessors:,} assessors"]
     lines += [f"check {one.name}: {one.passed:,} passed, {one.failed:,} not" for one in found.checks]
+    if found.paused:
+        stopped = [f"topic {topic}" if topic else "the whole study" for topic in found.paused]
+        lines.append(f"paused: {', '.join(stopped)}")
     if found.paid:
         lines.append(f"cost so far: {found.paid:,.2f} {found.currency} and {found.fee:,.2f} in fees")
     return "\n".join(lines) + "\n"
+
+
+def _rest(one: TopicProgress) -> tuple[int, ...]:
+    return one.live, one.late, one.failed, one.expired, one.excluded
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

@@ -10,18 +10,20 @@ from judgewell.commands.collecting import database_option, existing
 @click.command()
 @click.argument("study")
 @click.option("-o", "--output", default="export", help="The folder to write into.")
+@click.option("--all", "everything", is_flag=True, help="Keep work that was left out among the judgments, marked.")
 @database_option
-def export(study: str, output: str, database: str | None) -> None:
+def export(study: str, output: str, everything: bool, database: str | None) -> None:
     """Write the judgments of STUDY: finished units, all others marked, and the log with every revision.
 
-    The server may go on running.
+    The server may go on running. Work that was left out is in left_out.csv unless --all is given.
 
     \b
-    Example:
+    Examples:
       judgewell export study.toml -o results && judgewell scale results/judgments.csv --method magnitude -o gains.csv
+      judgewell export study.toml --all
     """
     from judgewell.collect.export import export as write
 
     with existing(study, database) as store:
-        for path in write(store, output):
+        for path in write(store, output, everything=everything):
             print(path)

@@ -78,7 +78,7 @@ def _numbers(connection: sa.Connection, topic: str, docs: Sequence[str]) -> froz
         .join(documents, documents.c.number.in_([items.c.doc, items.c.other]))
         .where(units.c.topic == topic, documents.c.doc.in_(list(wanted)))
     )
-    found = dict(connection.execute(query).tuples().all())
+    found: dict[str, int] = {row.doc: row.number for row in connection.execute(query)}
     missing = [doc for doc in wanted if doc not in found]
     if missing:
         raise InputError(

@@ -200,13 +200,12 @@ def review_progress(connection: sa.Connection, served: Served, account: Account 
     count = connection.execute(sa.select(sa.func.count()).select_from(reservations).where(_reviewable())).scalar_one()
     query = sa.select(reviews.c.reservation, reviews.c.account, reviews.c.objects).where(reviews.c.objects.is_not(None))
     votes = connection.execute(query.order_by(reviews.c.number)).all()
-    decided: dict[bool, int] = dict(
-        connection.execute(
-            sa.select(verdicts.c.passed, sa.func.count()).where(verdicts.c.name == check.name).group_by("passed")
-        )
-        .tuples()
-        .all()
+    ended = (
+        sa.select(verdicts.c.passed, sa.func.count().label("units"))
+        .where(verdicts.c.name == check.name)
+        .group_by("passed")
     )
+    decided: dict[bool, int] = {row.passed: row.units for row in connection.execute(ended)}
     kappa, note = reviewer_agreement([(row.reservation, row.account, row.objects) for row in votes])
     return ReviewProgress(
         units=count,

@@ -1,0 +1,173 @@
+"""`judgewell account`: who may see and run a study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from judgewell.commands.collecting import database_option, existing
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+T = TypeVar("T")
+
+
+@click.group()
+@click.argument("study")
+@click.option("--address", default="http://127.0.0.1:8000", help="Where the server is reached, for links.")
+@database_option
+@click.pass_context
+def account(context: click.Context, study: str, address: str, database: str | None) -> None:
+    """Accounts of STUDY's owners and reviewers, also while the server runs. STUDY comes before the verb.
+
+    \b
+    Examples:
+      judgewell account study.toml add Ada --role reviewer
+      judgewell account study.toml token Grace --scope read --days 90
+      judgewell account study.toml sessions
+    """
+    context.obj = (study, address.rstrip("/"), database)
+
+
+def _write(study: tuple[str, str, str | None], job: Callable[[sa.Connection, float], T]) -> T:
+    """Run a job on the study's database."""
+    import time
+
+    path, _, database = study
+    with existing(path, database) as store:
+        return store.write(lambda connection: job(connection, time.time())).result()
+
+
+@account.command()
+@click.argument("name")
+@click.option("--role", default="reviewer", type=click.Choice(["owner", "reviewer"]))
+@click.pass_obj
+def add(study: tuple[str, str, str | None], name: str, role: str) -> None:
+    """Add NAME, and print the one-time link with which they set their password.
+
+    \b
+    Example:
+      judgewell account study.toml --address https://judge.example.org add Ada --role reviewer
+    """
+    from judgewell.owner.access import record
+    from judgewell.owner.accounts import add_account, new_link
+
+    def job(connection: sa.Connection, now: float) -> str:
+        add_account(connection, now, name, role)
+        record(connection, now, None, "account added", f"account {name}", {"role": role})
+        return new_link(connection, now, name)
+
+    print(f"{study[1]}{_write(study, job)}")
+
+
+@account.command()
+@click.argument("name")
+@click.pass_obj
+def link(study: tuple[str, str, str | None], name: str) -> None:
+    """Print a new one-time link that sets NAME's password; older links end.
+
+    \b
+    Example:
+      judgewell account study.toml link Ada
+    """
+    from judgewell.owner.access import record
+    from judgewell.owner.accounts import new_link
+
+    def job(connection: sa.Connection, now: float) -> str:
+        record(connection, now, None, "link made", f"account {name}")
+        return new_link(connection, now, name)
+
+    print(f"{study[1]}{_write(study, job)}")
+
+
+@account.command()
+@click.argument("name")
+@click.option("--scope", "scopes", multiple=True, default=("read",), type=click.Choice(["read", "write"]))
+@click.option("--days", default=90.0, type=click.FloatRange(0, 3660, min_open=True), help="How long it holds.")
+@click.option("--label", default="", help="What it is for.")
+@click.pass_obj
+def token(study: tuple[str, str, str | None], name: str, scopes: tuple[str, ...], days: float, label: str) -> None:
+    """Print a new token for the API in NAME's name; it is shown once and only its hash is kept.
+
+    \b
+    Example:
+      judgewell account study.toml token Grace --scope read --scope write --days 30 --label notebook
+    """
+    from judgewell.owner.access import record
+    from judgewell.owner.accounts import new_token
+
+    def job(connection: sa.Connection, now: float) -> str:
+        told = {"scopes": list(scopes), "days": days, "label": label}
+        record(connection, now, None, "token made", f"account {name}", told)
+        return new_token(connection, now, name, scopes, days, label)
+
+    print(_write(study, job))
+
+
+@account.command(name="list")
+@click.pass_obj
+def list_(study: tuple[str, str, str | None]) -> None:
+    """Print all accounts."""
+    from judgewell.owner.accounts import list_accounts
+
+    for row in _write(study, lambda connection, _: list_accounts(connection)):
+        state = "disabled" if row.disabled else "open" if row.open else "no password yet"
+        print(f"{row.name}\t{row.role}\t{state}\tlast seen {_when(row.seen)}")
+
+
+@account.command()
+@click.pass_obj
+def sessions(study: tuple[str, str, str | None]) -> None:
+    """Print every session, token and link that still opens something."""
+    from judgewell.owner.accounts import list_keys
+
+    for row in _write(study, lambda connection, now: list_keys(connection, now)):
+        said = [f"until {_when(row.expires)}", f"last seen {_when(row.seen)}", *row.scopes, row.label or ""]
+        print(f"{row.number}\t{row.account}\t{row.kind}\t" + "\t".join(said).rstrip())
+
+
+@account.command()
+@click.argument("name")
+@click.option("--key", type=int, help="One session, token or link by its number; all of NAME's when left out.")
+@click.pass_obj
+def revoke(study: tuple[str, str, str | None], name: str, key: int | None) -> None:
+    """End NAME's sessions, tokens and links, or one of them.
+
+    \b
+    Example:
+      judgewell account study.toml revoke Ada --key 12
+    """
+    if key is None:
+        _act(study, "revoke", account=name)
+    else:
+        _act(study, "revoke-key", key=key)
+
+
+@account.command()
+@click.argument("name")
+@click.pass_obj
+def disable(study: tuple[str, str, str | None], name: str) -> None:
+    """Let NAME in no longer, and end what they have open."""
+    _act(study, "disable", account=name)
+
+
+@account.command()
+@click.argument("name")
+@click.pass_obj
+def enable(study: tuple[str, str, str | None], name: str) -> None:
+    """Let NAME in again."""
+    _act(study, "enable", account=name)
+
+
+def _act(study: tuple[str, str, str | None], action: str, **fields: Any) -> None:
+    from judgewell.commands.act import do
+
+    do(study[0], study[2], action, fields)
+
+
+def _when(at: float | None) -> str:
+    return "never" if at is None else datetime.fromtimestamp(at, UTC).isoformat(" ", "minutes").removesuffix("+00:00")

@@ -1,0 +1,130 @@
+"""`judgewell act`, `forget` and `audit`: what an owner does to a running study, and what was done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from judgewell.commands.collecting import database_option, existing
+from judgewell.errors import InputError
+
+
+def do(study: str, database: str | None, name: str, given: dict[str, Any]) -> None:
+    """Do an action on a study's database and say what came of it."""
+    import time
+
+    from judgewell.collect.served import load_served
+    from judgewell.owner.acting import told_of
+    from judgewell.owner.actions import ACTIONS, read_fields, run
+
+    if name not in ACTIONS:
+        raise InputError(f"{name!r} is no action", cure=f"use one of {', '.join(ACTIONS)}")
+    action = ACTIONS[name]
+    fields = read_fields(action, given)
+    with existing(study, database) as store:
+        served = store.read(load_served).result()
+        result = store.write(lambda connection: run(connection, served, time.time(), action, fields)).result()
+    print(told_of(action, result))
+
+
+@click.command()
+@click.argument("study")
+@click.argument("action")
+@click.argument("fields", nargs=-1)
+@database_option
+def act(study: str, action: str, fields: tuple[str, ...], database: str | None) -> None:
+    """Do ACTION to STUDY while it runs; FIELDS are name=value, and a name given twice is a list.
+
+    Actions are pause, resume, release, extend, exclude, include, more, forget, revoke, revoke-key, disable and enable.
+    Each is written into the audit log.
+
+    \b
+    Examples:
+      judgewell act study.toml pause topic=t17 reason="the topic is unclear"
+      judgewell act study.toml exclude assessor=a-x7k2m9p4qz reason="copied comments"
+      judgewell act study.toml more topic=t17 docs=d1 docs=d2 more=2
+    """
+    given: dict[str, Any] = {}
+    for field in fields:
+        name, sign, value = field.partition("=")
+        if not sign:
+            raise InputError(f"{field!r} is not name=value", cure="write for example reason=late")
+        given[name] = value if name not in given else [*_listed(given[name]), value]
+    do(study, database, action, given)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+@click.command()
+@click.argument("study")
+@click.argument("pseudonym", required=False)
+@click.option("--comments", is_flag=True, help="Delete the comments on documents too.")
+@click.option("--older-than", type=click.FloatRange(min=0), help="All whose last step is so many days ago.")
+@database_option
+def forget(study: str, pseudonym: str | None, comments: bool, older_than: float | None, database: str | None) -> None:
+    """Delete the personal data of one assessor of STUDY, or of all who left long ago; judgments stay.
+
+    \b
+    Examples:
+      judgewell forget study.toml a-x7k2m9p4qz
+      judgewell forget study.toml --older-than 90
+    """
+    import time
+
+    from judgewell.owner.retention import retain
+
+    if (pseudonym is None) == (older_than is None):
+        raise InputError("nobody to forget", cure="give a pseudonym, or --older-than DAYS")
+    if pseudonym is not None:
+        return do(study, database, "forget", {"assessor": pseudonym, "comments": comments})
+    count = 0
+    with existing(study, database) as store:
+        while found := store.write(lambda connection: retain(connection, time.time(), older_than or 0.0)).result():
+            count += found
+    print(f"Personal data of {count} assessors deleted")
+
+
+@click.command()
+@click.argument("study")
+@click.option("-o", "--output", help="A CSV file to write; else the newest lines are printed.")
+@click.option("--lines", default=50, type=click.IntRange(min=1), help="How many are printed.")
+@database_option
+def audit(study: str, output: str | None, lines: int, database: str | None) -> None:
+    """Print or write the audit log of STUDY: every action of owners and reviewers.
+
+    \b
+    Examples:
+      judgewell audit study.toml
+      judgewell audit study.toml -o audit.csv
+    """
+    import json
+    from dataclasses import asdict
+    from datetime import UTC, datetime
+
+    from judgewell.owner.access import audit_entries
+
+    with existing(study, database) as store:
+        most = lines if output is None else 2**31
+        found = store.read(lambda connection: audit_entries(connection, most)).result()
+    rows = [
+        {
+            **asdict(entry),
+            "at": datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="seconds"),
+            "data": json.dumps(entry.data, ensure_ascii=False),
+        }
+        for entry in reversed(found)
+    ]
+    if output is None:
+        for row in rows:
+            print("\t".join(str(row[name] or "") for name in ("at", "account", "action", "target", "data")))
+        return
+    import polars as pl
+
+    from judgewell.collect.export import defused
+
+    text = dict.fromkeys(("at", "account", "action", "target", "data", "address"), pl.String)
+    defused(pl.DataFrame(rows, schema={"number": pl.Int64, **text})).write_csv(output)
+    print(output)
