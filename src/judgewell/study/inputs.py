@@ -202,7 +202,8 @@ def _check_together(reading: _Reading, inputs: Inputs, study: Study) -> None:
     """Whether the tables fit each other: every topic has documents, and every document a text."""
     source = reading.source
     place = ("pool", "file") if study.pool.file else ("pool", "runs")
-    without = [topic for topic in inputs.topics["topic"] if topic not in set(inputs.pool["topic"])]
+    pooled = set(inputs.pool["topic"].unique())
+    without = [topic for topic in inputs.topics["topic"] if topic not in pooled]
     if without:
         said = _few(without, "topic")
         reading.problems.append(source.problem(place, f"the pool has no documents for {said}", "see topics.only"))
