@@ -303,7 +303,7 @@ def _pair_documents(pairs: pl.DataFrame, planned: pl.DataFrame) -> pl.DataFrame:
     """Every document with how divided assessors are on its pairs: the standard deviation of who won, over its pairs."""
     couple = [pl.min_horizontal("left", "right").alias("one"), pl.max_horizontal("left", "right").alias("two")]
     answered = pairs.select("topic", *couple, _first_won()).drop_nulls("won")
-    each = answered.group_by("topic", "one", "two").agg(
+    each = answered.group_by("topic", "one", "two", maintain_order=True).agg(
         won=pl.col("won").mean(), deviation=pl.col("won").std(), of=pl.len()
     )
     sides = pl.concat(
@@ -324,7 +324,9 @@ def _pair_documents(pairs: pl.DataFrame, planned: pl.DataFrame) -> pl.DataFrame:
 def _uncertain(name: str, found: pl.DataFrame, planned: pl.DataFrame) -> pl.DataFrame:
     usual = found["deviation"].drop_nulls().drop_nans().median()
     unit = float(usual) if isinstance(usual, int | float) and usual > 0 else 1.0
-    table = found.join(planned.filter(scale=name).drop("scale"), on=_KEYS, how="full", coalesce=True)
+    table = found.join(
+        planned.filter(scale=name).drop("scale"), on=_KEYS, how="full", coalesce=True, maintain_order="left_right"
+    )
     spread = pl.col("deviation") / unit
     return (
         table.with_columns(pl.col("judgments", "planned").fill_null(0), scale=pl.lit(name), spread=spread)
@@ -341,11 +343,17 @@ def _chosen(table: pl.DataFrame) -> list[Document]:
     if table.is_empty():
         return []
     most = [
-        table.sort("judgments", "unsure", descending=[False, True], nulls_last=True).head(MOST_DOCUMENTS),
-        table.sort("unsure", descending=True, nulls_last=True).head(MOST_DOCUMENTS),
-        table.sort("spread", descending=True, nulls_last=True).head(MOST_DOCUMENTS),
+        table.sort("judgments", "unsure", *_KEYS, descending=[False, True, False, False], nulls_last=True).head(
+            MOST_DOCUMENTS
+        ),
+        table.sort("unsure", *_KEYS, descending=[True, False, False], nulls_last=True).head(MOST_DOCUMENTS),
+        table.sort("spread", *_KEYS, descending=[True, False, False], nulls_last=True).head(MOST_DOCUMENTS),
     ]
-    rows = pl.concat(most).unique(["topic", "doc", "scale"], maintain_order=True).sort("unsure", descending=True)
+    rows = (
+        pl.concat(most)
+        .unique(["topic", "doc", "scale"], maintain_order=True)
+        .sort("unsure", "topic", "doc", descending=[True, False, False])
+    )
     return [
         Document(
             **{

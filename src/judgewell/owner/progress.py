@@ -195,7 +195,7 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
         expected_end=now + remaining / pace * 3600 if pace and remaining else None,
         topics=found.topics,
         checks=found.checks,
-        money=_money(connection, served, found.done, remaining),
+        money=_money(connection, served, found.paid, remaining),
         bars=tuple(_bars(connection)),
     )
 
@@ -209,7 +209,8 @@ def topic_rows(connection: sa.Connection, found: tuple[TopicProgress, ...]) -> l
 
 def unit_rows(connection: sa.Connection, topic: str, now: float) -> list[UnitRow]:
     """The units of a topic."""
-    state = sa.case((_overdue(now), "expired"), else_=reservations.c.state).label("state")
+    out = sa.and_(reservations.c.state == "done", reservations.c.excluded)
+    state = sa.case((_overdue(now), "expired"), (out, "left out"), else_=reservations.c.state).label("state")
     query = sa.select(reservations.c.unit, state, sa.func.count()).where(reservations.c.topic == topic)
     counts: dict[int, dict[str, int]] = defaultdict(dict)
     for unit, name, count in connection.execute(query.group_by(reservations.c.unit, state)):
@@ -335,16 +336,16 @@ def _bars(connection: sa.Connection) -> list[Bar]:
         return []
     width = _width(ends[1] - ends[0])
     slot = sa.cast(sa.func.floor(reservations.c.finished / width), sa.Integer).label("slot")
-    counts = dict(connection.execute(sa.select(slot, sa.func.count()).where(done).group_by(slot)).tuples().all())
+    counts = dict(connection.execute(sa.select(slot, sa.func.count()).where(done).group_by(slot)).all())
     first, last = min(counts), max(counts)
     return [Bar(place * width, width, counts.get(place, 0)) for place in range(max(first, last - 200), last + 1)]
 
 
-def _money(connection: sa.Connection, served: Served, done: int, remaining: int) -> Money:
+def _money(connection: sa.Connection, served: Served, paid: float, remaining: int) -> Money:
     pay = served.study.pay
     planned = sa.select(units.c.topic, items.c.doc).join_from(items, units, units.c.number == items.c.unit)
     finished = sa.select(reservations.c.unit).where(reservations.c.state == "done").distinct()
-    paid, to_come = done * pay.amount, remaining * pay.amount
+    to_come = remaining * pay.amount
     return Money(
         pay.currency,
         paid,

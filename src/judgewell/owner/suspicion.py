@@ -19,6 +19,7 @@ FASTER = 4  # times faster than usual is too fast
 SAME = 0.9  # one answer in so many of all
 USUAL_SAME = 0.75  # where most people answer so much alike, the material is, and nobody is constant
 AGAINST = -1.28  # standard errors below no relation at all: reversed
+UNLIKE = -2.33  # standard errors below the usual relation: unlike the others
 CHANCE = 0.01  # of as many failures by somebody as good as the others
 KNOWN = ("known", "known_pairs")
 
@@ -235,7 +236,7 @@ def _order(number: dict[str, float], usual: Usual) -> Evidence | None:
     told = f"τ = {tau:.2f} with the others' order over {pairs} pairs of documents; usual is {usual.tau:.2f}"
     if tau / error <= AGAINST:
         return Evidence("reversed", told.replace("-", "−"), tau, usual.tau, pairs)
-    if usual.tau > 0.2 and tau + 1.64 * error < usual.tau / 2:
+    if tau < usual.tau / 2 and (tau - usual.tau) / error <= UNLIKE:
         return Evidence("unlike the others", told.replace("-", "−"), tau, usual.tau, pairs)
     return None
 
