@@ -92,9 +92,10 @@ def page(table: pl.DataFrame, topics: int, seed: int) -> str:
 {made_by("recovery.py", f"seed {seed} and {topics} simulated topics for each cell")}
 How well gains find what documents are really worth, where that is known because the documents and the people are
 synthetic: Spearman's correlation of gains with the truth over the 60 documents of a topic, mean over topics with its
-95 % interval. The same kinds of people (with lazy, random and reversed ones among them) stand behind all scales, the
-four expert levels are equally common, and a unit in which the known documents are not in order is done again by
-somebody else.
+95 % interval. The four expert levels are equally common. One population stands behind all scales, lazy, random and
+reversed people included; but a unit of single documents in which the known ones are not in order is done again by
+somebody else, while from pairs random and reversed people are kept away altogether, as if the quiz caught all of them.
+That favours pairs.
 
 {markdown(heads, rows, words=2)}
 A judge of pairs sees each document three times, beside three others; it takes two judges or more for all documents to

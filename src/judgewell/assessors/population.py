@@ -55,7 +55,7 @@ class Population:
     levels: tuple[float, ...] = (-0.88, 0.93, 2.15, 2.74)  # fitted: means of expert levels N, M, R, H
     document: float = 1.73  # fitted: sd of documents within a level
     known_high: float = 3.2  # tuned: known H have a median of 95, and 40 % of their scores are 100
-    known_low: float = -2.6  # tuned: known H over known N, each raised by 1, is 16.7 there and 19.5 here
+    known_low: float = -2.6  # tuned: known H over known N, each raised by 1, is 16.7 there and 10.1 here
     known: float = 0.5  # assumed: sd of known documents, which are chosen to be clear
     mixture: tuple[float, ...] = (0.6, 0.2, 0.13, 0.07)  # assumed: levels of documents without a grade
 
