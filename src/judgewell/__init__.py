@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Any
 from judgewell._version import __version__
 
 if TYPE_CHECKING:
+    from judgewell.client import Client
     from judgewell.evaluation.evaluate import evaluate
     from judgewell.evaluation.measures import parse as parse_measure
     from judgewell.evaluation.summary import summarise
     from judgewell.formats.gains import read_gains
 
 _HOMES = {
+    "Client": ("judgewell.client", "Client"),
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
     "parse_measure": ("judgewell.evaluation.measures", "parse"),
     "read_gains": ("judgewell.formats.gains", "read_gains"),
     "summarise": ("judgewell.evaluation.summary", "summarise"),
 }
 
-__all__ = ["__version__", "evaluate", "parse_measure", "read_gains", "summarise"]
+__all__ = ["Client", "__version__", "evaluate", "parse_measure", "read_gains", "summarise"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,14 +10,24 @@ from fastapi import FastAPI
 from judgewell.collect import app as assessors
 from judgewell.collect.app import REQUESTS_PER_SECOND, Router
 from judgewell.collect.store import Clock, Store, open_store
-from judgewell.owner import acting, dashboard, retention, reviewing, signing
+from judgewell.owner import acting, api, dashboard, retention, reviewing, signing
+from judgewell.owner.problems import speak_json
 
-OWNER: tuple[Router, ...] = (signing.router, reviewing.router, acting.router, dashboard.router, retention.router)
+OWNER: tuple[Router, ...] = (
+    signing.router,
+    reviewing.router,
+    acting.router,
+    dashboard.router,
+    retention.router,
+    api.router,
+)
 
 
 def make_app(store: Store, clock: Clock = time.time, requests_per_second: float = REQUESTS_PER_SECOND) -> FastAPI:
     """The server of the study in a database."""
-    return assessors.make_app(store, clock, requests_per_second, (*assessors.ASSESSORS, *OWNER))
+    app = assessors.make_app(store, clock, requests_per_second, (*assessors.ASSESSORS, *OWNER))
+    speak_json(app, api.PREFIX)
+    return app
 
 
 def from_environment() -> FastAPI:
