@@ -14,7 +14,18 @@ import polars as pl
 import sqlalchemy as sa
 
 from judgewell.collect import pages
-from judgewell.collect.schema import answers, exclusions, items, reservations, reviews, topics, units, verdicts
+from judgewell.collect.schema import (
+    accounts,
+    answers,
+    assessors,
+    exclusions,
+    items,
+    reservations,
+    reviews,
+    topics,
+    units,
+    verdicts,
+)
 from judgewell.collect.served import Served
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.owner.access import Account
@@ -164,11 +175,13 @@ def give_review(
     if objects and not reason:
         raise InputError("an objection needs a reason", cure="say in a few words what is wrong")
     mine = (reviews.c.number == review, reviews.c.account == account.number, reviews.c.objects.is_(None))
-    reservation = connection.execute(sa.select(reviews.c.reservation).where(*mine)).scalar()
-    if check is None or reservation is None:
+    whose = sa.select(reservations.c.number, reservations.c.assessor).join_from(reviews, reservations)
+    row = connection.execute(whose.where(*mine)).one_or_none()
+    if check is None or row is None:
         return None
-    lock = sa.select(reservations.c.assessor).where(reservations.c.number == reservation).with_for_update()
-    assessor = connection.execute(lock).scalar_one()  # the votes are counted one after another
+    reservation, assessor = row
+    # The assessor first, as a step of theirs does; so the votes are counted one after another.
+    connection.execute(sa.select(assessors.c.number).where(assessors.c.number == assessor).with_for_update())
     kept = sa.update(reviews).where(*mine).values(objects=objects, reason=reason or None, at=now)
     if connection.execute(kept).rowcount != 1:
         return None
@@ -241,8 +254,6 @@ def reviewer_agreement(votes: list[tuple[int, int, bool]]) -> tuple[float | None
 
 def review_rows(connection: sa.Connection) -> list[dict[str, object]]:
     """Every review given, for an owner: unit, topic, reviewer, verdict, reason."""
-    from judgewell.collect.schema import accounts, assessors
-
     query = (
         sa.select(
             reviews.c.at,
