@@ -27,7 +27,7 @@ def said(*arguments):
 
 
 def test_accounts_are_added_listed_and_ended(study):
-    link = said("account", study, "--address", "https://judge.example", "add", "Ada", "--role", "owner")
+    link = said("account", study, "add", "Ada", "--role", "owner", "--address", "https://judge.example/")
     assert re.fullmatch(r"https://judge\.example/owner/link/[\w-]{43}\n", link)
     said("account", study, "add", "Rex")
     listed = said("account", study, "list")

@@ -18,10 +18,8 @@ T = TypeVar("T")
 
 @click.group()
 @click.argument("study")
-@click.option("--address", default="http://127.0.0.1:8000", help="Where the server is reached, for links.")
-@database_option
 @click.pass_context
-def account(context: click.Context, study: str, address: str, database: str | None) -> None:
+def account(context: click.Context, study: str) -> None:
     """Accounts of STUDY's owners and reviewers, also while the server runs. STUDY comes before the verb.
 
     \b
@@ -30,28 +28,34 @@ def account(context: click.Context, study: str, address: str, database: str | No
       judgewell account study.toml token Grace --scope read --days 90
       judgewell account study.toml sessions
     """
-    context.obj = (study, address.rstrip("/"), database)
+    context.obj = study
 
 
-def _write(study: tuple[str, str, str | None], job: Callable[[sa.Connection, float], T]) -> T:
+def _address(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--address`: what links begin with."""
+    return click.option("--address", default="http://127.0.0.1:8000", help="Where the server is reached.")(command)
+
+
+def _write(study: str, database: str | None, job: Callable[[sa.Connection, float], T]) -> T:
     """Run a job on the study's database."""
     import time
 
-    path, _, database = study
-    with existing(path, database) as store:
+    with existing(study, database) as store:
         return store.write(lambda connection: job(connection, time.time())).result()
 
 
 @account.command()
 @click.argument("name")
 @click.option("--role", default="reviewer", type=click.Choice(["owner", "reviewer"]))
+@_address
+@database_option
 @click.pass_obj
-def add(study: tuple[str, str, str | None], name: str, role: str) -> None:
+def add(study: str, database: str | None, name: str, role: str, address: str) -> None:
     """Add NAME, and print the one-time link with which they set their password.
 
     \b
     Example:
-      judgewell account study.toml --address https://judge.example.org add Ada --role reviewer
+      judgewell account study.toml add Ada --role reviewer --address https://judge.example.org
     """
     from judgewell.owner.access import record
     from judgewell.owner.accounts import add_account, new_link
@@ -61,13 +65,15 @@ def add(study: tuple[str, str, str | None], name: str, role: str) -> None:
         record(connection, now, None, "account added", f"account {name}", {"role": role})
         return new_link(connection, now, name)
 
-    print(f"{study[1]}{_write(study, job)}")
+    print(f"{address.rstrip('/')}{_write(study, database, job)}")
 
 
 @account.command()
 @click.argument("name")
+@_address
+@database_option
 @click.pass_obj
-def link(study: tuple[str, str, str | None], name: str) -> None:
+def link(study: str, database: str | None, name: str, address: str) -> None:
     """Print a new one-time link that sets NAME's password; older links end.
 
     \b
@@ -81,7 +87,7 @@ def link(study: tuple[str, str, str | None], name: str) -> None:
         record(connection, now, None, "link made", f"account {name}")
         return new_link(connection, now, name)
 
-    print(f"{study[1]}{_write(study, job)}")
+    print(f"{address.rstrip('/')}{_write(study, database, job)}")
 
 
 @account.command()
@@ -89,8 +95,9 @@ def link(study: tuple[str, str, str | None], name: str) -> None:
 @click.option("--scope", "scopes", multiple=True, default=("read",), type=click.Choice(["read", "write"]))
 @click.option("--days", default=90.0, type=click.FloatRange(0, 3660, min_open=True), help="How long it holds.")
 @click.option("--label", default="", help="What it is for.")
+@database_option
 @click.pass_obj
-def token(study: tuple[str, str, str | None], name: str, scopes: tuple[str, ...], days: float, label: str) -> None:
+def token(study: str, database: str | None, name: str, scopes: tuple[str, ...], days: float, label: str) -> None:
     """Print a new token for the API in NAME's name; it is shown once and only its hash is kept.
 
     \b
@@ -105,27 +112,29 @@ def token(study: tuple[str, str, str | None], name: str, scopes: tuple[str, ...]
         record(connection, now, None, "token made", f"account {name}", told)
         return new_token(connection, now, name, scopes, days, label)
 
-    print(_write(study, job))
+    print(_write(study, database, job))
 
 
 @account.command(name="list")
+@database_option
 @click.pass_obj
-def list_(study: tuple[str, str, str | None]) -> None:
+def list_(study: str, database: str | None) -> None:
     """Print all accounts."""
     from judgewell.owner.accounts import list_accounts
 
-    for row in _write(study, lambda connection, _: list_accounts(connection)):
+    for row in _write(study, database, lambda connection, _: list_accounts(connection)):
         state = "disabled" if row.disabled else "open" if row.open else "no password yet"
         print(f"{row.name}\t{row.role}\t{state}\tlast seen {_when(row.seen)}")
 
 
 @account.command()
+@database_option
 @click.pass_obj
-def sessions(study: tuple[str, str, str | None]) -> None:
+def sessions(study: str, database: str | None) -> None:
     """Print every session, token and link that still opens something."""
     from judgewell.owner.accounts import list_keys
 
-    for row in _write(study, lambda connection, now: list_keys(connection, now)):
+    for row in _write(study, database, lambda connection, now: list_keys(connection, now)):
         said = [f"until {_when(row.expires)}", f"last seen {_when(row.seen)}", *row.scopes, row.label or ""]
         print(f"{row.number}\t{row.account}\t{row.kind}\t" + "\t".join(said).rstrip())
 
@@ -133,8 +142,9 @@ def sessions(study: tuple[str, str, str | None]) -> None:
 @account.command()
 @click.argument("name")
 @click.option("--key", type=int, help="One session, token or link by its number; all of NAME's when left out.")
+@database_option
 @click.pass_obj
-def revoke(study: tuple[str, str, str | None], name: str, key: int | None) -> None:
+def revoke(study: str, database: str | None, name: str, key: int | None) -> None:
     """End NAME's sessions, tokens and links, or one of them.
 
     \b
@@ -142,31 +152,33 @@ def revoke(study: tuple[str, str, str | None], name: str, key: int | None) -> No
       judgewell account study.toml revoke Ada --key 12
     """
     if key is None:
-        _act(study, "revoke", account=name)
+        _act(study, database, "revoke", account=name)
     else:
-        _act(study, "revoke-key", key=key)
+        _act(study, database, "revoke-key", key=key)
 
 
 @account.command()
 @click.argument("name")
+@database_option
 @click.pass_obj
-def disable(study: tuple[str, str, str | None], name: str) -> None:
+def disable(study: str, database: str | None, name: str) -> None:
     """Let NAME in no longer, and end what they have open."""
-    _act(study, "disable", account=name)
+    _act(study, database, "disable", account=name)
 
 
 @account.command()
 @click.argument("name")
+@database_option
 @click.pass_obj
-def enable(study: tuple[str, str, str | None], name: str) -> None:
+def enable(study: str, database: str | None, name: str) -> None:
     """Let NAME in again."""
-    _act(study, "enable", account=name)
+    _act(study, database, "enable", account=name)
 
 
-def _act(study: tuple[str, str, str | None], action: str, **fields: Any) -> None:
+def _act(study: str, database: str | None, action: str, **fields: Any) -> None:
     from judgewell.commands.act import do
 
-    do(study[0], study[2], action, fields)
+    do(study, database, action, fields)
 
 
 def _when(at: float | None) -> str:
