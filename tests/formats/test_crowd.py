@@ -57,7 +57,7 @@ def test_the_magnitude_export(tmp_path: Path) -> None:
 
 
 def test_what_is_no_number_or_no_flag_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"export.csv: row 1: relevance_score 'much' is not a number"):
+    with pytest.raises(InputError, match=r"export.csv:2: relevance_score 'much' is not a number"):
         read_judgments(written(tmp_path, TREC8 + "445,0,FT1,null,0,w1,much,9,x,1,2\n"))
     with pytest.raises(InputError, match=r"gold 'X' is neither H nor N"):
         read_judgments(written(tmp_path, TREC8 + "445,0,FT1,X,0,w1,1,9,x,1,2\n"))
@@ -79,7 +79,7 @@ def test_the_music_export_in_latin_1(tmp_path: Path) -> None:
         '1,7,23,"q","x","y","trÃ¨s","a"\n1,8,9,"q","x","y","","b"\n2,8,9,"q","y","z","","s"\n2,9,9,"q","y","z","",""\n'
     )
     path = written(tmp_path, MUSIC + rows.replace("Ã¨", "è"), encoding="latin-1")
-    with pytest.warns(JudgewellWarning, match=r"not UTF-8; read as Latin-1"):
+    with pytest.warns(JudgewellWarning, match=r"line 2 is not UTF-8; the file is read as Latin-1"):
         table = read_pairs(path)
     assert table["preferred"].to_list() == ["left", "right", "same", None]
     assert table.select("topic", "left", "right", "assessor", "unit", "seconds").row(0) == (
@@ -94,7 +94,7 @@ def test_the_music_export_in_latin_1(tmp_path: Path) -> None:
 
 
 def test_an_unknown_answer_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"row 1: the answer 'maybe' is not a, b or same"):
+    with pytest.raises(InputError, match=r":2: the answer 'maybe' is not a, b or same"):
         read_pairs(written(tmp_path, MUSIC + '1,7,23,"q","x","y","","maybe"\n'))
 
 
@@ -102,7 +102,7 @@ def test_a_list_of_winners(tmp_path: Path) -> None:
     path = written(tmp_path, "1 a b a\n1 c b b\n2\ta\tc  c\n", "judgments.txt")
     assert read_pairs(path)["preferred"].to_list() == ["left", "right", "right"]
     assert "winners" in str(export_of(path))
-    with pytest.raises(InputError, match=r"holds pairs; read it as pairs"):
+    with pytest.raises(InputError, match=r"holds pairs; use a method for pairs"):
         read_judgments(path)
 
 
@@ -146,7 +146,7 @@ def test_the_nyt_export_drops_repeated_pilots_and_tells(tmp_path: Path) -> None:
         ("binary", 1.0, 1.0, "P_2P"),
         ("ordinal", 2.0, 2.0, "P_3P"),
     ]
-    with pytest.raises(InputError, match=r"the relevance 'splendid' is unknown"):
+    with pytest.raises(InputError, match=r":2: relevance 'splendid' is none of"):
         read_judgments(written(tmp_path, header + "P_2P,1,w,splendid,1,325,9\n"))
 
 

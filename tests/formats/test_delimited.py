@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from judgewell.errors import InputError, JudgewellWarning
-from judgewell.formats.crowd import read_judgments, read_pairs
+from judgewell.formats.crowd import ALSO, export_of, read_judgments, read_pairs
+from judgewell.formats.gains import read_gains
+from judgewell.formats.runs import open_runs
+from judgewell.formats.tabular import kind_of, read_frame
+from judgewell.tables import OTHER_NAMES
 
 HEADER = ["topic", "doc", "assessor", "value"]
 ROWS = [["t", "d 1", "é", "10"], ["t", "文", "x", "0.5"]]
@@ -55,7 +59,9 @@ def test_a_field_may_hold_line_ends_and_the_next_error_still_has_its_line(tmp_pa
         ("topic,doc,value\nt,a,1\nt,b,2,3\n", r":3: this line has 4 fields, the first line names 3 columns; mend"),
         ('topic,doc,value\nt,a,1\nt,"b,2\n', r":3: the quotes of this line do not close"),
         ("topic,doc,value\nt,a\0,1\n", r":2: a byte 0 is no text"),
-        ("topic,doc,value\nt,a\n", r":2: value None is missing"),
+        ("topic,doc,value\nt,a,1\nt,a\n", r":3: this line has 2 fields, the first line names 3 columns; mend the line"),
+        ("topic,doc,value\nt,a,1\n\nt,b,1\n", r":3: this line has 0 fields.*; drop the empty line"),
+        ('topic,doc,value\nt,5" disk,1\n', r":2: this is not a readable CSV file.*written twice"),
     ],
 )
 def test_a_broken_file_is_named_with_its_line(tmp_path: Path, content: str, said: str) -> None:
@@ -85,3 +91,68 @@ def test_a_named_column_is_never_second_guessed(tmp_path: Path) -> None:
     path = tmp_path / "judgments.csv"
     path.write_text("topic,doc,score,grade\nt,a,1,7\n")
     assert read_judgments(path, {"value": "grade"})["value"].to_list() == [7.0]
+
+
+def test_a_name_that_may_be_ours_is_not_one_that_always_is() -> None:
+    for ours, others in ALSO.items():
+        assert not set(others) & set(OTHER_NAMES.get(ours, ()))
+        assert len(set(others)) == len(others)
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_every_spelling_is_the_same_for_gains_and_runs_too(tmp_path: Path, spelling: str) -> None:
+    data = SPELLINGS[spelling]
+    wide = data.startswith(b"\xff\xfe")
+    text = data.decode("utf-16" if wide else "utf-8").replace("value", "gain")
+    path = tmp_path / "gains.txt"
+    path.write_bytes(text.encode("utf-16" if wide else "utf-8"))
+    assert kind_of(path.read_bytes(), path) == "csv"
+    assert read_gains(path).select("topic", "doc", "gain").rows() == [("t", "d 1", 10.0), ("t", "文", 0.5)]
+    path.write_bytes(text.replace("gain", "score").encode("utf-16" if wide else "utf-8"))
+    run = open_runs(path)[0]
+    assert run.parts[0].read()["doc"].to_list() == ["d 1", "文"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"topic;doc;gain\nt;a;1\nt;\xe9;1\n", r":3: this line is not UTF-8; convert the file, e.g. iconv"),
+        (b"topic;doc;gain\nt;a;1;2\n", r":2: this line has 4 fields"),
+        (b"topic;doc;gain\nt;a;high\n", r":2: gain 'high' is not a number"),
+        (b'{"topic": "t", "doc": "a", "gain": 1}\n\n{"topic": "t", "doc": "b", "gain": "x"}\n', r":3: gain 'x' is not"),
+        (b'{"topic": "t", "doc": "a", "gain": 1}\n{"topic": "t", "doc" "b"}\n', r":2: this is not JSON: Expecting ':'"),
+        (b'{"topic": "t", "doc": "a", "gain": 1}\n{"topic": "t", "doc": "b", "gain": NaN}\n', r":2: NaN is not JSON"),
+        (b'{"topic": "t", "doc": "a", "gain": 1}\n[1, 2]\n', r":2: this line is not an object"),
+        (b'{"topic": "t", "doc": "a", "gain": 1}\n{"topic": "t", "doc": "\xe9", "gain": 1}\n', r":2: this .*UTF-8"),
+        (b'[{"topic": "t", "doc": "a", "gain": 1},\n{"topic": "t" "doc": "b", "gain": 1}]\n', r":2: this is not JSON"),
+        ("topic;doc;gain\nt;a;1\n".encode("utf-16")[:-1], r":2: the UTF-16 text breaks off"),
+    ],
+)
+def test_gains_with_a_broken_line_name_it(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "gains.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        read_gains(path)
+
+
+def test_latin1_comments_are_read_and_told_with_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "judgments.csv"
+    path.write_bytes(b"topic,doc,value,comment\nt,a,1,\nt,b,2,d\xe9j\xe0 vu\n")
+    with pytest.warns(JudgewellWarning, match=r"line 3 is not UTF-8; the file is read as Latin-1"):
+        assert read_judgments(path)["comment"].to_list() == [None, "déjà vu"]
+
+
+def test_fields_may_be_empty_at_the_end_of_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "judgments.csv"
+    path.write_text('topic,doc,value,comment\nt,a,1,"so, so"\nt,b,2,\n')
+    assert read_frame(path)["comment"].to_list() == ["so, so", None]
+
+
+def test_qrels_are_judgments_whose_assessor_is_not_known_and_that_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "human.qrels"
+    path.write_text("1 0 a 2\n1 0 b 0\n")
+    with pytest.warns(JudgewellWarning, match="read as judgments, one a line"):
+        assert read_judgments(path).select("topic", "doc", "assessor", "value").row(0) == ("1", "a", None, 2.0)
+    assert export_of(path) == "qrels (topic, 0, document, grade)"
+    with pytest.raises(InputError, match="which holds judgments; use a method for judgments"):
+        read_pairs(path)

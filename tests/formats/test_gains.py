@@ -81,7 +81,7 @@ def test_broken_tables_are_one_line(tmp_path):
     with pytest.raises(InputError, match="this is not a readable parquet file"):
         read_gains(tmp_path / "g.parquet")
     (tmp_path / "g.jsonl").write_text('{"topic": 1, "doc"')
-    with pytest.raises(InputError, match="this is not a readable json file"):
+    with pytest.raises(InputError, match=r"g.jsonl:1: this is not JSON"):
         read_gains(tmp_path / "g.jsonl")
     (tmp_path / "g.csv").write_text("")
     with pytest.raises(InputError, match="the file is empty"):

@@ -11,39 +11,32 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
 from judgewell.errors import InputError, JudgewellWarning
-from judgewell.formats.delimited import as_utf8, line_numbers, read_delimited
+from judgewell.formats.delimited import first_line, from_latin1, line_numbers, plain_text, read_delimited
 from judgewell.formats.files import open_bytes
-from judgewell.formats.tabular import kind_of, read_frame
+from judgewell.formats.tabular import csv_lines, kind_of, read_frame
+from judgewell.formats.trec import line_of, read_qrels
 from judgewell.tables import JUDGMENTS, OTHER_NAMES, PAIRS, Table, check
 
 Columns = Mapping[str, str]
 MISSING = ("", "null")
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
 CRITERIA = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}
 GRADES = {"not_relevant": 0.0, "relevant": 1.0, "highly_relevant": 2.0}
 SCALES = {"me": "magnitude", "magnitude": "magnitude", "s100": "s100", "s2": "binary", "s4": "ordinal"}
 
 
-# Names that say the same where nothing closer is there; using one is told.
+# Names that may say the same, beyond those of tables.OTHER_NAMES that always do; using one is told.
 ALSO = {
     "topic": ("topicnumber", "queryid"),
     "doc": ("document", "doc_no", "passage_id", "pid", "item", "item_id", "url"),
-    "assessor": (
-        "worker",
-        "workerid",
-        "user",
-        "user_id",
-        "judge",
-        "rater",
-        "annotator_id",
-        "participant",
-        "assessor_id",
-    ),
+    "assessor": ("workerid", "user", "user_id", "judge", "rater", "annotator_id", "participant", "assessor_id"),
     "unit": ("hit", "hit_id", "batch", "task_id"),
     "value": ("score", "label", "grade", "rel", "relevance", "level", "magnitude", "response", "answer"),
     "left": ("doc_a", "doc_1", "document_a", "document_1", "left_doc", "docid1", "item_a", "item_1"),
@@ -59,7 +52,21 @@ class Export:
     name: str
     table: Literal["judgments", "pairs"]
     needs: frozenset[str]
-    read: Callable[[pl.DataFrame, Columns, str], pl.DataFrame]
+    read: Callable[[pl.DataFrame, Columns, Source], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Source:
+    """The file a table is read from, and the line on which each of its rows (from 0) begins."""
+
+    file: str
+    lines: Callable[[int], int] | None = None
+
+    def error(self, problem: str, cure: str | None = None, row: int | None = None) -> InputError:
+        if row is not None and self.lines is None:
+            return InputError(f"row {row + 1}: {problem}", cure=cure, file=self.file)
+        line = self.lines(row) if row is not None and self.lines is not None else None
+        return InputError(problem, cure=cure, file=self.file, line=line)
 
 
 def read_judgments(path: str | Path, columns: Columns | None = None) -> pl.DataFrame:
@@ -81,28 +88,39 @@ def export_of(path: str | Path) -> str | None:
     data = _loaded(path)
     if _is_winner_list(data):
         return WINNERS
+    if _is_qrels(data, path):
+        return LABELS
     found = _recognised(_frame(data, path))
     return None if found is None else found.name
 
 
 def _read(path: str | Path, columns: Columns, table: Table) -> pl.DataFrame:
     data = _loaded(path)
-    said = str(path)
+    source = Source(str(path), _lines(data, path))
     if _is_winner_list(data) and not columns:
-        _right_table(WINNERS, "pairs", table, said)
-        return check(_winners(data, said), PAIRS, file=path)
+        _right_table(WINNERS, "pairs", table, source)
+        return check(_winners(data, source), PAIRS, file=path)
+    if _is_qrels(data, path) and not columns:
+        _right_table(LABELS, "judgments", table, source)
+        _tell("the qrels are read as judgments, one a line, whose assessor is not known", source)
+        lines = partial(line_of, data)
+        return check(read_qrels(path, data).rename({"gain": "value"}), JUDGMENTS, file=path, lines=lines)
     frame = _frame(data, path)
     export = None if "topic" in columns or "doc" in columns else _recognised(frame)
     if export is None:
-        lines = None if kind_of(data, path) in ("parquet", "json") else line_numbers(data)
-        return check(frame, table, file=path, rename=_guessed(frame, table, columns, said), lines=lines)
-    _right_table(export.name, export.table, table, said)
-    return check(export.read(_without_blanks(frame), columns, said), table, file=path)
+        return check(frame, table, file=path, rename=_guessed(frame, table, columns, source), lines=source.lines)
+    _right_table(export.name, export.table, table, source)
+    return check(export.read(_without_blanks(frame), columns, source), table, file=path)
 
 
-def _right_table(name: str, has: str, wanted: Table, file: str) -> None:
+def _lines(data: bytes, path: str | Path) -> Callable[[int], int] | None:
+    return csv_lines(data, path) if kind_of(data, path) in ("parquet", "json") else line_numbers(data)
+
+
+def _right_table(name: str, has: str, wanted: Table, source: Source) -> None:
     if has != wanted.name:
-        raise InputError(f"this is the {name} export, which holds {has}", cure=f"read it as {has}", file=file)
+        fits = "preference or bradley-terry" if has == "pairs" else "magnitude or mean"
+        raise source.error(f"this is the {name} export, which holds {has}", f"use a method for {has}, such as {fits}")
 
 
 def _recognised(frame: pl.DataFrame) -> Export | None:
@@ -111,9 +129,9 @@ def _recognised(frame: pl.DataFrame) -> Export | None:
 
 
 def _loaded(path: str | Path) -> bytes:
-    """The file's bytes; those of a text in UTF-8."""
+    """The file's bytes; those of a text in UTF-8 (comments of crowds often are Latin-1, which is told)."""
     data = open_bytes(path)
-    return data if kind_of(data, path) in ("parquet", "json") else as_utf8(data, path)
+    return data if kind_of(data, path) in ("parquet", "json") else from_latin1(plain_text(data, path), path)
 
 
 def _frame(data: bytes, path: str | Path) -> pl.DataFrame:
@@ -121,7 +139,7 @@ def _frame(data: bytes, path: str | Path) -> pl.DataFrame:
     return read_frame(path, data) if kind_of(data, path) in ("parquet", "json") else read_delimited(data, path)
 
 
-def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, file: str) -> Columns:
+def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, source: Source) -> Columns:
     """The mapping, and for a needed column that is not there the one whose name says the same; told."""
     simple = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in frame.columns}
     ours = {name for name in simple if name in table.names}
@@ -134,7 +152,7 @@ def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, file: str) -> 
         match = next((simple[name] for name in alike if name in simple and simple[name] not in found.values()), None)
         if match is not None:
             found[column.name] = match
-            _tell(f"{column.name} is read from the column {match}", file)
+            _tell(f"{column.name} is read from the column {match}", source)
     return found
 
 
@@ -144,93 +162,92 @@ def _without_blanks(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(~text.is_in(MISSING)).then(text).name.keep())
 
 
-def _tell(text: str, file: str) -> None:
-    warnings.warn(f"{file}: {text}", JudgewellWarning, stacklevel=5)
+def _tell(text: str, source: Source) -> None:
+    warnings.warn(f"{source.file}: {text}", JudgewellWarning, stacklevel=5)
 
 
-def _numbers(frame: pl.DataFrame, name: str, file: str) -> pl.Series:
+def _numbers(frame: pl.DataFrame, name: str, source: Source) -> pl.Series:
     """A column of numbers; the first value that is none is named with its row."""
     values = frame[name]
     cast = values.cast(pl.Float64, strict=False)
     bad = (values.is_not_null() & cast.is_null()).arg_true()
     if len(bad):
-        raise InputError(f"row {bad[0] + 1}: {name} {values[bad[0]]!r} is not a number", file=file)
+        raise source.error(f"{name} {values[bad[0]]!r} is not a number", "write a number, or nothing", bad[0])
     return cast
 
 
-def _trec8(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
+def _trec8(frame: pl.DataFrame, columns: Columns, source: Source) -> pl.DataFrame:
     """The TREC-8 relevance-scales export: 0-100 scores, or magnitudes where there is a column relevance_scale."""
-    value, scale = _trec8_value(frame, columns, file)
-    extra = [pl.Series(name, _numbers(frame, name, file)) for name in ("trec", "sormunen") if name in frame.columns]
-    unknown = frame.filter(~pl.col("gold").is_in(["H", "N"]))
+    value, scale = _trec8_value(frame, columns, source)
+    extra = [pl.Series(name, _numbers(frame, name, source)) for name in ("trec", "sormunen") if name in frame.columns]
+    unknown = (~frame["gold"].is_in(["H", "N"])).fill_null(False).arg_true()
     if len(unknown):
-        raise InputError(f"gold {unknown['gold'][0]!r} is neither H nor N", file=file)
+        raise source.error(f"gold {frame['gold'][unknown[0]]!r} is neither H nor N", row=unknown[0])
     table = frame.select(
         topic="topic_id",
         doc="document_id",
         assessor="worker_id",
         unit=pl.format("{}/{}", "topic_id", "unit_id"),  # unit ids are unique only within a topic
-        position=pl.Series(_numbers(frame, "doc_pos", file)).cast(pl.Int64) + 1,
+        position=pl.Series(_numbers(frame, "doc_pos", source)).cast(pl.Int64) + 1,
         scale=scale,
         value=value,
-        seconds=pl.Series(_numbers(frame, "cumulative_time", file)),
+        seconds=pl.Series(_numbers(frame, "cumulative_time", source)),
         comment="comment",
         known="gold",
     ).with_columns(extra)
-    _tell_oddities(table, file)
-    return _answered(table, file)
+    _tell_oddities(table, source)
+    return _answered(table, source)
 
 
-def _trec8_value(frame: pl.DataFrame, columns: Columns, file: str) -> tuple[pl.Series, pl.Series]:
+def _trec8_value(frame: pl.DataFrame, columns: Columns, source: Source) -> tuple[pl.Series, pl.Series]:
     named = frame["relevance_scale"] if "relevance_scale" in frame.columns else None
     score = columns.get("value", "relevance_score")
     if named is not None and score not in frame.columns:
-        return _numbers(frame, "relevance_scale", file), pl.Series(["magnitude"] * len(frame))
+        return _numbers(frame, "relevance_scale", source), pl.Series(["magnitude"] * len(frame))
     if score not in frame.columns:
-        raise InputError(f"there is no column {score} to read the scores from", file=file)
+        raise source.error(f"there is no column {score} to read the scores from")
     if named is None:
-        return _numbers(frame, score, file), pl.Series(["s100"] * len(frame))
+        return _numbers(frame, score, source), pl.Series(["s100"] * len(frame))
     if named.cast(pl.Float64, strict=False).is_not_null().any():
-        raise InputError(
+        raise source.error(
             "relevance_score and relevance_scale both hold numbers",
-            cure="say which is the value (columns: value=relevance_scale)",
-            file=file,
+            "say which is the value (columns: value=relevance_scale)",
         )
     lowered = named.str.to_lowercase()
-    return _numbers(frame, score, file), lowered.replace_strict(SCALES, default=lowered)
+    return _numbers(frame, score, source), lowered.replace_strict(SCALES, default=lowered)
 
 
-def _tell_oddities(table: pl.DataFrame, file: str) -> None:
+def _tell_oddities(table: pl.DataFrame, source: Source) -> None:
     below = table.filter(pl.col("seconds") < 0)
     if len(below):
         _tell(
             f"{len(below)} times are below 0, kept as they are (topic {below['topic'][0]}, unit {below['unit'][0]})",
-            file,
+            source,
         )
     if "sormunen" in table.columns:
         known = table.filter(pl.col("known").is_not_null() & pl.col("sormunen").is_null())
         documents = known.select("topic", "doc", "known").unique().sort("topic", "doc")
         if len(documents):
             said = ", ".join(f"topic {topic} {doc} ({flag})" for topic, doc, flag in documents.iter_rows())
-            _tell(f"{len(documents)} known documents have no Sormunen level: {said}", file)
+            _tell(f"{len(documents)} known documents have no Sormunen level: {said}", source)
 
 
-def _answered(table: pl.DataFrame, file: str) -> pl.DataFrame:
+def _answered(table: pl.DataFrame, source: Source) -> pl.DataFrame:
     """Rows without a value are left out and told."""
     empty = table.filter(pl.col("value").is_null())
     if len(empty):
         first = f"topic {empty['topic'][0]}, document {empty['doc'][0]}"
-        _tell(f"{len(empty)} of {len(table)} judgments have no value and are left out ({first})", file)
+        _tell(f"{len(empty)} of {len(table)} judgments have no value and are left out ({first})", source)
     return table.filter(pl.col("value").is_not_null())
 
 
-def _music(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
+def _music(frame: pl.DataFrame, columns: Columns, source: Source) -> pl.DataFrame:
     """Musical similarity by preference: a, b or the same (Urbano et al. 2010)."""
     sides = {"a": "left", "b": "right", "s": "same", "same": "same"}
     answers = frame["Answer.radio"].str.to_lowercase()
     bad = (answers.is_not_null() & ~answers.is_in(list(sides))).arg_true()
     if len(bad):
-        raise InputError(f"row {bad[0] + 1}: the answer {answers[bad[0]]!r} is not a, b or same", file=file)
+        raise source.error(f"the answer {answers[bad[0]]!r} is not a, b or same", row=bad[0])
     return frame.select(
         topic="Input.query",
         left="Input.docA",
@@ -238,15 +255,15 @@ def _music(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
         assessor="WorkerId",
         unit="HITId",
         preferred=answers.replace_strict(sides, default=None, return_dtype=pl.String),
-        seconds=pl.Series(_numbers(frame, "WorkTimeInSeconds", file)),
+        seconds=pl.Series(_numbers(frame, "WorkTimeInSeconds", source)),
         comment="Answer.comment",
     )
 
 
-def _rankme(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
+def _rankme(frame: pl.DataFrame, columns: Columns, source: Source) -> pl.DataFrame:
     """RankME: one rating per row (plain magnitudes or Likert), or three systems side by side (relative magnitudes)."""
     wide = "team1" in frame.columns
-    criterion = _criterion(frame, columns, wide, file)
+    criterion = _criterion(frame, columns, wide, source)
     topic = "mr_id" if "mr_id" in frame.columns else "mr"
     sides = [str(side) for side in (1, 2, 3)] if wide else [""]
     parts = [
@@ -256,7 +273,7 @@ def _rankme(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
             assessor="_worker_id",
             unit=pl.format("row {}", pl.col("row") + 1) if wide else pl.lit(None, dtype=pl.String),
             position=pl.lit(int(side) if side else None, dtype=pl.Int64),
-            value=pl.Series(_numbers(frame, f"{criterion}{side}", file)),
+            value=pl.Series(_numbers(frame, f"{criterion}{side}", source)),
             text=f"ref{side}",
         )
         for side in sides
@@ -265,10 +282,10 @@ def _rankme(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
     likert = not wide and bool(table["value"].is_in([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).all())
     name = CRITERIA.get(criterion, criterion)
     said = table.with_columns(scale=pl.lit("ordinal" if likert else "magnitude"), criterion=pl.lit(name))
-    return _answered(said, file)
+    return _answered(said, source)
 
 
-def _criterion(frame: pl.DataFrame, columns: Columns, wide: bool, file: str) -> str:
+def _criterion(frame: pl.DataFrame, columns: Columns, wide: bool, source: Source) -> str:
     """The rated quality: the only one in the file, or the one asked for as value."""
     names = [*CRITERIA, *CRITERIA.values()]
     found = [name for name in names if (f"{name}1" if wide else name) in frame.columns]
@@ -277,39 +294,39 @@ def _criterion(frame: pl.DataFrame, columns: Columns, wide: bool, file: str) -> 
         return found[0]
     if asked not in found:
         what = f"no {asked}" if asked else "several ratings"
-        raise InputError(
+        raise source.error(
             f"this RankME export has {what}; it has {', '.join(found)}",
-            cure=f"say which is the value (columns: value={found[-1] if found else 'quality'})",
-            file=file,
+            f"say which is the value (columns: value={found[-1] if found else 'quality'})",
         )
     return asked or ""
 
 
-def _nyt(frame: pl.DataFrame, columns: Columns, file: str) -> pl.DataFrame:
+def _nyt(frame: pl.DataFrame, columns: Columns, source: Source) -> pl.DataFrame:
     """Relevance of news articles on two and three levels, with the NIST label; merged pilots repeat others' rows."""
+    answers = columns.get("value", "relevance")
+    bad = (frame[answers].is_not_null() & ~frame[answers].is_in(list(GRADES))).arg_true()
+    if len(bad):
+        raise source.error(f"{answers} {frame[answers][bad[0]]!r} is none of {', '.join(GRADES)}", row=bad[0])
     pilots = "pilot" in frame.columns
     if pilots:
         merged = frame.filter(pl.col("pilot").str.ends_with("_merged"))
         if len(merged):
-            _tell(f"{len(merged)} rows of merged pilots repeat others and are left out", file)
+            _tell(f"{len(merged)} rows of merged pilots repeat others and are left out", source)
         frame = frame.filter(~pl.col("pilot").str.ends_with("_merged"))
-    answers = frame[columns.get("value", "relevance")]
-    bad = (answers.is_not_null() & ~answers.is_in(list(GRADES))).arg_true()
-    if len(bad):
-        raise InputError(f"row {bad[0] + 1}: the relevance {answers[bad[0]]!r} is unknown", file=file)
     two = pl.col("pilot").str.contains("_2P") if pilots else pl.lit(False)
     table = frame.select(
         topic="topic",
         doc="document_id",
         assessor="_worker_id",
         scale=pl.when(two).then(pl.lit("binary")).otherwise(pl.lit("ordinal")),
-        value=answers.replace_strict(GRADES, default=None, return_dtype=pl.Float64),
-        label=pl.Series(_numbers(frame, "rel", file)),
+        value=pl.col(answers).replace_strict(GRADES, default=None, return_dtype=pl.Float64),
+        label=pl.Series(_numbers(frame, "rel", source)),
         **({"pilot": pl.col("pilot")} if pilots else {}),
     )
-    return _answered(table, file)
+    return _answered(table, source)
 
 
+LABELS = "qrels (topic, 0, document, grade)"
 WINNERS = "list of winners (topic, document, document, preferred document)"
 
 
@@ -319,13 +336,19 @@ def _is_winner_list(data: bytes) -> bool:
     return bool(lines) and all(len(fields) == 4 and fields[3] in fields[1:3] for fields in lines)
 
 
-def _winners(data: bytes, file: str) -> pl.DataFrame:
+def _is_qrels(data: bytes, path: str | Path) -> bool:
+    """Four fields a line between spaces or tabs, of which the last is a number."""
+    fields = first_line(data).split()
+    return kind_of(data, path) == "trec" and len(fields) == 4 and bool(NUMBER.fullmatch(fields[3]))
+
+
+def _winners(data: bytes, source: Source) -> pl.DataFrame:
     rows = [line.split() for line in io.StringIO(data.decode("utf-8")) if line.strip()]
     for number, fields in enumerate(rows, 1):
         if len(fields) != 4 or fields[3] not in fields[1:3]:
             raise InputError(
                 f"{' '.join(fields)!r} is not a topic, two documents and the preferred one of them",
-                file=file,
+                file=source.file,
                 line=number,
             )
     topic, left, right, winner = (list(column) for column in zip(*rows, strict=True))

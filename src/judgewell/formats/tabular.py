@@ -1,22 +1,30 @@
-"""Tables with named columns: CSV, TSV, Parquet and JSON lines, read as text and typed by the table's own schema."""
+"""Tables with named columns: delimited text, Parquet and JSON lines, read as text and typed by the table's schema."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import polars as pl
 
 from judgewell.errors import InputError
+from judgewell.formats.delimited import (
+    BOM,
+    SEPARATORS,
+    UTF16,
+    first_line,
+    line_numbers,
+    names_of,
+    plain_text,
+    read_delimited,
+)
 from judgewell.formats.files import COMPRESSED, open_bytes
 from judgewell.tables import OTHER_NAMES, TABLES, Table, check
 
-BOM = b"\xef\xbb\xbf"
 JSON = re.compile(rb"\s*(\{\s*[\"}]|\[\s*[\{\]])")
 KNOWN_NAMES = {name for table in TABLES.values() for name in table.names} | {
     other for others in OTHER_NAMES.values() for other in others
@@ -24,17 +32,18 @@ KNOWN_NAMES = {name for table in TABLES.values() for name in table.names} | {
 
 
 def kind_of(data: bytes, path: str | Path, columns: Mapping[str, str] | None = None) -> str:
-    """What the bytes are: parquet, json, csv, tsv, or trec where nothing says otherwise."""
+    """What the bytes are: parquet, json, csv (whatever separates its fields), or trec where nothing says otherwise."""
     if data[:4] == b"PAR1":
         return "parquet"
-    if JSON.match(data.removeprefix(BOM)[:4096]):
+    start = data[:4096]
+    start = start.decode("utf-16", "ignore").encode("utf-8") if start.startswith(UTF16) else start.removeprefix(BOM)
+    if JSON.match(start):
         return "json"
-    first = data.removeprefix(BOM)[:65536].split(b"\n", 1)[0].decode("utf-8", "replace").strip()
+    first = first_line(data)
     known = KNOWN_NAMES | {name.lower() for name in (columns or {}).values()}
-    for kind, separator in (("csv", ","), ("tsv", "\t")):
-        fields = [field.strip().strip('"').lower() for field in first.split(separator)]
-        if len(fields) > 1 and sum(field in known for field in fields) >= 2:
-            return kind
+    for separator in SEPARATORS:
+        if separator in first and sum(name.lower() in known for name in names_of(first, separator)) >= 2:
+            return "csv"
     name = str(path)
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
@@ -60,45 +69,81 @@ def read_nested(data: bytes) -> dict[str, Any] | None:
 
 def read_frame(path: str | Path, data: bytes | None = None, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
     """A file of named columns as a frame; CSV columns stay text, so ids such as 007 keep their zeros."""
-    data = (open_bytes(path) if data is None else data).removeprefix(BOM)
+    data = open_bytes(path) if data is None else data
     kind = kind_of(data, path, columns)
+    if kind == "parquet":
+        return _parquet(data, path)
+    text = plain_text(data, path)
+    return _json(text, path) if kind == "json" else read_delimited(text, path)
+
+
+def _parquet(data: bytes, path: str | Path) -> pl.DataFrame:
     try:
-        if kind == "parquet":
-            return pl.read_parquet(io.BytesIO(data))
-        if kind == "json" and data.lstrip()[:1] == b"[":
-            return pl.read_json(data, infer_schema_length=None)
-        if kind == "json":
-            return pl.read_ndjson(data, infer_schema_length=None)
-        if not data.strip():
-            raise InputError("the file is empty", cure="its first line names the columns", file=path)
-        return pl.read_csv(data, infer_schema=False, separator="\t" if kind == "tsv" else ",")
+        return pl.read_parquet(io.BytesIO(data))
     except pl.exceptions.PolarsError as problem:
         said = str(problem).splitlines()[0]
-        raise InputError(f"this is not a readable {kind} file ({said})", file=path) from None
+        raise InputError(f"this is not a readable parquet file ({said})", cure="write it anew", file=path) from None
+
+
+def _json(text: bytes, path: str | Path) -> pl.DataFrame:
+    """A list of objects, or an object on every line."""
+    listed = text.lstrip()[:1] == b"["
+    try:
+        if listed:
+            return pl.read_json(text, infer_schema_length=None)
+        return pl.read_ndjson(text, infer_schema_length=None)
+    except pl.exceptions.PolarsError as problem:
+        _refuse_json(text, path, listed)
+        said = str(problem).splitlines()[0]
+        raise InputError(f"this is not a readable json file ({said})", cure="write it anew", file=path) from None
+
+
+def _refuse_json(text: bytes, path: str | Path, listed: bool) -> None:
+    """Name the line of a broken JSON file."""
+
+    def no_number(word: str) -> NoReturn:
+        raise ValueError(f"{word} is not JSON")
+
+    pieces = [(0, text)] if listed else enumerate(text.split(b"\n"))
+    for before, piece in pieces:
+        if not piece.strip():
+            continue
+        try:
+            found = json.loads(piece, parse_constant=no_number)
+        except UnicodeDecodeError as problem:
+            line = before + piece.count(b"\n", 0, problem.start) + 1
+            raise InputError("this line is not UTF-8", cure="write the file as UTF-8", file=path, line=line) from None
+        except json.JSONDecodeError as problem:
+            said = f"this is not JSON: {problem.msg} at character {problem.colno}"
+            raise InputError(said, cure="mend the line", file=path, line=before + problem.lineno) from None
+        except ValueError as problem:
+            cure = "leave the value out where there is none"
+            raise InputError(str(problem), cure=cure, file=path, line=None if listed else before + 1) from None
+        if not listed and not isinstance(found, dict):
+            raise InputError("this line is not an object", cure='write {"topic": …}', file=path, line=before + 1)
 
 
 def read_table(path: str | Path, table: Table, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
     """A file of named columns as a checked table."""
     data = open_bytes(path)
-    frame = read_frame(path, data)
-    return check(frame, table, file=path, rename=columns, lines=csv_lines(data, path))
+    frame = read_frame(path, data, columns)
+    return check(frame, table, file=path, rename=columns, lines=csv_lines(data, path, columns))
 
 
-def csv_lines(data: bytes, path: str | Path) -> Callable[[int], int] | None:
-    """For a CSV, the line on which a row (from 0) begins; only asked for when something is wrong."""
-    if kind_of(data, path) not in ("csv", "tsv"):
-        return None
+def csv_lines(data: bytes, path: str | Path, columns: Mapping[str, str] | None = None) -> Callable[[int], int] | None:
+    """For delimited text or JSON lines, the line on which a row (from 0) begins; only looked for when it is asked."""
+    kind = kind_of(data, path, columns)
+    if kind == "csv":
+        return lambda row: line_numbers(plain_text(data, path))(row)
+    if kind == "json" and plain_text(data[:65536], path).lstrip()[:1] == b"{":
+        return lambda row: _line_with_text(plain_text(data, path), row)
+    return None
 
-    def line_of(row: int) -> int:
-        reader = csv.reader(io.StringIO(data.decode("utf-8", "replace")))
-        line = 1
-        for number, _ in enumerate(reader):
-            if number == row + 1:
-                return line
-            line = reader.line_num + 1
-        return line
 
-    return line_of
+def _line_with_text(text: bytes, row: int) -> int:
+    """The line of the row-th line (from 0) that is not empty."""
+    filled = (number for number, line in enumerate(text.split(b"\n"), 1) if line.strip())
+    return next((number for at, number in enumerate(filled) if at == row), 1)
 
 
 def write_table(frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, str] | None = None) -> None:
