@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse
 
 from judgewell.collect.server import Server
 from judgewell.collect.web import static_version
+from judgewell.owner.views import own_version
 
 
 @lru_cache(1)
@@ -29,5 +30,6 @@ def _environment() -> tuple[Environment, str]:
 def sheet(server: Server, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """A page from a template, under the study's title."""
     environment, version = _environment()
-    text = environment.get_template(template).render(study=server.served.title, static_version=version, **values)
+    known = {"study": server.served.title, "static_version": version, "own_version": own_version()}
+    text = environment.get_template(template).render(**known, **values)
     return HTMLResponse(text, status)
