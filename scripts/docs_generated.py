@@ -151,14 +151,25 @@ def first_sentence(text: str) -> str:
 
 
 def command_page(command: click.Command, context: click.Context) -> str:
+    text = [f"# judgewell {command.name}", *command_text(command, context, 2)]
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            said = click.Context(inner, context, info_name=name)
+            text += [f"## {name}", *command_text(inner, said, 3)]
+    return "\n\n".join(text) + "\n"
+
+
+def command_text(command: click.Command, context: click.Context, level: int) -> list[str]:
+    """What a command does, how it is called, examples and options, under headings of this level."""
     prose, examples = help_parts(command)
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    text = [f"# judgewell {command.name}", *prose, "## Usage", f"```text\n{usage}\n```"]
-    text += ["## Examples", "<!-- not run: the tests read them by the command's own rules -->"]
-    text += ["```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```", "## Options"]
+    mark = "#" * level
+    text = [*prose, f"{mark} Usage", f"```text\n{usage}\n```"]
+    if examples:
+        text += [f"{mark} Examples", "<!-- not run: the tests read them by the command's own rules -->"]
+        text.append("```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```")
     rows = [option_row(option, context) for option in command.get_params(context) if isinstance(option, click.Option)]
-    text.append(table(("option", "what it does"), rows))
-    return "\n\n".join(text) + "\n"
+    return [*text, f"{mark} Options", table(("option", "what it does"), rows)]
 
 
 def help_parts(command: click.Command) -> tuple[list[str], list[str]]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import click
 import docs_blocks
 import pytest
+from docs_generated import help_parts, models_in
 
 from judgewell.cli import COMMANDS, app
+from judgewell.study.model import Study
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -31,8 +34,26 @@ def test_a_page_runs_as_it_says(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md"], ids=named)
 def test_a_block_that_is_not_run_says_why(path: Path) -> None:
-    unexplained = [f"line {block.line}" for block in docs_blocks.unexplained(path.read_text("utf-8"))]
-    assert unexplained == []
+    """Or holds nothing but command lines, which are read by the commands' own rules."""
+    for block in docs_blocks.unexplained(path.read_text("utf-8")):
+        assert block.language == "", f"line {block.line} is {block.language}, which nobody runs"
+        for line in block.body.strip().splitlines():
+            command = re.search(r"\bjudgewell .*", line)
+            assert command or line.startswith("https://"), f"line {block.line}: {line}"
+            if command:
+                parsed(command[0])
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_settings_that_a_page_shows_are_there(path: Path) -> None:
+    """The tables of a TOML block that belong to a study file hold known settings."""
+    for block in docs_blocks.blocks(path.read_text("utf-8")):
+        if block.language == "toml" and block.runs and not (block.title or "").endswith("en.toml"):
+            shown = tomllib.loads(block.body)
+            assert set(shown) <= set(Study.model_fields), f"line {block.line}"
+            for name, table in shown.items():
+                known = {key for model in models_in(Study.model_fields[name].annotation) for key in model.model_fields}
+                assert set(table) <= known, f"line {block.line}: [{name}]"
 
 
 def readme_lines() -> list[str]:
@@ -61,7 +82,11 @@ def parsed(line: str) -> None:
         context = click.Context(app, info_name="judgewell")
         command = app.get_command(context, words[1])
         assert command is not None, f"there is no command {words[1]}"
-        command.make_context(words[1], words[2:], parent=context)
+        read = command.make_context(words[1], words[2:], parent=context)
+        if isinstance(command, click.Group):
+            name, inner, rest = command.resolve_command(read, [*read._protected_args, *read.args])
+            assert inner is not None
+            inner.make_context(name, rest, parent=read)
 
 
 def test_the_readmes_commands_can_be_read() -> None:
@@ -76,19 +101,18 @@ def commands_of(name: str) -> list[tuple[str, click.Command]]:
     command = app.get_command(click.Context(app), name)
     assert command is not None
     if isinstance(command, click.Group):
-        return [(f"{name} {inner}", one) for inner, one in command.commands.items()]
+        return [(name, command), *((f"{name} {inner}", one) for inner, one in command.commands.items())]
     return [(name, command)]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_that_can_be_read(name: str) -> None:
-    from docs_generated import help_parts
-
     for full, command in commands_of(name):
         _, examples = help_parts(command)
         assert examples, f"{full} has no example in its help"
         for example in examples:
-            assert example.startswith(f"judgewell {full}"), example
+            assert example.startswith(f"judgewell {name} "), example
+            assert full.split()[-1] in example.split(), example
             parsed(example)
 
 

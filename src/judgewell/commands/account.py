@@ -119,7 +119,12 @@ def token(study: str, database: str | None, name: str, scopes: tuple[str, ...], 
 @database_option
 @click.pass_obj
 def list_(study: str, database: str | None) -> None:
-    """Print all accounts."""
+    """Print all accounts.
+
+    \b
+    Example:
+      judgewell account study.toml list
+    """
     from judgewell.owner.accounts import list_accounts
 
     for row in _write(study, database, lambda connection, _: list_accounts(connection)):
@@ -131,7 +136,12 @@ def list_(study: str, database: str | None) -> None:
 @database_option
 @click.pass_obj
 def sessions(study: str, database: str | None) -> None:
-    """Print every session, token and link that still opens something."""
+    """Print every session, token and link that still opens something.
+
+    \b
+    Example:
+      judgewell account study.toml sessions
+    """
     from judgewell.owner.accounts import list_keys
 
     for row in _write(study, database, lambda connection, now: list_keys(connection, now)):
@@ -162,7 +172,12 @@ def revoke(study: str, database: str | None, name: str, key: int | None) -> None
 @database_option
 @click.pass_obj
 def disable(study: str, database: str | None, name: str) -> None:
-    """Let NAME in no longer, and end what they have open."""
+    """Let NAME in no longer, and end what they have open.
+
+    \b
+    Example:
+      judgewell account study.toml disable Ada
+    """
     _act(study, database, "disable", account=name)
 
 
@@ -171,7 +186,12 @@ def disable(study: str, database: str | None, name: str) -> None:
 @database_option
 @click.pass_obj
 def enable(study: str, database: str | None, name: str) -> None:
-    """Let NAME in again."""
+    """Let NAME in again.
+
+    \b
+    Example:
+      judgewell account study.toml enable Ada
+    """
     _act(study, database, "enable", account=name)
 
 

@@ -120,8 +120,7 @@ class KnownRatio(_Averaged):
     Formula: score / score of the unit's known N document; a document's gain is the median of these ratios.
     Use: Studies whose units all hold the same kind of known document: gains become multiples of a document known to
     be worthless.
-    Traps: One document carries the unit of measure, so its noise is in every gain. Needs the column known (H, N),
-    which judgewell's own export has.
+    Traps: One document carries the unit of measure, so its noise is in every gain. Needs the column known (H, N).
     """
 
     name = "known-ratio"
