@@ -146,12 +146,15 @@ def test_overview_adds_up(filled):
         found = progress.overview(connection, served, NOW)
         units = [row for topic in found.topics for row in progress.unit_rows(connection, topic.topic, NOW)]
         bars = progress.check_bars(connection)
+        money = progress.priced(connection, found.money)
     assert found.done == simulated.done == sum(row.done for row in units) == sum(bar.done for bar in found.bars)
     assert found.needed == simulated.needed == sum(row.need for row in units)
     assert found.remaining == sum(max(row.need - row.done, 0) for row in units)
     assert found.money.paid == pytest.approx(1.2 * found.done)
     assert found.money.so_far == pytest.approx(1.5 * found.done)
-    assert found.money.planned_documents == 12 * 12
+    assert money.planned_documents == 12 * 12
+    assert money.documents <= 12 * 12
+    assert money.per_document == pytest.approx(found.money.so_far / money.documents)
     assert {(one.name, one.passed, one.failed) for one in found.checks} == {
         (name, sum(b.passed for b in bars if b.name == name), sum(b.failed for b in bars if b.name == name))
         for name in {bar.name for bar in bars}

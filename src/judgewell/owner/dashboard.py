@@ -169,7 +169,7 @@ def router(server: Server) -> APIRouter:
     async def money(request: Request) -> Response:
         def read(connection: sa.Connection, now: float) -> Values:
             found = progress.overview(connection, served, now)
-            return {"found": found, "pay": served.study.pay}
+            return {"found": found, "m": progress.priced(connection, found.money), "pay": served.study.pay}
 
         return await page(request, "money", read)
 

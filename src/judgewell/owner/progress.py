@@ -7,7 +7,7 @@ database say the same.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -60,8 +60,8 @@ class Money:
     paid_fee: float
     to_come: float
     to_come_fee: float
-    documents: int  # with finished work
-    planned_documents: int
+    documents: int = 0  # with finished work; counted by `priced` alone
+    planned_documents: int = 0
 
     @property
     def so_far(self) -> float:
@@ -195,7 +195,7 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
         expected_end=now + remaining / pace * 3600 if pace and remaining else None,
         topics=found.topics,
         checks=found.checks,
-        money=_money(connection, served, found.paid, remaining),
+        money=_money(served, found.paid, remaining),
         bars=tuple(_bars(connection)),
     )
 
@@ -341,20 +341,18 @@ def _bars(connection: sa.Connection) -> list[Bar]:
     return [Bar(place * width, width, counts.get(place, 0)) for place in range(max(first, last - 200), last + 1)]
 
 
-def _money(connection: sa.Connection, served: Served, paid: float, remaining: int) -> Money:
+def _money(served: Served, paid: float, remaining: int) -> Money:
     pay = served.study.pay
+    to_come = remaining * pay.amount
+    return Money(pay.currency, paid, paid * pay.fee, to_come, to_come * pay.fee)
+
+
+def priced(connection: sa.Connection, money: Money) -> Money:
+    """The money with how many documents it is for, which takes longer to count than all else of an overview."""
     planned = sa.select(units.c.topic, items.c.doc).join_from(items, units, units.c.number == items.c.unit)
     finished = sa.select(reservations.c.unit).where(reservations.c.state == "done").distinct()
-    to_come = remaining * pay.amount
-    return Money(
-        pay.currency,
-        paid,
-        paid * pay.fee,
-        to_come,
-        to_come * pay.fee,
-        _count(connection, planned.where(units.c.number.in_(finished))),
-        _count(connection, planned),
-    )
+    some = _count(connection, planned.where(units.c.number.in_(finished)))
+    return replace(money, documents=some, planned_documents=_count(connection, planned))
 
 
 def _count(connection: sa.Connection, documents: sa.Select[Any]) -> int:
