@@ -47,11 +47,16 @@ def table_1(data: Data) -> Made:
         ("completed groups", 7884, total * TIMES),
         ("pairs judged", 94608, total * TIMES * SIZE * PARTNERS // 2),
     ]
-    grid = Grid("table-1", "Partitions and groups", "X is round(0.15·(n − 1)/3) partitions; equation (1) says ⌈n/8⌉·X groups.",
-                frame)  # fmt: skip
+    grid = Grid(
+        "table-1",
+        "Partitions and groups",
+        "X is round(0.15·(n − 1)/3) partitions; equation (1) says ⌈n/8⌉·X groups.",
+        frame,
+    )
     notes = (
-        "Equation (1) does not give the printed groups of 402, 403, 407 and 440. These are the topics whose known relevant "
-        "documents were used again: documents are counted once, groups count places (8·groups = documents + repeats).",
+        "Equation (1) does not give the printed groups of 402, 403, 407 and 440. These are the topics whose known "
+        "relevant documents were used again: documents are counted once, groups count places (8·groups = documents "
+        "+ repeats).",
         "The caption says that the documents include padding to whole groups; 278, 225 and 270 are no multiples of 8.",
         "The paper sets expert cost at 12,856 documents; the table's sum is 1,869.",
         "The lists of topics with too few relevant documents differ between two places of the paper (403 and 440).",
@@ -63,17 +68,37 @@ def table_2(data: Data) -> Made:
     """Table 2: how alike judgments order documents (upper half) and systems (lower half) (§4)."""
     one = data.systems
     upper = concordance(one.sets).select(
-        "first", "second", "topics", "micro_agree", "micro_disagree", "micro_unknown", "macro_agree", "macro_disagree",
+        "first",
+        "second",
+        "topics",
+        "micro_agree",
+        "micro_disagree",
+        "micro_unknown",
+        "macro_agree",
+        "macro_disagree",
         "macro_unknown",
-    )  # fmt: skip
-    shown = [Grid("table-2-documents", "Document pairs", "Shares of document pairs: the same order (agree), the opposite, or "
-                  "a tie in either (unknown); over all pairs (micro) and as a mean over topics (macro).", upper)]  # fmt: skip
+    )
+    shown = [
+        Grid(
+            "table-2-documents",
+            "Document pairs",
+            "Shares of document pairs: the same order (agree), the opposite, or a tie in either (unknown); over all "
+            "pairs (micro) and as a mean over topics (macro).",
+            upper,
+        )
+    ]
     notes = ["The paper does not say whether it pools pairs or averages topics; both stand here."]
     lower = None
     if one.runs:
         lower = concordance_table({name: one.scores(frame).means for name, frame in one.sets.items()})
-        shown.append(Grid("table-2-systems", "System pairs", "Shares of pairs of systems by mean RBP(0.9); tau_a is agree − "
-                          "disagree, as in the paper.", lower))  # fmt: skip
+        shown.append(
+            Grid(
+                "table-2-systems",
+                "System pairs",
+                "Shares of pairs of systems by mean RBP(0.9); tau_a is agree − disagree, as in the paper.",
+                lower,
+            )
+        )
     else:
         notes.append("There are no runs, so the half about systems is left out.")
     rows = [
@@ -110,8 +135,13 @@ def table_3(data: Data) -> Made:
     if "left_known" in one.pairs.columns:
         accuracy = accuracy_summary(known_pair_accuracy(one.pairs)).select("topic", accuracy="mean", sd="sd")
         frame = frame.join(accuracy, on="topic", how="left", maintain_order="left")
-    grid = Grid("table-3", "What workers liked", "Shares of workers who liked each question (several may be chosen), every "
-                "worker counting once; AP is the mean over systems; accuracy on known pairs over workers.", frame)  # fmt: skip
+    grid = Grid(
+        "table-3",
+        "What workers liked",
+        "Shares of workers who liked each question (several may be chosen), every worker counting once; AP is the "
+        "mean over systems; accuracy on known pairs over workers.",
+        frame,
+    )
     notes = ("The printed shares do not add up to 1: workers could like several questions.",)
     return Made((grid,), beside("table-3", _likes_again(), SAME_NUMBERS), notes)
 
@@ -158,11 +188,17 @@ def table_4(data: Data) -> Made:
     scored: dict[str, ScoreArray] = {name: one.scores(frame) for name, frame in sets.items()}
     frame = discrimination_table(scored, reference).filter(pl.col("set") != reference)
     columns = ("set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "kappa", "chi_square_p", "mcnemar_p")
-    grid = Grid("table-4", "Pairs of systems told apart", f"Paired t-test at 0.05 over topics, against {reference}; opposite "
-                "counts pairs told apart the other way round, which the paper counts as TP.", frame, columns)  # fmt: skip
+    grid = Grid(
+        "table-4",
+        "Pairs of systems told apart",
+        f"Paired t-test at 0.05 over topics, against {reference}; opposite counts pairs told apart the other way "
+        "round, which the paper counts as TP.",
+        frame,
+        columns,
+    )
     notes = (
-        "The paper compares 3,650, 3,226 and 3,224 told-apart pairs by χ², but they are the same pairs: McNemar's test is "
-        "the one for that. Pairs that share a system are not independent either way.",
+        "The paper compares 3,650, 3,226 and 3,224 told-apart pairs by χ², but they are the same pairs: McNemar's "
+        "test is the one for that. Pairs that share a system are not independent either way.",
         "How the paper made its random judgments is not said; here each topic's labels are dealt out at random.",
     )
     return Made((grid,), beside("table-4", _told_apart_again(), SAME_NUMBERS), notes)

@@ -59,7 +59,9 @@ class Compared:
         """Labels and scores for the documents that were compared, in [0, 1]."""
         judged = next(iter(self.gains.values())).select("topic", "doc")
         labels = {
-            name: frame.join(judged, on=["topic", "doc"], how="semi").with_columns(pl.col("gain") / pl.col("gain").max())
+            name: frame.join(judged, on=["topic", "doc"], how="semi").with_columns(
+                pl.col("gain") / pl.col("gain").max()
+            )
             for name, frame in self.labels.items()
         }
         return {name: frame.filter(pl.col("gain") >= 0) for name, frame in labels.items()} | self.gains
@@ -69,8 +71,12 @@ class Compared:
         """The geometric means of two and of all three questions' scores."""
         if len(self.gains) < 3:
             return {}
-        choices = {"Q1, Q2 and Q3": ("Pref", "Rele", "Ratio"), "Q1 and Q3": ("Pref", "Ratio"),
-                   "Q2 and Q3": ("Rele", "Ratio"), "Q1 and Q2": ("Pref", "Rele")}  # fmt: skip
+        choices = {
+            "Q1, Q2 and Q3": ("Pref", "Rele", "Ratio"),
+            "Q1 and Q3": ("Pref", "Ratio"),
+            "Q2 and Q3": ("Rele", "Ratio"),
+            "Q1 and Q2": ("Pref", "Rele"),
+        }
         return {name: combine([self.gains[one] for one in of]) for name, of in choices.items()}
 
     def scores(self, gains: pl.DataFrame) -> ScoreArray:
@@ -79,8 +85,11 @@ class Compared:
 
     @property
     def likes(self) -> pl.DataFrame:
-        return needed(self.given_likes, "nobody was asked which question they liked", "give --likes FILE (topic, assessor, "
-                      "unit, question, liked)")  # fmt: skip
+        return needed(
+            self.given_likes,
+            "nobody was asked which question they liked",
+            "give --likes FILE (topic, assessor, unit, question, liked)",
+        )
 
     @property
     def lengths(self) -> pl.DataFrame:
@@ -102,23 +111,32 @@ def read(asked: Asked) -> Data:
     """The user's pairs; else public preferences where an item can do with them and a synthetic study elsewhere."""
     own = read_asked_pairs(asked)
     if own is not None:
-        given = Compared(f"the pairs in {asked.pairs}", own, read_labels(asked), read_asked_runs(asked),
-                         read_asked_frame(asked.likes), read_asked_frame(asked.lengths))  # fmt: skip
+        given = Compared(
+            f"the pairs in {asked.pairs}",
+            own,
+            read_labels(asked),
+            read_asked_runs(asked),
+            read_asked_frame(asked.likes),
+            read_asked_frame(asked.lengths),
+        )
         return Data(given, given, given, asked.seed)
     study = _synthetic(asked.seed)
     return Data(study, _dl21(asked) or study, _music(asked) or study, asked.seed)
 
 
 def _dl21(asked: Asked) -> Compared | None:
-    path, folder = asked.found("dl21-preferences", "judgments.txt"), asked.found("trec-dl21")
-    if path is None or folder is None:
+    path = asked.found("dl21-preferences", "judgments.txt")
+    grades, runs = asked.found("trec-dl21", "qrels.nist.txt"), asked.found("trec-dl21", "runs")
+    if path is None or grades is None or runs is None:
         return None
-    graded = read_gains(folder / "qrels.nist.txt")
+    graded = read_gains(grades)
     pairs = read_pairs(path).join(graded.select("topic").unique(), on="topic", how="semi")
     labels = {"Binary": graded.with_columns(gain=(pl.col("gain") >= 2).cast(pl.Float64)), "NIST": graded}
-    said = ("dl21-preferences: preferences of crowd workers (Q1 only, no workers' names) over the best passages of TREC "
-            "Deep Learning 2021, with NIST's grades (2 or more as binary) and the 63 runs")  # fmt: skip
-    return Compared(said, pairs, labels, tuple(open_runs(str(folder / "runs" / "*"))))
+    said = (
+        "dl21-preferences: preferences of crowd workers (Q1 only, no workers' names) over the best passages of TREC "
+        "Deep Learning 2021, with NIST's grades (2 or more as binary) and the 63 runs"
+    )
+    return Compared(said, pairs, labels, tuple(open_runs(str(runs / "*"))))
 
 
 def _music(asked: Asked) -> Compared | None:
@@ -139,7 +157,11 @@ def _synthetic(seed: int) -> Compared:
     runs = synthetic.rankings(documents, seed, systems=40)
     hidden = [name for name in pairs.columns if name.endswith(("_worth", "_level"))]
     said = "a synthetic study: three topics, groups of eight and all three questions by synthetic people, made-up runs"
-    return Compared(said, pairs.drop(hidden), {"Binary": binary, "Sormunen": levels}, runs,
-                    synthetic.question_answers(pairs, seed), synthetic.document_lengths(pairs, seed))  # fmt: skip
-
-
+    return Compared(
+        said,
+        pairs.drop(hidden),
+        {"Binary": binary, "Sormunen": levels},
+        runs,
+        synthetic.question_answers(pairs, seed),
+        synthetic.document_lengths(pairs, seed),
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from judgewell.agreement.levels import level_distributions
 from judgewell.agreement.stability import partition_stability
@@ -22,6 +24,7 @@ from judgewell.papers.adcs18_printed import WORKER_TOPICS
 from judgewell.papers.charts import bar_panels, box_panels, dot_cloud, lines
 from judgewell.papers.items import Made, beside
 from judgewell.reports.parts import Figure, Grid
+from judgewell.scaling.ratio import ratio_cells
 
 LONGEST = 600.0  # seconds for a pair; longer ones were pauses
 TOPICS = 9  # panels of a figure by topic
@@ -41,9 +44,13 @@ def figure_2(data: Data) -> Made:
     caption = "Documents by the number of different workers who saw them, topic by topic."
     units = units_per_worker(data.study.pairs)
     grid = Grid("figure-2-units", "Groups for each worker", "How many workers did so many groups.", units)
-    rows = [("most groups of one worker", 32.0, float(units[units.columns[0]].max() or 0)),  # type: ignore[arg-type]
-            ("workers with one group", 112.0, float(units[units.columns[1]][0]))]  # fmt: skip
-    return Made((Figure("figure-2", "Workers for each document", caption, chart, table), grid), beside("figure-2", rows))
+    rows = [
+        ("most groups of one worker", 32.0, float(units[units.columns[0]].max() or 0)),  # type: ignore[arg-type]
+        ("workers with one group", 112.0, float(units[units.columns[1]][0])),
+    ]
+    return Made(
+        (Figure("figure-2", "Workers for each document", caption, chart, table), grid), beside("figure-2", rows)
+    )
 
 
 def figure_3(data: Data) -> Made:
@@ -58,8 +65,10 @@ def figure_3(data: Data) -> Made:
             parts.append(table.with_columns(panel=pl.lit(name), name=pl.format("{} {}", pl.lit(said[0]), "label")))
     frame = pl.concat(parts)
     chart = box_panels(frame, "labels and level", "score")
-    caption = (f"Documents' scores by level ({', '.join(f'{name[0]} {name}' for name in one.labels)}; U without a level). The "
-               "paper draws a dot for each document; boxes hold the same.")  # fmt: skip
+    caption = (
+        f"Documents' scores by level ({', '.join(f'{name[0]} {name}' for name in one.labels)}; U without a level). "
+        "The paper draws a dot for each document; boxes hold the same."
+    )
     return Made((Figure("figure-3", "Scores by level", caption, chart, frame.drop("name")),))
 
 
@@ -81,9 +90,16 @@ def figure_4(data: Data) -> Made:
     if pairs["left_relevant"].null_count() < pairs.height:
         changed = repeated_labels(pairs)
         dots = changed.select(x="documents", y="changed_share", kind=pl.col("topic"))
-        shown.append(Figure("figure-4-q2", "Question 2", "Documents that a worker saw again and called relevant once and not "
-                            "relevant another time, as a share of those seen again; a dot for each worker and topic.",
-                            dot_cloud(dots, "documents judged", "share of documents"), dots))  # fmt: skip
+        shown.append(
+            Figure(
+                "figure-4-q2",
+                "Question 2",
+                "Documents that a worker saw again and called relevant once and not relevant another time, as a "
+                "share of those seen again; a dot for each worker and topic.",
+                dot_cloud(dots, "documents judged", "share of documents"),
+                dots,
+            )
+        )
         tested = preferences_against_labels(by, changed)
         rows += [
             ("Q2: mean share of documents changed", 0.11, _number(changed["changed_share"].mean())),
@@ -93,13 +109,30 @@ def figure_4(data: Data) -> Made:
         volume = volume_against_inconsistency(changed, "changed_share")
         rows.append(("documents judged and inconsistency: τ", 0.029, volume["tau"][0]))
     rows.append(("p of the printed τ = 0.029 with 911 dots", 0.188, tau_p_value(0.029, WORKER_TOPICS)))
-    shown.append(Grid("figure-4-chance", "Beside chance", "Discords at the best order, what answers by coin would give on the "
-                      "same pairs, and 1 − observed/chance.", pl.concat(tables, how="diagonal")))  # fmt: skip
+    shown.append(
+        Grid(
+            "figure-4-chance",
+            "Beside chance",
+            "Discords at the best order, what answers by coin would give on the same pairs, and 1 − observed/chance.",
+            pl.concat(tables, how="diagonal"),
+            (
+                "data",
+                "groups",
+                "comparisons",
+                "discords",
+                "share",
+                "chance_share",
+                "consistency",
+                "perfect",
+                "chance_perfect",
+            ),
+        )
+    )
     notes = (
-        "The caption speaks of documents affected, the text of the proportion of discords, and of changes per document or "
-        "per time: all four stand here.",
-        "With three partners each, a worker who clicks at random has 0.708 discords in 12 pairs (5.9 %), and 39 % of such "
-        "groups have none; for question 2 chance is far higher. 0.02 and 0.11 are not on one scale.",
+        "The caption speaks of documents affected, the text of the proportion of discords, and of changes per "
+        "document or per time: all four stand here.",
+        "With three partners each, a worker who clicks at random has 0.708 discords in 12 pairs (5.9 %), and 39 % "
+        "of such groups have none; for question 2 chance is far higher. 0.02 and 0.11 are not on one scale.",
     )
     return Made(tuple(shown), beside("figure-4", rows), notes)
 
@@ -107,15 +140,20 @@ def figure_4(data: Data) -> Made:
 def _circles(one: Compared, said: str, seed: int) -> tuple[pl.DataFrame, Figure]:
     within = "unit" if one.pairs.group_by("topic", "assessor", "unit").len()["len"].max() != 1 else "assessor"
     found = transitivity(one.pairs, within=within, seed=seed)
-    known = found.drop_nulls("share").group_by("topic", "assessor").agg(
-        pl.col("documents").sum(), share=pl.col("discords").sum() / pl.col("comparisons").sum()
-    ).sort("topic", "assessor")  # fmt: skip
+    known = (
+        found.drop_nulls("share")
+        .group_by("topic", "assessor")
+        .agg(pl.col("documents").sum(), share=pl.col("discords").sum() / pl.col("comparisons").sum())
+        .sort("topic", "assessor")
+    )
     few = known["topic"].n_unique() <= TOPICS
     dots = known.select(x="documents", y="share", kind="topic")
     name = "figure-4-q1" if said == "study" else "figure-4-q1-workers"
     chart = dot_cloud(dots, "documents judged", "share of discords", colour=few)
-    caption = f"Preferences against a worker's best order of the documents: a dot for each worker and topic ({one.said})."
-    summary = transitivity_summary(found).with_columns(data=pl.lit(one.said))
+    caption = (
+        f"Preferences against a worker's best order of the documents: a dot for each worker and topic ({one.said})."
+    )
+    summary = transitivity_summary(found).with_columns(data=pl.lit(one.said.partition(":")[0]))
     return summary, Figure(name, "Question 1", caption, chart, dots)
 
 
@@ -138,12 +176,17 @@ def figure_5(data: Data) -> Made:
     )
     fits = time_distribution(pairs, by=by, longest=LONGEST)
     chart = bar_panels(frame, "seconds", "density")
-    caption = f"Bars have the area 1; the line is the gamma with origin 0 of the greatest likelihood; up to {LONGEST:g} s."
+    caption = (
+        f"Bars have the area 1; the line is the gamma with origin 0 of the greatest likelihood; up to {LONGEST:g} s."
+    )
     mean = _number(time_distribution(pairs, longest=LONGEST)["mean"][0])
     grid = Grid("figure-5-fits", "The fits", "Seconds for a pair.", fits)
     notes = ("The paper does not say how the gamma was fitted, or whether long pauses were left out.",)
-    return Made((Figure("figure-5", "Time for a pair", caption, chart, table), grid),
-                beside("figure-5", [("mean seconds for a pair (printed: around)", 60.0, mean)]), notes)  # fmt: skip
+    return Made(
+        (Figure("figure-5", "Time for a pair", caption, chart, table), grid),
+        beside("figure-5", [("mean seconds for a pair (printed: around)", 60.0, mean)]),
+        notes,
+    )
 
 
 def figure_6(data: Data) -> Made:
@@ -151,7 +194,9 @@ def figure_6(data: Data) -> Made:
     dots = time_and_length(data.study.pairs, data.study.lengths, longest=LONGEST)
     found = time_against_length(dots)
     frame = dots.select(x="length", y="seconds", kind="topic")
-    chart = dot_cloud(frame, "mean length of documents", "mean seconds for a pair", colour=dots["topic"].n_unique() <= TOPICS)
+    chart = dot_cloud(
+        frame, "mean length of documents", "mean seconds for a pair", colour=dots["topic"].n_unique() <= TOPICS
+    )
     rows = [
         ("τ between time and length", -0.047, _number(found["tau"][0])),
         ("p of the printed τ = −0.047 with 911 dots", None, tau_p_value(-0.047, WORKER_TOPICS)),
@@ -174,19 +219,58 @@ def figure_7(data: Data) -> Made:
     found = pl.concat(parts, how="diagonal")
     count = next(name for name in found.columns if name in ("count", "partitions", "k"))
     known = found.drop_nulls("tau_mean")
-    frame = known.group_by("question", count, maintain_order=True).agg(y=pl.col("tau_mean").mean()).select(
-        x=count, y="y", kind="question"
-    )  # fmt: skip
+    frame = (
+        known.group_by("question", count, maintain_order=True)
+        .agg(y=pl.col("tau_mean").mean())
+        .select(x=count, y="y", kind="question")
+    )
     chart = lines(frame, "partitions", "mean τ-b with all partitions")
     caption = "Mean over topics and over ten random orders of the partitions; the table has every topic."
-    grid = Grid("figure-7-topics", "Topic by topic", "Means and quartiles over ten orders; undefined counts orders that leave "
-                "documents unconnected.", found)  # fmt: skip
-    notes = (
-        "One partition alone leaves groups unconnected, so ratios have no common scale there; the paper does not say how it "
-        "scored them.",
-        "The paper's ratios take geometric means of columns; with its own definition of the matrix it must be rows, and "
-        "columns give nearly the opposite order.",
+    grid = Grid(
+        "figure-7-topics",
+        "Topic by topic",
+        "Means and quartiles over ten orders; undefined counts orders that leave documents unconnected.",
+        found,
     )
-    return Made((Figure("figure-7", "More partitions", caption, chart, frame), grid), None, notes)
+    notes = (
+        "One partition alone leaves groups unconnected, so ratios have no common scale there; the paper does not "
+        "say how it scored them.",
+        "The paper's ratios take geometric means of columns; with its own definition of the matrix it must be rows. "
+        "Columns give nearly the opposite scores.",
+    )
+    shown: list[Figure | Grid] = [Figure("figure-7", "More partitions", caption, chart, frame), grid]
+    if "Ratio" in one.gains:
+        text = (
+            "The correlation of log scores by rows of the matrix of ratios (right) and by columns, as the paper says."
+        )
+        shown.append(Grid("figure-7-readings", "Rows or columns", text, both_readings(one.pairs)))
+    return Made(tuple(shown), None, notes)
 
 
+def both_readings(pairs: pl.DataFrame, steps: int = 500) -> pl.DataFrame:
+    """Log scores by the paper's iteration with row means and with column means, compared topic by topic.
+
+    y_i ← mean over j of log M_ij, where M_ij is the geometric mean of the answers, or S_i/S_j where there are none.
+    """
+    cells = ratio_cells(pairs)
+    topics = cells.documents["topic"].to_numpy()
+    rows = []
+    for topic in dict.fromkeys(topics.tolist()):
+        own = np.flatnonzero(topics == topic)
+        at = np.flatnonzero(np.isin(cells.left, own))
+        left, right = cells.left[at] - own[0], cells.right[at] - own[0]
+        log = np.full((len(own), len(own)), np.nan)
+        log[left, right], log[right, left] = cells.value[at], -cells.value[at]
+        np.fill_diagonal(log, 0.0)
+        by_row, by_column = (_iterated(log, axis, steps) for axis in (1, 0))
+        rows.append({"topic": topic, "documents": len(own), "correlation": float(np.corrcoef(by_row, by_column)[0, 1])})
+    return pl.DataFrame(rows)
+
+
+def _iterated(log: NDArray[np.float64], axis: int, steps: int) -> NDArray[np.float64]:
+    known = ~np.isnan(log)
+    y: NDArray[np.float64] = np.zeros(len(log))
+    for _ in range(steps):
+        y = np.asarray(np.where(known, np.nan_to_num(log), y[:, None] - y[None, :]).mean(axis=axis))
+    centred: NDArray[np.float64] = y - y.mean()
+    return centred

@@ -11,7 +11,7 @@ import polars as pl
 from judgewell.reports.charts import WIDTH
 
 DIGITS = 6
-PANEL = 170  # pixels of a panel's width
+ALL, ROOM = 800, 48  # pixels of all panels side by side, and between them
 
 
 def box_numbers(frame: pl.DataFrame, column: str, by: Sequence[str]) -> pl.DataFrame:
@@ -38,15 +38,15 @@ def box_panels(
     scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
     names = frame["name"].unique(maintain_order=True).to_list()
     base = alt.Chart().encode(x=alt.X("name:N", sort=names, title=x, axis=alt.Axis(labelAngle=0, ticks=False)))
-    size = max(5, min(30, int(0.6 * PANEL / max(1, len(names)))))
+    size = max(5, min(30, int(0.6 * (ALL // columns - ROOM) / max(1, len(names)))))
     if kind:
         kinds = frame[kind].unique(maintain_order=True).to_list()
         base = base.encode(
             xOffset=alt.XOffset(f"{kind}:N", sort=kinds), color=alt.Color(f"{kind}:N", title=None, sort=kinds)
         )
         size = max(4, size // len(kinds))
-    style = {} if kind else {"style": "box"}
-    line = {} if kind else {"style": "interval"}
+    style: dict[str, Any] = {"filled": False, "strokeWidth": 1.5} if kind else {"style": "box"}
+    line: dict[str, Any] = {} if kind else {"style": "interval"}
     layers = [
         base.mark_rule(**line).encode(y=alt.Y("whisker_low:Q", title=y, scale=scale), y2="whisker_high:Q"),
         base.mark_bar(size=size, **style).encode(y=alt.Y("q1:Q", title=y, scale=scale), y2="q3:Q"),
@@ -62,7 +62,7 @@ def box_panels(
         )
     panels = frame["panel"].unique(maintain_order=True).to_list()
     across = min(columns, len(panels))
-    layer = alt.layer(*layers).properties(width=WIDTH // across - 50, height=170)
+    layer = alt.layer(*layers).properties(width=ALL // across - ROOM, height=170)
     return layer.properties(data=_data(frame)).facet(
         facet=alt.Facet("panel:N", sort=panels, title=None), columns=across
     )
@@ -80,8 +80,8 @@ def marked_boxes(frame: pl.DataFrame, x: str, y: str, marks: Sequence[str], *, l
         .encode(
             x=alt.X("name:N", sort=names, title=x),
             y=alt.Y("worth:Q", title=y, scale=scale),
-            shape=alt.Shape("profile:N", title=None, sort=list(marks)),
-            color=alt.Color("profile:N", title=None, sort=list(marks)),
+            shape=alt.Shape("profile:N", title=None, scale=alt.Scale(domain=list(marks))),
+            color=alt.Color("profile:N", title=None, scale=alt.Scale(domain=list(marks))),
         )
     )
     return alt.layer(
@@ -146,10 +146,8 @@ def bar_panels(frame: pl.DataFrame, x: str, y: str, *, columns: int = 3) -> Any:
     )
     layers = [bars]
     if "curve" in frame.columns:
-        layers.append(
-            base.mark_line(style="strong", strokeWidth=1.5).encode(x="middle:Q", y=alt.Y("curve:Q", title=y))
-        )
-    layer = alt.layer(*layers).properties(width=WIDTH // across - 50, height=130)
+        layers.append(base.mark_line(style="soft", strokeWidth=2).encode(x="middle:Q", y=alt.Y("curve:Q", title=y)))
+    layer = alt.layer(*layers).properties(width=ALL // across - ROOM, height=130)
     return layer.properties(data=_data(frame)).facet(
         facet=alt.Facet("panel:N", sort=panels, title=None), columns=across
     )

@@ -33,17 +33,21 @@ class Asked:
     data: str | None = None
     seed: int = 0
     draws: int = 1000
+    used: list[str] = field(default_factory=list, compare=False)  # files of the data folder, as they are found
 
     def found(self, *names: str) -> Path | None:
-        """A file (or folder) of the data folder, if it is there."""
+        """A file (or folder) of the data folder, if it is there; its files go into the record."""
         path = Path(self.data, *names) if self.data else None
-        return path if path and path.exists() else None
+        if path is None or not path.exists():
+            return None
+        self.used.extend(map(str, sorted(path.iterdir()) if path.is_dir() else [path]))
+        return path
 
     @property
     def files(self) -> list[str]:
-        """Every file the user named."""
+        """Every file that was read."""
         named = [self.judgments, self.pairs, self.likes, self.lengths, *self.labels.values()]
-        return [*(path for path in named if path), *self.runs]
+        return [*(path for path in named if path), *self.runs, *dict.fromkeys(self.used)]
 
 
 @dataclass(frozen=True)
@@ -163,16 +167,16 @@ def measured(runs: tuple[Run, ...], gains: pl.DataFrame, *measures: str) -> pl.D
 
 def dl21(asked: Asked) -> Collection | None:
     """TREC Deep Learning 2021: real runs, NIST's grades, and real-valued labels for the same passages."""
-    folder = asked.found("trec-dl21")
+    grades, runs = asked.found("trec-dl21", "qrels.nist.txt"), asked.found("trec-dl21", "runs")
     nuggets = asked.found("trec-dl21", "labels", "gpt-4o__nuggets__weighted__qrels.autonuggetizer.w.dl21.txt.gz")
-    if folder is None or nuggets is None:
+    if grades is None or runs is None or nuggets is None:
         return None
-    graded = read_gains(folder / "qrels.nist.txt")
+    graded = read_gains(grades)
     return Collection(
-        "trec-dl21: the 63 passage runs of TREC Deep Learning 2021 and NIST's grades, with the real-valued nugget labels "
-        "in the place of magnitudes and grade 2 or more in the place of binary relevance",
+        "trec-dl21: the 63 passage runs of TREC Deep Learning 2021 and NIST's grades, with the real-valued nugget "
+        "labels in the place of magnitudes and grade 2 or more in the place of binary relevance",
         read_gains(nuggets).filter(pl.col("topic").is_in(graded["topic"].unique().implode())),
         graded,
         graded.with_columns(gain=(pl.col("gain") >= 2).cast(pl.Float64)),
-        tuple(open_runs(str(folder / "runs" / "*"))),
+        tuple(open_runs(str(runs / "*"))),
     )

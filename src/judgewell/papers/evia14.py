@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -34,19 +35,23 @@ def table_1(data: Data) -> Made:
     """Table 1: what the raw numbers look like (§4.3)."""
     one = data.orders
     table = pl.concat(
-        [scale_descriptives(part).with_columns(scale=pl.lit(name)) for name, part in one.by_scale.items()], how="diagonal"
+        [scale_descriptives(part).with_columns(scale=pl.lit(name)) for name, part in one.by_scale.items()],
+        how="diagonal",
     )
     shown = [Grid("table-1", "Raw numbers", "Least, median and greatest number on each scale.", table)]
     if data.any is not one:
         other = scale_descriptives(data.any.judgments)
-        shown.append(Grid("table-1-public", "Raw numbers of the public scores", f"The same for {data.any.said}.", other))
+        shown.append(
+            Grid("table-1-public", "Raw numbers of the public scores", f"The same for {data.any.said}.", other)
+        )
     units = one.templated.group_by("template").agg(judges=pl.struct("unit", "assessor").n_unique())
     own = dict(units.iter_rows())
     printed = {"NMRH": 50, "HRMN": 42, "MRMR": 42, "NNNN": 55}
     judges = one.judgments.select("unit", "assessor").n_unique()
     rows: list[tuple[str, float | None, float | None]] = [
-        ("judges", 189, judges), ("judgments", 756, one.judgments.height)
-    ]  # fmt: skip
+        ("judges", 189, judges),
+        ("judgments", 756, one.judgments.height),
+    ]
     rows += [(f"judges of {name}", count, own.get(name)) for name, count in printed.items()]
     for scale, values in (("unbounded", (0.01, 4, 11_000_000)), ("bounded", (0.01, 20, 99))):
         part = table.filter(pl.col("scale") == scale)
@@ -54,8 +59,10 @@ def table_1(data: Data) -> Made:
             found = [part[name][0] for name in ("least", "median", "greatest")]
             named = zip(("least", "median", "greatest"), values, found, strict=True)
             rows += [(f"{scale}: {name}", value, mine) for name, value, mine in named]
-    notes = ("240 judges less 25 who failed the test question and 26 whose comments two of three reviewers refused make the "
-             "printed 189; the numbers of each order make 312, 176, 176 and 92 judgments of N, M, R and H.",)  # fmt: skip
+    notes = (
+        "240 judges less 25 who failed the test question and 26 whose comments two of three reviewers refused make "
+        "the printed 189; the numbers of each order make 312, 176, 176 and 92 judgments of N, M, R and H.",
+    )
     return Made(tuple(shown), beside("table-1", rows), notes)
 
 
@@ -69,7 +76,7 @@ def poster_table(data: Data) -> Made:
     return _agreement(data, "poster-table", POSTER)
 
 
-def _agreement(data: Data, name: str, printed: dict[tuple[str, str], tuple[int, ...]]) -> Made:
+def _agreement(data: Data, name: str, printed: Mapping[tuple[str, str], tuple[int, ...]]) -> Made:
     table = unit_order_agreement(data.orders.templated, data.orders.levels, by=("template", "scale_name"))
     pair = pl.format("{}<{}", letters("lower"), letters("upper"))
     found = table.filter(pl.col("template").is_in(TWO_ORDERS)).with_columns(pair=pair)
@@ -84,10 +91,13 @@ def _agreement(data: Data, name: str, printed: dict[tuple[str, str], tuple[int, 
         for pair_name, value in zip(PAIRS, values, strict=True)
     ]
     cells = [" or ".join(map(str, cell_sizes(values))) for values in printed.values()]
-    caption = "Per cent of judges who gave the document of the higher level the higher number; equal numbers do not agree."
+    caption = (
+        "Per cent of judges who gave the document of the higher level the higher number; equal numbers do not agree."
+    )
     grid = Grid(name, "Judges in order", caption, order)
     notes = (
-        f"How many judges stand behind the printed per cents can be worked out from them, up to 30: {', '.join(cells)}.",
+        "How many judges stand behind the printed per cents can be worked out from them, up to 30: "
+        f"{', '.join(cells)}.",
         "The paper and its poster stem from different clean-ups of the data, so their tables differ.",
     )
     return Made((grid,), beside(name, rows), notes)
@@ -114,36 +124,60 @@ def table_3(data: Data) -> Made:
             continue
         table = level_value_tests(one.normalised, one.levels, by=("scale_name",), value="normalised_log")
         parts.append(table.with_columns(data=pl.lit(name)))
-    frame = pl.concat(parts, how="diagonal").with_columns(comparison=pl.format("{} vs {}", letters("lower"), letters("upper")))
+    frame = pl.concat(parts, how="diagonal").with_columns(
+        comparison=pl.format("{} vs {}", letters("lower"), letters("upper"))
+    )
     columns = ("data", "scale_name", "comparison", "lower_mean", "upper_mean", "p_rank_sum", "p_signed_rank", "note")
-    order = level_value_tests(data.orders.templated, data.orders.levels, by=("scale_name", "template"), value="normalised_log")
+    order = level_value_tests(
+        data.orders.templated, data.orders.levels, by=("scale_name", "template"), value="normalised_log"
+    )
     by_order = order.filter(pl.col("template").is_in(TWO_ORDERS)).with_columns(
         comparison=pl.format("{} vs {}", letters("lower"), letters("upper"))
     )
-    power = level_power(data.orders.normalised, data.orders.levels, value="normalised_log", replicates=300, seed=data.seed)
+    power = level_power(
+        data.orders.normalised, data.orders.levels, value="normalised_log", replicates=300, seed=data.seed
+    )
     shown = (
-        Grid("table-3", "Adjacent levels", "Mean natural logarithms of normalised scores; rank-sum on all judgments, signed "
-             "rank within judges.", frame, columns, {"scale_name": "scale"}),
-        Grid("table-3-orders", "The same for each order", "Within the increasing and the decreasing order (§5.3).", by_order,
-             ("scale_name", "template", "comparison", "lower_mean", "upper_mean", "p_rank_sum", "p_signed_rank"),
-             {"scale_name": "scale"}),
-        Grid("table-3-power", "Power", "How often resamples of these judgments give a significant difference; the paper prints "
-             "0.99 for N and M over all orders and 0.16 within one.", power),
-    )  # fmt: skip
+        Grid(
+            "table-3",
+            "Adjacent levels",
+            "Mean natural logarithms of normalised scores; rank-sum on all judgments, signed rank within judges.",
+            frame,
+            columns,
+            {"scale_name": "scale"},
+        ),
+        Grid(
+            "table-3-orders",
+            "The same for each order",
+            "Within the increasing and the decreasing order (§5.3).",
+            by_order,
+            ("scale_name", "template", "comparison", "lower_mean", "upper_mean", "p_rank_sum", "p_signed_rank"),
+            {"scale_name": "scale"},
+        ),
+        Grid(
+            "table-3-power",
+            "Power",
+            "How often resamples of these judgments give a significant difference; the paper prints 0.99 for N and "
+            "M over all orders and 0.16 within one.",
+            power,
+        ),
+    )
     rows = []
     study = frame.filter(pl.col("data") == "the study")
     for scale, means in MEANS.items():
         own = study.filter(pl.col("scale_name") == scale).sort("lower")
         values = [*own["lower_mean"].to_list(), *own["upper_mean"].to_list()[-1:]]
-        rows += [(f"{scale}: mean log of {key}", value, mine)
-                 for key, value, mine in zip("NMRH", means, values or [None] * 4, strict=False)]  # fmt: skip
+        rows += [
+            (f"{scale}: mean log of {key}", value, mine)
+            for key, value, mine in zip("NMRH", means, values or [None] * 4, strict=False)
+        ]
     middle = sum(count * mean for count, mean in zip(COUNTS, MEANS["bounded"], strict=True)) / sum(COUNTS)
     notes = (
-        f"The paper says its logarithms are to base 10, but the bounded scale ends at 99, whose log10 is 1.996, and the mean "
-        f"of the printed bounded means is {middle:.2f}: they are natural logarithms. In base 10 they would be "
-        f"{', '.join(f'{mean / math.log(10):.3f}' for mean in MEANS['bounded'])}.",
-        "The paper calls the test signed rank; its samples differ in size, so it can only be the rank-sum test. Both stand "
-        "here.",
+        "The paper says its logarithms are to base 10, but the bounded scale ends at 99, whose log10 is 1.996, and "
+        f"the mean of the printed bounded means is {middle:.2f}: they are natural logarithms. In base 10 they would "
+        f"be {', '.join(f'{mean / math.log(10):.3f}' for mean in MEANS['bounded'])}.",
+        "The paper calls the test signed rank; its samples differ in size, so it can only be the rank-sum test. "
+        "Both stand here.",
     )
     return Made(shown, beside("table-3", rows), notes)
 
@@ -171,8 +205,8 @@ ITEMS = (
 PAPER = Paper(
     "evia14",
     "Magnitudes of relevance (EVIA 2014)",
-    "Scholer, Maddalena, Mizzaro and Turpin: Magnitudes of Relevance: Relevance Judgements, Magnitude Estimation, and "
-    "Crowdsourcing. EVIA 2014; and the same authors' poster, Judging Relevance Using Magnitude Estimation",
+    "Scholer, Maddalena, Mizzaro and Turpin: Magnitudes of Relevance: Relevance Judgements, Magnitude Estimation, "
+    "and Crowdsourcing. EVIA 2014; and the same authors' poster, Judging Relevance Using Magnitude Estimation",
     ITEMS,
     read,
 )

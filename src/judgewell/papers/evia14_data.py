@@ -78,9 +78,13 @@ def read(asked: Asked) -> Data:
 def _synthetic(seed: int) -> Judged:
     judgments = synthetic.template_study(seed)
     levels, _ = expert_labels(Asked(), judgments)
-    said = ("a synthetic study of the paper's design: three topics, four orders, two scales, ten judges for each, before any "
-            "cleaning")  # fmt: skip
-    return Judged(said, judgments.drop("template", "level"), needed(levels, "there are no levels", "make another study"))
+    said = (
+        "a synthetic study of the paper's design: three topics, four orders, two scales, ten judges for each, "
+        "before any cleaning"
+    )
+    return Judged(
+        said, judgments.drop("template", "level"), needed(levels, "there are no levels", "make another study")
+    )
 
 
 def _public(asked: Asked) -> Judged | None:
@@ -89,5 +93,8 @@ def _public(asked: Asked) -> Judged | None:
         return None
     judgments = coded_judgments(path)
     levels, _ = expert_labels(Asked(), judgments)
-    said = "trec8-s100: 0–100 scores of TREC-8 documents in random order, with Sormunen's levels (1 is added before logarithms)"
+    said = (
+        "trec8-s100: 0–100 scores of TREC-8 documents in random order, with Sormunen's levels (1 is added before "
+        "logarithms)"
+    )
     return Judged(said, judgments, needed(levels, "there are no levels", "take the export with them"))

@@ -13,6 +13,7 @@ from judgewell.agreement.unit_levels import inferred_ranks
 from judgewell.papers.charts import box_numbers, box_panels, lines
 from judgewell.papers.evia14_data import TWO_ORDERS, Data, Judged
 from judgewell.papers.items import Made, beside
+from judgewell.papers.synthetic import TEMPLATES
 from judgewell.reports.charts import line_band
 from judgewell.reports.parts import Figure, Grid
 
@@ -30,12 +31,17 @@ def figure_2(data: Data) -> Made:
     table = inferred_ranks(data.orders.templated, data.orders.levels, by=("template", "scale_name"))
     names = _rank_columns(table)
     place = pl.format("D{}", pl.col("position")) if "position" in table.columns else letters("level")
-    shown = table.with_columns(panel="template", name=place).sort("panel", "name", "scale_name")
+    order = {template: number for number, template in enumerate(TEMPLATES)}
+    shown = table.with_columns(panel="template", name=place).sort(
+        pl.col("panel").replace_strict(order), "name", "scale_name", descending=[False, False, True]
+    )
     frame = box_numbers(shown, names[0], ["panel", "name", "scale_name"])
     nominal = shown.group_by("panel", "name").agg(mark=pl.col(names[1]).mean())
     frame = frame.join(nominal, on=["panel", "name"], how="left", maintain_order="left")
     chart = box_panels(frame, "place of the document", "rank by scores", kind="scale_name", columns=2)
-    caption = "Rank 1 has the lowest score; diamonds are the ranks that the experts' levels give, ties sharing their mean."
+    caption = (
+        "Rank 1 has the lowest score; diamonds are the ranks that the experts' levels give, ties sharing their mean."
+    )
     return Made((Figure("figure-2", "Ranks of documents", caption, chart, frame),))
 
 
@@ -75,7 +81,9 @@ def _chains(data: Data, highest: bool) -> pl.DataFrame:
             worth, levels = _chain(data.orders, template, scale)
             worth = worth / worth[-1] if highest else worth
             kind = f"{scale} {template}"
-            parts.append(pl.DataFrame({"x": [KEYS.get(level, f"{level:g}") for level in levels], "y": worth, "kind": kind}))
+            parts.append(
+                pl.DataFrame({"x": [KEYS.get(level, f"{level:g}") for level in levels], "y": worth, "kind": kind})
+            )
     return pl.concat(parts).fill_nan(None)
 
 
@@ -89,8 +97,12 @@ def figure_4(data: Data) -> Made:
     steps = frame.with_columns(
         linear=pl.col("y").diff().over("kind"), logarithmic=pl.col("y").log().diff().over("kind")
     ).drop_nulls("linear")
-    grid = Grid("figure-4-steps", "Steps between levels", "From the level below: the difference of inferred relevance, and of "
-                "its logarithm.", steps.select("kind", level="x", linear="linear", logarithmic="logarithmic"))  # fmt: skip
+    grid = Grid(
+        "figure-4-steps",
+        "Steps between levels",
+        "From the level below: the difference of inferred relevance, and of its logarithm.",
+        steps.select("kind", level="x", linear="linear", logarithmic="logarithmic"),
+    )
     scaled = np.exp(np.array(PRINTED_MEANS) - PRINTED_MEANS[-1])
     rows = [
         (f"unbounded, from Table 3's printed means: {what} step to {key}", None, float(value))
@@ -98,12 +110,14 @@ def figure_4(data: Data) -> Made:
         for key, value in zip("MRH", values, strict=True)
     ]
     notes = (
-        "The paper finds the step from N to M smaller than from M to R. That holds on the linear scale; on the scale of "
-        "ratios, which magnitudes are on, the step from N to M is the largest in its own Table 3.",
+        "The paper finds the step from N to M smaller than from M to R. That holds on the linear scale; on the "
+        "scale of ratios, which magnitudes are on, the step from N to M is the largest in its own Table 3.",
         "This paper sets H to 1 and its poster N; the ratios are the same.",
     )
     caption = "The chain of median ratios of adjacent levels within judges; H is 1."
-    return Made((Figure("figure-4", "Inferred relevance", caption, chart, frame), grid), beside("figure-4", rows), notes)
+    return Made(
+        (Figure("figure-4", "Inferred relevance", caption, chart, frame), grid), beside("figure-4", rows), notes
+    )
 
 
 def figure_5(data: Data) -> Made:
@@ -134,8 +148,12 @@ def poster_figure_1(data: Data) -> Made:
     frame = box_numbers(pl.concat(parts), "ratio", ["panel", "name"])
     chart = box_panels(frame, "levels", "ratio", columns=2, log=True)
     tested = pl.concat(tests, how="diagonal")
-    grid = Grid("poster-figure-1-orders", "Do orders differ?", "Kolmogorov–Smirnov between the increasing and the decreasing "
-                "order, for each ratio.", tested)  # fmt: skip
+    grid = Grid(
+        "poster-figure-1-orders",
+        "Do orders differ?",
+        "Kolmogorov–Smirnov between the increasing and the decreasing order, for each ratio.",
+        tested,
+    )
     least = tested["p"].min() if "p" in tested.columns else None
     rows = [("least p between orders (printed: above)", 0.2, float(least) if isinstance(least, float) else None)]
     caption = "Above 1 a judge goes the experts' way. The poster draws a dot for each judge."
@@ -155,7 +173,9 @@ def poster_figure_2(data: Data) -> Made:
 def _stability(data: Data) -> pl.DataFrame:
     scale = next(iter(data.orders.by_scale))
     part = data.orders.templated.filter((pl.col("scale_name") == scale) & pl.col("template").is_in(TWO_ORDERS))
-    return judge_stability(part, data.orders.levels, orders=data.draws, offset=data.orders.offset(scale), seed=data.seed)
+    return judge_stability(
+        part, data.orders.levels, orders=data.draws, offset=data.orders.offset(scale), seed=data.seed
+    )
 
 
 def poster_figure_3(data: Data) -> Made:

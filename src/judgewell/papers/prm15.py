@@ -40,12 +40,17 @@ def table_1(data: Data) -> Made:
                 own = dict(zip(table["level"], table["p"], strict=True))
                 rows += [(f"eq. {equation}: p(2|{level})", value, own[level]) for level, value in values.items()]
     columns = ("equation", "threshold", "level", "relevant", "judged", "p", "sigma", "sigma_printed")
-    grid = Grid("table-1", "Estimates from twenty double judgments", "relevant over judged is p(R|level); sigma counts a "
-                "document once, sigma_printed is the paper's formula.", pl.concat(parts), columns)  # fmt: skip
+    grid = Grid(
+        "table-1",
+        "Estimates from twenty double judgments",
+        "relevant over judged is p(R|level); sigma counts a document once, sigma_printed is the paper's formula.",
+        pl.concat(parts),
+        columns,
+    )
     notes = (
         "The paper shows the threshold 2 only; 1 stands below it.",
-        "The paper's σ takes the counts of equation (5) for independent, but a pair of equal grades is counted twice; the "
-        "corrected σ² = Σ(a − p·b)²/(Σb)² over documents stands first.",
+        "The paper's σ takes the counts of equation (5) for independent, but a pair of equal grades is counted "
+        "twice; the corrected σ² = Σ(a − p·b)²/(Σb)² over documents stands first.",
     )
     return Made((grid,), beside("table-1", rows, SAME_NUMBERS), notes)
 
@@ -71,8 +76,13 @@ def table_2(data: Data) -> Made:
                 for number, (value, mine) in enumerate(zip(values, found, strict=False), 1)
             ]
     columns = ("set", "equation", "level", "relevant", "judged", "p", "sigma", "sigma_printed")
-    grid = Grid("table-2", "Estimates for the top level", "The chance that another assessor gives the top level.",
-                pl.concat(parts, how="vertical_relaxed"), columns)  # fmt: skip
+    grid = Grid(
+        "table-2",
+        "Estimates for the top level",
+        "The chance that another assessor gives the top level.",
+        pl.concat(parts, how="vertical_relaxed"),
+        columns,
+    )
     notes = (
         "For equation (4) the paper re-judged only documents above the lowest level, so it has no estimate there.",
         "A printed 0.53 ± 0.02 by the printed formula means between 399 and 1,107 judgments behind it.",
@@ -88,12 +98,17 @@ def table_3(data: Data) -> Made:
     levels = list(reversed(one.levels))
     frame = pl.DataFrame({"level": levels, **{name: table["p"] for name, table in columns.items()}})
     rows = [
-        (f"level {place + 1} from the top, {name}", TABLE_3[place][column] if place < 4 and column < 3 else None,
-         frame[name][place])
-        for place in range(len(levels)) for column, name in enumerate(columns)
-    ]  # fmt: skip
-    grid = Grid("table-3", "Estimates for every threshold", "p(R|level), equation (5), when users want at least level θ.",
-                frame)  # fmt: skip
+        (
+            f"level {place + 1} from the top, {name}",
+            TABLE_3[place][column] if place < 4 and column < 3 else None,
+            frame[name][place],
+        )
+        for place in range(len(levels))
+        for column, name in enumerate(columns)
+    ]
+    grid = Grid(
+        "table-3", "Estimates for every threshold", "p(R|level), equation (5), when users want at least level θ.", frame
+    )
     return Made((grid,), beside("table-3", rows), ("p rises as θ falls, in every row, here as in the paper.",))
 
 
@@ -104,19 +119,24 @@ def table_4(data: Data) -> Made:
     if "type" in one.judgments.columns:
         for kind in one.judgments["type"].unique().sort():
             own = one.judgments.filter(pl.col("type") == kind)
-            parts.append(_parameters(own, own["value"].max() or one.top).with_columns(topics=pl.lit(str(kind))))
+            parts.append(_parameters(own, one.top).with_columns(topics=pl.lit(str(kind))))
     columns = ("topics", "level", "relevant", "judged", "p", "sigma", "sigma_printed")
-    grid = Grid("table-4", "Kinds of topics", "p(top|level), equation (5), for all judgments and for each kind.",
-                pl.concat(parts, how="vertical_relaxed"), columns)  # fmt: skip
-    own = dict(zip(parts[0]["level"], parts[0]["p"], strict=True))
+    grid = Grid(
+        "table-4",
+        "Kinds of topics",
+        "p(top|level), equation (5), for all judgments and for each kind.",
+        pl.concat(parts, how="vertical_relaxed"),
+        columns,
+    )
+    found = dict(zip(parts[0]["level"], parts[0]["p"], strict=True))
     rows = [
-        (f"{name}, all: level {place + 1} from the top", value, own.get(one.levels[-1 - place]))
+        (f"{name}, all: level {place + 1} from the top", value, found.get(one.levels[-1 - place]))
         for name, values in (("Japanese", (0.51, 0.19, 0.03)), ("Chinese", (0.37, 0.03, 0.0)))
         for place, value in enumerate(values[: len(one.levels)])
     ]
     notes = (
-        "The paper's kinds are navigational and informational queries, and its sets are Japanese and Chinese; intents of a "
-        "query, and so its two last columns, need intents in the data.",
+        "The paper's kinds are navigational and informational queries, and its sets are Japanese and Chinese; "
+        "intents of a query, and so its two last columns, need intents in the data.",
         "Kinds come from the column type of the judgments; for nyt-crowd they are the interfaces.",
     )
     return Made((grid,), beside("table-4", rows), notes)
@@ -139,19 +159,27 @@ def table_5(data: Data) -> Made:
         frame = frame.join(means, on="system", how="left", maintain_order="left")
         pair = frame[f"{scenario} PRM"].to_numpy(), frame[f"{scenario} binary"].to_numpy()
         rows.append((f"{scenario}: τ-b between PRM and binary, these runs", printed, float(tau_b(*pair))))
-        smaller = (frame[f"{scenario} PRM ±"] < frame[f"{scenario} binary ±"]).mean()
-        rows.append((f"{scenario}: share of runs with the smaller error under PRM", 20 / 21, float(smaller or 0)))
+        smaller = (frame[f"{scenario} PRM ±"] < frame[f"{scenario} binary ±"]).sum() / frame.height
+        rows.append((f"{scenario}: share of runs with the smaller error under PRM", 20 / 21, float(smaller)))
     order = frame.sort("top PRM", descending=True)
     rows += _table_5_again()
-    grid = Grid("table-5", "Relevant results", f"Mean over {topics} topics of the relevant among the first {DEPTH} results "
-                "of each system, ± standard error of the mean.", order)  # fmt: skip
+    grid = Grid(
+        "table-5",
+        "Relevant results",
+        f"Mean over {topics} topics of the relevant among the first {DEPTH} results of each system, ± standard "
+        "error of the mean.",
+        order,
+    )
     notes = (
         "Results without a judgment count as not relevant. The paper counts the results of the three best resources.",
-        "The paper's 0.93 and 0.89 come out of its own rows with τ-b and without the oracle; with all 21 rows or with τ-a "
-        "they do not.",
+        "The paper's 0.93 and 0.89 come out of its own rows with τ-b and without the oracle; with all 21 rows or "
+        "with τ-a they do not.",
     )
-    return Made((grid,), beside("table-5", rows, f"{OTHER_DATA} The last lines are worked out from the paper's own rows."),
-                notes)  # fmt: skip
+    return Made(
+        (grid,),
+        beside("table-5", rows, f"{OTHER_DATA} The last lines are worked out from the paper's own rows."),
+        notes,
+    )
 
 
 def _mean_and_error(column: str, name: str, topics: int) -> list[pl.Expr]:
@@ -163,7 +191,7 @@ def _mean_and_error(column: str, name: str, topics: int) -> list[pl.Expr]:
 
 
 def _table_5_again() -> list[tuple[str, float | None, float | None]]:
-    """τ between the printed columns for the row sets and variants that could be meant (METHODS 13.3)."""
+    """τ between the printed columns for the row sets and variants that could be meant."""
     rows: list[tuple[str, float | None, float | None]] = []
     runs = np.array([row[1:] for row in RUNS])
     for said, part in (("all 21 rows", runs), ("without the oracle", runs[1:])):
@@ -213,13 +241,21 @@ def table_6(data: Data) -> Made:
         for name, values in TABLE_6.items()
         for profile, value in zip(("binary", "PRM", "linear"), values, strict=True)
     ]
-    impossible = [f"{value:.2f}" for values, pairs in ((_japanese(), 28), (_chinese(), 66)) for value in values
-                  if not attainable(value, pairs)]  # fmt: skip
-    grid = Grid("table-6", "Robustness", "τ between systems' nDCG@10 with U1's and with U2's grades; documents that both "
-                "graded.", found)  # fmt: skip
+    impossible = [
+        f"{value:.2f}"
+        for values, pairs in ((_japanese(), 28), (_chinese(), 66))
+        for value in values
+        if not attainable(value, pairs)
+    ]
+    grid = Grid(
+        "table-6",
+        "Robustness",
+        "τ between systems' nDCG@10 with U1's and with U2's grades; documents that both graded.",
+        found,
+    )
     notes = (
-        f"{', '.join(impossible)} are no multiple of 1/28 (8 runs) or 1/66 (12 runs), ties or not: the paper's τ is not τ-a; "
-        "τ-b with a tied pair or two gives them.",
+        f"{', '.join(impossible)} are no multiple of 1/28 (8 runs) or 1/66 (12 runs), ties or not: the paper's τ is "
+        "not τ-a; τ-b with a tied pair or two gives them.",
     )
     return Made((grid,), beside("table-6", rows), notes)
 
@@ -247,8 +283,12 @@ def table_7(data: Data) -> Made:
             taus = {"tau_b": float(tau_b(means["PRM"], means[name])), "tau_a": float(tau_a(means["PRM"], means[name]))}
             parts.append({"scenario": scenario, "PRM versus": name, **taus})
             rows.append((f"{scenario}: PRM versus {name}", TABLE_7[scenario][name], taus["tau_b"]))
-    grid = Grid("table-7", "PRM and other gains", "τ between systems' nDCG@20 under PRM gains and others.", pl.DataFrame(parts))
-    notes = ("0.99 and 0.93 are no multiples of 1/105 (15 runs): two runs of the paper must tie.",)
+    grid = Grid(
+        "table-7", "PRM and other gains", "τ between systems' nDCG@20 under PRM gains and others.", pl.DataFrame(parts)
+    )
+    notes = (
+        "Without ties a τ of 15 runs is an odd number of 105ths; 0.99 and 0.93 are none, so runs of the paper must tie.",
+    )
     return Made((grid,), beside("table-7", rows), notes)
 
 
@@ -268,8 +308,8 @@ ITEMS = (
 PAPER = Paper(
     "prm15",
     "Predicting relevance based on assessor disagreement (IRJ 2016)",
-    "Demeester, Aly, Hiemstra, Nguyen and Develder: Predicting relevance based on assessor disagreement: analysis and "
-    "practical applications for search evaluation. Information Retrieval Journal 19, 2016",
+    "Demeester, Aly, Hiemstra, Nguyen and Develder: Predicting relevance based on assessor disagreement: analysis "
+    "and practical applications for search evaluation. Information Retrieval Journal 19, 2016",
     ITEMS,
     read,
 )

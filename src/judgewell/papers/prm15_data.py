@@ -50,7 +50,9 @@ class Doubles:
         )
         both = one.join(other, on=["topic", "doc"], suffix="_other").sort("topic", "doc")
         if both.is_empty():
-            raise DataError(f"{names[0]} and {names[1]} graded no document both; robustness needs documents that both did")
+            raise DataError(
+                f"{names[0]} and {names[1]} graded no document both; robustness needs documents that both did"
+            )
         return {
             "U1": both.select("topic", "doc", gain="value"),
             "U2": both.select("topic", "doc", gain="value_other"),
@@ -82,7 +84,6 @@ class Data:
         return np.random.default_rng(self.seed)
 
 
-
 def read(asked: Asked) -> Data:
     """The user's judgments (or two or more sets of labels, each an assessor); else public sets; else synthetic ones."""
     own = read_asked_judgments(asked)
@@ -108,15 +109,15 @@ def as_judgments(labels: dict[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def _dl21(asked: Asked) -> Doubles | None:
-    folder = asked.found("trec-dl21")
+    grades, runs = asked.found("trec-dl21", "qrels.nist.txt"), asked.found("trec-dl21", "runs")
     second = asked.found("trec-dl21", "labels", "gpt-4o__umbrela__umbrela_zeroshot_dl21.clean.json.gz")
-    if folder is None or second is None:
+    if grades is None or runs is None or second is None:
         return None
-    nist = read_gains(folder / "qrels.nist.txt")
+    nist = read_gains(grades)
     other = read_gains(second).join(nist, on=["topic", "doc"], how="semi")
     said = "trec-dl21: the passages' grades by NIST (U1) and by a language model (umbrela, U2), and the 63 runs"
     judgments = as_judgments({"NIST": nist, "umbrela": other})
-    return Doubles(said, "DL21 passages", judgments, tuple(open_runs(str(folder / "runs" / "*"))))
+    return Doubles(said, "DL21 passages", judgments, tuple(open_runs(str(runs / "*"))))
 
 
 def _llmjudge(asked: Asked) -> Doubles | None:
@@ -124,7 +125,9 @@ def _llmjudge(asked: Asked) -> Doubles | None:
     if human is None or machine is None:
         return None
     judgments = as_judgments({"human": read_gains(human), "machine": read_gains(machine)})
-    return Doubles(f"llmjudge: passages' grades by people and by the machine judge {machine.stem}", "LLMJudge", judgments)
+    return Doubles(
+        f"llmjudge: passages' grades by people and by the machine judge {machine.stem}", "LLMJudge", judgments
+    )
 
 
 def _nyt(asked: Asked) -> Doubles | None:
@@ -132,7 +135,9 @@ def _nyt(asked: Asked) -> Doubles | None:
     if path is None:
         return None
     graded = coded_judgments(path).filter(pl.col("scale") == "ordinal")
-    said = "nyt-crowd: news articles on three levels, each by some 15 crowd workers, in the interfaces with three levels"
+    said = (
+        "nyt-crowd: news articles on three levels, each by some 15 crowd workers, in the interfaces with three levels"
+    )
     return Doubles(said, "NYT articles", graded.with_columns(type=pl.col("pilot")))
 
 

@@ -44,9 +44,15 @@ def figure_2(data: Data) -> Made:
         tables.append(sigma.join(spread, on="level", suffix="_topics").with_columns(set=pl.lit(one.name)))
     frame = box_numbers(pl.concat(parts), "p", ["panel", "name"])
     chart = box_panels(frame, "level", "p(top|level)", columns=2)
-    figure = Figure("figure-2", "Topics drawn again", f"{DRAWS} times as many topics are drawn with replacement.", chart, frame)
-    grid = Grid("figure-2-spread", "Three errors", "The spread over topics beside the formulas, which take judgments of a "
-                "topic for independent.", pl.concat(tables, how="diagonal"))  # fmt: skip
+    figure = Figure(
+        "figure-2", "Topics drawn again", f"{DRAWS} times as many topics are drawn with replacement.", chart, frame
+    )
+    grid = Grid(
+        "figure-2-spread",
+        "Three errors",
+        "The spread over topics beside the formulas, which take judgments of a topic for independent.",
+        pl.concat(tables, how="diagonal"),
+    )
     note = "The paper finds a spread of 0.06 over topics where its formula says 0.02."
     return Made((figure, grid), None, (note,))
 

@@ -48,6 +48,10 @@ RUNS = (
 )
 
 
-def attainable(printed: float, pairs: int) -> bool:
-    """Whether a τ-a of so many pairs can be printed as this number, to two decimals: is it some k / pairs?"""
-    return any(abs(round(k / pairs, 2) - printed) < 1e-9 for k in range(-pairs, pairs + 1))
+def attainable(printed: float, pairs: int, *, ties: bool = True) -> bool:
+    """Whether a τ-a of so many pairs can be printed as this number, to two decimals: is it some k / pairs?
+
+    Without ties concordant and discordant pairs are all there are, so k is odd where their number is.
+    """
+    step = 1 if ties else 2
+    return any(abs(round(k / pairs, 2) - printed) < 1e-9 for k in range(-pairs, pairs + 1, step))

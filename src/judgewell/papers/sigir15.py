@@ -26,33 +26,39 @@ def table_1(data: Data) -> Made:
     frame = (
         judgments.group_by("topic")
         .agg(
+            *(flags if flagged else []),
             documents=pl.col("doc").n_unique().cast(pl.Int64),
             units=pl.struct("unit", "assessor").n_unique().cast(pl.Int64),
             judgments=pl.len().cast(pl.Int64),
             assessors=pl.col("assessor").n_unique().cast(pl.Int64),
-            *(flags if flagged else []),
         )
         .sort("topic")
         .with_columns(needed=(REDUNDANCY * (pl.col("documents") - KNOWN) / (UNIT - KNOWN)).ceil().cast(pl.Int64))
     )
+    known = [name for name in ("known H", "known N") if name in frame.columns]
+    frame = frame.select("topic", "documents", "units", "needed", "judgments", "assessors", *known)
     units = int(frame["units"].sum())
     printed = beside(
         "table-1",
         [
-            ("documents (with their topic)", 4269, frame["documents"].sum()),
+            ("documents (with their topic)", 4269, int(frame["documents"].sum())),
             ("units", 7059, units),
-            ("units that the rule asks for", 7059, frame["needed"].sum()),
-            ("judgments", 56472, frame["judgments"].sum()),
+            ("units that the rule asks for", 7059, int(frame["needed"].sum())),
+            ("judgments", 56472, int(frame["judgments"].sum())),
             ("cost in dollars at 0.20 a unit and a fee of 20 %", 1700, units * 0.20 * 1.2),
             ("judged by NIST, share of documents", 3881 / 4269, _share(data.crowd.binary, frame)),
             ("judged by Sormunen, share of documents", 805 / 4269, _share(data.crowd.graded, frame)),
         ],
     )
-    grid = Grid("table-1", "Topics, documents and units", "What was judged for each topic; needed is ⌈10·(n − 2)/6⌉ units.",
-                frame)  # fmt: skip
+    grid = Grid(
+        "table-1",
+        "Topics, documents and units",
+        "What was judged for each topic; needed is ⌈10·(n − 2)/6⌉ units.",
+        frame,
+    )
     notes = (
-        "The paper's table also counts how often assessors went back and failed checks; exports do not hold that, and "
-        "the table's values are lost in the text at hand.",
+        "The paper's table also counts how often assessors went back and failed checks; exports do not hold that, "
+        "and the table's values are lost in the text at hand.",
         "The paper rounds: “around $1,700”, “more than 50,000” judgments, “around 19 %” with a Sormunen level.",
     )
     return Made((grid,), printed, notes)
@@ -86,10 +92,18 @@ def table_2(data: Data) -> Made:
         table = side_by_side(scores_under(runs, sets, measure), common=True).filter(pl.col("first") == "C")
         columns[measure] = table["tau_b"].to_list()
     frame = pl.DataFrame({"gain": list(MAPPINGS), **columns})
-    grid = Grid("table-2", "Gains made from levels", "Kendall's τ-b between the order of simulated systems with the level "
-                "C itself as gain and with each mapping of it.", frame)  # fmt: skip
-    printed = beside("table-2", [("10·C, nDCG@10: multiplication changes nothing", 1.0, columns["nDCG@10"][0])],
-                     "The paper's text says so; the table's own rows are lost in the text at hand.")  # fmt: skip
+    grid = Grid(
+        "table-2",
+        "Gains made from levels",
+        "Kendall's τ-b between the order of simulated systems with the level C itself as gain and with each mapping "
+        "of it.",
+        frame,
+    )
+    printed = beside(
+        "table-2",
+        [("10·C, nDCG@10: multiplication changes nothing", 1.0, columns["nDCG@10"][0])],
+        "The paper's text says so; the table's own rows are lost in the text at hand.",
+    )
     notes = (
         "Which mappings the paper tried is lost but for two remarks: the first row changes ERR and not nDCG (a "
         "multiplication), the last is wide and changes nDCG. These are ours.",
@@ -129,21 +143,23 @@ def table_3(data: Data) -> Made:
         ("Sormunen, ERR@10: overlap", 0.81, "Sormunen", "ERR@10", "overlap"),
     ]
     pick = [(what, value, _cell(frame, labels, measure, column)) for what, value, labels, measure, column in printed]
-    grid = Grid("table-3", "Narrow, wide and all units", "Kendall's τ-b and the overlap of top sets (Jaccard) between "
-                f"labels and gains from units with H/N below {CUT:g} (narrow), of {CUT:g} or more (wide), and from all.",
-                frame)  # fmt: skip
+    grid = Grid(
+        "table-3",
+        "Narrow, wide and all units",
+        "Kendall's τ-b and the overlap of top sets (Jaccard) between labels and gains from units with H/N below "
+        f"{CUT:g} (narrow), of {CUT:g} or more (wide), and from all.",
+        frame,
+    )
     notes = (
-        "“Overlap” of top sets is not defined in the paper: the share of the union (Jaccard) is shown first, the share "
-        "of the labels' own top set beside it.",
+        "“Overlap” of top sets is not defined in the paper: the share of the union (Jaccard) is shown first, the "
+        "share of the labels' own top set beside it.",
         "The paper does not name its variant of Kendall's τ; this is τ-b.",
     )
     return Made((grid,), beside("table-3", pick), notes)
 
 
 def _cell(frame: pl.DataFrame, labels: str, measure: str, column: str) -> float | None:
-    rows = frame.filter(
-        (pl.col("labels") == labels) & (pl.col("measure") == measure) & (pl.col("units") == "all")
-    )
+    rows = frame.filter((pl.col("labels") == labels) & (pl.col("measure") == measure) & (pl.col("units") == "all"))
     return None if rows.is_empty() else rows[column][0]
 
 
@@ -165,8 +181,8 @@ ITEMS = (
 PAPER = Paper(
     "sigir15",
     "Benefits of magnitude estimation (SIGIR 2015)",
-    "Turpin, Scholer, Mizzaro and Maddalena: The Benefits of Magnitude Estimation Relevance Assessments for Information "
-    "Retrieval Evaluation. SIGIR 2015",
+    "Turpin, Scholer, Mizzaro and Maddalena: The Benefits of Magnitude Estimation Relevance Assessments for "
+    "Information Retrieval Evaluation. SIGIR 2015",
     ITEMS,
     read,
 )

@@ -119,8 +119,10 @@ def read(asked: Asked) -> Data:
     if public is not None and made is not None:
         judgments = coded_judgments(public)
         graded, binary = expert_labels(asked, judgments)
-        said = ("trec8-s100: the paper's topics, documents, units and labels, judged anew on a scale from 0 to 100 "
-                "(1 is added before a logarithm or ratio)")  # fmt: skip
+        said = (
+            "trec8-s100: the paper's topics, documents, units and labels, judged anew on a scale from 0 to 100 (1 "
+            "is added before a logarithm or ratio)"
+        )
         crowd = Crowd(said, judgments, graded, binary, read_asked_runs(asked))
         return Data(crowd, crowd if crowd.runs else made, dl21(asked), asked.seed, asked.draws)
     one = made or _synthetic(asked.seed)

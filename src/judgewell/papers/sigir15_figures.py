@@ -17,6 +17,7 @@ from judgewell.agreement.scale_use import widths as unit_widths
 from judgewell.comparison.charts import score_points
 from judgewell.comparison.correlation import tau_b
 from judgewell.comparison.profiles import side_by_side
+from judgewell.errors import DataError
 from judgewell.evaluation.measures import parse
 from judgewell.evaluation.resampled import ranked_items
 from judgewell.formats.runs import Run
@@ -49,19 +50,40 @@ def figure_1(data: Data) -> Made:
         frame = _named(level_distributions(data.gains, labels), four)
         key = f"figure-1-{name.lower()}"
         shown.append(
-            Figure(key, f"By {name}'s level", "Documents' median normalised magnitudes; U has no level. Boxes hold the "
-                   "middle half, whiskers end within 1.5 times its length.",
-                   boxes(frame, "level", "median magnitude", log=_wide(frame)), frame.drop("name"))  # fmt: skip
+            Figure(
+                key,
+                f"By {name}'s level",
+                "Documents' median normalised magnitudes; U has no level. Boxes hold the middle half, whiskers end "
+                "within 1.5 times its length.",
+                boxes(frame, "level", "median magnitude", log=_wide(frame)),
+                frame.drop("name"),
+            )
         )
         found = adjacent_level_tests(data.gains, labels).with_columns(labels=pl.lit(name))
         tests.append(found)
         worst = found["p_welch"].max()
         rows.append((f"{name}: largest p between adjacent levels (printed: below)", limit, _float(worst)))
-    columns = ("labels", "lower", "upper", "lower_count", "upper_count", "lower_median", "upper_median", "p_student",
-               "p_welch", "p_welch_log", "p_rank_sum", "note")  # fmt: skip
+    columns = (
+        "labels",
+        "lower",
+        "upper",
+        "lower_count",
+        "upper_count",
+        "lower_median",
+        "upper_median",
+        "p_student",
+        "p_welch",
+        "p_welch_log",
+        "p_rank_sum",
+        "note",
+    )
     table = pl.concat(tests, how="vertical_relaxed")
-    shown.append(Grid("figure-1-tests", "Adjacent levels", "Tests between the medians of adjacent levels.", table, columns))
-    note = "The paper's t-test is not named: Student's, Welch's, Welch's on logarithms and the rank-sum test stand here."
+    shown.append(
+        Grid("figure-1-tests", "Adjacent levels", "Tests between the medians of adjacent levels.", table, columns)
+    )
+    note = (
+        "The paper's t-test is not named: Student's, Welch's, Welch's on logarithms and the rank-sum test stand here."
+    )
     return Made(tuple(shown), beside("figure-1", rows), (note,))
 
 
@@ -94,8 +116,12 @@ def figure_2(data: Data) -> Made:
         ("share out of order, adjacent", 6 / 72, by["adjacent"]["exceptions"] / by["adjacent"]["cases"]),
         ("share out of order, all", 6 / 126, by["all"]["exceptions"] / by["all"]["cases"]),
     ]
-    grid = Grid("figure-2-exceptions", "Medians out of order", "Pairs of levels of a topic whose medians go against the "
-                "levels.", counts.select("labels", "levels", "cases", "exceptions", "share"))  # fmt: skip
+    grid = Grid(
+        "figure-2-exceptions",
+        "Medians out of order",
+        "Pairs of levels of a topic whose medians go against the levels.",
+        counts.select("labels", "levels", "cases", "exceptions", "share"),
+    )
     note = "A topic without documents of a level has fewer cases, so ours may be below 72 and 126."
     return Made((figure, grid), beside("figure-2", rows), (note,))
 
@@ -103,7 +129,12 @@ def figure_2(data: Data) -> Made:
 def figure_3(data: Data) -> Made:
     """Figure 3: the share of document pairs of two levels that the scores put in the levels' order (§4.2)."""
     graded, binary = data.crowd.levels, data.crowd.grades
-    sources = {"ME–S": (data.gains, graded), "ME–T": (data.gains, binary), "S–T": (graded, binary), "T–S": (binary, graded)}
+    sources = {
+        "ME–S": (data.gains, graded),
+        "ME–T": (data.gains, binary),
+        "S–T": (graded, binary),
+        "T–S": (binary, graded),
+    }
     parts, rows, tables = [], [], []
     printed = {"ME–S": 0.77, "ME–T": 0.64, "S–T": 0.65, "T–S": 0.65}
     for name, (scores, labels) in sources.items():
@@ -112,26 +143,33 @@ def figure_3(data: Data) -> Made:
         parts.append(box_numbers(own.drop_nulls("half"), "half", ["name"]))
         summary = order_agreement_summary(scores, labels)
         tables.append(summary.with_columns(compared=pl.lit(name)))
-        for figure in ("mean", "pooled"):
-            one = summary.filter(pl.col("figure") == figure)
-            rows += [(f"{name}, {figure}, ties {rule}", printed[name] if rule == "half" else None, one[rule][0])
-                     for rule in ("half", "lenient", "strict")]  # fmt: skip
+        for way in ("mean", "pooled"):
+            one = summary.filter(pl.col("figure") == way)
+            rows += [
+                (f"{name}, {way}, ties {rule}", printed[name] if rule == "half" else None, one[rule][0])
+                for rule in ("half", "lenient", "strict")
+            ]
     frame = pl.concat(parts)
     chart = boxes(frame, "scores and pair of levels", "share of document pairs in order")
     caption = "Over topics: pairs of a lower and a higher document whose scores go the same way, ties as one half."
     figure = Figure("figure-3", "Document pairs in order", caption, chart, frame)
     columns = ("compared", "figure", "half", "lenient", "strict", "pairs", "tied", "topics", "left_out")
-    grid = Grid("figure-3-agreement", "Order agreement", "ME: median magnitudes, S: Sormunen, T: TREC; the second gives the levels whose pairs are "
-                "counted.", pl.concat(tables),
-                columns)  # fmt: skip
+    grid = Grid(
+        "figure-3-agreement",
+        "Order agreement",
+        "ME: median magnitudes, S: Sormunen, T: TREC; the second gives the levels whose pairs are counted.",
+        pl.concat(tables),
+        columns,
+    )
     notes = (
-        "The paper calls it agreement when the lower document's score is lower or equal; with two-valued scores ties are "
-        "frequent and that rule (lenient) is generous. Ties as one half is shown first, strict and lenient beside it.",
+        "The paper calls it agreement when the lower document's score is lower or equal; with two-valued scores "
+        "ties are frequent and that rule (lenient) is generous. Ties as one half is shown first, strict and lenient "
+        "beside it.",
         "The paper says a pair disagrees when the second is higher; it must be the first.",
-        "S–T counts pairs of TREC's levels by Sormunen's order, T–S pairs of Sormunen's levels by TREC's; the paper prints "
-        "one number for both.",
-        "The overall figure is given as the mean over pairs of levels and pooled over document pairs; the paper does not "
-        "say which it prints.",
+        "S–T counts pairs of TREC's levels by Sormunen's order, T–S pairs of Sormunen's levels by TREC's; the paper "
+        "prints one number for both.",
+        "The overall figure is given as the mean over pairs of levels and pooled over document pairs; the paper "
+        "does not say which it prints.",
     )
     return Made((figure, grid), beside("figure-3", rows), notes)
 
@@ -178,10 +216,27 @@ def _systems(
         rows.append((f"{measure}: overlap of top sets", printed[measure][1], table["top_jaccard"][0]))
         rows.append((f"{measure}: overlap, share of the magnitudes' set", printed[measure][1], table["top_share"][0]))
         tables.append(table.with_columns(measure=pl.lit(measure)))
-    columns = ("measure", "tau_b", "tau_a", "tau_ap", "rbo", "top_first", "top_second", "top_shared", "top_jaccard",
-               "top_share")  # fmt: skip
-    shown.append(Grid(f"{name}-sets", "How alike the orders are", "Top sets: systems not told from the best by Wilcoxon's "
-                      "signed-rank test at 0.05.", pl.concat(tables), columns))  # fmt: skip
+    columns = (
+        "measure",
+        "tau_b",
+        "tau_a",
+        "tau_ap",
+        "rbo",
+        "top_first",
+        "top_second",
+        "top_shared",
+        "top_jaccard",
+        "top_share",
+    )
+    shown.append(
+        Grid(
+            f"{name}-sets",
+            "How alike the orders are",
+            "Top sets: systems not told from the best by Wilcoxon's signed-rank test at 0.05.",
+            pl.concat(tables),
+            columns,
+        )
+    )
     note = "The paper names neither its variant of τ nor its rule for the overlap; τ-b and Jaccard stand first here."
     return Made(tuple(shown), beside(name, rows), (note,))
 
@@ -229,10 +284,19 @@ def figure_7(data: Data) -> Made:
     hidden = int(counts.filter(pl.col("units") < FEWEST)["units"].sum())
     bars = shown.select(low=pl.col("width") - 2.5, high=pl.col("width") + 2.5, count="units")
     chart = histogram(bars, "width H/N, to the nearest 5", "units")
-    figure = Figure("figure-7", "Widths of units", f"Bars of fewer than {FEWEST} units ({hidden} in all) are not drawn.",
-                    chart, counts)  # fmt: skip
+    figure = Figure(
+        "figure-7",
+        "Widths of units",
+        f"Bars of fewer than {FEWEST} units ({hidden} in all) are not drawn.",
+        chart,
+        counts,
+    )
     middle = _float(found["width"].median())
-    rows = [("units", 7059.0, float(found.height)), ("median width", 5.0, middle), ("units not drawn", 37.0, float(hidden))]
+    rows = [
+        ("units", 7059.0, float(found.height)),
+        ("median width", 5.0, middle),
+        ("units not drawn", 37.0, float(hidden)),
+    ]
     notes = ("A width of exactly 2.5, 7.5 … is rounded upward; the paper does not say.",)
     return Made((figure,), beside("figure-7", rows), notes)
 
@@ -249,15 +313,23 @@ def figure_8(data: Data) -> Made:
         linear=ranks.cast(pl.Float64), exponential=(2.0**ranks), name=pl.Series(names)
     )
     chart = marked_boxes(frame, "level", "magnitude / N's magnitude", ("linear", "exponential"), log=True)
-    caption = (f"Scores over the score of the same unit's known N document, which is left out itself; above counts "
-               f"scores above {WIDEST:g}.")  # fmt: skip
-    kept = with_labels(by_known(data.crowd.judgments, offset=data.offset, missing="skip", keep_known=True), data.crowd.levels)
+    caption = (
+        "Scores over the score of the same unit's known N document, which is left out itself; above counts scores "
+        f"above {WIDEST:g}."
+    )
+    kept = with_labels(
+        by_known(data.crowd.judgments, offset=data.offset, missing="skip", keep_known=True), data.crowd.levels
+    )
     other = kept.drop_nulls("label").group_by("label").agg(median=pl.col("normalised").median(), scores=pl.len())
     readings = frame.select("label", "median", scores="documents").join(
         other.sort("label"), on="label", suffix=" with N", how="left", maintain_order="left"
     )
-    grid = Grid("figure-8-readings", "Both readings", "Medians with the known N document left out of its level, and with "
-                "it (always 1).", readings)  # fmt: skip
+    grid = Grid(
+        "figure-8-readings",
+        "Both readings",
+        "Medians with the known N document left out of its level, and with it (always 1).",
+        readings,
+    )
     figure = Figure("figure-8", "What levels are worth", caption, chart, frame.drop("name"))
     notes = ("Whether the N document itself, always 1, counts in level N is not said in the paper.",)
     return Made((figure, grid), None, notes)
@@ -270,7 +342,7 @@ def figure_9(data: Data) -> Made:
     middle = levels.filter((pl.col("gain") > 0) & (pl.col("gain") < highest))
     merged = pl.concat([levels.filter(pl.col("gain") == highest), middle.with_columns(gain=pl.lit(1.0))])
     if middle.is_empty():
-        raise_no_middle()
+        raise DataError("the labels have no level between the lowest and the highest; give labels of three or more")
     parts = []
     for said, labels in (("", levels), (" merged", merged)):
         table = ratios_within_units(data.crowd.judgments, labels, offset=data.offset)
@@ -285,17 +357,19 @@ def figure_9(data: Data) -> Made:
     caption = f"Pairs of documents of one unit; beyond counts ratios above {FAR:g}."
     figure = Figure("figure-9", "Ratios of levels", caption, chart, frame)
     both = frame.filter(pl.col("name") == "H/(R, M)")
-    grid = Grid("figure-9-documents", "The other reading", "The same ratio between document medians of a topic instead of "
-                "within a unit.", over)  # fmt: skip
+    grid = Grid(
+        "figure-9-documents",
+        "The other reading",
+        "The same ratio between document medians of a topic instead of within a unit.",
+        over,
+    )
     rows = [
-        ("median H/(R, M), within units (Kanoulas and Aslam: 1.1)", 1.1, _float(both["median"][0]) if len(both) else None),
+        (
+            "median H/(R, M), within units (Kanoulas and Aslam: 1.1)",
+            1.1,
+            _float(both["median"][0]) if len(both) else None,
+        ),
         ("median H/(R, M), between document medians", 1.1, _float(over["median"][0]) if len(over) else None),
     ]
     notes = ("“Over all pairs of documents” may mean within a unit or between document medians; both stand here.",)
     return Made((figure, grid), beside("figure-9", rows), notes)
-
-
-def raise_no_middle() -> None:
-    from judgewell.errors import DataError
-
-    raise DataError("the labels have no level between the lowest and the highest; give labels of three levels or more")

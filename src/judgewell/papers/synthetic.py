@@ -65,7 +65,8 @@ def template_study(seed: int, judges: int = 10, topics: int = 3) -> pl.DataFrame
     population = Population()
     rng = np.random.default_rng(seed)
     crowd = crowd_of(make_people(judges * topics * len(TEMPLATES) * len(SCALES), seed, population), population)
-    parts, judge = [], 0
+    parts: list[pl.DataFrame] = []
+    judge = 0
     for topic in range(1, topics + 1):
         names = {key: [f"t{topic}-{key}{number}" for number in range(1, 6)] for key in KEYS}
         worth = {

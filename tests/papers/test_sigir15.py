@@ -1,0 +1,140 @@
+"""SIGIR 2015 re-done: from a made-up export in the format of the full crowd data, from public scores, from nothing."""
+
+import gzip
+
+import numpy as np
+import polars as pl
+import pytest
+
+from judgewell.papers import paper
+from judgewell.papers.data import Asked
+from judgewell.papers.items import make
+from judgewell.reports.parts import Figure
+
+HEADER = "topic_id,unit_id,document_id,gold,doc_pos,worker_id,relevance_scale,cumulative_time,comment,trec,sormunen"
+TOPICS, DOCUMENTS = ("401", "402", "403"), 20
+
+
+def export_lines(topics=TOPICS, documents=DOCUMENTS):
+    """Magnitudes of a made-up crowd whose every assessor doubles from level to level, times a number of their own."""
+    rng = np.random.default_rng(5)
+    yield HEADER
+    for topic in topics:
+        levels = {f"{topic}-{number:02}": number % 4 for number in range(documents)}
+        high, low = (next(doc for doc, level in levels.items() if level == wanted) for wanted in (3, 0))
+        others = [doc for doc in levels if doc not in (high, low)]
+        deck = np.array(others * 10).reshape(-1, 6)
+        for unit, shown in enumerate(deck):
+            own = float(rng.choice([1.0, 5.0, 20.0]))
+            for place, doc in enumerate(rng.permutation([high, low, *shown])):
+                gold = {high: "H", low: "N"}.get(doc, "null")
+                level = levels[doc]
+                score = own * 2.0**level
+                trec, sormunen = float(level > 1), float(level)
+                yield f"{topic},{unit},{doc},{gold},{place},w{unit % 7},{score},31.5,because,{trec},{sormunen}"
+
+
+def run_lines(name, sign, topics=TOPICS, documents=DOCUMENTS):
+    for topic in topics:
+        for number in range(documents):
+            yield f"{topic} Q0 {topic}-{number:02} 1 {sign * (number % 4) + 0.01 * number:.2f} {name}"
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export")
+    (folder / "magnitudes.csv.gz").write_bytes(gzip.compress("\n".join(export_lines()).encode() + b"\n"))
+    for name, sign in (("good", 1.0), ("middling", 0.02), ("bad", -1.0)):
+        (folder / f"{name}.run").write_text("\n".join(run_lines(name, sign)) + "\n")
+    runs = tuple(str(folder / f"{name}.run") for name in ("good", "middling", "bad"))
+    return Asked(judgments=str(folder / "magnitudes.csv.gz"), runs=runs, draws=20)
+
+
+@pytest.fixture(scope="module")
+def outcomes(asked):
+    one = paper("sigir15")
+    data = one.read(asked)
+    return {item.number: make(item, data) for item in one.items}
+
+
+def printed(outcome):
+    return {row[0]: row[1:] for row in outcome.made.printed.frame.iter_rows()}
+
+
+def test_the_full_export_and_runs_give_every_item(outcomes):
+    assert {number: one.reason for number, one in outcomes.items() if one.made is None} == {}
+    said = {text for one in outcomes.values() for text in one.made_from}
+    assert len(said) == 1
+    assert "magnitudes.csv.gz and the runs given" in said.pop()
+
+
+def test_values_are_magnitudes_not_scores_from_0_to_100(outcomes):
+    frame = outcomes["Figure 7"].made.shown[0].data
+    assert frame.rows() == [(10.0, 90)]  # H is 8 times N in every unit; 8 rounds to 10
+
+
+def test_table_1_counts_units_and_known_documents(outcomes):
+    frame = outcomes["Table 1"].made.shown[0].frame
+    assert frame.select("topic", "documents", "units", "needed", "judgments").row(0) == ("401", 20, 30, 30, 240)
+    assert frame["known H"].to_list() == ["401-03", "402-03", "403-03"]
+    assert printed(outcomes["Table 1"])["units"] == (7059.0, 90.0, 90.0 - 7059)
+
+
+def test_levels_that_double_are_worth_twice_the_one_below(outcomes):
+    figure = next(it for it in outcomes["Figure 8"].made.shown if isinstance(it, Figure))
+    assert figure.data["median"].to_list() == pytest.approx([1, 2, 4, 8])
+    assert figure.data["linear"].to_list() == [1, 2, 3, 4]
+    assert figure.data["exponential"].to_list() == [2, 4, 8, 16]
+
+
+def test_scores_in_the_experts_order_agree_with_them_in_full(outcomes):
+    found = printed(outcomes["Figure 3"])
+    assert found["ME–S, mean, ties half"][1] == 1
+    assert found["ME–T, pooled, ties strict"][1] == 1
+
+
+def test_table_2_multiplying_gains_leaves_ndcg_as_it_is(outcomes):
+    frame = outcomes["Table 2"].made.shown[0].frame
+    assert frame.filter(pl.col("gain") == "10·C")["nDCG@10"][0] == 1
+
+
+def test_without_runs_the_system_items_say_so(asked):
+    one = paper("sigir15")
+    data = one.read(Asked(judgments=asked.judgments))
+    for number in ("table 2", "table 3", "figure 4", "figure 5", "figure 6"):
+        (item,) = one.chosen([number])
+        outcome = make(item, data)
+        assert outcome.made is None
+        assert "give --runs" in outcome.reason
+
+
+def test_without_labels_level_items_say_so(tmp_path):
+    path = tmp_path / "plain.csv"
+    path.write_text("topic,doc,assessor,value\n" + "".join(f"a,d{n},w{n % 3},{n + 1}\n" for n in range(12)))
+    one = paper("sigir15")
+    data = one.read(Asked(judgments=str(path)))
+    outcome = make(one.chosen(["figure 1"])[0], data)
+    assert "there are no expert levels" in outcome.reason
+    assert make(one.chosen(["table 1"])[0], data).made is not None
+
+
+@pytest.mark.realdata
+def test_public_scores_give_the_papers_counts(data):
+    one = paper("sigir15")
+    found = one.read(Asked(data=str(data)))
+    table = printed(make(one.chosen(["table 1"])[0], found))
+    for what in ("documents (with their topic)", "units", "units that the rule asks for", "judgments"):
+        assert table[what][2] == 0
+    assert table["judged by NIST, share of documents"][2] == pytest.approx(0)
+    assert table["judged by Sormunen, share of documents"][2] == pytest.approx(0)
+    cases = printed(make(one.chosen(["figure 2"])[0], found))
+    assert cases["cases, adjacent levels"][1] == 72
+    assert cases["cases, all pairs of levels"][1] == 126
+
+
+@pytest.mark.realdata
+def test_public_scores_order_documents_as_the_paper_says(data):
+    one = paper("sigir15")
+    found = printed(make(one.chosen(["figure 3"])[0], one.read(Asked(data=str(data)))))
+    assert found["ME–S, mean, ties half"][1] == pytest.approx(0.77, abs=0.005)  # magnitudes there, 0-100 here
+    assert found["T–S, pooled, ties half"][1] == pytest.approx(0.65, abs=0.011)  # the same labels; no rule gives 0.65
