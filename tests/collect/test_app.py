@@ -252,12 +252,10 @@ def test_a_fault_of_ours_is_told_in_words_and_stores_nothing(served, monkeypatch
     assert send(client, first, value="5").status_code == 200
 
 
-def test_the_owner_sees_the_progress(served):
-    server = served()
-    client = server.visitor()
-    response = client.get(people.owner_path(server.study.served))
-    assert response.status_code == 200
-    assert response.text.splitlines()[0].split()[:3] == ["topic", "units", "complete"]
+def test_an_assessor_is_no_owner(served):
+    client, _ = served().invited()
+    response = client.get("/owner")
+    assert (response.status_code, response.headers["location"]) == (303, "/owner/sign-in?next=%2Fowner")
 
 
 def test_each_database_has_its_own_secret(tmp_path):

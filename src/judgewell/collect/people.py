@@ -16,7 +16,7 @@ from judgewell.collect.platforms.links import Arrival, BadLink, read_link
 from judgewell.collect.schema import arrivals, assessors, events, identities, study
 from judgewell.collect.served import Served
 from judgewell.collect.store import Job, Store
-from judgewell.collect.tokens import numbered, opened, signed
+from judgewell.collect.tokens import numbered, signed
 
 _ALPHABET = "bcdfghjkmnpqrstvwxyz23456789"  # nothing that can be misread or spell a word
 
@@ -123,15 +123,6 @@ def invite_path(served: Served, assessor: int) -> str:
 def by_invite(served: Served, token: str) -> int | None:
     """The assessor whose link this is."""
     return numbered(served.secret, "invite", token)
-
-
-def owner_path(served: Served) -> str:
-    """The path of the owner's page."""
-    return f"/owner/{signed(served.secret, 'owner', 'owner')}"
-
-
-def is_owner(served: Served, token: str) -> bool:
-    return opened(served.secret, "owner", token) == "owner"
 
 
 def held_keys(connection: sa.Connection) -> Mapping[str, Any] | None:
