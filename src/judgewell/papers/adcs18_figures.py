@@ -216,7 +216,7 @@ def figure_7(data: Data) -> Made:
         if name in one.gains:
             table = partition_stability(one.pairs, method.gains, orders=10, seed=data.seed)
             parts.append(table.with_columns(question=pl.lit(name)))
-    found = pl.concat(parts, how="diagonal")
+    found = pl.concat(parts, how="diagonal").select("question", pl.exclude("question"))
     count = next(name for name in found.columns if name in ("count", "partitions", "k"))
     known = found.drop_nulls("tau_mean")
     frame = (

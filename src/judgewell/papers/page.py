@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from judgewell.formats.provenance import write_record
 from judgewell.papers.items import Outcome, Paper
 from judgewell.reports.files import write_files
-from judgewell.reports.numbers import counted
-from judgewell.reports.page import TEMPLATES, libraries, sheet, specification, tight
+from judgewell.reports.numbers import counted, plain
+from judgewell.reports.page import TEMPLATES, Cell, Sheet, libraries, sheet, specification, tight
 from judgewell.reports.parts import Figure, Grid, Part, Report
 from judgewell.reports.themes import theme
 
@@ -63,6 +65,7 @@ def render(paper: Paper, outcomes: Sequence[Outcome], record: Mapping[str, Any])
         subtitle=_subtitle(outcomes),
         record=record,
         sheet=sheet,
+        printed_sheet=printed_sheet,
         is_figure=lambda item: isinstance(item, Figure),
         style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
@@ -71,6 +74,15 @@ def render(paper: Paper, outcomes: Sequence[Outcome], record: Mapping[str, Any])
         libraries=Markup(libraries()) if figures else "",
     )
     return shown.rstrip() + "\n"
+
+
+def printed_sheet(frame: pl.DataFrame) -> Sheet:
+    """The printed numbers beside ours, each with decimals of its own: shares and thousands stand in one column."""
+    rows = [
+        [Cell(what), *(Cell(plain(value), "" if value is None else f"{value:.6g}") for value in numbers)]
+        for what, *numbers in frame.iter_rows()
+    ]
+    return Sheet(list(frame.columns), ["prose", "number", "number", "number"], rows, frame.height)
 
 
 def _subtitle(outcomes: Sequence[Outcome]) -> str:

@@ -286,9 +286,7 @@ def table_7(data: Data) -> Made:
     grid = Grid(
         "table-7", "PRM and other gains", "τ between systems' nDCG@20 under PRM gains and others.", pl.DataFrame(parts)
     )
-    notes = (
-        "Without ties a τ of 15 runs is an odd number of 105ths; 0.99 and 0.93 are none, so runs of the paper must tie.",
-    )
+    notes = ("Without ties a τ of 15 runs is an odd number of 105ths; 0.99 and 0.93 are none, so some runs must tie.",)
     return Made((grid,), beside("table-7", rows), notes)
 
 
