@@ -35,4 +35,6 @@ def test_ids_that_share_a_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -
 @given(st.lists(st.sampled_from([0, 1, 7, 2**40, 2**61]), min_size=1, max_size=40))
 def test_the_order_of_keys_is_stable(keys: list[int]) -> None:
     array = np.array(keys)
-    assert graph._stable_order(array).tolist() == np.argsort(array, kind="stable").tolist()
+    ordered, rows = graph._in_order(array)
+    assert rows.tolist() == np.argsort(array, kind="stable").tolist()
+    assert ordered.tolist() == sorted(keys)

@@ -166,7 +166,29 @@ def test_a_large_component_is_iterated_to_the_same_answer(monkeypatch: pytest.Mo
     monkeypatch.setattr(laplacian, "DENSE", 10)
     iterated_fit, _ = random_fit(6, size=60, share=0.2)
     assert iterated_fit.y == pytest.approx(exact.y, abs=1e-8)
-    assert np.isnan(iterated_fit.standard_errors).all()
+    assert np.isnan(iterated_fit.consistency["lambda2"]).all()
+
+
+def test_the_standard_errors_of_a_large_component_are_an_estimate_of_the_exact_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    exact, _ = random_fit(6, size=60, share=0.2)
+    monkeypatch.setattr(laplacian, "EXACT", 10)
+    monkeypatch.setattr(laplacian, "DENSE", 10)
+    estimated, _ = random_fit(6, size=60, share=0.2)
+    ratio = estimated.standard_errors / exact.standard_errors
+    assert ratio == pytest.approx(np.ones(60), abs=0.2)
+    assert np.sqrt(np.mean((ratio - 1) ** 2)) == pytest.approx(0.05, abs=0.02)  # 1 / sqrt(2 * 200)
+
+
+def test_several_right_sides_are_solved_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laplacian, "EXACT", 10)
+    fit, _ = random_fit(7, size=80, share=0.1)
+    rhs = fit.system.matrix.noise(np.random.default_rng(1), 5)
+    rhs[:, 2] = 0  # one that is settled from the start
+    together = fit.system.solve(rhs)
+    assert together == pytest.approx(np.stack([fit.system.solve(column) for column in rhs.T], axis=1), abs=1e-9)
+    assert fit.system.matrix @ together == pytest.approx(rhs, abs=1e-7)
 
 
 def test_a_system_that_does_not_settle_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

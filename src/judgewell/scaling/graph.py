@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,13 +39,14 @@ class Cells:
         return summed(self.left, flows, self.size) - summed(self.right, flows, self.size)
 
 
-def cells_of(pairs: pl.DataFrame, value: pl.Expr, mirrored: pl.Expr, combine: Literal["sum", "mean"]) -> Cells:
-    """The cells of a pairs frame; `value` is what a row says for left over right, `mirrored` for right over left."""
-    rows = pairs.select("topic", "left", "right", value=value, mirrored=mirrored)
-    documents, left, right = _numbered(rows)
+def cells_of(
+    pairs: pl.DataFrame, value: Array, mirrored: Callable[[Array], Array], combine: Literal["sum", "mean"]
+) -> Cells:
+    """The cells of a pairs frame; `value` is what each row says for left over right, and `mirrored` makes of it what
+    the row says for right over left. Cells are sorted by left and then right."""
+    documents, left, right = _numbered(pairs)
     cell = np.minimum(left, right) * len(documents) + np.maximum(left, right)
-    said = np.where(left < right, rows["value"].to_numpy(), rows["mirrored"].to_numpy())
-    cells, count, total = _summed_by(cell, said)
+    cells, count, total = _summed_by(cell, np.where(left < right, value, mirrored(value)))
     value_of = total if combine == "sum" else total / count
     return Cells(documents, cells // len(documents), cells % len(documents), count, value_of)
 
@@ -77,19 +79,21 @@ def _summed_by(keys: Index, values: Array) -> tuple[Index, Array, Array]:
 
     Sorting and adding in the rows' order gives the same last digit every time; a parallel group-by would not.
     """
-    order = _stable_order(keys)
-    ordered = keys[order]
+    ordered, order = _in_order(keys)
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     count = np.diff(np.append(starts, len(keys))).astype(np.float64)
     return ordered[starts], count, np.add.reduceat(values[order], starts)
 
 
-def _stable_order(keys: Index) -> Index:
-    """The stable order of the keys; with the row's number in its last bits a plain sort of numbers finds it faster."""
+def _in_order(keys: Index) -> tuple[Index, Index]:
+    """The keys sorted, and the rows they come from, equal keys in the rows' order; with the row's number in its last
+    bits a plain sort of numbers finds both faster."""
     bits = len(keys).bit_length()
     if int(keys.max(initial=0)).bit_length() + bits > 62:
-        return np.argsort(keys, kind="stable")
-    return np.sort(keys << bits | np.arange(len(keys))) & ((1 << bits) - 1)
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+    both = np.sort(keys << bits | np.arange(len(keys)))
+    return both >> bits, both & ((1 << bits) - 1)
 
 
 def component_numbers(documents: pl.DataFrame, labels: Index) -> Index:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from judgewell.scaling.laplacian import Index
 
 Hashes = NDArray[np.uint64]
+BLOCK = 1 << 17
 
 
 def numbered(ids: pl.Series) -> tuple[pl.Series, Index]:
@@ -23,11 +24,17 @@ def numbered(ids: pl.Series) -> tuple[pl.Series, Index]:
     for seed in count():
         hashes = ids.hash(seed).to_numpy()
         distinct = _distinct(hashes)
-        at = _places(hashes, distinct)
+        at = np.empty(len(hashes), dtype=np.int64)
         rows = np.empty(len(distinct), dtype=np.int64)
-        rows[at] = np.arange(len(at))
+        first = _first_places(distinct)
+        for start in range(0, len(hashes), BLOCK):  # blocks small enough to stay in a cache
+            part = at[start : start + BLOCK] = _places(hashes[start : start + BLOCK], distinct, first)
+            rows[part] = np.arange(start, start + len(part))
         found = ids.gather(rows)
-        if found.gather(at).eq_missing(ids).all():
+        if all(
+            found.gather(at[start : start + BLOCK]).eq_missing(ids[start : start + BLOCK]).all()
+            for start in range(0, len(at), BLOCK)
+        ):
             break
     order = found.arg_sort(nulls_last=False).to_numpy()
     number = np.empty(len(order), dtype=np.int64)
@@ -42,12 +49,15 @@ def numbered_together(columns: Sequence[pl.Series]) -> tuple[pl.Series, list[Ind
     return distinct, list(np.split(numbers, ends[:-1]))
 
 
-def _places(hashes: Hashes, distinct: Hashes) -> Index:
-    """Where each hash stands among the sorted distinct ones: the first bits say nearly where."""
-    bits = np.uint64(min(22, max(1, len(distinct).bit_length() + 1)))
-    shift = np.uint64(64) - bits
-    first = np.searchsorted(distinct, np.arange(1 << int(bits), dtype=np.uint64) << shift)
-    at = first[hashes >> shift]
+def _first_places(distinct: Hashes) -> Index:
+    """For each beginning of a hash, where the first hash that is not below it stands among the sorted distinct ones."""
+    bits = min(22, max(1, len(distinct).bit_length() + 1))
+    return np.searchsorted(distinct, np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits))
+
+
+def _places(hashes: Hashes, distinct: Hashes, first: Index) -> Index:
+    """Where each hash stands among the sorted distinct ones: its first bits say nearly where."""
+    at = first[hashes >> np.uint64(65 - len(first).bit_length())]
     wrong = np.flatnonzero(distinct[np.minimum(at, len(distinct) - 1)] != hashes)
     while len(wrong):
         at[wrong] += 1

@@ -100,8 +100,10 @@ class Strengths:
     @cached_property
     def system(self) -> System:
         """The curvature of the log likelihood at theta: its inverse is the covariance of theta."""
-        matrix = laplacian(self.cells.size, self.cells.left, self.cells.right, self.information)
-        return System(matrix, self.labels, ridge=2 * self.prior)
+        cells = self.cells
+        return System(
+            laplacian(cells.size, cells.left, cells.right, self.information, ridge=2 * self.prior), self.labels
+        )
 
     @cached_property
     def information(self) -> Array:
@@ -111,17 +113,12 @@ class Strengths:
 
     @cached_property
     def standard_errors(self) -> Array:
-        """Of theta, from the curvature; NaN in components too large for it."""
+        """Of theta, from the curvature; estimated in components of more than DENSE documents."""
         return np.asarray(np.sqrt(np.maximum(self.system.spread()[0], 0.0)))
 
     def drawn(self, generator: np.random.Generator, size: int) -> Array:
         """`size` draws of theta from the normal approximation to its sampling distribution."""
-        scale, held = np.sqrt(self.information), np.sqrt(2 * self.prior)
-        pushes = []
-        for _ in range(size):
-            push = self.cells.net(scale * generator.standard_normal(len(scale)))
-            pushes.append(push + held * generator.standard_normal(len(push)) if held else push)
-        return np.asarray(self.theta[:, None] + self.system.solve(np.stack(pushes, axis=1)))
+        return np.asarray(self.theta[:, None] + self.system.drawn(generator, size))
 
 
 def bradley_terry(
@@ -134,19 +131,18 @@ def bradley_terry(
     """
     if prior < 0:
         raise InputError(f"the prior {prior:g} is below 0", cure="give 0 (maximum likelihood) or a small number")
-    wins = pl.col("left_wins")
-    cells = cells_of(compared(pairs, ties), wins, 1 - wins, "sum")
+    frame = compared(pairs, ties)
+    cells = cells_of(frame, frame["left_wins"].to_numpy(), lambda wins: 1 - wins, "sum")
     return fit_strengths(cells, prior=prior, components=components)
 
 
 def fit_strengths(cells: Cells, *, prior: float = 0.0, components: Components = "error") -> Strengths:
     """Newton's method on cells whose value is the left document's wins."""
-    hessian = _Hessian(cells, 2 * prior)
-    labels = components_of(hessian.matrix)
+    labels = components_of(laplacian(cells.size, cells.left, cells.right, cells.count))
     refuse_unconnected(cells.documents, labels, components)
     if prior == 0:
         _refuse_infinite(cells, labels)
-    theta = _newton(cells, hessian, labels, prior)
+    theta = _newton(cells, labels, prior)
     if prior == 0:
         theta = _centred(theta, labels)
     return Strengths(cells, labels, theta, prior)
@@ -183,7 +179,7 @@ def _refuse_infinite(cells: Cells, labels: Index) -> None:
     )
 
 
-def _newton(cells: Cells, hessian: _Hessian, labels: Index, prior: float) -> Array:
+def _newton(cells: Cells, labels: Index, prior: float) -> Array:
     """Newton's method with the steps found by conjugate gradients and halved until the likelihood rises."""
     theta = _first_guess(cells, labels)
     value, chance = _objective(cells, theta, prior)
@@ -195,7 +191,8 @@ def _newton(cells: Cells, hessian: _Hessian, labels: Index, prior: float) -> Arr
         norm = float(np.linalg.norm(slope))
         first = first or norm or 1.0
         exact = max(1e-8, min(0.05, norm / first))
-        step = hessian.solve(cells.count * chance * (1 - chance), slope, exact)
+        curvature = laplacian(cells.size, cells.left, cells.right, cells.count * chance * (1 - chance), 2 * prior)
+        step, _ = curvature.solved(slope, exact, 20 * cells.size + 100)
         largest = float(np.max(np.abs(step), initial=0.0))
         if largest * max(largest, exact) < TOLERANCE:  # what a further step would still change
             return theta + step
@@ -232,39 +229,3 @@ def _objective(cells: Cells, theta: Array, prior: float) -> tuple[float, Array]:
     # sums, not dot products: a threaded dot of long vectors waits for every core of a busy machine
     loss = (cells.count * (np.log1p(decay) + np.maximum(gap, 0)) - cells.value * gap).sum()
     return float(loss + prior * (theta @ theta)), chance
-
-
-class _Hessian:
-    """The curvature D - W - W', W the cells' weights as they are sorted: row by row, left before right."""
-
-    def __init__(self, cells: Cells, ridge: float) -> None:
-        self.cells, self.ridge = cells, ridge
-        self.starts = np.concatenate([[0], np.cumsum(np.bincount(cells.left, minlength=cells.size))])
-        self.matrix = self._weighted(cells.count)
-
-    def _weighted(self, weight: Array) -> Any:
-        from scipy import sparse
-
-        return sparse.csr_array((weight, self.cells.right, self.starts), shape=(self.cells.size, self.cells.size))
-
-    def solve(self, weight: Array, slope: Array, tolerance: float) -> Array:
-        """The Newton step by conjugate gradients, preconditioned by the diagonal."""
-        cells = self.cells
-        upper = self._weighted(weight)
-        lower = upper.T
-        diagonal = summed(cells.left, weight, cells.size) + summed(cells.right, weight, cells.size) + self.ridge
-        inverse = 1 / np.maximum(diagonal, 1e-300)
-        x, residual = np.zeros(cells.size), slope.copy()
-        z = inverse * residual
-        direction, rho = z, float(residual @ z)
-        limit = tolerance * float(np.linalg.norm(slope))
-        for _ in range(20 * cells.size + 100):
-            if float(np.linalg.norm(residual)) <= limit or rho == 0:
-                break
-            bent = diagonal * direction - upper @ direction - lower @ direction
-            length = rho / float(direction @ bent)
-            x, residual = x + length * direction, residual - length * bent
-            z = inverse * residual
-            rho, before = float(residual @ z), rho
-            direction = z + (rho / before) * direction
-        return x

@@ -81,15 +81,14 @@ class Fit:
 
     @cached_property
     def standard_errors(self) -> Array:
-        """sigma * sqrt(diag L+) per document; NaN in a component too large for it or without a spare comparison."""
+        """sigma * sqrt(diag L+) per document, estimated in components of more than DENSE documents; NaN without a spare
+        comparison."""
         return np.asarray(self.sigma * np.sqrt(np.maximum(self._spread[0], 0.0)))
 
     def drawn(self, generator: np.random.Generator, size: int) -> Array:
         """`size` draws of y from its sampling distribution N(y, sigma^2 L+): the system solved for noisy cells."""
         sigma = np.nan_to_num(self.sigma)
-        scale = np.sqrt(self.weight)
-        pushes = [self.cells.net(scale * generator.standard_normal(len(scale))) for _ in range(size)]
-        return np.asarray(self.y[:, None] + sigma[:, None] * self.system.solve(np.stack(pushes, axis=1)))
+        return np.asarray(self.y[:, None] + sigma[:, None] * self.system.drawn(generator, size))
 
 
 def fit(cells: Cells, weight: Array, components: Components = "error") -> Fit:
@@ -106,24 +105,31 @@ def ratio_cells(pairs: Any, epsilon: float = 1.0) -> Cells:
     frame = pairs_of(pairs)
     if epsilon < 0:
         raise InputError(f"epsilon {epsilon:g} is below 0", cure="give 0 or more; 1 is the paper's")
-    answered = frame.filter(pl.col("left_score").is_not_null() & pl.col("right_score").is_not_null())
-    if answered.is_empty():
-        raise DataError("no pair has both left_score and right_score; ratios need the two numbers")
-    if len(answered) < len(frame):
-        warnings.warn(
-            f"{len(frame) - len(answered)} of {len(frame)} pairs lack a number and are left out "
-            f"({place(frame.filter(pl.col('left_score').is_null() | pl.col('right_score').is_null()))})",
-            JudgewellWarning,
-            stacklevel=2,
-        )
+    answered = _answered(frame)
     zero = answered.filter(pl.min_horizontal("left_score", "right_score") + epsilon <= 0)
     if len(zero):
         raise InputError(
             f"a number of 0 has no ratio ({place(zero)}), in {len(zero)} pairs",
             cure="add a constant to both numbers (epsilon=1)",
         )
-    log = ((pl.col("left_score") + epsilon) / (pl.col("right_score") + epsilon)).log()
-    return cells_of(answered, log, -log, "mean")
+    left, right = ((answered[name].to_numpy() + epsilon) for name in ("left_score", "right_score"))
+    return cells_of(answered, np.log(left) - np.log(right), np.negative, "mean")
+
+
+def _answered(frame: pl.DataFrame) -> pl.DataFrame:
+    """The pairs with both numbers; the others are told."""
+    lacks = frame.select(pl.col("left_score").is_null() | pl.col("right_score").is_null()).to_series()
+    if not lacks.any():
+        return frame
+    if lacks.all():
+        raise DataError("no pair has both left_score and right_score; ratios need the two numbers")
+    without = frame.filter(lacks)
+    warnings.warn(
+        f"{len(without)} of {len(frame)} pairs lack a number and are left out ({place(without)})",
+        JudgewellWarning,
+        stacklevel=3,
+    )
+    return frame.filter(~lacks)
 
 
 def log_ratio_fit(pairs: Any, *, epsilon: float = 1.0, weighted: bool = False, components: Components = "error") -> Fit:

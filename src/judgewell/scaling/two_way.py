@@ -17,7 +17,7 @@ import polars as pl
 
 from judgewell.scaling.graph import Components, component_numbers, refuse_unconnected
 from judgewell.scaling.inputs import GROUP, Repeated
-from judgewell.scaling.laplacian import Array, Index, System, components_of, summed
+from judgewell.scaling.laplacian import Array, Index, System, components_of, laplacian, summed
 from judgewell.scaling.magnitude import log_scores
 
 
@@ -56,7 +56,9 @@ class TwoWay:
 
     @cached_property
     def standard_errors(self) -> Array:
-        """Of d within its component: sigma * sqrt(diag of the pseudo-inverse); NaN where not computed."""
+        """Of d against the mean document of its component: sigma * sqrt(diag of the pseudo-inverse), estimated in
+        components of more than DENSE documents. What the level itself, the mean log score, is not sure of is not in
+        them. NaN where no judgment is to spare."""
         return np.asarray(self.sigma * np.sqrt(np.maximum(self.system.spread()[0], 0.0)))
 
     @cached_property
@@ -65,8 +67,7 @@ class TwoWay:
 
     def drawn(self, generator: np.random.Generator, size: int) -> Array:
         """`size` draws of d from its sampling distribution: the system solved for noisy scores."""
-        pushes = [self._push(generator.standard_normal(len(self.log))) for _ in range(size)]
-        return self.d[:, None] + np.nan_to_num(self.sigma)[:, None] * self.system.solve(np.stack(pushes, axis=1))
+        return np.asarray(self.d[:, None] + np.nan_to_num(self.sigma)[:, None] * self.system.drawn(generator, size))
 
     def _unit_means(self, values: Array) -> Array:
         return np.bincount(self.unit, values) / np.bincount(self.unit)
@@ -95,7 +96,9 @@ def two_way(
     size = 1 / np.sqrt(units["size"].to_numpy().astype(np.float64))
     shape = (len(units), len(documents))
     counts = sparse.coo_array((size[unit], (unit, doc)), shape=shape).tocsr()
-    matrix = (sparse.diags_array(np.bincount(doc).astype(np.float64)) - counts.T @ counts).tocsr()
+    shared = sparse.triu(counts.T @ counts, k=1).tocoo()  # how much two documents meet in units
+    (left, right), order = shared.coords, np.lexsort(shared.coords[::-1])
+    matrix = laplacian(len(documents), left[order], right[order], shared.data[order])
     labels = components_of(matrix)
     refuse_unconnected(documents, labels, components)
     system = System(matrix, labels)

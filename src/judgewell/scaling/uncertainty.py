@@ -17,7 +17,7 @@ import polars as pl
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.resampling import check_level, percentile_interval
 from judgewell.scaling.inputs import GROUP, listed
-from judgewell.scaling.laplacian import DENSE, Array, Index
+from judgewell.scaling.laplacian import Array, Index
 
 Over = Literal["unit", "assessor"]
 
@@ -125,9 +125,8 @@ def with_log_interval(gains: pl.DataFrame, centre: Array, errors: Array, level: 
     without = gains.filter(pl.Series(np.isnan(errors))).sort("topic", "doc")
     if len(without):
         warnings.warn(
-            f"{len(without)} of {len(gains)} documents have no standard error, so low and high are missing: their "
-            f"component holds more than {DENSE} documents or no comparison to spare ({listed(without)}); "
-            "resample for an interval (kind=bootstrap)",
+            f"{len(without)} of {len(gains)} documents have no standard error, so low and high are missing: none of "
+            f"their judgments is to spare ({listed(without)}); collect more, or resample (kind=bootstrap)",
             JudgewellWarning,
             stacklevel=2,
         )
