@@ -28,7 +28,9 @@ def test_links_are_made_once_and_shown_again(tmp_path):
     path = write_study(tmp_path / "study")
     database = str(tmp_path / "study/small.sqlite")
     with running(path, database) as server:
-        assert server.process.stdout.readline().startswith("The owner's link, to be kept: http://127.0.0.1:")
+        assert server.process.stdout.readline().startswith(
+            "The owner's link, which works once and for three days, to set a password: http://127.0.0.1:"
+        )
         said = run(invite, path, "Ada", "--count", 1, "--address", f"http://127.0.0.1:{server.port}")
         links = dict(line.split("\t") for line in said.splitlines())
         assert list(links) == ["Ada", "assessor 2"]
