@@ -248,6 +248,8 @@ def test_another_site_cannot_sign_in_act_or_sign_out(door):
 def test_actions_need_an_owner_and_are_written_with_who_and_where(door):
     served = door()
     reviewer, owner = served.owner("Rex", "reviewer"), served.owner()
+    assert reviewer.get("/owner").headers["location"] == "/owner/review"
+    assert reviewer.get("/owner/log").status_code == 403
     assert reviewer.post("/owner/act", data={"action": "pause", "guard": guard_of(reviewer)}).status_code == 403
     assert served.visitor().post("/owner/act", data={"action": "pause"}).status_code == 303
     answer = owner.post("/owner/act", data={"action": "pause", "guard": guard_of(owner), "next": "//evil.example"})

@@ -104,6 +104,8 @@ async def require(server: Server, request: Request, role: Role = "owner") -> Acc
         raise Refusal(303, "link", {"location": SIGN_IN + then})
     server.limit(f"key {account.key}")
     if ROLES.index(account.role) < ROLES.index(role):
+        if request.url.path == HOME:  # where everybody arrives who signed in
+            raise Refusal(303, "link", {"location": f"{HOME}/review"})
         raise Refusal(403, "link")
     return account
 
