@@ -9,7 +9,6 @@ from judgewell.agreement.levels import (
     adjacent_level_tests,
     exception_counts,
     level_distributions,
-    order_agreement,
     order_agreement_summary,
 )
 from judgewell.agreement.scale_use import FAR, document_ratios, ratios_within_units, width_distribution
@@ -24,6 +23,7 @@ from judgewell.formats.runs import Run
 from judgewell.papers.charts import box_numbers, box_panels, marked_boxes
 from judgewell.papers.items import Made, beside
 from judgewell.papers.sigir15_data import MEASURES, Data, scores_under
+from judgewell.papers.sigir15_order import agreement_within_levels, overall
 from judgewell.reports.charts import boxes, histogram, scatter
 from judgewell.reports.parts import Figure, Grid
 from judgewell.scaling.grades import with_labels
@@ -127,49 +127,45 @@ def figure_2(data: Data) -> Made:
 
 
 def figure_3(data: Data) -> Made:
-    """Figure 3: the share of document pairs of two levels that the scores put in the levels' order (§4.2)."""
+    """Figure 3: the share of document pairs of two Sormunen levels that two sets of judgments order alike (§4.2)."""
     graded, binary = data.crowd.levels, data.crowd.grades
-    sources = {
+    compared = {"ME–S": (data.gains, graded, 0.77), "ME–T": (data.gains, binary, 0.64), "S–T": (graded, binary, 0.65)}
+    pair = pl.concat_str(*(_letter(column, graded) for column in ("lower", "upper")))
+    parts, rows = [], []
+    for name, (one, other, printed) in compared.items():
+        table = agreement_within_levels(one, other, graded)
+        parts.append(table.with_columns(panel=pl.lit(name), name=pair))
+        rows += [(f"{name}, {way}, ties half", printed, value) for way, value in overall(table).items()]
+    frame = box_numbers(pl.concat(parts), "half", ["panel", "name"])
+    chart = box_panels(frame, "levels", "share of document pairs ordered alike")
+    caption = (
+        "Over topics: document pairs of two of Sormunen's levels that both order alike, a tie in either as one half."
+    )
+    figure = Figure("figure-3", "Document pairs ordered alike", caption, chart, frame)
+    readings = {
         "ME–S": (data.gains, graded),
+        "T–S": (binary, graded),
         "ME–T": (data.gains, binary),
         "S–T": (graded, binary),
-        "T–S": (binary, graded),
     }
-    parts, rows, tables = [], [], []
-    printed = {"ME–S": 0.77, "ME–T": 0.64, "S–T": 0.65, "T–S": 0.65}
-    for name, (scores, labels) in sources.items():
-        pair = pl.concat_str(*(_letter(column, labels) for column in ("lower", "upper")))
-        own = order_agreement(scores, labels).with_columns(name=pl.format("{} {}", pl.lit(name), pair))
-        parts.append(box_numbers(own.drop_nulls("half"), "half", ["name"]))
-        summary = order_agreement_summary(scores, labels)
-        tables.append(summary.with_columns(compared=pl.lit(name)))
-        for way in ("mean", "pooled"):
-            one = summary.filter(pl.col("figure") == way)
-            rows += [
-                (f"{name}, {way}, ties {rule}", printed[name] if rule == "half" else None, one[rule][0])
-                for rule in ("half", "lenient", "strict")
-            ]
-    frame = pl.concat(parts)
-    chart = boxes(frame, "scores and pair of levels", "share of document pairs in order")
-    caption = "Over topics: pairs of a lower and a higher document whose scores go the same way, ties as one half."
-    figure = Figure("figure-3", "Document pairs in order", caption, chart, frame)
-    columns = ("compared", "figure", "half", "lenient", "strict", "pairs", "tied", "topics", "left_out")
+    tables = [
+        order_agreement_summary(scores, labels).with_columns(compared=pl.lit(name))
+        for name, (scores, labels) in readings.items()
+    ]
     grid = Grid(
-        "figure-3-agreement",
-        "Order agreement",
-        "ME: median magnitudes, S: Sormunen, T: TREC; the second gives the levels whose pairs are counted.",
+        "figure-3-readings",
+        "Other readings",
+        "Pairs of levels of the second that the first puts in order (ME: median magnitudes, S: Sormunen, T: TREC), "
+        "with ties as one half, as agreement (lenient) and as disagreement (strict).",
         pl.concat(tables),
-        columns,
+        ("compared", "figure", "half", "lenient", "strict", "pairs", "tied", "topics", "left_out"),
     )
     notes = (
-        "The paper calls it agreement when the lower document's score is lower or equal; with two-valued scores "
-        "ties are frequent and that rule (lenient) is generous. Ties as one half is shown first, strict and lenient "
-        "beside it.",
+        "The paper's text calls it agreement when the lower document's score is lower or equal. TREC's two values tie "
+        "so often that its 64 % and 65 % cannot come from that rule: over pairs of Sormunen's levels with ties as one "
+        "half they do. The other readings are in the table.",
         "The paper says a pair disagrees when the second is higher; it must be the first.",
-        "S–T counts pairs of TREC's levels by Sormunen's order, T–S pairs of Sormunen's levels by TREC's; the paper "
-        "prints one number for both.",
-        "The overall figure is given as the mean over pairs of levels and pooled over document pairs; the paper "
-        "does not say which it prints.",
+        "The overall figure is the mean over pairs of levels, or pooled over document pairs; the paper does not say.",
     )
     return Made((figure, grid), beside("figure-3", rows), notes)
 
