@@ -35,8 +35,8 @@ def reproduce(context: click.Context, /, **given: Any) -> None:
 
     sigir15 is The Benefits of Magnitude Estimation, evia14 Magnitudes of Relevance with its poster, prm15 Predicting
     relevance based on assessor disagreement, adcs18 Pairwise Crowd Judgments. What the paper prints stands beside what
-    comes out; what the data do not allow is named with its reason. Without data of yours an item is made from public data
-    in --data where they allow it, and from a synthetic study otherwise; every item says which.
+    comes out; what the data do not allow is named with its reason. Without data of yours an item is made from public
+    data in --data where they allow it, and from a synthetic study otherwise; every item says which.
 
     \b
     Examples:
@@ -72,7 +72,9 @@ def _asked(given: dict[str, Any]) -> Asked:
     if Path(given["output"]).is_file():
         raise InputError(f"{given['output']} is a file", cure="name a folder with -o")
     if given["data"] and not Path(given["data"]).is_dir():
-        raise InputError(f"there is no folder {given['data']}", cure="name the folder that holds trec8-s100 and the others")
+        raise InputError(
+            f"there is no folder {given['data']}", cure="name the folder that holds trec8-s100 and the others"
+        )
     labels = dict(_label(word) for word in given["labels"])
     plain = {name: given[name] for name in ("judgments", "pairs", "likes", "lengths", "data", "seed", "draws")}
     return Asked(labels=labels, runs=tuple(given["runs"]), **plain)
