@@ -309,7 +309,8 @@ def test_pages_do_not_tell_known_documents_apart(begin):
 
 
 def test_hostile_documents_are_shown_as_text_or_cleaned(begin, tmp_path, store):
-    from judgewell.collect.served import as_html, clean_document
+    from judgewell.collect.cleaning import clean_document
+    from judgewell.collect.served import as_html
 
     dirty = '<p onclick="x()">Hi <a href="javascript:x()">there</a><img src=//e.x/p.png></p><script>x()</script>'
     assert clean_document(dirty) == "<p>Hi there</p>"

@@ -12,11 +12,11 @@ from contextlib import asynccontextmanager
 
 import sqlalchemy as sa
 from fastapi import APIRouter, FastAPI, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from judgewell._version import __version__
 from judgewell.collect import arriving, judging
-from judgewell.collect.limits import Limited, Rate
+from judgewell.collect.limits import Crowded, Limited, Rate
 from judgewell.collect.served import load_served
 from judgewell.collect.server import Server, done
 from judgewell.collect.show import trouble
@@ -28,6 +28,7 @@ Router = Callable[[Server], APIRouter]
 ASSESSORS: tuple[Router, ...] = (arriving.router, judging.router)
 REQUESTS_PER_SECOND = 20.0  # of one assessor, or of one address without a session
 BURST = 5  # so many seconds' worth at once
+MANY = 25  # people of whom one address may have the requests: a school, an office
 RETRY_AFTER = 2
 
 
@@ -48,6 +49,7 @@ def make_app(
 
     app = FastAPI(title=served.title, version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.add_middleware(Limited)
+    app.add_middleware(Crowded, rate=Rate(requests_per_second * MANY, requests_per_second * MANY * BURST))
     app.add_middleware(Headers)
     app.mount("/static", Versioned(packages=[("judgewell.collect", "static")]), "static")
     _refuse(app, server)
@@ -92,12 +94,8 @@ def _refuse(app: FastAPI, server: Server) -> None:
 
 
 def refusal_page(server: Server, request: Request, key: str, status: int, headers: Mapping[str, str]) -> Response:
-    """A refusal in the study's own words: a page, or under /api/ the same as JSON."""
-    response: Response
-    if request.url.path.startswith("/api/"):
-        response = JSONResponse({"detail": server.served.say(f"trouble.{key}").strip()}, status)
-    else:
-        response = server.html.response(trouble(server.served, key), request, status)
+    """A refusal in the study's own words."""
+    response = server.html.response(trouble(server.served, key), request, status)
     response.headers.update(headers)
     return response
 

@@ -32,6 +32,7 @@ from judgewell.tables import JUDGMENTS, PAIRS, Table, check
 
 # What a spreadsheet takes for the beginning of a formula, in its wide forms too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+DOES = r"[(|!\uff08\uff5c\uff01]"  # a call, a program or a cell elsewhere: what makes a formula dangerous
 FREE_TEXTS = ("comment", "answer", "reason", "left_out_for", "label", "target")
 AT_ONCE = 10_000
 
@@ -52,8 +53,8 @@ def export(store: Store, folder: str | Path, *, everything: bool = False) -> lis
     log.jsonl          every answer with all its revisions, every verdict and event, in order of time
 
     With `everything`, completed work that was left out stays among judgments and pairs, which then say in a column
-    `excluded` which it is. In CSV a free text that a spreadsheet would take for a formula begins with an apostrophe;
-    numbers and ids never do, and the other files hold every text as it was written.
+    `excluded` which it is. In CSV a free text that a spreadsheet would take for a formula begins with an apostrophe,
+    and so does an id that would call something; the other files hold every text as it was written.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,13 +136,19 @@ def _write(folder: Path, name: str, frame: pl.DataFrame, record: dict[str, Any])
 
 
 def defused(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with an apostrophe before every free text that a spreadsheet would run as a formula."""
+    """The frame with an apostrophe before every text that a spreadsheet would run as a formula.
+
+    Of the other texts, which are ids, only what can do something is touched: without a call or a foreign cell in it a
+    formula does nothing, and `-x3` is a good id.
+    """
     free = [name for name in FREE_TEXTS if name in frame.columns]
     frame = frame.with_columns(pl.col(free).cast(pl.String))  # a column of nulls alone has no type yet
-    starts = [pl.col(name).str.slice(0, 1).is_in(FORMULA) for name in free]
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    runs = {name: pl.col(name).str.slice(0, 1).is_in(FORMULA) for name in texts}
+    runs |= {name: runs[name] & pl.col(name).str.contains(DOES) for name in texts if name not in free}
     return frame.with_columns(
-        pl.when(start).then(pl.concat_str(pl.lit("'"), pl.col(name))).otherwise(pl.col(name)).alias(name)
-        for name, start in zip(free, starts, strict=True)
+        pl.when(run).then(pl.concat_str(pl.lit("'"), pl.col(name))).otherwise(pl.col(name)).alias(name)
+        for name, run in runs.items()
     )
 
 

@@ -29,7 +29,10 @@ class TooLarge(HTTPException):
 
 
 class Limited:
-    """No request is read further than the largest that is taken, whatever its kind and whoever reads it."""
+    """No request is read further than the largest that is taken, whatever its kind and whoever reads it.
+
+    One that is answered before it was read, and is or may be large, costs its connection: nobody reads the rest.
+    """
 
     def __init__(self, app: ASGIApp, largest: int = LARGEST_BODY) -> None:
         self.app, self.largest = app, largest
@@ -37,20 +40,51 @@ class Limited:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        told = dict(scope["headers"]).get(b"content-length", b"0")
+        headers = dict(scope["headers"])
+        told = headers.get(b"content-length", b"0")
         if not told.isdigit() or int(told) > self.largest:
-            return await PlainTextResponse("The request is too large.\n", 413)(scope, receive, send)
-        read = 0
+            refusal = PlainTextResponse("The request is too large.\n", 413, {"connection": "close"})
+            return await refusal(scope, receive, send)
+        read, whole, begun = 0, b"transfer-encoding" not in headers and int(told) <= LARGEST, False
 
         async def counted() -> Message:
-            nonlocal read
+            nonlocal read, whole
             message = await receive()
             read += len(message.get("body", b""))
             if read > self.largest:
+                if begun:  # whoever still listens waits for the end only
+                    return {"type": "http.disconnect"}
                 raise TooLarge
+            whole = whole or not message.get("more_body", False)
             return message
 
-        await self.app(scope, counted, send)
+        async def closing(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                if not whole:
+                    message["headers"] = [*message["headers"], (b"connection", b"close")]
+            await send(message)
+
+        await self.app(scope, counted, closing)
+
+
+class Crowded:
+    """No address sends more than so many requests a second, of any kind: files, wrong addresses and all.
+
+    Far above what people behind one address need, and answered at little cost.
+    """
+
+    def __init__(self, app: ASGIApp, rate: Rate) -> None:
+        self.app, self.rate = app, rate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            wait = self.rate.wait((scope.get("client") or ("",))[0])
+            if wait:
+                headers = {"retry-after": str(wait), "connection": "close"}
+                return await PlainTextResponse("Too many requests.\n", 429, headers)(scope, receive, send)
+        await self.app(scope, receive, send)
 
 
 class Rate:

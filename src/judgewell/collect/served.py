@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from judgewell.collect import pages
+from judgewell.collect.cleaning import TEXT_TAGS, clean_document
 from judgewell.collect.schema import documents, items, study, topics, units
 from judgewell.collect.store import Clock
 from judgewell.errors import InputError
@@ -78,7 +79,7 @@ class Served:
     texts: Catalogue
     secret: str
     clock: Clock = time.time
-    _documents: Lately[int, pages.Document] = field(
+    _documents: Lately[tuple[int, int], pages.Document] = field(
         default_factory=lambda: Lately(SHOWN_LATELY, lambda doc: len(doc.text) + len(doc.html) + 500)
     )
     _units: Lately[int, tuple[Item, ...]] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
@@ -170,9 +171,13 @@ class Served:
         """The places of a unit in order."""
         return self._units.get(unit, lambda: _items(connection, unit))
 
-    def document(self, connection: sa.Connection, number: int) -> pages.Document:
-        """A document ready to be shown."""
-        return self._documents.get(number, lambda: _document(connection, number))
+    def document(self, connection: sa.Connection, number: int, unit: int = 0) -> pages.Document:
+        """A document ready to be shown.
+
+        It is remembered for the unit it is shown in: a known document, which stands in many units, is not there sooner
+        than another, and so cannot be told by how long its page takes.
+        """
+        return self._documents.get((unit, number), lambda: _document(connection, number))
 
     def topic(self, connection: sa.Connection, name: str) -> pages.Topic:
         """A topic ready to be shown."""
@@ -202,25 +207,14 @@ def load_served(connection: sa.Connection, clock: Clock = time.time) -> Served:
 def as_html(markdown: str) -> Markup:
     """Markdown as safe HTML: no raw HTML, no scripts, no pictures."""
     made = MarkdownIt("commonmark", {"html": False}).disable("image").render(markdown)
-    return Markup(nh3.clean(made, tags=_TEXT_TAGS, attributes={"a": {"href"}}, url_schemes={"https", "mailto"}))
+    return Markup(nh3.clean(made, tags=TEXT_TAGS, attributes={"a": {"href"}}, url_schemes={"https", "mailto"}))
 
 
-_TEXT_TAGS = {"p", "em", "strong", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "code", "pre", "br", "hr", "a"}
-# What a document may show: its structure and nothing that loads, runs, links or is sent.
-_DOCUMENT_TAGS = _TEXT_TAGS - {"a"} | {
-    *("h1", "h5", "h6", "div", "span", "section", "article", "header", "footer", "main", "figure", "figcaption"),
-    *("table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "dl", "dt", "dd", "b", "i", "u", "s", "small"),
-    *("sub", "sup", "q", "cite", "abbr", "address", "time", "mark", "ins", "del", "kbd", "samp", "var"),
-}
-
-
-def clean_document(html: str) -> str:
-    """A hostile document as HTML for a sandboxed frame; tables keep their shape, all else its text."""
-    return nh3.clean(html, tags=_DOCUMENT_TAGS, attributes={"td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan"}})
+_DOCUMENT = sa.select(documents).where(documents.c.number == sa.bindparam("document"))
 
 
 def _document(connection: sa.Connection, number: int) -> pages.Document:
-    row = connection.execute(sa.select(documents).where(documents.c.number == number)).one()
+    row = connection.execute(_DOCUMENT, {"document": number}).one()
     html = clean_document(row.text) if row.kind == "html" else ""
     text = "" if row.kind == "html" else row.text
     return pages.Document("", row.title or "", text, html, empty=not (text.strip() or html.strip()))

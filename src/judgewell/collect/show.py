@@ -237,7 +237,7 @@ def _judge(connection: sa.Connection, served: Served, state: State, common: Comm
     item = served.items(connection, state.held.unit)[position - 1]
     scale = scale_of(served, state)
     if scale is not None:
-        document = replace(served.document(connection, item.doc), label=served.words["document"])
+        document = replace(served.document(connection, item.doc, state.held.unit), label=served.words["document"])
         asked = served.once(("scale", state.held.scale), lambda: scale_input(served, scale))
         return pages.DocumentPage(**shared, document=document, scale=asked)
     sides = {"left": item.doc, "right": item.other or item.doc}
@@ -246,7 +246,7 @@ def _judge(connection: sa.Connection, served: Served, state: State, common: Comm
         new = position > 1 and item.new in (side, "both")
         label = served.words[f"document_{side}"]
         mark = served.words["document_new"] if new else ""
-        both[side] = replace(served.document(connection, number), label=label, new=new, mark=mark)
+        both[side] = replace(served.document(connection, number, state.held.unit), label=label, new=new, mark=mark)
     return pages.PairPage(**shared, **both, questions=served.once("pairs", lambda: pair_questions(served)))
 
 

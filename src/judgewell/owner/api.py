@@ -20,7 +20,7 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from judgewell.collect.export import judgments_frame, pairs_frame
+from judgewell.collect.export import defused, judgments_frame, pairs_frame
 from judgewell.collect.people import invite
 from judgewell.collect.schema import assessors, study
 from judgewell.collect.server import Server, done
@@ -327,7 +327,7 @@ def written(frame: pl.DataFrame, form: str) -> bytes:
         place = io.BytesIO()
         frame.write_parquet(place)
         return place.getvalue()
-    return (frame.write_csv() if form == "csv" else frame.write_json()).encode()
+    return (defused(frame).write_csv() if form == "csv" else frame.write_json()).encode()
 
 
 def sayable(value: Any) -> None:

@@ -11,12 +11,15 @@ from pathlib import Path
 import uvicorn
 
 from judgewell.collect.app import REQUESTS_PER_SECOND, settle
+from judgewell.collect.platforms.notices import webhook_secret
+from judgewell.collect.served import load_served
 from judgewell.collect.setup import prepare
 from judgewell.collect.store import open_store
 from judgewell.errors import InputError
 from judgewell.owner.access import HOME
 from judgewell.owner.accounts import first_link
 from judgewell.owner.app import make_app
+from judgewell.owner.heads import BoundedHeads
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 STOP_WITHIN = 10  # seconds in which requests under way are finished
@@ -35,6 +38,7 @@ def serve(
     """Serve a study until the process is told to stop."""
     store = open_store(database)
     prepare(store, path, time.time)
+    webhook_secret(store.read(load_served).result().study)  # missing, it is told here and not by each worker
     link = store.write(lambda connection: first_link(connection, time.time())).result()
     listening = _listen(host, port)
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
@@ -45,9 +49,10 @@ def serve(
         tell(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
     if host not in LOOPBACK:
         tell("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
-        tell("X-Forwarded-Proto on, limits requests to 64 kB and allows no other way in.")
+        tell("X-Forwarded-Proto on, limits requests to 1 MB and allows no other way in.")
     options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": STOP_WITHIN}
     options |= {"server_header": False, "proxy_headers": True, "limit_concurrency": 2000}
+    options["http"] = BoundedHeads
     if workers == 1:
         app = make_app(store, requests_per_second=requests_per_second)
         settle()
