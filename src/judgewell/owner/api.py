@@ -170,21 +170,20 @@ class Asked:
         return Response(await asyncio.to_thread(made), media_type=KINDS[form])
 
 
-def router(server: Server) -> APIRouter:
+def router(server: Server, computed: Computed) -> APIRouter:
     """The API."""
     token = Depends(HTTPBearer(auto_error=False, description="A token of an owner's account."))  # for the description
     routes = APIRouter(prefix=PREFIX, responses=REFUSALS, route_class=guarded(server), dependencies=[token])
     asked = Asked(server)
-    _add_study(routes, asked)
+    _add_study(routes, asked, computed)
     _add_people(routes, asked)
     _add_tables(routes, asked)
     _add_acting(routes, asked)
     return routes
 
 
-def _add_study(routes: APIRouter, asked: Asked) -> None:
+def _add_study(routes: APIRouter, asked: Asked, computed: Computed) -> None:
     served, clock = asked.server.served, asked.server.served.clock
-    computed = Computed(asked.server.store.url, clock)
 
     @routes.get("/study", tags=["study"], summary="The study and its settings")
     async def about() -> About:

@@ -11,21 +11,19 @@ from judgewell.collect import app as assessors
 from judgewell.collect.app import REQUESTS_PER_SECOND, Router
 from judgewell.collect.store import Clock, Store, open_store
 from judgewell.owner import acting, api, dashboard, retention, reviewing, signing
+from judgewell.owner.computed import Computed
 from judgewell.owner.problems import speak_json
-
-OWNER: tuple[Router, ...] = (
-    signing.router,
-    reviewing.router,
-    acting.router,
-    dashboard.router,
-    retention.router,
-    api.router,
-)
 
 
 def make_app(store: Store, clock: Clock = time.time, requests_per_second: float = REQUESTS_PER_SECOND) -> FastAPI:
     """The server of the study in a database."""
-    app = assessors.make_app(store, clock, requests_per_second, (*assessors.ASSESSORS, *OWNER))
+    computed = Computed(store.url, clock)  # for the pages and the API alike
+    looking: tuple[Router, ...] = (
+        lambda server: dashboard.router(server, computed),
+        lambda server: api.router(server, computed),
+    )
+    acted = (signing.router, reviewing.router, acting.router, retention.router)
+    app = assessors.make_app(store, clock, requests_per_second, (*assessors.ASSESSORS, *acted, *looking))
     speak_json(app, api.PREFIX)
     return app
 

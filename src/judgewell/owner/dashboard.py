@@ -68,11 +68,10 @@ DOCUMENTS = (
 )
 
 
-def router(server: Server) -> APIRouter:
+def router(server: Server, computed: Computed) -> APIRouter:
     """Where the owner looks."""
     routes = APIRouter(include_in_schema=False)
     served = server.served
-    computed = Computed(server.store.url, served.clock)
 
     async def page(request: Request, name: str, read: Read) -> Response:
         account = await require(server, request)
