@@ -105,4 +105,7 @@ def test_public_sets_are_found_by_name(data):
     outcome = make(one.chosen(["table 2"])[0], found)
     assert outcome.made_from[0].startswith("trec-dl21")
     assert outcome.made_from[1].startswith("llmjudge")
+    values = [value[1] for what, value in printed(outcome).items() if what.startswith("snippets (5)")]
+    assert values == sorted(values, reverse=True)
+    assert values[0] > 0.2  # a judge that never gives the top level would make this 0
     assert make(one.chosen(["table 4"])[0], found).made_from[0].startswith("nyt-crowd")

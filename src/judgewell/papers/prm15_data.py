@@ -15,7 +15,7 @@ from judgewell.formats.runs import Run, open_runs
 from judgewell.papers import synthetic
 from judgewell.papers.data import Asked, coded_judgments, read_asked_judgments, read_asked_runs, read_labels
 
-JUDGE = "NISTRetrieval-instruct0.txt"  # of LLMJudge: the first by name, and it uses every level
+JUDGE = "Olz-exp.txt"  # of LLMJudge: the first by name that uses all four levels more than a few times
 
 
 @dataclass(frozen=True)
