@@ -135,7 +135,6 @@ def _seconds(text: str) -> float | None:
     )
 
 
-_INSERT = sa.insert(answers)
 _CURRENT = sa.select(answers).where(
     answers.c.assessor == sa.bindparam("assessor"),
     answers.c.unit == sa.bindparam("unit"),
@@ -158,15 +157,15 @@ def standing_answers(connection: sa.Connection, state: State) -> list[sa.Row[Any
     return list(connection.execute(query.order_by(answers.c.position)))
 
 
-def keep(connection: sa.Connection, state: State, answer: Answer, visit: Visit, now: float) -> None:
-    """Store the answer at the assessor's position; one that stood there stays as an earlier revision."""
+def to_keep(connection: sa.Connection, state: State, answer: Answer, visit: Visit, now: float) -> dict[str, Any]:
+    """The row of an answer at the assessor's position; one that stood there stays as an earlier revision."""
     before = current_answer(connection, state, state.position) if state.position <= state.reached else None
     away_active, away_idle = _visits_without_answer(connection, state)
     if before is not None:
         connection.execute(sa.update(answers).where(answers.c.number == before.number).values(current=False))
     active = visit.active + away_active + (before.seconds if before else 0.0)
     idle = visit.idle + away_idle + (before.idle if before else 0.0)
-    row = {
+    return {
         "reservation": state.held.number,
         "assessor": state.assessor,
         "unit": state.held.unit,
@@ -182,7 +181,6 @@ def keep(connection: sa.Connection, state: State, answer: Answer, visit: Visit, 
         "at": now,
         **answer.columns,
     }
-    connection.execute(_INSERT, row)
 
 
 def _visits_without_answer(connection: sa.Connection, state: State) -> tuple[float, float]:

@@ -10,7 +10,9 @@ transactions can wait for each other.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +20,7 @@ import sqlalchemy as sa
 
 from judgewell.collect.schema import assessors, events, pauses, reservations, units
 from judgewell.collect.served import Served
-from judgewell.collect.state import HOLDING, HOLDING_COLUMNS, PERSON, State, hold, log
+from judgewell.collect.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, state_of
 
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
 ALIVE_EVERY = 20  # seconds between the signs of life of an open page
@@ -176,6 +178,29 @@ _ALIVE = (
 )
 
 
+def _person_and_alive() -> sa.Select[Any]:
+    """Both in one statement, for PostgreSQL: the reservation is renewed through the person who was locked before."""
+    person = _PERSON.cte("person")
+    held = (
+        sa.update(reservations)
+        .where(reservations.c.number == person.c.reservation, reservations.c.state == "live")
+        .values(
+            seen=sa.bindparam("new_seen"),
+            expires=sa.func.least(
+                sa.bindparam("new_expires", type_=sa.Float),
+                sa.func.greatest(person.c.moved, 0.0) + sa.bindparam("idle", type_=sa.Float),
+            ),
+        )
+        .returning(*HOLDING_COLUMNS)
+        .cte("held")
+    )
+    columns = (column.label(f"held_{column.name}") for column in held.c)
+    return sa.select(person, *columns).select_from(person.outerjoin(held, sa.true()))
+
+
+_PERSON_AND_ALIVE = _person_and_alive()
+
+
 def come(connection: sa.Connection, served: Served, assessor: int, now: float, *, stepped: bool) -> State | None:
     """A sign of life: where the assessor is, locked against others who would change the same.
 
@@ -183,21 +208,29 @@ def come(connection: sa.Connection, served: Served, assessor: int, now: float, *
     it for some time after the last step only. The person is locked before the reservation is read, so that what is read
     after a wait is as the other left it.
     """
-    person = connection.execute(_PERSON, {"assessor": assessor}).one_or_none()
-    if person is None:
+    until, idle = now + served.silence, math.inf if stepped else LONGEST_IDLE * served.silence
+    renewed = {"new_seen": now, "new_expires": until}
+    if connection.dialect.name == "postgresql":
+        row = connection.execute(_PERSON_AND_ALIVE, {"person": assessor, "idle": idle, **renewed}).one_or_none()
+    else:
+        row = connection.execute(_PERSON, {"person": assessor}).one_or_none()
+    if row is None:
         return None
-    state = State(*person[:7], None)
-    if person.reservation is None:
+    state = state_of(row, None)
+    if row.reservation is None:
         return state
-    until = now + served.silence
-    if not stepped:
-        until = min(until, max(state.moved, 0.0) + LONGEST_IDLE * served.silence)
-    renewed = {"reservation": person.reservation, "new_seen": now, "new_expires": until}
-    found = connection.execute(_ALIVE, renewed).one_or_none()
-    if found is None:
-        found = connection.execute(_HOLDING, {"reservation": person.reservation}).one()
+    found: Sequence[Any] = row[OWN:]
+    if not found or found[0] is None:  # not renewed yet, or made while we waited for the person
+        renewed["new_expires"] = until = min(until, max(state.moved, 0.0) + idle)
+        found = _renew(connection, row.reservation, renewed)
     state = replace(state, holding=hold(connection, served, found))
     return _back_to_life(connection, state, now, until) if state.held.state == "expired" else state
+
+
+def _renew(connection: sa.Connection, reservation: int, renewed: dict[str, float]) -> Sequence[Any]:
+    """The columns of a reservation, which lives on where it is live."""
+    found = connection.execute(_ALIVE, {"reservation": reservation, **renewed}).one_or_none()
+    return found or connection.execute(_HOLDING, {"reservation": reservation}).one()
 
 
 def _back_to_life(connection: sa.Connection, state: State, now: float, until: float) -> State:

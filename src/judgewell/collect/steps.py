@@ -13,12 +13,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from judgewell.collect import pages
-from judgewell.collect.answers import Form, NotTaken, about, first, keep, read_answer, read_visit, standing_answers
+from judgewell.collect.answers import Form, NotTaken, about, first, read_answer, read_visit, standing_answers, to_keep
 from judgewell.collect.assign import close, come, outlook, reserve
 from judgewell.collect.schema import assessors, closing, reservations, study, units
 from judgewell.collect.served import Served
 from judgewell.collect.show import may_go_back, page_of, practice_lines, scale_of
-from judgewell.collect.state import State, judge, load, log, move
+from judgewell.collect.state import State, judge, load, log, move, store
 from judgewell.study.checks import KnownPairs, Verdict
 from judgewell.study.scales import Magnitude
 
@@ -204,17 +204,21 @@ def _judge(step: Step) -> State:
         step.connection.execute(sa.update(reservations).where(mine).values(backs=reservations.c.backs + 1))
         return step.go("judge", state.position - 1, reached=state.reached)
     answer = read_answer(step.served, scale_of(step.served, state), step.form)
-    keep(step.connection, state, answer, visit, step.now)
+    row = to_keep(step.connection, state, answer, visit, step.now)
     if state.position == 1:
         _freeze(step.connection, step.now)
     if state.position < state.held.size:
-        return step.go("judge", state.position + 1, reached=max(state.reached, state.position))
+        return step.go("judge", state.position + 1, answer=row, reached=max(state.reached, state.position))
+    store(step.connection, row)
     return _finish(step)
+
+
+_FREEZE = sa.update(study).where(study.c.first_judgment.is_(None)).values(first_judgment=sa.bindparam("now"))
 
 
 def _freeze(connection: sa.Connection, now: float) -> None:
     """From now on the study is frozen."""
-    connection.execute(sa.update(study).where(study.c.first_judgment.is_(None)).values(first_judgment=now))
+    connection.execute(_FREEZE, {"now": now})
 
 
 def _finish(step: Step) -> State:
