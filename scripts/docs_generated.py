@@ -402,36 +402,61 @@ def tables_page() -> dict[str, str]:
     return {"reference/tables.md": "\n\n".join(text) + "\n"}
 
 
+API_INTRO = """\
+A running server describes itself at `/api/v1/openapi.json`; this page is made from the same description. Every request
+carries a token of an owner's account, which `judgewell account study.toml token NAME` prints once:
+
+<!-- not run: needs a token of a running server -->
+```console
+$ curl -H "Authorization: Bearer $TOKEN" https://judge.example.org/api/v1/status
+```
+
+Every request may be answered with 401 (no token, or one that does not hold), 403 (its scope does not allow this), 422
+(a value breaks a rule; the detail says which), 429 (too many; `Retry-After` says when to come again) or 503 (the
+database is away; nothing was done)."""
+
+
 def server_page() -> dict[str, str]:
     """The server's JSON API, from its own OpenAPI schema; the owner's and assessors' pages are not part of it."""
     schema = server_schema()
-    text = ["# The server's API"]
     paths = schema.get("paths") or {}
-    if not paths:
-        text.append("The server has pages for assessors and owners, and no JSON API in this version.")
-    else:
-        text.append(
-            "A running server describes itself at `/api/v1/openapi.json` where it serves that. What follows is made "
-            "from the same description."
-        )
-    for path, operations in sorted(paths.items()):
+    text = ["# The server's API"]
+    text.append(
+        API_INTRO if paths else "The server has pages for assessors and owners, and no JSON API in this version."
+    )
+    for path, operations in paths.items():
         for verb, operation in operations.items():
             text += [f"## {verb.upper()} {path}", operation.get("description") or operation.get("summary", "")]
-            rows = [
-                (f"`{one['name']}`", one["in"], schema_name(one.get("schema", {})), one.get("description", ""))
-                for one in operation.get("parameters", ())
-            ]
-            if rows:
-                text.append(table(("parameter", "in", "type", "what it is"), rows))
-            answers = operation.get("responses", {}).items()
-            text.append(table(("answer", "what it means"), [(code, said["description"]) for code, said in answers]))
+            text += operation_tables(operation, schema.get("components", {}).get("schemas", {}))
     return {"reference/server-api.md": "\n\n".join(part for part in text if part) + "\n"}
 
 
+def operation_tables(operation: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:
+    """What a request takes in its address and body, and what its answer holds."""
+    header = ("name", "type", "what it is")
+    given = operation.get("parameters", ())
+    if given:
+        rows = [(f"`{one['name']}`", schema_name(one.get("schema", {})), one.get("description", "")) for one in given]
+        yield "In the address:\n\n" + table(header, rows)
+    answer = operation.get("responses", {}).get("200", {})
+    for title, part in (("In the body", operation.get("requestBody", {})), ("The answer", answer)):
+        schema = part.get("content", {}).get("application/json", {}).get("schema", {})
+        name = schema.get("$ref", "").rpartition("/")[2]
+        fields_of = schemas.get(name, {}).get("properties", {})
+        if fields_of:
+            rows = [(f"`{key}`", schema_name(one), one.get("description", "")) for key, one in fields_of.items()]
+            yield f"{title}:\n\n" + table(header, rows)
+        elif schema:
+            yield f"{title}: {schema_name(schema)}."
+
+
 def schema_name(schema: dict[str, Any]) -> str:
+    """A type in words."""
     if "anyOf" in schema:
         return " or ".join(schema_name(one) for one in schema["anyOf"])
-    return str(schema.get("type") or schema.get("$ref", "").rpartition("/")[2])
+    if schema.get("type") == "array":
+        return f"list of {schema_name(schema.get('items', {}))}"
+    return str(schema.get("type") or schema.get("$ref", "").rpartition("/")[2] or "anything")
 
 
 def server_schema() -> dict[str, Any]:
