@@ -16,6 +16,7 @@ import polars as pl
 from judgewell.errors import DataError, InputError
 from judgewell.scaling.inputs import Repeated, judgments_of, place, settle_repeats
 from judgewell.scaling.laplacian import Array, Index
+from judgewell.scaling.numbers import documents_of, numbered
 
 MANY_LEVELS = 50
 
@@ -73,15 +74,11 @@ def dawid_skene(
             f"the judgments have {len(levels)} different values; error rates need a few levels",
             cure="bring them to levels first, or use mean, median or magnitude",
         )
-    documents = frame.group_by("topic", "doc").agg(judgments=pl.len()).sort("topic", "doc")
-    numbered = documents.select("topic", "doc").with_row_index("number")
-    doc = frame.select("topic", "doc").join(numbered, on=["topic", "doc"], how="left", maintain_order="left")
-    assessors = frame["assessor"].unique().sort()
-    assessor = assessors.search_sorted(frame["assessor"]).to_numpy().astype(np.int64)
+    found = documents_of(frame)
+    documents = found.table
+    assessors, assessor = numbered(frame["assessor"])
     given = np.searchsorted(np.array(levels), frame["value"].to_numpy())
-    votes = _Votes(
-        doc["number"].to_numpy().astype(np.int64), assessor, given, len(documents), len(assessors), len(levels)
-    )
+    votes = _Votes(found.number, assessor, given, len(documents), len(assessors), len(levels))
     probabilities, confusion, prior, likelihood, used = _settle(votes, smoothing, tolerance, steps)
     counts = np.bincount(assessor, minlength=len(assessors)).astype(np.float64)
     return Crowd(documents, assessors.to_list(), levels, probabilities, confusion, prior, likelihood, used, counts)

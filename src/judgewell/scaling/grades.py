@@ -20,7 +20,7 @@ from judgewell.scaling.inputs import (
     place,
     settle_repeats,
 )
-from judgewell.scaling.magnitude import log_scores
+from judgewell.scaling.magnitude import averaged, log_scores
 from judgewell.tables import GAINS, check
 
 Tied = Literal["mean", "lowest", "highest", "error"]
@@ -100,20 +100,12 @@ def level_gains(
 
 def mean(graded_judgments: pl.DataFrame) -> pl.DataFrame:
     """The mean of a document's judgments."""
-    return gains_frame(
-        graded_judgments.group_by("topic", "doc", maintain_order=True).agg(
-            gain=pl.col("value").mean(), judgments=pl.len()
-        )
-    )
+    return averaged(graded_judgments, "mean", "value")
 
 
 def median(graded_judgments: pl.DataFrame) -> pl.DataFrame:
     """The median of a document's judgments; of an even count the arithmetic middle."""
-    return gains_frame(
-        graded_judgments.group_by("topic", "doc", maintain_order=True).agg(
-            gain=pl.col("value").median(), judgments=pl.len()
-        )
-    )
+    return averaged(graded_judgments, "median", "value")
 
 
 def majority(graded_judgments: pl.DataFrame, ties: Tied = "mean") -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 
 from judgewell.errors import DataError
 from judgewell.scaling.laplacian import Array, Index, summed
-from judgewell.scaling.numbers import numbered, numbered_together
+from judgewell.scaling.numbers import distinct_keys, in_order, numbered_runs, numbered_together
 
 Components = Literal["error", "separate"]
 
@@ -53,25 +53,14 @@ def cells_of(
 
 def _numbered(rows: pl.DataFrame) -> tuple[pl.DataFrame, Index, Index]:
     """The documents in topic and id order with how often each was shown, and the number of each row's two documents."""
-    topics, topic = numbered(rows["topic"])
+    topics, topic = numbered_runs(rows["topic"])
     ids, sides = numbered_together([rows["left"], rows["right"]])
     sides = [topic * len(ids) + side for side in sides]
-    shown, counts, numbers = _distinct(np.concatenate(sides), len(topics) * len(ids))
+    shown, counts, numbers = distinct_keys(np.concatenate(sides), len(topics) * len(ids))
     documents = pl.DataFrame(
         {"topic": topics.gather(shown // len(ids)), "doc": ids.gather(shown % len(ids)), "judgments": counts}
     )
     return documents, numbers[: len(rows)], numbers[len(rows) :]
-
-
-def _distinct(keys: Index, space: int) -> tuple[Index, Index, Index]:
-    """The distinct keys in order, how many there are of each, and each key's place; without sorting where it can."""
-    if space > 10 * len(keys):
-        found, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        return found, counts, numbers
-    counts = np.bincount(keys, minlength=space)
-    found = np.flatnonzero(counts)
-    places = np.cumsum(counts > 0) - 1
-    return found, counts[found], places[keys]
 
 
 def _summed_by(keys: Index, values: Array) -> tuple[Index, Array, Array]:
@@ -79,21 +68,10 @@ def _summed_by(keys: Index, values: Array) -> tuple[Index, Array, Array]:
 
     Sorting and adding in the rows' order gives the same last digit every time; a parallel group-by would not.
     """
-    ordered, order = _in_order(keys)
+    ordered, order = in_order(keys)
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     count = np.diff(np.append(starts, len(keys))).astype(np.float64)
     return ordered[starts], count, np.add.reduceat(values[order], starts)
-
-
-def _in_order(keys: Index) -> tuple[Index, Index]:
-    """The keys sorted, and the rows they come from, equal keys in the rows' order; with the row's number in its last
-    bits a plain sort of numbers finds both faster."""
-    bits = len(keys).bit_length()
-    if int(keys.max(initial=0)).bit_length() + bits > 62:
-        order = np.argsort(keys, kind="stable")
-        return keys[order], order
-    both = np.sort(keys << bits | np.arange(len(keys)))
-    return both >> bits, both & ((1 << bits) - 1)
 
 
 def component_numbers(documents: pl.DataFrame, labels: Index) -> Index:

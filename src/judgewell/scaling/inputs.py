@@ -6,9 +6,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.scaling.numbers import runs_of
 from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
 
 Repeated = Literal["all", "first", "last", "error"]
@@ -86,11 +88,20 @@ def repeats(judgments: Any) -> pl.DataFrame:
 
 def repeats_in(frame: pl.DataFrame) -> pl.DataFrame:
     """The same of a table that is checked already."""
-    known = frame.filter(pl.col("unit").is_not_null() | pl.col("assessor").is_not_null())
+    known = frame
+    if frame["unit"].null_count() and frame["assessor"].null_count():
+        known = frame.filter(pl.col("unit").is_not_null() | pl.col("assessor").is_not_null())
     keys = [*GROUP, "doc"]
-    if known.select(pl.struct(keys).hash().n_unique()).item() == len(known):  # no two keys alike: the usual case
+    if _all_apart(known):
         return known.head(0).select(*keys, times=pl.lit(0, dtype=pl.UInt32))
     return known.group_by(keys).agg(times=pl.len()).filter(pl.col("times") > 1).sort(keys)
+
+
+def _all_apart(frame: pl.DataFrame) -> bool:
+    """Whether surely no sitting holds a document twice: no two hashes of document and sitting are alike."""
+    sittings, run = runs_of(frame.select(GROUP))
+    hashes = np.sort(frame["doc"].hash(1).to_numpy() ^ sittings.hash_rows(2).to_numpy()[run])
+    return not bool((hashes[1:] == hashes[:-1]).any())
 
 
 def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
@@ -118,13 +129,15 @@ def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
     return pl.concat([kept, rows.filter(~named)]).sort("row").drop("row")
 
 
-def gains_frame(frame: pl.DataFrame, extra: Sequence[str] = ()) -> pl.DataFrame:
-    """A gains table in topic and document order, with low and high where the frame has them."""
+def gains_frame(frame: pl.DataFrame, extra: Sequence[str] = (), ordered: bool = False) -> pl.DataFrame:
+    """A gains table in topic and document order, with low and high where the frame has them; `ordered` says that the
+    frame is in that order already."""
     for name in ("low", "high"):
         if name not in frame.columns:
             frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(name))
     columns = [*GAINS.names, *extra]
-    return frame.with_columns(pl.col("judgments").cast(pl.Int64)).select(columns).sort("topic", "doc")
+    gains = frame.with_columns(pl.col("judgments").cast(pl.Int64)).select(columns)
+    return gains if ordered else gains.sort("topic", "doc")
 
 
 def extra_column(frame: pl.DataFrame, name: str, about: str) -> pl.DataFrame:

@@ -26,13 +26,14 @@ from judgewell.scaling.inputs import (
     with_groups,
 )
 from judgewell.scaling.laplacian import Array
+from judgewell.scaling.numbers import documents_of, groups_of, numbered
 
 Average = Literal["median", "log-median", "mean", "log-mean"]
 TopicMean = Literal["judgments", "units"]
 Group = Literal["unit", "assessor"]
 Missing = Literal["error", "skip"]
 
-UNIT_MEAN, UNIT_SIZE = "· mean of the unit", "· size of the unit"  # held for a moment, beside columns of the user's
+HUGE = 700.0  # logarithms beyond this are no longer numbers
 HUNDRED = ("s100", "0-100", "0–100", "0..100")  # scales from 0 to 100: a zero is a legal answer, so 1 is added
 BOUNDED = ("bounded", "bounded magnitude", "bounded-magnitude")  # magnitudes between 0 and 100, both excluded
 
@@ -98,17 +99,31 @@ def normalised(
     mean of the unit means; `group="assessor"` removes each assessor's mean over all topics and adds the mean of all.
     """
     frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
-    inner, outer = ([*GROUP], ["topic"]) if group == "unit" else (["assessor"], [pl.lit(0)])
     if group == "assessor":
         _need_assessors(frame)
-    log = pl.col("log")
-    centre = log.mean().over(outer)
-    frame = frame.with_columns(log.mean().over(inner).alias(UNIT_MEAN), pl.len().over(inner).alias(UNIT_SIZE))
+    units, unit = groups_of(frame, GROUP if group == "unit" else ["assessor"])
+    outer = numbered(units["topic"])[1] if group == "unit" else np.zeros(len(units), dtype=np.int64)
+    log = frame["log"].to_numpy()
+    totals, sizes = np.bincount(unit, log), np.bincount(unit)
+    means = totals / sizes
     if topic_mean == "units":
-        once = 1 / pl.col(UNIT_SIZE)  # every judgment brings its share of its unit
-        centre = (pl.col(UNIT_MEAN) * once).sum().over(outer) / once.sum().over(outer)
-    frame = frame.with_columns(log_normalised=log - pl.col(UNIT_MEAN) + centre)
-    return frame.drop(UNIT_MEAN, UNIT_SIZE).with_columns(normalised=pl.col("log_normalised").exp())
+        centre = np.bincount(outer, means) / np.bincount(outer)
+    else:
+        centre = np.bincount(outer, totals) / np.bincount(outer, sizes)
+    moved = log + (centre[outer] - means)[unit]
+    _refuse_huge(frame, moved)
+    return frame.with_columns(log_normalised=pl.Series(moved), normalised=pl.Series(np.exp(moved)))
+
+
+def _refuse_huge(frame: pl.DataFrame, log: Array) -> None:
+    """A score so far from the rest of its unit that its gain is no number."""
+    if max(log.max(), -log.min()) > HUGE:
+        at = np.flatnonzero(np.abs(log) > HUGE)
+        raise InputError(
+            f"the score {frame['value'][int(at[0])]:g} is too far from the others of its unit for a gain "
+            f"({place(frame, int(at[0]))})",
+            cure="mend or drop it",
+        )
 
 
 def _need_assessors(frame: pl.DataFrame) -> None:
@@ -175,10 +190,11 @@ def widths(
 def averaged(frame: pl.DataFrame, average: Average = "median", column: str = "normalised") -> pl.DataFrame:
     """One gain per document from its scores: `median` (the arithmetic middle of an even count), `log-median` (the
     geometric middle), `mean` or `log-mean` (the geometric mean)."""
-    score = pl.col(column).log() if average.startswith("log-") else pl.col(column)
-    score = score.median() if average.endswith("median") else score.mean()
-    score = score.exp() if average.startswith("log-") else score
-    return gains_frame(frame.group_by("topic", "doc", maintain_order=True).agg(gain=score, judgments=pl.len()))
+    documents, values = documents_of(frame), frame[column].to_numpy()
+    values = np.log(values) if average.startswith("log-") else values
+    gain = documents.medians(values) if average.endswith("median") else documents.means(values)
+    gain = np.exp(gain) if average.startswith("log-") else gain
+    return gains_frame(documents.table.with_columns(gain=pl.Series(gain)), ordered=True)
 
 
 def width_gains(

@@ -6,14 +6,15 @@ meet, are hashed again with another seed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.scaling.laplacian import Index
+from judgewell.scaling.laplacian import Array, Index
 
 Hashes = NDArray[np.uint64]
 BLOCK = 1 << 17
@@ -47,6 +48,99 @@ def numbered_together(columns: Sequence[pl.Series]) -> tuple[pl.Series, list[Ind
     distinct, numbers = numbered(pl.concat([column.alias("id") for column in columns]))
     ends = np.cumsum([len(column) for column in columns])
     return distinct, list(np.split(numbers, ends[:-1]))
+
+
+def distinct_keys(keys: Index, space: int) -> tuple[Index, Index, Index]:
+    """The distinct keys in order, how many there are of each, and each key's place; without sorting where it can."""
+    if space > 10 * len(keys):
+        found, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return found, counts, numbers
+    counts = np.bincount(keys, minlength=space)
+    found = np.flatnonzero(counts)
+    places = np.cumsum(counts > 0) - 1
+    return found, counts[found], places[keys]
+
+
+def in_order(keys: Index) -> tuple[Index, Index]:
+    """The keys sorted, and the rows they come from, equal keys in the rows' order; with the row's number in its last
+    bits a plain sort of numbers finds both faster."""
+    bits = len(keys).bit_length()
+    if int(keys.max(initial=0)).bit_length() + bits > 62:
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+    both = np.sort(keys << bits | np.arange(len(keys)))
+    return both >> bits, both & ((1 << bits) - 1)
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A table's rows by document: `table` (topic, doc, judgments) in order, and `number`, each row's place in it."""
+
+    table: pl.DataFrame
+    number: Index
+
+    @property
+    def counts(self) -> Index:
+        return self.table["judgments"].to_numpy()
+
+    def means(self, values: Array) -> Array:
+        return np.asarray(np.bincount(self.number, values, len(self.table)) / self.counts)
+
+    def medians(self, values: Array) -> Array:
+        """The median of each document's values, of an even count the middle of the two in the middle."""
+        return np.asarray(self.ranked(values, lambda size: ((size - 1) // 2, size // 2)).mean(axis=1))
+
+    def ranked(self, values: Array, ranks: Callable[[int], tuple[int, int]]) -> Array:
+        """Two of each document's values, by their ranks (from 0) among all that it has; documents x 2.
+
+        Documents with the same number of values are sorted together, as the rows of one array.
+        """
+        ordered = values[in_order(self.number)[1]]
+        starts = np.cumsum(self.counts) - self.counts
+        found = np.empty((len(self.table), 2))
+        for size in np.unique(self.counts):
+            mine = np.flatnonzero(self.counts == size)
+            rows = np.sort(ordered[starts[mine][:, None] + np.arange(size)], axis=1)
+            found[mine] = rows[:, list(ranks(int(size)))]
+        return found
+
+
+def documents_of(frame: pl.DataFrame) -> Documents:
+    """The frame's documents in topic and id order, and the number of each row's."""
+    topics, topic = numbered_runs(frame["topic"])
+    ids, doc = numbered(frame["doc"])
+    found, counts, number = distinct_keys(topic * len(ids) + doc, len(topics) * len(ids))
+    table = {"topic": topics.gather(found // len(ids)), "doc": ids.gather(found % len(ids)), "judgments": counts}
+    return Documents(pl.DataFrame(table), number)
+
+
+def runs_of(frame: pl.DataFrame) -> tuple[pl.DataFrame, Index]:
+    """The first row of each run of rows that are alike, and the number of each row's run."""
+    changed = np.zeros(len(frame), dtype=np.bool_)
+    changed[:1] = True
+    for column in frame.iter_columns():
+        changed[1:] |= column[1:].ne_missing(column[:-1]).to_numpy()
+    return frame.filter(pl.Series(changed)), np.cumsum(changed) - 1
+
+
+def numbered_runs(ids: pl.Series) -> tuple[pl.Series, Index]:
+    """Like :func:`numbered`, for ids that mostly stand many times in a row."""
+    first, run = runs_of(ids.to_frame("id"))
+    distinct, number = numbered(first["id"])
+    return distinct, number[run]
+
+
+def groups_of(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Index]:
+    """The groups that the rows fall into by their keys, in the order of their first rows, and each row's group.
+
+    Rows of a group mostly stand together, so runs of equal keys are found first and only their keys looked up.
+    """
+    first, run = runs_of(frame.select(keys))
+    groups = first.unique(maintain_order=True)
+    if len(groups) == len(first):
+        return groups, run
+    numbers = first.join(groups.with_row_index("group"), on=list(keys), nulls_equal=True, maintain_order="left")
+    return groups, numbers["group"].to_numpy().astype(np.int64)[run]
 
 
 def _first_places(distinct: Hashes) -> Index:

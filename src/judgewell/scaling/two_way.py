@@ -19,6 +19,7 @@ from judgewell.scaling.graph import Components, component_numbers, refuse_unconn
 from judgewell.scaling.inputs import GROUP, Repeated
 from judgewell.scaling.laplacian import Array, Index, System, components_of, laplacian, summed
 from judgewell.scaling.magnitude import log_scores
+from judgewell.scaling.numbers import documents_of, groups_of
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,16 @@ def two_way(
     from scipy import sparse
 
     frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
-    documents = frame.group_by("topic", "doc").agg(judgments=pl.len()).sort("topic", "doc")
-    units = frame.group_by(GROUP).agg(size=pl.len()).sort(GROUP)
-    unit = _numbers(frame, units, list(GROUP))
-    doc = _numbers(frame, documents, ["topic", "doc"])
+    found = documents_of(frame)
+    documents, doc = found.table, found.number
+    units, unit = groups_of(frame, GROUP)
     log = frame["log"].to_numpy()
-    size = 1 / np.sqrt(units["size"].to_numpy().astype(np.float64))
+    size = 1 / np.sqrt(np.bincount(unit))
     shape = (len(units), len(documents))
     counts = sparse.coo_array((size[unit], (unit, doc)), shape=shape).tocsr()
     shared = sparse.triu(counts.T @ counts, k=1).tocoo()  # how much two documents meet in units
-    (left, right), order = shared.coords, np.lexsort(shared.coords[::-1])
+    left, right = (ends.astype(np.int64) for ends in shared.coords)
+    order = np.lexsort((right, left))
     matrix = laplacian(len(documents), left[order], right[order], shared.data[order])
     labels = components_of(matrix)
     refuse_unconnected(documents, labels, components)
@@ -107,10 +108,3 @@ def two_way(
     label = labels[doc]
     shift = np.bincount(label, log - d[doc]) / np.bincount(label)
     return TwoWay(documents, units, unit, doc, log, system, d + shift[labels])
-
-
-def _numbers(frame: pl.DataFrame, keyed: pl.DataFrame, keys: list[str]) -> Index:
-    """The row of `keyed` that each row of the frame belongs to."""
-    numbered = keyed.select(keys).with_row_index("number")
-    joined = frame.select(keys).join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    return joined["number"].to_numpy().astype(np.int64)

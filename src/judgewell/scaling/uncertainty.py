@@ -18,6 +18,7 @@ from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.resampling import check_level, percentile_interval
 from judgewell.scaling.inputs import GROUP, listed
 from judgewell.scaling.laplacian import Array, Index
+from judgewell.scaling.numbers import documents_of
 
 Over = Literal["unit", "assessor"]
 
@@ -169,16 +170,12 @@ def median_interval(frame: pl.DataFrame, column: str, level: float) -> pl.DataFr
     """Per document the distribution-free interval of the median: its k-th smallest and k-th largest score, k the
     largest with binomial coverage of at least `level`; missing where too few scores reach it (5 for 95 %)."""
     check_level(level)
-    found = frame.group_by("topic", "doc").agg(pl.col(column).sort().alias("scores"), count=pl.len())
-    ranks = {int(count): _rank(int(count), level) for count in found["count"].unique()}
-    k = pl.col("count").replace_strict(ranks, return_dtype=pl.Int64)
-    ends = found.with_columns(k=pl.when(k > 0).then(k))
-    result = ends.select(
-        "topic",
-        "doc",
-        low=pl.col("scores").list.get(pl.col("k") - 1),
-        high=pl.col("scores").list.get(pl.col("count").cast(pl.Int64) - pl.col("k")),
-    )
+    documents = documents_of(frame)
+    ranks = {int(count): _rank(int(count), level) for count in np.unique(documents.counts)}
+    ends = documents.ranked(frame[column].to_numpy(), lambda n: (max(ranks[n] - 1, 0), min(n - ranks[n], n - 1)))
+    ends[[ranks[int(count)] == 0 for count in documents.counts]] = np.nan
+    result = documents.table.select("topic", "doc").with_columns(low=pl.Series(ends[:, 0]), high=pl.Series(ends[:, 1]))
+    result = result.with_columns(pl.col("low", "high").fill_nan(None))
     short = result.filter(pl.col("low").is_null()).sort("topic", "doc")
     if len(short):
         warnings.warn(
