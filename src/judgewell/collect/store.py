@@ -121,8 +121,7 @@ class Store:
         wait = 0.02
         while waiting:
             try:
-                with engine.begin() as connection:
-                    results = [job(connection) for job, _ in waiting]
+                results = _together(engine, [job for job, _ in waiting])
             except (OperationalError, InterfaceError) as error:
                 if time.monotonic() + wait < until:
                     time.sleep(wait)
@@ -142,6 +141,22 @@ class Store:
             for one in waiting:
                 self._commit(engine, [one])
             return
+
+
+def _together(engine: sa.Engine, jobs: list[Job[Any]]) -> list[Any]:
+    """Run jobs in one transaction.
+
+    What a job raised holds its unfinished queries for as long as somebody holds it, and SQLite keeps a connection at
+    its old snapshot until they are finished; so such a connection is not used again.
+    """
+    with engine.connect() as connection:
+        try:
+            with connection.begin():
+                return [job(connection) for job in jobs]
+        except BaseException:
+            if engine.dialect.name == "sqlite":
+                connection.invalidate()
+            raise
 
 
 def _fail(waiting: list[Waiting], error: Exception) -> None:
