@@ -16,6 +16,10 @@ is not compared. A comment before a block says what is special about it:
 <!-- append -->          it is added to the end of its file
 <!-- apply -->           a difference (```diff), applied to the source
 <!-- background -->      its command goes on until the page has ended; the lines shown must appear
+
+and one anywhere on a page, for pages about synthetic people, whose numbers change whenever these are tuned:
+
+<!-- numbers may differ -->   words and shape are compared, numbers are not
 """
 
 from __future__ import annotations
@@ -46,6 +50,7 @@ FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=inde
 MARKER = re.compile(r"<!-- (not run: [^>]+|fails|append|apply|background) -->\s*\Z")
 RUN = ("console", "python", "toml", "diff")
 PROSE = ("text", "mermaid")
+LOOSE = "<!-- numbers may differ -->"
 SECONDS = 120  # the longest that one command may take
 
 
@@ -72,8 +77,12 @@ class Page:
 
     folder: Path
     port: int
+    loose: bool = False
     names: dict[str, Any] = field(default_factory=dict)
     running: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def alike(self, shown: str, printed: str) -> bool:
+        return alike(without_numbers(shown), without_numbers(printed)) if self.loose else alike(shown, printed)
 
     def local(self, text: str) -> str:
         """The text with this page's own port in place of the usual one."""
@@ -148,9 +157,15 @@ def alike(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, got) is not None
 
 
+def without_numbers(text: str) -> str:
+    """The text with every number as #, and the widths of columns gone."""
+    text = re.sub(r"[-−+]?\b\d[\d.,]*(?:e-?\d+)?\b|\bnan\b|\bnull\b", "#", text)
+    return re.sub(r"─+", "─", re.sub(r" +", " ", text))
+
+
 def run_page(text: str, folder: Path) -> list[Difference]:
     """Run the blocks of a page in a folder; what differs from what is shown. A command that fails is an error."""
-    page = Page(folder, free_port())
+    page = Page(folder, free_port(), LOOSE in text)
     differences: list[Difference] = []
     try:
         for block in blocks(text):
@@ -199,7 +214,7 @@ def run_command(block: Block, command: str, shown: str, page: Page) -> Differenc
         if (done.returncode != 0) != (block.marker == "fails"):
             raise AssertionError(f"line {block.line}: {command}\nended with {done.returncode}:\n{printed}")
     printed = printed.replace(str(page.port), "8000")
-    return None if not shown.strip() or alike(shown, printed) else Difference(block, command, shown, printed)
+    return None if not shown.strip() or page.alike(shown, printed) else Difference(block, command, shown, printed)
 
 
 def started(command: str, shown: str, page: Page) -> str:
@@ -238,7 +253,7 @@ def run_python(block: Block, page: Page) -> list[Difference]:
         found = []
         for example in doctest.DocTestParser().get_examples(page.local(block.body)):
             printed = evaluated(example.source, page.names)
-            if example.want.strip() and not alike(example.want, printed):
+            if example.want.strip() and not page.alike(example.want, printed):
                 shown = example.want.replace(str(page.port), "8000")
                 found.append(Difference(block, example.source.strip(), shown, printed))
         return found

@@ -140,3 +140,10 @@ def test_a_page_that_shows_something_else_is_caught(tmp_path: Path) -> None:
         docs_blocks.run_page("```python\n1 / 0\n```\n", tmp_path)
     assert docs_blocks.unexplained("```nginx\nserver {}\n```\n")
     assert not docs_blocks.unexplained("<!-- not run: needs nginx -->\n```nginx\nserver {}\n```\n")
+
+
+def test_numbers_may_differ_where_a_page_says_so(tmp_path: Path) -> None:
+    page = "```console\n$ printf 'a   12.5  b\\n'\na 3 b\n```\n"
+    assert docs_blocks.run_page(page, tmp_path)
+    assert docs_blocks.run_page(f"{docs_blocks.LOOSE}\n{page}", tmp_path) == []
+    assert docs_blocks.run_page(f"{docs_blocks.LOOSE}\n{page.replace('a 3 b', 'a 3 c')}", tmp_path)
