@@ -51,7 +51,7 @@ MARKER = re.compile(r"<!-- (not run: [^>]+|fails|append|apply|background) -->\s*
 RUN = ("console", "python", "toml", "diff")
 PROSE = ("text", "mermaid")
 LOOSE = "<!-- numbers may differ -->"
-SECONDS = 120  # the longest that one command may take
+SECONDS = 600  # the longest that one command may take, on a busy machine
 
 
 @dataclass(frozen=True)
