@@ -4,7 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 from judgewell.collect.schema import topics
-from judgewell.collect.store import READERS
+from judgewell.collect.store import READERS, open_store
 
 
 class Broken(Exception):
@@ -56,3 +56,22 @@ def test_jobs_beside_one_that_fails_are_stored_once(store):
     outcomes = [type(job.exception(30)).__name__ for job in waiting]
     assert outcomes == ["NoneType", "Broken", "NoneType", "IntegrityError", "NoneType"]
     assert store.read(names).result() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_a_large_write_is_there_for_all_and_the_log_is_back(store, database, others):
+    other = open_store(database) if others else None
+    if other is not None:
+        assert other.read(names).result() == []
+    store.read(names).result()
+    store.write_alone(add("a"))
+    store.write(add("b")).result()
+    for one in filter(None, (store, other)):
+        assert one.read(names).result() == ["a", "b"]
+    if store.is_sqlite:
+        mode = sa.text("PRAGMA journal_mode")
+        assert store.read(lambda connection: connection.execute(mode).scalar()).result() == "wal"
+    with pytest.raises(Broken):
+        store.write_alone(break_off)
+    if other is not None:
+        other.close()

@@ -71,6 +71,22 @@ class Store:
         self._waiting.put((job, future))
         return future
 
+    def write_alone(self, job: Job[T]) -> T:
+        """Run a large job before anybody is served.
+
+        SQLite writes it once, to its file, where nobody else has that open; else first to the log and then to the file.
+        """
+        if not self.is_sqlite or self.used_by_others():
+            return self.write(job).result()
+        engine = _sqlite_engine(Path(str(self.engine.url.database)), "BEGIN IMMEDIATE", 1, journal="DELETE")
+        try:
+            found: T = _together(engine, [job])[0]
+        except (OperationalError, InterfaceError) as error:
+            raise Unavailable(f"the database took nothing: {_first_line(error)}") from error
+        finally:
+            engine.dispose()
+        return found
+
     def read(self, job: Job[T]) -> Future[T]:
         """Run a job that changes nothing, on what is committed."""
         future: Future[T] = Future()
@@ -226,7 +242,7 @@ def _alone(connection: sa.Connection) -> None:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7406521)"))
 
 
-def _sqlite_engine(path: Path, begin: str, pool: int) -> sa.Engine:
+def _sqlite_engine(path: Path, begin: str, pool: int, journal: str = "WAL") -> sa.Engine:
     engine = sa.create_engine(
         f"sqlite:///{path}",
         poolclass=sa.QueuePool,
@@ -237,7 +253,7 @@ def _sqlite_engine(path: Path, begin: str, pool: int) -> sa.Engine:
 
     @sa.event.listens_for(engine, "connect")
     def _prepare(connection: Any, _: Any) -> None:
-        for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-32000"):
+        for setting in (f"journal_mode={journal}", "synchronous=FULL", "foreign_keys=ON", "cache_size=-32000"):
             connection.execute(f"PRAGMA {setting}")
 
     @sa.event.listens_for(engine, "begin")
