@@ -123,3 +123,132 @@ def test_intents_are_scaled_as_the_top_one_or_each(judgewell):
         "scale", "i.csv", "--method", "mean", "--intents", "intents.csv", "--intent", "each", "-o", "-"
     )
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["t/1", "t/1", "t/2", "t/2"]
+
+
+JUDGED = "topic,doc,assessor,unit,value\nt,a,x,u1,10\nt,b,x,u1,5\nt,a,y,u2,8\nt,b,y,u2,3\n"
+KNOWN = "topic,doc,assessor,unit,value,known\nt,a,x,u1,10,N\nt,b,x,u1,5,\nt,b,y,u2,8,\nt,c,y,u2,3,\n"
+COMPARED = "topic,left,right,assessor,preferred\n"
+RATED = "topic,left,right,assessor,left_score,right_score\n"
+S100 = "topic,doc,assessor,unit,scale,value\nt,a,x,u,s100,101\n"
+GRADED = "topic,doc,assessor,value\nt,a,x,2\nt,a,y,1\nt,b,x,0\nt,b,y,0\nt,c,x,3\n"
+WHO = ("topic t", "c", "assessor z")
+BAD = {
+    "zero": (JUDGED + "t,c,z,u3,0\n", "magnitude", ("magnitude 0 is not above 0", *WHO, "offset=1")),
+    "negative": (JUDGED + "t,c,z,u3,-3\n", "magnitude", ("magnitude -3 is not above 0", *WHO, "drop")),
+    "nan": (JUDGED + "t,c,z,u3,nan\n", "magnitude", ("bad.csv:6: value nan is not a finite number", *WHO)),
+    "too large": (JUDGED + "t,c,z,u3,1e400\n", "magnitude", ("bad.csv:6: value inf is not a finite number", *WHO)),
+    "far apart": (
+        JUDGED + "".join(f"t,d{n},v,w,1e300\n" for n in range(40)) + "t,c,z,u3,1e300\nt,d,z,u3,1e-300\n",
+        "magnitude",
+        ("too far from the others of its unit", *WHO, "mend or drop"),
+    ),
+    "missing value": (JUDGED + "t,c,z,u3,\n", "magnitude", ("bad.csv:6: value None is missing", *WHO)),
+    "above the bound": (
+        JUDGED + "t,c,z,u3,120\n",
+        "magnitude(bound=100)",
+        ("score 120 is outside its scale of above 0 and below 100", *WHO),
+    ),
+    "above 100": (S100, "magnitude", ("score 101 is outside its scale of 0 to 100", "document a", "assessor x")),
+    "above 100, mean": (S100, "mean", ("score 101 is outside its scale of 0 to 100", "document a", "assessor x")),
+    "no unit": ("topic,doc,value\nt,a,1\n", "magnitude", ("neither a unit nor an assessor", "fill the column unit")),
+    "no known": (
+        KNOWN,
+        "known-ratio",
+        ("1 of 2 units hold no known N", "topic t, unit u2, assessor y", "missing=skip"),
+    ),
+    "no known column": (JUDGED, "known-ratio", ("needs the column known", "columns: known=…")),
+    "known what": (KNOWN.replace(",N", ",Q"), "width", ("known 'Q' is neither H nor N", "document a", "assessor x")),
+    "unused level": (GRADED, "predicted(threshold=1)", ("level 3 was never used", "document c", "smoothing=1")),
+    "outside the levels": (GRADED, "predicted(levels=0;1;2)", ("level 3 is not one of 0, 1, 2", "c, assessor x")),
+    "no gain for a level": (GRADED, "mean(profile='0:0,1:1')", ("no gain for the level 2", "add 2:…")),
+    "one assessor": (JUDGED[:53], "predicted", ("no document was judged by two assessors",)),
+    "units apart": (JUDGED[:53] + "t,c,y,u2,3\n", "two-way", ("topic t", "2 components", "components=separate")),
+    "pairs apart": (
+        COMPARED + "t,a,b,x,left\nt,b,a,x,left\nt,c,d,x,left\n",
+        "bradley-terry",
+        ("topic t", "2 documents with a; 2 documents with c", "components=separate"),
+    ),
+    "never lost": (COMPARED + "t,a,b,x,left\n", "bradley-terry", ("document a never lost", "prior=0.1")),
+    "with itself": (COMPARED + "t,a,a,x,left\n", "preference", ("compared with itself", "assessor x", "drop")),
+    "answer": (COMPARED + "t,a,b,x,better\n", "preference", ("bad.csv:2: preferred 'better' is not one of",)),
+    "negative number": (RATED + "t,a,b,x,-1,2\n", "ratio", ("bad.csv:2: left_score -1.0 is below 0", "assessor x")),
+    "no ratio": (RATED + "t,a,b,x,0,2\n", "ratio(epsilon=0)", ("0 has no ratio", "left a, right b, assessor x")),
+    "empty": ("", "magnitude", ("bad.csv: the file is empty",)),
+    "header only": (JUDGED[:30], "magnitude", ("the judgments table has no rows",)),
+    "ragged": (JUDGED + "t,c,z,u3,1,5\n", "magnitude", ("bad.csv:6: this line has 6 fields", "quotes")),
+    "cut short": (JUDGED + "t,c,z\n", "magnitude", ("bad.csv:6: this line has 3 fields", "mend the line")),
+    "columns": ("topic,doc,assessor\nt,a,x\n", "mean", ("needs the column value", "topic, doc, assessor", "columns:")),
+    "no id": (JUDGED + "t,,z,u3,1\n", "mean", ("bad.csv:6: doc None is missing", "topic t", "assessor z")),
+    "scales": (
+        "topic,doc,assessor,scale,value\nt,a,x,binary,1\nt,a,y,ordinal,2\n",
+        "mean",
+        ("mix the scales binary, ordinal", "--where scale=binary"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_is_one_line_that_says_who_what_and_the_cure(judgewell, case):
+    content, method, said = BAD[case]
+    Path("bad.csv").write_text(content)
+    code, _, err = judgewell("scale", "bad.csv", "--method", method, "--interval", "none")
+    assert code == 2
+    last = err.splitlines()[-1]
+    assert last.startswith("judgewell: ")
+    assert all(line.startswith("note: ") for line in err.splitlines()[:-1])
+    for words in said:
+        assert words in last
+
+
+TOLD = {
+    "judged twice": (JUDGED + "t,a,x,u1,9\n", "magnitude", "1 documents were judged more than once in one unit; all"),
+    "judged twice, predicted": (JUDGED + "t,a,x,u1,10\n", "predicted", "judged more than once in one unit; all of th"),
+    "compared twice": (COMPARED + "t,a,b,x,left\nt,b,a,x,left\n", "preference", "1 answers are by an assessor who"),
+    "units left out": (
+        KNOWN,
+        "known-ratio(missing=skip)",
+        "with them 1 documents that no other unit holds (topic t, do",
+    ),
+    "no answer": (COMPARED + "t,a,b,x,left\nt,a,c,x,\n", "preference", "1 of 2 pairs have no answer and are left out"),
+    "other names": ("qid,docno,worker,label\nt,a,x,1\n", "mean", "value is read from the column label"),
+}
+
+
+@pytest.mark.parametrize("case", TOLD)
+def test_what_is_left_out_or_assumed_is_told_and_refused_when_strict(judgewell, case):
+    content, method, said = TOLD[case]
+    Path("odd.csv").write_text(content)
+    code, _, err = judgewell("scale", "odd.csv", "--method", method, "--interval", "none")
+    assert code == 0
+    assert said in err
+    assert judgewell("scale", "odd.csv", "--method", method, "--interval", "none", "--strict")[0] == 2
+
+
+def test_ids_with_spaces_and_other_letters_come_out_as_they_went_in(judgewell):
+    Path("odd.csv").write_text("topic,doc,assessor,value\nt 1,dö c 文,é x,10\nt 1,b,é x,5\n")
+    _, out, _ = judgewell("scale", "odd.csv", "--method", "magnitude", "--interval", "none", "-o", "-")
+    assert [line.split(",")[:2] for line in out.splitlines()[1:]] == [["t 1", "b"], ["t 1", "dö c 文"]]
+    code, _, err = judgewell("scale", "odd.csv", "--method", "magnitude", "--interval", "none", "-o", "g.qrels")
+    assert code == 2
+    assert "has a space in it; write .csv or .parquet instead" in err
+
+
+def test_where_to_write_is_checked_before_the_work(judgewell):
+    for output, said in (("none/g.csv", "there is no folder none"), ("g.xyz", "has no ending that says what to write")):
+        code, out, err = judgewell("scale", "m.csv", "--method", "magnitude", "-o", output)
+        assert (code, out) == (2, "")
+        assert said in err
+
+
+def test_the_seed_decides_the_sampled_scores_too(judgewell):
+    Path("many.csv").write_text(
+        "topic,doc,assessor,value\n"
+        + "".join(f"t,d{doc},w{who},{doc + 7 * who + 1}\n" for doc in range(9) for who in range(9))
+    )
+
+    def sampled(seed):
+        return judgewell("scale", "many.csv", "--method", "sampled", "--seed", seed, "--interval", "none", "-o", "-")[1]
+
+    assert sampled(1) == sampled(1)
+    assert sampled(1) != sampled(2)
+    assert judgewell("scale", "many.csv", "--method", "sampled", "--seed", "-1")[0] == 2

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import choice, kept_where, method_options, parse_columns
+from judgewell.commands.common import ENDINGS, choice, kept_where, method_options, parse_columns
+from judgewell.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,9 +30,9 @@ def _list_methods(context: click.Context, option: click.Parameter, asked: bool) 
 @click.option("-o", "--output", help="Write the gains: .qrels or .txt, or with low, high: .csv, .parquet, .jsonl, …")
 @choice("--interval", "auto", "formula", "bootstrap", "none", help="Low and high: by formula where there is one.")
 @click.option("--level", default=0.95, help="Level of the interval.")
-@click.option("--draws", default=200, help="Resamples of the bootstrap.")
+@click.option("--draws", type=click.IntRange(min=1), default=200, help="Resamples of the bootstrap.")
 @click.option("--draws-to", help="Write DRAWS whole gain tables (.parquet, one column each) for later resampling.")
-@click.option("--seed", default=0, help="Seed of all that is drawn.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @click.option("--columns", help="Names of the columns in the file: topic=qid,value=score.")
 @click.option("--where", help="Keep only rows with this value in a column: pilot=Pilot_2P-Doc-High.")
 @click.option("--intents", help="Table of topic, intent, probability; judgments have a column intent, 0 for none.")
@@ -75,6 +77,10 @@ def scale(
 
     given = method_options(context.args)
     chosen = named(method, given) if given else parse(method)
+    if "seed" in chosen.options() and "seed" not in method:
+        chosen = replace(chosen, **{"seed": seed})
+    _refuse_unwritable(output, (".qrels", ".txt", *ENDINGS))
+    _refuse_unwritable(draws_to, ENDINGS)
     read = read_judgments if chosen.takes == "judgments" else read_pairs
     sources = [judgments, intents] if intents else [judgments]
     with notes(strict) as told:
@@ -94,6 +100,16 @@ def scale(
             _write(gains, tables, output, record)
         if output != "-":
             _print(gains, tables, str(chosen))
+
+
+def _refuse_unwritable(output: str | None, endings: tuple[str, ...]) -> None:
+    """Before the work: what is to be written has a known ending and a folder to go to."""
+    if output is None or output == "-":
+        return
+    if not output.endswith(endings):
+        raise InputError(f"{output} has no ending that says what to write", cure=f"end it in {', '.join(endings)}")
+    if not Path(output).parent.is_dir():
+        raise InputError(f"there is no folder {Path(output).parent} to write into", cure="make it first", file=output)
 
 
 def _by_intent(table: pl.DataFrame, intents: str, intent: str) -> pl.DataFrame:

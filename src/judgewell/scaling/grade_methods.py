@@ -84,7 +84,9 @@ class Majority(_Graded):
 
     Formula: argmax over v of the number of judgments with profile(value) = v; ties as the option says.
     Use: Labels for tools that want one grade per document.
-    Traps: It throws away how close the vote was. Two of five votes are a majority of three ways.
+    Traps: It throws away how close the vote was. Two of five votes are a majority of three ways. The interval, from
+    resampled units, says which other values might have won: where all agree it has no width, and with few judgments it
+    covers the value a large crowd would choose less often than its level says.
     """
 
     name = "majority"

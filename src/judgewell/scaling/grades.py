@@ -20,7 +20,7 @@ from judgewell.scaling.inputs import (
     place,
     settle_repeats,
 )
-from judgewell.scaling.magnitude import averaged, log_scores
+from judgewell.scaling.magnitude import averaged, check_range, log_scores
 from judgewell.tables import GAINS, check
 
 Tied = Literal["mean", "lowest", "highest", "error"]
@@ -84,6 +84,7 @@ def graded(
 ) -> pl.DataFrame:
     """The judgments with their value turned into the gain of its level."""
     frame = settle_repeats(judgments_of(judgments), repeated)
+    check_range(frame)
     if profile == "linear" and threshold is None:
         return frame
     table = profile_table(profile, frame["value"].unique(), threshold=threshold)
@@ -146,7 +147,7 @@ def level_chain(
     gain is 1 (Maddalena et al. anchor H; the poster anchors N). The median of ratios is not the ratio of medians, and
     the chain not the direct median of H/N: this is the chain. Levels no unit connects to the anchor are missing.
     """
-    frame = extra_column(judgments_of(judgments), label, "the document's level, a number, missing where unlabelled")
+    frame = extra_column(judgments_of(judgments), label, "the document's level, a number", "label")
     scores = log_scores(frame, offset=offset, bound=bound, repeated=repeated)
     scores = scores.with_columns(pl.col(label).cast(pl.Float64)).filter(pl.col(label).is_not_null())
     if scores.is_empty():

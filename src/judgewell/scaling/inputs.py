@@ -27,7 +27,8 @@ def judgments_of(data: Any) -> pl.DataFrame:
     scales = frame["scale"].drop_nulls().unique().sort().to_list()
     if len(scales) > 1:
         raise DataError(
-            f"the judgments mix the scales {', '.join(scales)}; keep the rows of one scale and scale each alone"
+            f"the judgments mix the scales {', '.join(scales)}; keep the rows of one and scale each alone (--where "
+            f"scale={scales[0]})"
         )
     return frame
 
@@ -49,7 +50,23 @@ def pairs_of(data: Any) -> pl.DataFrame:
             f"a document is compared with itself ({place(same)}), {len(same)} times",
             cure="drop the pairs whose left and right are one document",
         )
+    _tell_pairs_again(frame)
     return frame
+
+
+def _tell_pairs_again(frame: pl.DataFrame) -> None:
+    """Say where one assessor compared two documents more than once in one unit: every answer counts."""
+    named = frame if frame["assessor"].null_count() == 0 else frame.filter(pl.col("assessor").is_not_null())
+    ends = pl.min_horizontal("left", "right").alias("one"), pl.max_horizontal("left", "right").alias("other")
+    keys = named.select(*GROUP, *ends)
+    again = named.filter(~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series())
+    if len(again):
+        warnings.warn(
+            f"{len(again)} answers are by an assessor who compared the same two documents in the same unit before; all "
+            f"of them count ({listed(again)})",
+            JudgewellWarning,
+            stacklevel=3,
+        )
 
 
 def place(frame: pl.DataFrame, row: int = 0, longest: int = 1000) -> str:
@@ -140,11 +157,12 @@ def gains_frame(frame: pl.DataFrame, extra: Sequence[str] = (), ordered: bool = 
     return gains if ordered else gains.sort("topic", "doc")
 
 
-def extra_column(frame: pl.DataFrame, name: str, about: str) -> pl.DataFrame:
-    """The frame, if it has the extra column a method needs."""
+def extra_column(frame: pl.DataFrame, name: str, about: str, option: str | None = None) -> pl.DataFrame:
+    """The frame, if it has the extra column a method needs, which the method's `option` names where it has one."""
     if name not in frame.columns:
+        which = f"{option}=…" if option else f"columns: {name}=…"
         raise InputError(
             f"this method needs the column {name} ({about}); the table has {', '.join(frame.columns)}",
-            cure=f"add it, or say which column it is ({name}=…)",
+            cure=f"add it, or say which column it is ({which})",
         )
     return frame

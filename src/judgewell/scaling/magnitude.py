@@ -47,8 +47,7 @@ def log_scores(
     that is not above 0 then is an error. `bound` is the excluded upper end of a bounded magnitude scale.
     """
     frame = with_groups(settle_repeats(judgments_of(judgments), repeated))
-    scale = (scale_of(frame) or "").lower()
-    _check_range(frame, scale, bound)
+    check_range(frame, bound)
     added = used_offset(frame, offset)
     shifted = frame.with_columns(log=pl.col("value") + added)
     bad = shifted.filter(pl.col("log") <= 0)
@@ -69,7 +68,9 @@ def used_offset(frame: pl.DataFrame, offset: float | None) -> float:
     return offset
 
 
-def _check_range(frame: pl.DataFrame, scale: str, bound: float | None) -> None:
+def check_range(frame: pl.DataFrame, bound: float | None = None) -> None:
+    """Refuse a score outside its scale: 0 to 100, or below the bound of a bounded magnitude."""
+    scale = (scale_of(frame) or "").lower()
     if scale in HUNDRED and bound is None:
         outside, rule = frame.filter((pl.col("value") < 0) | (pl.col("value") > 100)), "0 to 100"
     else:
@@ -137,7 +138,14 @@ def _need_assessors(frame: pl.DataFrame) -> None:
 
 def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFrame:
     """Per unit, the mean log score of its known document (`known` is H or N); units without one are refused."""
-    extra_column(frame, "known", "H for the known highly relevant document, N for the known non-relevant one")
+    extra_column(
+        frame.drop("log"), "known", "H for the known highly relevant document, N for the known non-relevant one"
+    )
+    strange = frame.filter(~pl.col("known").is_in(["H", "N", ""]))
+    if len(strange):
+        raise InputError(
+            f"known {strange['known'][0]!r} is neither H nor N ({place(strange)})", cure="write H, N, or nothing"
+        )
     is_known = pl.col("known") == flag
     units = frame.group_by(GROUP, maintain_order=True).agg(pl.col("log").filter(is_known).mean().alias(flag))
     without = units.filter(pl.col(flag).is_null()).sort(GROUP)
@@ -148,8 +156,12 @@ def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFra
         raise DataError(f"{said}; mark it in the column known, or leave those units out (missing=skip)")
     if len(without) == len(units):
         raise DataError(f"{said}; mark them in the column known (H or N)")
-    warnings.warn(f"{said}; they are left out", JudgewellWarning, stacklevel=3)
-    return units.filter(pl.col(flag).is_not_null())
+    kept = units.filter(pl.col(flag).is_not_null())
+    rows = frame.join(kept, on=list(GROUP), how="semi", nulls_equal=True)
+    lost = frame.join(rows, on=["topic", "doc"], how="anti").select("topic", "doc").unique().sort("topic", "doc")
+    gone = f", and with them {len(lost)} documents that no other unit holds ({listed(lost)})" if len(lost) else ""
+    warnings.warn(f"{said}; they are left out{gone}", JudgewellWarning, stacklevel=3)
+    return kept
 
 
 def by_known(

@@ -140,7 +140,7 @@ class Width(_Scores):
     unit gets the smallest (narrow) or largest (wide) of all its s*.
     Use: To see what gains careful or spread-out scale users alone would give; for sensitivity analyses.
     Traps: Units are chosen by what they answered, so it is not an estimate of what all assessors think. Fewer
-    judgments remain.
+    judgments remain. The interval, from resampled units, is that of these units' median.
     """
 
     name = "width"
@@ -194,7 +194,8 @@ class TwoWayModel(_Scores):
     Use: Units that hold different documents, such as adaptive or unbalanced designs: a unit of poor documents is
     not lifted.
     Traps: Documents that no chain of units connects cannot be compared: it says so, and components=separate gives
-    each set its own scale. It assumes the same error for all assessors.
+    each set its own scale. It assumes the same error for all assessors. The interval is that of the document against
+    the mean document of its topic (or set): the level of the topic's scale is taken as given.
     """
 
     name = "two-way"
@@ -230,8 +231,8 @@ class LevelRatios(_Scores):
     Formula: gain of a level = product, from the anchor, of the median ratio between documents of adjacent levels
     judged in one unit.
     Use: To give the grades of existing qrels gains that people's magnitudes support.
-    Traps: Gains are per level, not per document. The chain of medians is not the direct median ratio of the ends. A
-    level that no unit connects to the anchor has no gain.
+    Traps: Gains are per level, not per document, and so is the interval, from resampled units. The chain of medians is
+    not the direct median ratio of the ends. A level that no unit connects to the anchor has no gain.
     """
 
     name = "level-ratios"

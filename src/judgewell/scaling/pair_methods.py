@@ -89,7 +89,7 @@ class BradleyTerry(Method):
     Use: Designs in which documents meet others of different strength.
     Traps: Without a prior there is no finite answer when a document never won or never lost: it refuses and says
     which. Strengths fall off fast, so all but the best get gains near 0; gain=probability is flatter. The interval
-    is that of log strength against the mean document, so the best document's reaches beyond 1.
+    comes from draws of all strengths together, each over its largest; that of gain=log is against the mean document.
     """
 
     name = "bradley-terry"
@@ -223,7 +223,8 @@ class Combined(Method):
 
     Formula: (g_1 g_2 … g_m)^(1/m), each g over its topic's maximum.
     Use: Pairs with all three questions: Yang et al.'s gains.
-    Traps: A 0 in any part makes the gain 0. Documents that a part lacks are left out and told.
+    Traps: A 0 in any part makes the gain 0. Documents that a part lacks are left out and told. The interval is from
+    resampled units or assessors; the best document's gain is near 1 in every resample, so its interval is short.
     """
 
     name = "combined"

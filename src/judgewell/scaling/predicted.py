@@ -82,7 +82,7 @@ def double_judgments(
 
 
 def _check_split(frame: pl.DataFrame, split: str) -> None:
-    extra_column(frame, split, "a property of the topic, such as navigational or informational")
+    extra_column(frame, split, "a property of the topic, such as navigational or informational", "split")
     mixed = frame.group_by("topic").agg(kinds=pl.col(split).n_unique(), gaps=pl.col(split).null_count())
     bad = mixed.filter((pl.col("kinds") > 1) | (pl.col("gaps") > 0)).sort("topic")
     if len(bad):

@@ -10,7 +10,7 @@ import polars as pl
 
 from judgewell.errors import InputError
 from judgewell.scaling import predicted
-from judgewell.scaling.inputs import gains_frame, judgments_of
+from judgewell.scaling.inputs import gains_frame, judgments_of, settle_repeats
 from judgewell.scaling.laplacian import Array
 from judgewell.scaling.method import Method
 from judgewell.scaling.predicted_curves import enough, topic_bootstrap, topic_spread
@@ -74,7 +74,7 @@ class _Disagreement(Method):
 
     def _with_gains(self, table: Any) -> list[tuple[pl.DataFrame, Array, predicted.Tallies]]:
         result = []
-        for rows, found in self.parts(judgments_of(table)):
+        for rows, found in self.parts(settle_repeats(judgments_of(table), "all")):
             documents, shares = predicted.document_levels(rows, found.levels, self.use)
             gains = self.worth(self._p(found), found.levels)
             predicted.refuse_undefined(documents, shares, gains, found.levels)
@@ -168,7 +168,8 @@ class UserDisagreement(_Disagreement):
     Formula: gain = 1 for the top level, p(top | level) between, 0 for the lowest (at 1 of 2 users).
     Use: To repeat results of the 2014 model; predicted is its successor.
     Traps: The observed assessor counts as one of the users, so gains depend on whose judgment it was. The lowest
-    level is fixed at 0 even where others disagree.
+    level is fixed at 0 even where others disagree. The interval is that of p(top | level) alone: the top and the lowest
+    level, which are fixed, have none.
     """
 
     name = "udm"
