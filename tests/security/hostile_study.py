@@ -35,7 +35,7 @@ def hostile_documents() -> dict[str, tuple[str, str]]:
         f"{ID}line": ("text", "x" * 2_000_000),
         f"{ID}deep": ("html", deep),
         f"{ID}bomb": ("html", bomb),
-        f"{ID}large": ("html", "<p>word <b>word</b> " * 100_000),
+        f"{ID}large": ("html", ("<p>a <b>bold</b> word" + " and another" * 20) * 7_500),
         f"{ID}broken": ("html", "\ufffd\ufffe\uffff <p>\x01\x02\x1b[31m caf\u00c3\u00a9 \u202eltr\u202c</p>"),
     }
 

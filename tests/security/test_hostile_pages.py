@@ -33,7 +33,7 @@ class Window:
 
     def look(self, path: str) -> int:
         """Open a page, try what a person may do by mistake, and give its status."""
-        response = self.page.goto(self.address + path)
+        response = self.page.goto(self.address + path, timeout=120_000)
         assert response is not None
         self.calm(path)
         return response.status
