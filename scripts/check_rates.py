@@ -1,6 +1,6 @@
 """What every check catches of every kind of person: writes docs/evidence/checks.md.
 
-    python scripts/check_rates.py [--people 210] [--seed 1]
+    python scripts/check_rates.py [--people 350] [--seed 1]
 
 Synthetic people, all kinds equally common, fill two studies of the sample collection through the server's own steps.
 """
@@ -18,7 +18,7 @@ from evidence import made_by, markdown, wilson, write
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
 from judgewell.collect.store import open_store
-from judgewell.commands.demo_study import write_magnitude_study, write_pairs_study
+from judgewell.commands.demo_study import LEAST_SECONDS, write_magnitude_study, write_pairs_study
 from judgewell.commands.simulation import catch_table, simulate
 
 WORDS = {
@@ -39,9 +39,9 @@ def caught(name: str, people: int, seed: int) -> pl.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if name == "magnitude":
-            study = write_magnitude_study(place, seed, redundancy=8)
+            study = write_magnitude_study(place, seed, redundancy=12)
         else:
-            study = write_pairs_study(place, seed, partitions=1, assessors=4)
+            study = write_pairs_study(place, seed, partitions=1, assessors=8)
         store = open_store(place / "study.sqlite")
         try:
             simulate(store, study, crowd, seed=seed)
@@ -85,7 +85,7 @@ checks do to people like these; they do not say how common such people are.
 ## Magnitudes, one document at a time
 
 Units of 8 documents of the sample collection, two of them known; practice with lines, a question about each topic,
-20 seconds for each document at least.
+{LEAST_SECONDS} seconds for each document at least.
 
 {table(magnitude)}
 ## Pairs
@@ -97,7 +97,7 @@ Groups of 8 documents in 12 pairs, after a quiz of pairs and a question about ea
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--people", type=int, default=210)
+    parser.add_argument("--people", type=int, default=350)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     write("checks.md", page(given.people, given.seed))

@@ -18,7 +18,8 @@ import polars as pl
 from evidence import ROOT, made_by, markdown, write
 
 from judgewell.assessors import measured
-from judgewell.assessors.figures import figures, fit, synthetic_table
+from judgewell.assessors.figures import figures, synthetic_table
+from judgewell.assessors.fitting import fit, fit_known, known_figures
 from judgewell.assessors.population import Population
 from judgewell.errors import JudgewellWarning
 from judgewell.formats.crowd import read_judgments
@@ -46,8 +47,6 @@ OTHERS = {
 }
 TUNED = {
     "person": "by hand: persons' own means come near the measured ones, kinds included",
-    "known_high": "by hand: 40 % of the known H's scores are 100, their median is 95",
-    "known_low": "by hand: known H over known N on 0–100",
 }
 
 
@@ -75,8 +74,10 @@ def read_off(judgments: pl.DataFrame, typed: pl.Series, seed: int) -> dict[str, 
     for one in (measured.times, measured.order, measured.persons, measured.work):
         values = one(judgments)
         for name, value in values.items():
-            if not name.endswith("_error"):
-                found[name] = (value, values.get(f"{name}_error"), crowd)
+            if not name.endswith(("_error", "_low", "_high")):
+                unsure = values.get(f"{name}_low", 1.0) < 0 < values.get(f"{name}_high", 1.0)
+                source = f"{crowd}: 0 lies inside its interval" if unsure else crowd
+                found[name] = (value, values.get(f"{name}_error"), source)
     return found
 
 
@@ -84,13 +85,15 @@ def parameters(found: dict[str, tuple[float, float | None, str]], fitted: Popula
     """Every parameter: its value, what the data give, and where it comes from."""
     population, rows = Population(), []
     by_fit = ("levels", "document", "noise", "nothing", "everything")
+    by_known = ("known_high", "known_low", "known")
     for field in fields(Population):
         name, value = field.name, getattr(population, field.name)
         if name == "kinds":
             continue
         given, source = "—", TUNED.get(name, "assumed")
-        if name in by_fit:
-            given, source = said(getattr(fitted, name)), "fitted, trec8-s100"
+        if name in by_fit or name in by_known:
+            given = said(getattr(fitted, name))
+            source = "fitted, trec8-s100" + ("" if name in by_fit else ", known documents")
         elif name in found:
             measured_value, error, source = found[name]
             given = said(measured_value) + (f" ± {error:.3f}" if error is not None else "")
@@ -146,10 +149,17 @@ def picture(judgments: pl.DataFrame, synthetic: pl.DataFrame) -> str:
     return svg({**chart.to_dict(validate=False), "config": {**theme(), "background": "white"}})
 
 
+def share_of_small(judgments: pl.DataFrame) -> float:
+    """Of the scores of known N, those from 1 to 5."""
+    return float(judgments.filter(pl.col("known") == "N").select(pl.col("value").is_between(1, 5).mean()).item())
+
+
 def page(judgments: pl.DataFrame, typed: pl.Series, seed: int) -> str:
-    synthetic = synthetic_table("s100", seed=seed)
+    synthetic = synthetic_table("s100", seed=seed, topics=40)
     real, ours = figures(judgments, "sormunen"), figures(synthetic)
-    fitted = fit(real, steps=1500)
+    fitted = fit_known(known_figures(judgments), start=fit(real, steps=1500))
+    low, high = measured.width_interval(judgments)
+    small = [100 * share_of_small(table) for table in (judgments, synthetic)]
     PICTURE.write_text(picture(judgments, synthetic), "utf-8")
     graded = judgments.filter(pl.col("known").is_null()).drop_nulls("sormunen").height
     return f"""# Synthetic people beside real ones
@@ -158,8 +168,8 @@ def page(judgments: pl.DataFrame, typed: pl.Series, seed: int) -> str:
 The people of `judgewell simulate`, `judgewell design --compare` and `make demo` are made from the parameters below.
 Real are {judgments.height:,} crowd judgments on 0–100 of TREC-8 documents, {graded:,} of them of documents with expert
 levels that are not known ones (trec8-s100, Roitero et al. 2018), and {len(typed):,} plain magnitudes of RankME
-(Novikova
-et al. 2018). Synthetic are {synthetic.height:,} judgments with the same design.
+(Novikova et al.
+2018). Synthetic are {synthetic.height:,} judgments with the same design.
 
 ![Shares of scores by expert level, real and synthetic](../pictures/population.svg)
 
@@ -169,6 +179,11 @@ et al. 2018). Synthetic are {synthetic.height:,} judgments with the same design.
 ## Over all judgments
 
 {overall(real, ours)}
+Every topic has one known H and one known N, so that the last line hangs on 18 of each: resampling the topics, 95 % of
+the real figures lie between {low:.1f} and {high:.1f}. It also hangs on small scores: those from 1 to 5 make up
+{small[0]:.0f} % of the scores of known N there and {small[1]:.0f} % here, as people differ in what they call nothing.
+Nothing was fitted to the figure itself.
+
 Times spread wider here than there: among the synthetic are lazy and hurried people, and everybody there had passed a
 check of 20 seconds.
 
@@ -176,7 +191,9 @@ check of 20 seconds.
 
 *Fitted* ones together make the figures by level come out (simulated moments, Nelder–Mead from the values used, all
 people careful); only their proportions are well determined. *Measured* ones follow from the data by a formula
-(`assessors/measured.py`), with a standard error where the formula has one. *Solved* ones make one published figure come
+(`assessors/measured.py`), with a standard error where the formula has one. Those of order (assimilation, drift) come
+from resampling persons, less what the formula gives when the order of every unit is shuffled; where 0 lies inside the
+95 % interval, 0 is used. *Solved* ones make one published figure come
 out. What is set by hand or assumed has no evidence here. The kinds of people, with their shares, are assumed
 altogether.
 

@@ -47,13 +47,14 @@ def recovered(scale: str, method: str, judges: int, topics: int, seed: int) -> l
 
 
 def recovered_by_pairs(judges: int, topics: int, seed: int) -> list[float]:
-    """The same for groups of eight documents in twelve pairs; a document is shown in three of them to each judge."""
+    """The same for groups of eight documents, two of them known, in twelve pairs; a document is shown in three of them
+    to each judge."""
     rng = np.random.default_rng(seed)
     crowd = crowd_of(make_people(300, seed))
     found = []
     for _ in range(topics):
         worth = topic_worths(60, crowd.population, rng, alike=True)
-        gains = pair_gains(-(-60 * judges // 8), 12, worth, crowd, rng)
+        gains, _ = pair_gains(60 // 6 * judges, 12, worth, crowd, rng)
         found.append(float(spearmanr(gains, worth[KNOWN:]).statistic))
     return found
 
@@ -65,7 +66,7 @@ def table_of(topics: int, seed: int) -> pl.DataFrame:
         for judges in JUDGES:
             found = np.array(recovered(scale, method, judges, topics, seed))
             rows.append({"scale": scale, "method": method, "judges": judges, **_interval(found)})
-    for judges in JUDGES[1:]:  # groups judged once do not all meet
+    for judges in JUDGES:
         found = np.array(recovered_by_pairs(judges, topics, seed))
         rows.append({"scale": "pairs", "method": "ratio", "judges": judges, **_interval(found)})
     return pl.DataFrame(rows)
@@ -93,14 +94,13 @@ def page(table: pl.DataFrame, topics: int, seed: int) -> str:
 How well gains find what documents are really worth, where that is known because the documents and the people are
 synthetic: Spearman's correlation of gains with the truth over the 60 documents of a topic, mean over topics with its
 95 % interval. The four expert levels are equally common. One population stands behind all scales, lazy, random and
-reversed people included; but a unit of single documents in which the known ones are not in order is done again by
-somebody else, while from pairs random and reversed people are kept away altogether, as if the quiz caught all of them.
-That favours pairs.
+reversed people included, and one check: a unit in which the known documents are not in order is done again by somebody
+else, so that a judge here is one who passed.
 
 {markdown(heads, rows, words=2)}
-A judge of pairs sees each document three times, beside three others; it takes two judges or more for all documents to
-be connected. So a row of pairs costs more for the same number of judges: `judgewell design --compare` shows designs at
-equal hours instead.
+A judge of pairs sees each document three times, beside three others; the known documents connect all groups. So a row
+of pairs costs more for the same number of judges: `judgewell design --compare` shows designs at equal hours instead,
+with the time of failed units counted.
 
 What holds for synthetic people holds for real ones as far as those resemble these: see the page on the population.
 """

@@ -39,7 +39,7 @@ def test_higher_impressions_never_get_lower_answers():
     for answers in (
         grades(seen, 4, people),
         grades(seen, 7, people),
-        s100(seen, people, 1.0, 0.0, rng),
+        s100(seen, people.nothing, people.everything, 1.0, 0.0, rng),
         magnitudes(seen, 10.0, 0.3, 1.0, 0.0, rng),
     ):
         assert (np.diff(answers) >= 0).all()

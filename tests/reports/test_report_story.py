@@ -119,6 +119,34 @@ def test_gains_and_labels_alone_make_a_report():
     assert "needs runs" in item(given, "left_out").frame["reason"].to_list()
 
 
+def test_one_system_is_not_called_the_best_and_its_topics_are_counted():
+    _, _, runs = study()
+    from judgewell.formats.runs import open_runs
+
+    found = tell(sources(runs=open_runs(runs.filter(pl.col("system") == "s3"))), title="One system")
+    said = part(found, "systems").findings[0].text
+    assert "over 4 topics; there is no other system" in said
+    assert "best" not in said
+
+
+def test_alpha_is_worked_out_for_the_metrics_that_fit_and_as_on_its_own(report):
+    from judgewell.agreement.alpha import krippendorff_alpha
+
+    shown = item(report, "alpha").frame
+    assert shown["metric"].to_list() == ["interval", "ratio"]  # magnitudes: nominal and ordinal say nothing
+    given = sources()
+    alone = krippendorff_alpha(given.judgments, "ratio", replicates=given.replicates, seed=given.seed)
+    assert shown.filter(pl.col("metric") == "ratio").row(0) == alone.row(0)
+    graded = study()[0].with_columns(scale=pl.lit("ordinal"), value=(pl.col("value") > 20).cast(pl.Float64))
+    few = tell(sources(judgments=graded, method=parse("mean")), title="Few levels")
+    assert item(few, "alpha").frame["metric"].to_list() == ["nominal", "ordinal", "interval"]
+
+
+def test_widths_of_intervals_are_told_only_where_there_are_any(report):
+    caption = item(report, "gains_by_topic").caption
+    assert ("width" in caption) == (item(report, "gains_by_topic").frame["width"].null_count() < 4)
+
+
 def test_one_topic_has_no_intervals_and_says_so():
     judgments, labels, runs = study()
     from judgewell.formats.runs import open_runs

@@ -3,7 +3,7 @@
 α = 1 − D_o / D_e, D_o = (1/n) Σ_u 1/(m_u − 1) Σ_{i≠j in u} δ²(v_i, v_j), D_e = 1/(n(n − 1)) Σ_{i≠j} δ²(v_i, v_j),
 over the n values of documents with m_u ≥ 2 values (Krippendorff 2011). δ² is 1 for unequal values (nominal), the
 squared difference of values (interval) or of mid-ranks (ordinal), or ((a − b)/(a + b))² (ratio). No coincidence matrix
-is made: all need sums only, ratio too once there are more than 2,000 distinct values.
+is made: all need sums only, ratio too once there are more than 200 distinct values.
 Intervals come from resampling documents.
 """
 
@@ -23,7 +23,7 @@ from judgewell.errors import DataError, InputError
 from judgewell.resampling import check_level, percentile_interval, weight_blocks
 
 BLOCK_CELLS = 4_000_000  # cells of distances or counts held at once: 32 MB
-DIRECT_VALUES = 2_000  # up to this many distinct values they are compared one by one on a ratio scale
+DIRECT_VALUES = 200  # up to this many distinct values they are compared one by one on a ratio scale
 WAVES_AT_ONCE = 16  # many resamples are multiplied with many waves together
 WAVE_MARGIN, WAVE_LIMIT = 40.0, 14.0  # e^−40 and 4πω/sinh(πω) at 14: both below the last digit
 

@@ -20,7 +20,8 @@ class Evidence:
 
     `labels` holds expert levels or other labels by name, `gains` the documents' scores (the plain medians of the
     judgments where none are given), `scores` systems' scores (for topic difficulty), `likes` answers to which question
-    was liked, `lengths` documents' lengths, and `score` the function that turns pairs into gains.
+    was liked, `lengths` documents' lengths, `score` the function that turns pairs into gains, and `metrics` the metrics
+    of alpha that are wanted (all that the values allow where none are named).
     """
 
     judgments: pl.DataFrame | None = None
@@ -31,6 +32,7 @@ class Evidence:
     likes: pl.DataFrame | None = None
     lengths: pl.DataFrame | None = None
     score: stability.Score | None = None
+    metrics: tuple[str, ...] = ()
     replicates: int = 1000
     seed: int = 0
 

@@ -60,8 +60,9 @@ def _per_label_set(evidence: Evidence, analysis: Callable[[pl.DataFrame], pl.Dat
 def _alpha(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
     frame = given(evidence.judgments)
     value = common.judgments_of(frame)["value"]
-    metrics = [metric for metric in alpha.METRICS if metric != "ratio" or value.min() >= 0]  # type: ignore[operator]
-    if "ratio" not in metrics:
+    wanted = evidence.metrics or alpha.METRICS
+    metrics = [metric for metric in wanted if metric != "ratio" or value.min() >= 0]  # type: ignore[operator]
+    if "ratio" in wanted and "ratio" not in metrics:
         common.tell("alpha on a ratio scale is left out: some values are below 0")
     options = {"by": by, "replicates": evidence.replicates, "seed": evidence.seed}
     return pl.concat([alpha.krippendorff_alpha(frame, metric, **options) for metric in metrics])  # type: ignore[arg-type]

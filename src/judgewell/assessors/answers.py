@@ -25,14 +25,15 @@ def share(impressions: Any) -> Floats:
     return np.asarray(1 / (1 + np.exp(-np.asarray(impressions, dtype=np.float64))))
 
 
-def s100(impressions: Any, population: Population, tens: Any, fives: Any, rng: np.random.Generator) -> Floats:
-    """Whole numbers from 0 to 100; 0 and 100 attract, and so do tens and fives."""
+def s100(impressions: Any, nothing: Any, everything: Any, tens: Any, fives: Any, rng: np.random.Generator) -> Floats:
+    """Whole numbers from 0 to 100; 0 and 100 attract what is nearer than `nothing` and `everything`, tens and fives
+    those who like them."""
     exact = 100 * share(impressions)
     habit = rng.random(exact.shape)
     step = np.where(habit < tens, 10, np.where(habit < np.asarray(tens) + fives, 5, 1))
     inner = np.clip(np.round(exact / step) * step, 0, 100)
-    high = np.where(exact > 100 - population.everything, 100.0, inner)
-    return np.asarray(np.where(exact < population.nothing, 0.0, high), dtype=np.float64)
+    high = np.where(exact > 100 - np.asarray(everything), 100.0, inner)
+    return np.asarray(np.where(exact < nothing, 0.0, high), dtype=np.float64)
 
 
 def magnitudes(impressions: Any, modulus: Any, width: Any, tens: Any, fives: Any, rng: np.random.Generator) -> Floats:
@@ -67,7 +68,7 @@ def typed(scale: Scale, impression: float, person: Person, population: Populatio
         return scale.choices[int(grades(impression, len(scale.choices), population))].key
     if isinstance(scale, Magnitude) and not isinstance(scale, Bounded):
         return number(typed_magnitude(impression, person, rng))
-    part = float(s100(impression, population, person.tens_s100, person.fives_s100, rng)) / 100
+    part = float(s100(impression, person.nothing, person.everything, person.tens_s100, person.fives_s100, rng)) / 100
     if isinstance(scale, S100):
         return number(scale.low + round(part * (scale.high - scale.low)))
     if isinstance(scale, Bounded):

@@ -33,6 +33,7 @@ class Crowd:
     pace: Floats
     typed: Floats  # people × (tens, fives)
     s100: Floats
+    ends: Floats  # people × (nothing, everything)
 
     def __len__(self) -> int:
         return len(self.modulus)
@@ -55,6 +56,7 @@ def crowd_of(people: Sequence[Person], population: Population | None = None) -> 
         pace=of("pace"),
         typed=np.stack([of("tens_typed"), of("fives_typed")], axis=-1),
         s100=np.stack([of("tens_s100"), of("fives_s100")], axis=-1),
+        ends=np.stack([of("nothing"), of("everything")], axis=-1),
     )
 
 
@@ -73,7 +75,9 @@ def answered(scale: ScaleName, seen: Floats, crowd: Crowd, who: Whole, rng: np.r
         habits = crowd.typed[person, 0], crowd.typed[person, 1]
         return answers.magnitudes(seen, crowd.modulus[person], crowd.width[person], *habits, rng)
     if scale == "s100":
-        return answers.s100(seen, crowd.population, crowd.s100[person, 0], crowd.s100[person, 1], rng)
+        return answers.s100(
+            seen, crowd.ends[person, 0], crowd.ends[person, 1], crowd.s100[person, 0], crowd.s100[person, 1], rng
+        )
     return answers.grades(seen, 4 if scale == "ordinal" else 2, crowd.population).astype(np.float64)
 
 

@@ -1,4 +1,4 @@
-"""What judgments look like in a few numbers, to hold synthetic ones beside real ones; and the fit of the population.
+"""What judgments look like in a few numbers, to hold synthetic ones beside real ones.
 
 The figures are read off any judgments table with a column of expert levels; the synthetic table for them is made by
 :func:`synthetic_table` with the same design: units of eight, of which two are known.
@@ -6,7 +6,7 @@ The figures are read off any judgments table with a column of expert levels; the
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,10 @@ from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
 
 Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+# Units, and who does each; their answers, and which of them pass.
+Attempt = Callable[[Whole, Whole], tuple[Floats, NDArray[np.bool_]]]
+TRIES = 8  # with one in five failing, two units in a million fail as often
 LEVELS = (0, 1, 2, 3)
 
 
@@ -55,7 +59,7 @@ def _topic(
     deck = deck[: len(deck) // (size - 2) * (size - 2)].reshape(-1, size - 2)
     units = np.concatenate([np.tile([0, 1], (len(deck), 1)), deck], axis=1)
     units = rng.permuted(units, axis=1)
-    who, values = judged_units(scale, worth, units, crowd, rng)
+    who, values, _ = judged_units(scale, worth, units, crowd, rng)
     spent = seconds(crowd, who, size, rng)
     at = units.ravel()
     return pl.DataFrame(
@@ -78,24 +82,35 @@ def _topic(
 
 
 def judged_units(
-    scale: ScaleName, worth: Floats, units: NDArray[np.int64], crowd: Crowd, rng: np.random.Generator, tries: int = 6
-) -> tuple[NDArray[np.int64], Floats]:
-    """Who did each unit and their answers; document 0 is the known H and 1 the known N, and a unit in which H does not
-    stand above N goes to somebody else. What still fails after some tries is kept."""
-    who = rng.integers(0, len(crowd), len(units))
-    values = np.zeros(units.shape)
-    todo = np.arange(len(units))
-    for _ in range(tries):
-        who[todo] = rng.integers(0, len(crowd), len(todo))
-        seen = impressions(worth[units[todo]], crowd, who[todo], rng)
-        values[todo] = answered(scale, seen, crowd, who[todo], rng)
+    scale: ScaleName, worth: Floats, units: Whole, crowd: Crowd, rng: np.random.Generator
+) -> tuple[Whole, Floats, Whole]:
+    """Who did each unit, their answers, and how many tried; document 0 is the known H and 1 the known N, and a unit in
+    which H does not stand above N goes to somebody else. What still fails after some tries is kept."""
+
+    def attempt(todo: Whole, who: Whole) -> tuple[Floats, NDArray[np.bool_]]:
+        seen = impressions(worth[units[todo]], crowd, who, rng)
+        values = answered(scale, seen, crowd, who, rng)
         rows, part = np.arange(len(todo)), units[todo]
-        high = values[todo][rows, np.argmax(part == 0, axis=1)]
-        low = values[todo][rows, np.argmax(part == 1, axis=1)]
-        todo = todo[high <= low]
+        high, low = (values[rows, np.argmax(part == known, axis=1)] for known in (0, 1))
+        return values, high > low
+
+    return done_again(units.shape, crowd, attempt, rng)
+
+
+def done_again(
+    shape: tuple[int, ...], crowd: Crowd, attempt: Attempt, rng: np.random.Generator
+) -> tuple[Whole, Floats, Whole]:
+    """Units done by people at random until a check is passed: who passed it, with which answers, and how many tried."""
+    who, tries, values = np.zeros(shape[0], dtype=np.int64), np.zeros(shape[0], dtype=np.int64), np.zeros(shape)
+    todo = np.arange(shape[0])
+    for _ in range(TRIES):
+        who[todo] = rng.integers(0, len(crowd), len(todo))
+        tries[todo] += 1
+        values[todo], passed = attempt(todo, who[todo])
+        todo = todo[~passed]
         if not len(todo):
             break
-    return who, values
+    return who, values, tries
 
 
 def figures(judgments: pl.DataFrame, level: str = "level") -> dict[str, float]:
@@ -125,77 +140,19 @@ def figures(judgments: pl.DataFrame, level: str = "level") -> dict[str, float]:
         "seconds": _number(time["seconds"].median()),
         "seconds log sd": _number(time["seconds"].log().std()),
         "seconds log sd within": _number(by_person.filter(pl.col("len") >= 8)["sd"].mean()),
-        "width": _width(judgments),
+        "width": _number(known_ratios(judgments).median()),
     }
 
 
-def _width(judgments: pl.DataFrame) -> float:
-    """The median of known H over known N within units, both raised by one where N may be 0."""
+def known_ratios(judgments: pl.DataFrame) -> pl.Series:
+    """Known H over known N within units, both raised by one where a value is 0."""
     sides = [
         judgments.filter(pl.col("known") == side).select("topic", "unit", pl.col("value").alias(side)) for side in "HN"
     ]
     both = sides[0].join(sides[1], on=["topic", "unit"])
     offset = 1.0 if (judgments["value"] == 0).any() else 0.0
-    return _number(((both["H"] + offset) / (both["N"] + offset)).median())
+    return (both["H"] + offset) / (both["N"] + offset)
 
 
 def _number(value: object) -> float:
     return float("nan") if value is None else float(value)  # type: ignore[arg-type]
-
-
-_MOMENTS = ("mean", "zeros", "hundreds", "between documents", "within documents")
-
-
-def fit(target: dict[str, float], *, seed: int = 0, steps: int = 600, start: Population | None = None) -> Population:
-    """The population whose figures by level come nearest to the target's (method of simulated moments).
-
-    Nelder–Mead on the sum of squared differences, scores in hundredths, the random numbers held fixed. Everybody is
-    careful here: the kinds' shares cannot be told from these figures, nor can a person's own part of the noise, which
-    is kept as it is.
-    """
-    from scipy.optimize import minimize
-
-    start = start or Population()
-    wanted = np.array([_scaled(target, name, number) for name in _MOMENTS for number in LEVELS])
-    rng = np.random.default_rng(seed)
-    shape = (len(start.levels), 200, 10)
-    draws = rng.normal(size=(*shape[:2], 1)), rng.normal(size=shape)
-
-    def distance(point: Floats) -> float:
-        return float(np.sum((_moments(point, draws) - wanted) ** 2))
-
-    whole = np.hypot(start.person, start.noise)
-    first = np.array([*start.levels, start.document, whole, start.nothing, start.everything])
-    corners = np.vstack([first, first + np.eye(len(first)) * 0.5])  # scipy's own would hardly move a start of 0
-    found = minimize(
-        distance,
-        first,
-        method="Nelder-Mead",
-        options={"maxiter": steps, "adaptive": True, "initial_simplex": corners},
-    ).x
-    count = len(start.levels)
-    document, whole, nothing, everything = np.abs(found[count:]).tolist()
-    noise = float(np.sqrt(max(whole**2 - start.person**2, 0.0)))
-    levels = tuple(float(one) for one in found[:count])
-    return replace(start, levels=levels, document=document, noise=noise, nothing=nothing, everything=everything)
-
-
-def _scaled(target: dict[str, float], name: str, number: int) -> float:
-    value = target[f"{name} {number}"]
-    return value if name in ("zeros", "hundreds") else value / 100
-
-
-def _moments(point: Floats, draws: tuple[Floats, Floats]) -> Floats:
-    levels, (document, noise, nothing, everything) = point[:-4], np.abs(point[-4:])
-    exact = 100 / (1 + np.exp(-(levels[:, None, None] + document * draws[0] + noise * draws[1])))
-    scores = np.where(exact < nothing, 0, np.where(exact > 100 - everything, 100, np.round(exact)))
-    both = (1, 2)
-    return np.concatenate(
-        [
-            scores.mean(both) / 100,
-            (scores == 0).mean(both),
-            (scores == 100).mean(both),
-            scores.mean(2).std(1, ddof=1) / 100,
-            np.sqrt(scores.var(2, ddof=1).mean(1)) / 100,
-        ]
-    )

@@ -29,6 +29,8 @@ class Person:
     tens_s100: float
     fives_s100: float
     units: int  # leaves after so many
+    nothing: float  # on 0–100: below this it is 0
+    everything: float  # on 0–100: so near to 100 it is 100
 
     @property
     def name(self) -> str:
@@ -66,4 +68,6 @@ def _person(number: int, seed: int, population: Population) -> Person:
         tens_s100=tens[1],
         fives_s100=min(population.fives_s100, 1 - tens[1]),
         units=max(1, round(float(np.exp(rng.normal(np.log(population.units), population.units_spread))))),
+        nothing=population.nothing * float(rng.exponential()) ** 2,
+        everything=population.everything * float(rng.exponential()) ** 2,
     )

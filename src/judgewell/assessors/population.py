@@ -4,7 +4,7 @@ A document's worth and a person's impression of it are log odds: 0 is half-way r
 100 / (1 + e^-x); as a magnitude it is modulus · e^(width · x), Stevens' power law of the odds with the width as the
 exponent.
 
-Sources: *fitted* parameters come from :func:`judgewell.assessors.figures.fit` on 7,714 crowd judgments on a 0–100
+Sources: *fitted* parameters come from :func:`judgewell.assessors.fitting.fit` on 7,714 crowd judgments on a 0–100
 scale of documents with expert levels (the TREC-8 judgments of Roitero et al. 2018, known documents left out);
 *measured* ones are read off the same data, and RankME's, by the formulas of :mod:`judgewell.assessors.measured`;
 *solved* ones make one published figure come out, by halving; *tuned* ones were set by hand until one figure of
@@ -52,33 +52,33 @@ class Population:
     """Synthetic people and documents as a whole."""
 
     # Documents, in log odds.
-    levels: tuple[float, ...] = (-0.88, 0.93, 2.15, 2.74)  # fitted: means of expert levels N, M, R, H
-    document: float = 1.73  # fitted: sd of documents within a level
-    known_high: float = 3.2  # tuned: known H have a median of 95, and 40 % of their scores are 100
-    known_low: float = -2.6  # tuned: known H over known N, each raised by 1, is 16.7 there and 10.1 here
-    known: float = 0.5  # assumed: sd of known documents, which are chosen to be clear
+    levels: tuple[float, ...] = (-1.1, 1.06, 2.33, 2.8)  # fitted: means of expert levels N, M, R, H
+    document: float = 1.76  # fitted: sd of documents within a level
+    known_high: float = 3.3  # fitted, to known documents: mean of known H
+    known_low: float = -2.8  # fitted, to known documents: mean of known N
+    known: float = 1.0  # fitted, to known documents: sd of either between topics
     mixture: tuple[float, ...] = (0.6, 0.2, 0.13, 0.07)  # assumed: levels of documents without a grade
 
     # Impressions, in log odds.
-    person: float = 0.65  # tuned: persons differ by 0.78 there, by 0.73 here with the kinds' own shifts
-    noise: float = 2.38  # fitted: sd of one impression around the document's worth
+    person: float = 0.71  # tuned: persons differ by 0.78 there, and here with the kinds' own shifts
+    noise: float = 2.35  # fitted: sd of one impression around the document's worth
     noise_spread: float = 0.2  # measured: sd of the logarithm of a person's own noise
     lasting: float = 0.8  # assumed: share of the noise's variance that stays when the document is seen again
-    assimilation: float = -0.012  # measured: standard error 0.004; a document looks a little less like the one before
+    assimilation: float = 0.0  # measured: the document before does nothing that could be told from 0
     assimilation_spread: float = 0.03  # assumed: sd between persons
-    drift: float = 0.012  # measured: standard error 0.005, for each place
+    drift: float = 0.014  # measured: for each place; standard error 0.004
     drift_spread: float = 0.03  # assumed: sd between persons, for each place
 
     # From an impression to an answer.
-    nothing: float = 6.0  # fitted: below this on 0–100 people answer 0
-    everything: float = 1.8  # fitted: so near to 100 they answer 100
+    nothing: float = 4.5  # fitted: below this on 0–100 people answer 0, times an exponential squared of their own
+    everything: float = 0.65  # fitted: so near to 100 they answer 100, times the like
     tens_s100: float = 0.226  # measured: 32 % of answers from 1 to 99 are tens
     fives_s100: float = 0.043  # measured: 42 % are fives
     tens_typed: float = 0.548  # measured: RankME's plain magnitudes (Novikova et al. 2018), 100 left out
     fives_typed: float = 0.369  # measured: there too
     moduli: tuple[float, ...] = (1.0, 5.0, 10.0, 20.0, 50.0, 100.0)  # assumed: what half-way relevant is called
     modulus_weights: tuple[float, ...] = (0.08, 0.12, 0.35, 0.1, 0.2, 0.15)  # assumed
-    width: float = 0.26  # solved: the median of known H over known N is 5 as published (Turpin et al. 2015)
+    width: float = 0.257  # solved: the median of known H over known N is 5 as published (Turpin et al. 2015)
     width_spread: float = 0.5  # assumed: sd of the logarithm of a person's width
 
     # Time and work.

@@ -1,8 +1,10 @@
 """What a study would buy: alternative designs at equal cost, by simulation, before anything is spent.
 
 For every design as many studies are simulated as `rounds` says, each with its own topics, documents and people. The
-budget is working time; how many judgments of each document it buys follows from the seconds that a judgment takes and
-from the two known documents in every unit.
+budget is working time; how many judgments of each document it buys follows from the seconds that a judgment takes, from
+the two known documents in every unit, and from the units that fail. One population, lazy, random and reversed people
+included, does all designs under one check: a unit in which the known H does not stand above the known N (in the pair
+that they make, or by their answers) is thrown away and done again by somebody else, and its time is spent.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.assessors import answers
-from judgewell.assessors.arrays import Crowd, crowd_of
-from judgewell.assessors.figures import judged_units
+from judgewell.assessors.arrays import ANYWHERE, Crowd, crowd_of
+from judgewell.assessors.figures import done_again, judged_units
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
 from judgewell.errors import InputError
@@ -27,6 +29,7 @@ from judgewell.study.chance import generator
 Floats = NDArray[np.float64]
 Kind = Literal["magnitude", "s100", "ordinal", "binary", "pairs"]
 KNOWN = 2  # documents of every unit
+PARTNERS = 3  # of a document in its group
 DEPTH = 10
 # Of one judgment: 0–100 as measured (median 55 s); magnitudes alike, grades and pairs assumed to be quicker.
 SECONDS = {"magnitude": 55.0, "s100": 55.0, "ordinal": 45.0, "binary": 40.0, "pairs": 33.0}
@@ -45,7 +48,7 @@ class Alternative:
             raise InputError(
                 f"a unit of {self.size} pairs is no group", cure="give 6, 12, 18 …: three for two documents"
             )
-        if self.scale != "pairs" and self.size <= KNOWN:
+        if self.size <= KNOWN:
             raise InputError(f"a unit of {self.size} holds only known documents", cure="give more than 2")
 
     @property
@@ -83,6 +86,7 @@ def expected_value(
 ) -> pl.DataFrame:
     """What each design is expected to give for the same `hours` of work over all topics of `documents` each.
 
+    units        what the hours buy; `failed` is the share of them that is thrown away
     correlation  Spearman's, of the gains with what documents are worth, mean over topics; low and high hold 95 % of
                  the simulated studies
     better       the chance that the better of two systems has the higher mean nDCG@10 under the gains, with its 95 %
@@ -108,15 +112,17 @@ def expected_value(
             found.append(_study(design, units, documents, topics, crowd, seed, number))
             if progress:
                 progress(place * rounds + number + 1, len(designs) * rounds)
-        correlations = np.array([one for one, _ in found])
-        hits = [hit for _, hit in found if hit is not None]
+        correlations = np.array([one.correlation for one in found])
+        hits = [one.better for one in found if one.better is not None]
+        passed = float(np.mean([one.passed for one in found])) / topics
         low, high = np.quantile(correlations, [0.025, 0.975])
         better, better_low, better_high = _wilson(sum(hits), len(hits))
         rows.append(
             {
                 "design": str(design),
                 "units": units * topics,
-                "judgments per document": round(_each(design, units, documents), 2),
+                "failed": 1 - passed / units,
+                "judgments per document": round(_each(design, passed, documents), 2),
                 "hours": round(units * topics * (design.size * design.each + overhead) / 3600, 1),
                 "correlation": float(correlations.mean()),
                 "correlation_low": float(low),
@@ -129,27 +135,39 @@ def expected_value(
     return pl.DataFrame(rows)
 
 
-def _each(design: Alternative, units: int, documents: int) -> float:
+def _each(design: Alternative, units: float, documents: int) -> float:
     """How often a document that is not known is judged, or shown in a pair."""
-    return units * design.size * 2 / documents if design.scale == "pairs" else units * (design.size - KNOWN) / documents
+    if design.scale == "pairs":
+        return units * PARTNERS * (design.size * 2 // PARTNERS - KNOWN) / documents
+    return units * (design.size - KNOWN) / documents
+
+
+@dataclass(frozen=True)
+class _Simulated:
+    """One simulated study: its mean correlation, whether the better system came out (None where both are equal), and
+    how many units passed."""
+
+    correlation: float
+    better: bool | None
+    passed: int
 
 
 def _study(
     design: Alternative, units: int, documents: int, topics: int, crowd: Crowd, seed: int, number: int
-) -> tuple[float, bool | None]:
-    """One simulated study: its mean correlation, and whether the better system came out (None where both are equal)."""
+) -> _Simulated:
     world = generator(seed, "world", str(number))
     chance = generator(seed, "judging", str(number), str(design))
-    found, true, seen = [], np.zeros(2), np.zeros(2)
+    found, passed, true, seen = [], 0, np.zeros(2), np.zeros(2)
     for _ in range(topics):
         worth = topic_worths(documents, crowd.population, world)
-        gains = _gains(design, units, worth, crowd, chance)
+        gains, used = _gains(design, units, worth, crowd, chance)
+        passed += used
         found.append(_spearman(gains, worth[KNOWN:]))
         ranked = [worth[KNOWN:] + world.normal(0, noise, documents) for noise in (2.0, 2.4)]
         true += [_ndcg(one, answers.share(worth[KNOWN:])) for one in ranked]
         seen += [_ndcg(one, gains) for one in ranked]
     hit = None if true[0] == true[1] else bool((true[0] > true[1]) == (seen[0] > seen[1]) and seen[0] != seen[1])
-    return float(np.mean(found)), hit
+    return _Simulated(float(np.mean(found)), hit, passed)
 
 
 def topic_worths(documents: int, population: Population, rng: np.random.Generator, *, alike: bool = False) -> Floats:
@@ -160,55 +178,88 @@ def topic_worths(documents: int, population: Population, rng: np.random.Generato
     return np.concatenate([known, own])
 
 
-def _gains(design: Alternative, units: int, worth: Floats, crowd: Crowd, rng: np.random.Generator) -> Floats:
-    """The gains of a topic's documents, the known ones left out; what was never judged is worth 0."""
+def _gains(
+    design: Alternative, units: int, worth: Floats, crowd: Crowd, rng: np.random.Generator
+) -> tuple[Floats, int]:
+    """The gains of a topic's documents, the known ones left out, and how many units passed; what was never judged is
+    worth 0."""
     if design.scale == "pairs":
-        return pair_gains(units, design.size, worth, crowd, rng)
+        return pair_gains(units, design.size, worth, crowd, rng, failures_count=True)
     count = len(worth) - KNOWN
     taken = design.size - KNOWN
     deck = np.concatenate([rng.permutation(count) for _ in range(-(-units * taken // count))]) + KNOWN
     others = deck[: units * taken].reshape(units, taken)
     work = rng.permuted(np.concatenate([np.tile([0, 1], (units, 1)), others], axis=1), axis=1)
-    _, values = judged_units(design.scale, worth, work, crowd, rng)
-    if design.scale == "magnitude":  # unit means removed, then the median of each document (METHODS 3.1, 4.1)
+    _, values, tries = judged_units(design.scale, worth, work, crowd, rng)
+    passed = _paid_for(tries, units)
+    work, values = work[:passed], values[:passed]
+    if design.scale == "magnitude" and passed:  # unit means removed, then each document's median (METHODS 3.1, 4.1)
         logs = np.log(values)
         values = np.exp(logs - logs.mean(axis=1, keepdims=True) + logs.mean())
     middle = np.median if design.scale == "magnitude" else np.mean
     at, flat = work.ravel(), values.ravel()
-    return np.array([middle(flat[at == doc]) if (at == doc).any() else 0.0 for doc in range(KNOWN, len(worth))])
+    gains = [middle(flat[at == doc]) if (at == doc).any() else 0.0 for doc in range(KNOWN, len(worth))]
+    return np.array(gains, dtype=np.float64), passed
 
 
-def pair_gains(units: int, size: int, worth: Floats, crowd: Crowd, rng: np.random.Generator) -> Floats:
-    """Gains from the ratios of pairs by least squares on their logarithms (METHODS 4.6), ε = 1, not relevant 0.
+def _paid_for(tries: NDArray[np.int64], units: int) -> int:
+    """How many units are done, one after another, when time for so many tries is paid."""
+    return int(np.searchsorted(np.cumsum(tries), units, side="right"))
 
-    A unit is a group in which each document meets three others; who passes neither quiz nor known pair does none. An
-    impression stays, but for its passing part, when the same person meets the document again.
+
+def pair_gains(
+    units: int, size: int, worth: Floats, crowd: Crowd, rng: np.random.Generator, *, failures_count: bool = False
+) -> tuple[Floats, int]:
+    """Gains from the ratios of pairs by least squares on their logarithms (METHODS 4.6), ε = 1, not relevant 0; and
+    how many groups they come from: all, or with `failures_count` those done in time for so many tries.
+
+    A unit is a group in which each document meets three others; the known H and N are in each, and meet. An impression
+    stays, but for its passing part, when the same person meets the document again.
     """
-    count = len(worth) - KNOWN
-    groups = _groups(units, size * 2 // 3, count, rng)
-    who = rng.choice(np.flatnonzero(crowd.sense > 0), units)
-    lasting = crowd.population.lasting
-    around = crowd.noise[who][:, None] * sqrt(lasting) * rng.normal(size=groups.shape)
-    edges = _three_each(groups.shape[1])
-    at = groups[:, edges].reshape(-1, 2)
-    judge = np.repeat(who, len(edges))[:, None]
-    seen = (worth[KNOWN:][groups] + around)[:, edges].reshape(-1, 2) + crowd.shift[judge]
-    seen = seen + crowd.noise[judge] * sqrt(1 - lasting) * rng.normal(size=seen.shape)
-    habits = crowd.typed[judge, 0], crowd.typed[judge, 1]
-    scores = answers.magnitudes(seen, crowd.modulus[judge], crowd.width[judge], *habits, rng)
-    scores = np.where(seen > answers.thresholds(2, crowd.population)[0], scores, 0.0)
-    return _least_squares(at, np.log(scores[:, 0] + 1) - np.log(scores[:, 1] + 1), count)
+    count, members = len(worth) - KNOWN, size * 2 // PARTNERS
+    others = _groups(units, members - KNOWN, count, rng) + KNOWN
+    groups = np.concatenate([np.tile([0, 1], (len(others), 1)), others], axis=1)
+    edges = _three_each(members)
+
+    def attempt(todo: NDArray[np.int64], who: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
+        seen = _seen_in_pairs(worth[groups[todo]], edges, crowd, who, rng)
+        person = who[:, None, None]
+        habits = crowd.typed[person, 0], crowd.typed[person, 1]
+        scores = answers.magnitudes(seen, crowd.modulus[person], crowd.width[person], *habits, rng)
+        scores = np.log(np.where(seen > answers.thresholds(2, crowd.population)[0], scores, 0.0) + 1)
+        return scores[..., 0] - scores[..., 1], seen[:, 0, 0] > seen[:, 0, 1]  # the first pair is that of H and N
+
+    _, ratios, tries = done_again((len(groups), len(edges)), crowd, attempt, rng)
+    passed = _paid_for(tries, units) if failures_count else len(groups)
+    pairs = groups[:passed, edges].reshape(-1, 2)
+    return _least_squares(pairs, ratios[:passed].ravel(), len(worth))[KNOWN:], passed
+
+
+def _seen_in_pairs(
+    worth: Floats, edges: NDArray[np.int64], crowd: Crowd, who: NDArray[np.int64], rng: np.random.Generator
+) -> Floats:
+    """How relevant the two documents of each pair look: groups × pairs × 2; `worth` is groups × documents."""
+    lasting, noise = crowd.population.lasting, crowd.noise[who]
+    stays = worth + noise[:, None] * sqrt(lasting) * rng.normal(size=worth.shape)
+    both = stays[:, edges]
+    both = both + noise[:, None, None] * sqrt(1 - lasting) * rng.normal(size=both.shape)
+    sense = crowd.sense[who][:, None, None]
+    both = np.where(sense == 0, rng.normal(0, ANYWHERE, both.shape), sense * both)
+    return np.asarray(both + crowd.shift[who][:, None, None])
 
 
 def _groups(units: int, size: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Groups of different documents, all documents about equally often."""
-    order = np.argsort(rng.random((-(-units // max(1, count // size)), count)), axis=1)
+    if size > count:
+        raise InputError(f"groups of {size} documents cannot be made of {count}", cure="give smaller units")
+    order = np.argsort(rng.random((-(-units // (count // size)), count)), axis=1)
     whole = order[:, : count // size * size].reshape(-1, size)
     return whole[:units]
 
 
 def _three_each(size: int) -> NDArray[np.int64]:
-    """The pairs of a group in which everybody meets both neighbours in a ring and the one opposite."""
+    """The pairs of a group in which everybody meets both neighbours in a ring and the one opposite, the first two
+    first."""
     ring = [(one, (one + 1) % size) for one in range(size)]
     across = [(one, one + size // 2) for one in range(size // 2)]
     return np.array(ring + across)

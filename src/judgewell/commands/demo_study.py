@@ -8,6 +8,10 @@ from pathlib import Path
 
 from judgewell import sample
 
+# A tenth of the time that people take for the first document of a unit, a sixth of that for the last: careful people
+# are hardly ever so fast, those who do not read nearly always.
+LEAST_SECONDS = 8
+
 _HEAD = """[study]
 name = "{name}"
 title = "How useful are these texts?"
@@ -41,7 +45,7 @@ redundancy = {redundancy}
 
 [checks]
 comment = 3
-least_seconds = 20
+least_seconds = {least}
 
 [checks.practice]
 
@@ -66,7 +70,10 @@ units_per_topic = 3
 
 def write_magnitude_study(folder: Path, seed: int, redundancy: int) -> Path:
     """Magnitudes of every graded document, with practice, a question about the topic, comments and a least time."""
-    return _write(folder, _HEAD.format(name="magnitude", seed=seed) + _MAGNITUDE.format(redundancy=redundancy))
+    return _write(
+        folder,
+        _HEAD.format(name="magnitude", seed=seed) + _MAGNITUDE.format(redundancy=redundancy, least=LEAST_SECONDS),
+    )
 
 
 def write_pairs_study(folder: Path, seed: int, partitions: int, assessors: int) -> Path:

@@ -107,12 +107,21 @@ def _bought(study: Study, inputs: Inputs, cost: Cost) -> str:
             designs, documents=documents, topics=len(topics), hours=cost.hours, seed=seed, rounds=ROUNDS,
             overhead=study.pay.overhead, progress=show,
         )  # fmt: skip
-    head = ["design", "units", "judgments per document", "hours", "correlation with the truth", "better system found"]
+    head = [
+        "design",
+        "units",
+        "failed",
+        "judgments per document",
+        "hours",
+        "correlation with the truth",
+        "better system found",
+    ]
     mine = str(own) if own else ""
     rows = [
         [
             f"{row['design']} (this study)" if row["design"] == mine else row["design"],
             f"{row['units']:,}",
+            f"{100 * row['failed']:.0f} %",
             f"{row['judgments per document']:.1f}",
             f"{row['hours']:,.1f}",
             *(_with_interval(row, name) for name in ("correlation", "better")),
@@ -122,6 +131,8 @@ def _bought(study: Study, inputs: Inputs, cost: Cost) -> str:
     return (
         f"{title}: {ROUNDS} simulated studies of each design, {documents} documents a topic, synthetic people, "
         f"seed {seed}\n{text_table(head, rows)}\n"
+        "Failed: units in which the known documents are not in order; they are done again, and their time is spent.\n"
+        "The same people, careless ones among them, do all designs.\n"
         "Correlation: Spearman's, of gains with what documents are worth; in brackets what 95 % of the studies gave.\n"
         "Better system found: how often the better of two similar systems has the higher nDCG@10; with a 95 % interval."
     )

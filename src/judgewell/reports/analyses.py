@@ -160,6 +160,12 @@ def metric_of(judgments: pl.DataFrame | None) -> str:
     return "ordinal" if judgments["value"].n_unique() <= findings.FEW else "interval"
 
 
+def metrics_for(judgments: pl.DataFrame | None) -> tuple[str, ...]:
+    """The metrics of α that are shown: the one that fits the scale and interval; with few levels nominal too."""
+    fitting = metric_of(judgments)
+    return {"ratio": ("interval", "ratio"), "ordinal": ("nominal", "ordinal", "interval")}.get(fitting, ("interval",))
+
+
 def agreement_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     """With experts, with each other, with themselves."""
     tables, metric = tables_of(outcomes), metric_of(sources.judgments)

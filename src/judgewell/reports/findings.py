@@ -295,6 +295,9 @@ def gains(table: pl.DataFrame, made: str) -> Finding:
 def best(systems: pl.DataFrame, measure: str, topics: int) -> list[Finding]:
     """Which system has the best mean, and which cannot be told from it (table systems of one set)."""
     top = systems.row(0, named=True)
+    if systems.height == 1:
+        text = f"{top['system']} has a mean {measure} of {plain(top['mean'])} over {counted(topics, 'topic')}"
+        return [Finding(f"{text}; there is no other system to compare it with.", "systems")]
     text = f"{top['system']} has the best mean {measure}, {plain(top['mean'])}"
     if "top" not in systems.columns:
         return [Finding(f"{text}; one topic allows no interval.", "systems")]

@@ -10,7 +10,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from judgewell.collect.export import judgments_frame, pairs_frame
-from judgewell.collect.schema import items, reservations, study, topics, units, verdicts
+from judgewell.collect.schema import reservations, study, topics, verdicts
 from judgewell.collect.status import status
 from judgewell.collect.store import Store
 from judgewell.errors import InputError, JudgewellWarning
@@ -47,9 +47,7 @@ def gather(store: Store, now: float) -> Gathered:
         row = connection.execute(sa.select(study.c.name, study.c.hash, study.c.frozen)).one_or_none()
         if row is None:
             raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
-        singles = _with_known(connection, judgments_frame(connection))
-        doubles = _with_known_sides(connection, pairs_frame(connection))
-        answered = {"judgments": singles, "pairs": doubles}
+        answered = {"judgments": judgments_frame(connection), "pairs": pairs_frame(connection)}
         kept = {name: frame.filter(pl.col("ending") == "completed") for name, frame in answered.items()}
         if not any(frame.height for frame in kept.values()):
             raise InputError(f"no unit of the study {row.name} is completed yet", cure="wait until one is")
@@ -72,43 +70,6 @@ def gather(store: Store, now: float) -> Gathered:
 
 def _table(frame: pl.DataFrame) -> pl.DataFrame | None:
     return frame.drop("ending", "late") if frame.height else None
-
-
-def _with_known(connection: sa.Connection, judgments: pl.DataFrame) -> pl.DataFrame:
-    """Judgments with `known`: H or N at the places where the design put a known document."""
-    query = (
-        sa.select(units.c.unit, items.c.position, items.c.known)
-        .join_from(items, units, units.c.number == items.c.unit)
-        .where(items.c.known.in_(("H", "N")), items.c.other.is_(None))
-    )
-    schema = {"unit": pl.String(), "position": judgments.schema["position"], "known": pl.String()}
-    known = pl.DataFrame([tuple(row) for row in connection.execute(query)], schema=schema, orient="row")
-    return (
-        judgments.join(known, on=["unit", "position"], how="left", maintain_order="left") if known.height else judgments
-    )
-
-
-def _with_known_sides(connection: sa.Connection, pairs: pl.DataFrame) -> pl.DataFrame:
-    """Pairs with `left_known` and `right_known`: H and N where the design knows which document is better."""
-    query = (
-        sa.select(units.c.unit, items.c.position, items.c.known)
-        .join_from(items, units, units.c.number == items.c.unit)
-        .where(items.c.known.in_(("left", "right")), items.c.other.is_not(None))
-    )
-    better = [
-        (unit, place, *(("H", "N") if side == "left" else ("N", "H")))
-        for unit, place, side in connection.execute(query)
-    ]
-    if not better:
-        return pairs
-    schema = {
-        "unit": pl.String(),
-        "position": pairs.schema["position"],
-        "left_known": pl.String(),
-        "right_known": pl.String(),
-    }
-    known = pl.DataFrame(better, schema=schema, orient="row")
-    return pairs.join(known, on=["unit", "position"], how="left", maintain_order="left")
 
 
 def _endings(connection: sa.Connection, answered: list[pl.DataFrame]) -> pl.DataFrame:

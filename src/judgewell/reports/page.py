@@ -157,7 +157,8 @@ def _brief(report: Report) -> list[tuple[Part, str]]:
 def _record(record: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """How it was made, group by group: name, lines of key and value."""
     told = [(key, str(value)) for key, value in record.items() if isinstance(value, str | int | float)]
-    yield "Command", told
+    if told:
+        yield "Command", told
     for key in ("options", "inputs"):
         lines = [(str(name), _said(value)) for name, value in record.get(key, {}).items()]
         if lines:

@@ -12,7 +12,7 @@ from judgewell.agreement.evidence import Evidence, Outcome
 from judgewell.agreement.sections import SECTIONS, run_section
 from judgewell.errors import InputError
 from judgewell.reports import findings
-from judgewell.reports.analyses import agreement_part, left_out_of, quality_part, use_part
+from judgewell.reports.analyses import agreement_part, left_out_of, metrics_for, quality_part, use_part
 from judgewell.reports.asked import asked_part
 from judgewell.reports.measured import Scored, scored
 from judgewell.reports.numbers import counted
@@ -74,6 +74,7 @@ def analysed(sources: Sources, worth: Worth | None, step: Callable[[], None]) ->
         labels=sources.labels,
         gains=worth.gains if worth else None,
         score=sources.method if sources.method is not None and sources.method.takes == "pairs" else None,
+        metrics=metrics_for(sources.judgments),
         replicates=sources.replicates,
         seed=sources.seed,
     )

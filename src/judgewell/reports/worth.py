@@ -102,9 +102,8 @@ def gains_part(worth: Worth, outcomes: Sequence[Outcome]) -> Part:
         items += _levels(tables["level_distributions"])
         said += findings.levels(tables["level_distributions"])
     items += grids_for("gains", tables)
-    items.append(
-        Grid("gains_by_topic", "Gains by topic", "The width is that of the median 95 % interval.", by_topic(gains))
-    )
+    topics = by_topic(gains)
+    items.append(Grid("gains_by_topic", "Gains by topic", _by_topic_caption(topics), topics))
     items += [
         Grid(
             f"gains_{name}",
@@ -122,6 +121,13 @@ def gains_part(worth: Worth, outcomes: Sequence[Outcome]) -> Part:
     whole = gains.sort("topic", "gain", "doc", descending=[False, True, False])
     items.append(Grid("gains", "All gains", caption, whole, folded=True))
     return Part("gains", "Gains", tuple(said), tuple(items), worth.notes)
+
+
+def _by_topic_caption(topics: pl.DataFrame) -> str:
+    """What the table holds; widths only where some document has an interval."""
+    told = "Documents, judgments and gains of each topic."
+    known = topics["width"].null_count() < topics.height
+    return f"{told} The width is that of the median 95 % interval." if known else told
 
 
 def _spread(gains: pl.DataFrame, made: str) -> Figure:
