@@ -85,3 +85,17 @@ def test_queries_do_not_grow_with_the_study(studies: list[Study]) -> None:
     small, large = (counts(study) for study in studies)
     assert small == large
     assert max(max(shown, sent) for _, shown, sent in large) <= MOST, large
+
+
+def test_an_answer_takes_few_statements(begin) -> None:
+    """With the page's parts at hand: the person and their reservation, the answer and the move; and the document."""
+    study = begin(docs=8, size=8)
+    person = study.person()
+    page = person.until("document")
+    page = person.send(**person.good(page))
+    study.clock.move(30)
+    step, form = page.step, person.good(page)
+    with counted(study) as sent:
+        person.send(step=step, **form)
+    asked = [statement for statement in sent if not statement.startswith("BEGIN")]
+    assert len(asked) <= (5 if study.store.is_sqlite else 3), asked
