@@ -47,7 +47,7 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
         "log.jsonl",
     }
     judged = read_table(tmp_path / "out/judgments.csv", JUDGMENTS)
-    assert judged.columns == JUDGMENTS.names
+    assert judged.columns == [*JUDGMENTS.names, "known"]
     assert judged["position"].to_list() == [1, 2, 3, 4]
     assert judged["assessor"].n_unique() == judged["unit"].n_unique() == 1
     assert "first thought" not in judged["comment"].to_list()
@@ -192,3 +192,15 @@ def test_what_is_no_backup_is_refused(tmp_path, begin):
     with pytest.raises(InputError, match="already"):
         backup(study.store, path)
     assert sorted(file.name for file in tmp_path.iterdir() if "part" in file.name) == []
+
+
+def test_judgments_say_which_documents_are_known(gathered, tmp_path):
+    """So that methods which need known documents read our own export."""
+    from judgewell.scaling.magnitude_methods import KnownRatio
+
+    export(gathered.store, tmp_path)
+    judged = read_table(tmp_path / "judgments.csv", JUDGMENTS)
+    assert sorted(judged["known"].drop_nulls()) == ["H", "N"]
+    gains = KnownRatio()(judged)
+    known = judged.filter(pl.col("known") == "N")["doc"][0]
+    assert gains.filter(pl.col("doc") == known)["gain"].to_list() == [1.0]

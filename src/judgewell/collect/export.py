@@ -74,21 +74,35 @@ def export(store: Store, folder: str | Path, *, everything: bool = False) -> lis
 
 
 def judgments_frame(connection: sa.Connection) -> pl.DataFrame:
-    """The standing answers about documents, of all units, with how each unit ended."""
+    """The standing answers about documents, of all units, with how each unit ended; `known` where any are known."""
     names = {"topic": units.c.topic, "doc": documents.c.doc, **_who(), "scale": units.c.scale, "value": answers.c.value}
-    query = _standing({**names, "seconds": answers.c.seconds, "comment": answers.c.comment, **_ended()})
+    names |= {"seconds": answers.c.seconds, "comment": answers.c.comment}
+    if _any_known(connection, items.c.other.is_(None)):
+        names["known"] = items.c.known
+    query = _standing({**names, **_ended()})
     query = query.join(documents, documents.c.number == items.c.doc).where(items.c.other.is_(None))
     return _checked(connection, query, JUDGMENTS)
 
 
 def pairs_frame(connection: sa.Connection) -> pl.DataFrame:
-    """The standing answers about pairs, of all units, with how each unit ended."""
+    """The standing answers about pairs, of all units, with how each unit ended; which side is known better, if any."""
     left, right = documents.alias("left_document"), documents.alias("right_document")
     names = {"topic": units.c.topic, "left": left.c.doc, "right": right.c.doc, **_who()}
     given = ("preferred", "left_relevant", "right_relevant", "left_score", "right_score", "seconds", "comment")
-    query = _standing({**names, **{name: answers.c[name] for name in given}, **_ended()})
+    names |= {name: answers.c[name] for name in given}
+    if _any_known(connection, items.c.other.is_not(None)):
+        better = items.c.known
+        names["left_known"] = sa.case((better == "left", "H"), (better == "right", "N"))
+        names["right_known"] = sa.case((better == "right", "H"), (better == "left", "N"))
+    query = _standing({**names, **_ended()})
     query = query.join(left, left.c.number == items.c.doc).join(right, right.c.number == items.c.other)
     return _checked(connection, query, PAIRS)
+
+
+def _any_known(connection: sa.Connection, kind: sa.ColumnElement[bool]) -> bool:
+    """Whether the design holds known documents, or pairs of them."""
+    found = sa.select(items.c.known).where(items.c.known.is_not(None), kind).limit(1)
+    return connection.execute(found).scalar() is not None
 
 
 def log_lines(connection: sa.Connection) -> Iterator[dict[str, Any]]:
@@ -176,10 +190,16 @@ def _standing(columns: dict[str, sa.ColumnElement[Any]]) -> sa.Select[Any]:
     )
 
 
+MARKS = {
+    **{name: pl.String() for name in ("comment", "known", "left_known", "right_known", "ending")},
+    "late": pl.Boolean(),
+}
+
+
 def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
     """The rows as a table of ours; an empty one has its columns too."""
     schema: dict[str, Any] = {column.name: column.dtype for column in table.columns}
-    frame = _frame(connection, query, {**schema, "comment": pl.String(), "ending": pl.String(), "late": pl.Boolean()})
+    frame = _frame(connection, query, {**schema, **MARKS})
     return frame if frame.is_empty() else check(frame, table)
 
 
