@@ -2,13 +2,16 @@
 
     python scripts/pictures.py [--report report.html]
 
-Without a report the demo is run for one. The picture of the population is made by population_fit.py, from data that are
+Without a report the demo is run for one. The dashboard's pictures come along where dashboard_pictures.py is there. A
+picture that is too large is an error. The picture of the population is made by population_fit.py, from data that are
 not part of this repository.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -56,9 +59,15 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             run(Path(folder) / "demo", 1, print)
             made += report_pictures(Path(folder) / "demo" / "report.html")
+    dashboard = Path(__file__).with_name("dashboard_pictures.py")
+    if dashboard.exists():
+        subprocess.run([sys.executable, dashboard], check=True)
     for path in made:
         size = path.stat().st_size
-        print(f"{path.relative_to(ROOT)}  {size // 1024} kB{'  too large' if size > MOST else ''}")
+        print(f"{path.relative_to(ROOT)}  {size // 1024} kB")
+    large = [path.name for path in FOLDER.glob("*.png") if path.stat().st_size > MOST]
+    if large:
+        sys.exit(f"too large (more than {MOST // 1000} kB): {', '.join(large)}")
 
 
 if __name__ == "__main__":
