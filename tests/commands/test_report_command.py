@@ -54,6 +54,14 @@ def test_names_of_assessors_where_asked_for(folder):
     assert ">w0<" in (folder / "report.html").read_text()
 
 
+def test_quiet_prints_nothing_and_writes_the_same_page(folder):
+    words = ["--judgments", "judgments.csv", "--replicates", "5", "--draws", "5"]
+    told, quiet = run("-o", "told.html", *words), run("-o", "quiet.html", *words, "--quiet")
+    assert told.output
+    assert not quiet.output
+    assert (folder / "told.html").read_text() == (folder / "quiet.html").read_text()
+
+
 def test_pages_do_not_depend_on_where_they_are_written(folder):
     (folder / "other").mkdir()
     for page in ("report.html", "other/report.html"):

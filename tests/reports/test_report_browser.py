@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from judgewell.reports import charts
 from judgewell.reports.page import render
@@ -51,6 +52,11 @@ def test_tables_sort_by_number_with_missing_ones_last(page):
     assert last == "s2"
     page.locator("#g th").nth(0).locator("button").click()
     assert first_cells(page) == ["s0", "s1", "s2"]
+
+
+def test_axe_finds_nothing(page):
+    found = Axe().run(page)
+    assert not found.response["violations"], found.generate_report()
 
 
 def test_long_tables_unfold(page):

@@ -9,9 +9,7 @@ import time
 import warnings
 import webbrowser
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -158,8 +156,7 @@ def write_report(folder: Path, seed: int, tell: Callable[[str], None]) -> None:
     for run_file in sorted((sample.folder() / "runs").glob("*.run.gz")):
         arguments += ["--runs", run_file]
     tell("writing the report")
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # its own findings and notes stand on the page
-        report.main([str(word) for word in arguments], standalone_mode=False)
+    report.main([str(word) for word in [*arguments, "--quiet"]], standalone_mode=False)
 
 
 _METHODS = {"magnitude": "magnitude", "pairs": "ratio"}

@@ -44,7 +44,7 @@ class Findings:
         said = "enough" if row["tau"] >= ENOUGH else "not enough"
         told.append(
             f"{row['judgments']} of {whole['judgments']} magnitudes for each document were {said} for the order of "
-            f"systems: tau {row['tau']:.2f} with the order under all of them ({ENOUGH} asked for)."
+            f"systems: tau {row['tau']:.3f} with the order under all of them ({ENOUGH} asked for)."
         )
         return told
 

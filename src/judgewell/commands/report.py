@@ -45,6 +45,7 @@ FILES = "_files"  # report.html has its files in report_files
 @click.option("--columns", help="Names of the columns in judgments or pairs: topic=qid,value=score.")
 @click.option("--where", help="Keep only judgments or pairs with this value in a column: pilot=Pilot_2P-Doc-High.")
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
+@click.option("--quiet", is_flag=True, help="Print neither findings nor notes; they stand on the page.")
 @click.pass_context
 def report(context: click.Context, /, **given: Any) -> None:
     """Write one self-contained page: what was asked of whom, quality, agreement, gains, systems, and what stays open.
@@ -79,7 +80,8 @@ def report(context: click.Context, /, **given: Any) -> None:
         from judgewell.reports.page import render
         from judgewell.reports.story import tell
 
-        left = {name: value for name, value in context.params.items() if name not in ("output", "files", "database")}
+        apart = ("output", "files", "database", "quiet")
+        left = {name: value for name, value in context.params.items() if name not in apart}
         options = {**left, "measure": [str(one) for one in sources.measures], "method": str(sources.method or "none")}
         record = provenance("report", options, inputs)
         with progress("reporting") as show:
@@ -92,6 +94,9 @@ def report(context: click.Context, /, **given: Any) -> None:
             with progress("drawing") as show:
                 write_files(found, folder, show)
         page.write_text(render(found, folder.name if given["files"] else ""), encoding="utf-8")
+        if given["quiet"]:
+            told.clear()
+            return
     said = f" and {folder}" if given["files"] else ""
     print(f"{page}{said}: {len(found.figures)} figures, {len(found.grids)} tables, {page.stat().st_size / 1e6:.1f} MB")
     for part in found.parts:
