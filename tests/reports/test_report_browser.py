@@ -17,7 +17,7 @@ def path(tmp_path_factory):
     wide = Grid(
         "w", "Wide", "Many columns.", pl.DataFrame({f"column number {n}": ["word"] for n in range(30)}), folded=True
     )
-    figure = Figure("f", "Figure", "Two dots.", charts.dots(data, "system", "mean"), data)
+    figure = Figure("f", "Figure", "Two dots.", charts.dots(data, "system", "mean", reference=0.3), data)
     parts = (Part("one", "One", (Finding("A finding.", "w"),), (figure, grid, wide)),)
     file = tmp_path_factory.mktemp("page") / "report.html"
     file.write_text(render(Report("Title", "subtitle", parts)), encoding="utf-8")
