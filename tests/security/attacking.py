@@ -33,6 +33,7 @@ class Place:
 
     @classmethod
     def on_sqlite(cls, folder: Path, **settings: Any) -> Place:
+        folder.mkdir(parents=True, exist_ok=True)
         store: Store = open_store(folder / "test.sqlite")
         return cls(Study(store, write_study(folder / "study", **settings), Clock()))
 

@@ -115,6 +115,8 @@ def test_the_assessors_pages_show_attacks_as_text(window, hostile):
 def _frame_or_text(window: Window) -> str:
     """What is seen of the document; a frame of it can do nothing."""
     frame = window.page.locator("article.document iframe")
+    if window.page.locator("article.document p.empty").count():
+        return ""  # nothing but an attack was in it
     if not frame.count():
         return window.page.locator("article.document [data-text]").text_content() or ""
     assert frame.get_attribute("sandbox") == ""
