@@ -191,7 +191,7 @@ def check(
             None,
             f"the {table.name} table needs the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
             f"this one has {', '.join(frame.columns) or 'none'}",
-            "rename them, or say which is which (columns: topic=qid,…)",
+            f"rename them, or say which is which (--columns {missing[0]}=NAME, or columns= in Python)",
         )
     frame = frame.with_columns(_typed(frame, column, where) for column in table.columns)
     for column in table.columns:
@@ -249,8 +249,11 @@ def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str]
     renaming = {}
     for ours, theirs in rename.items():
         if theirs not in frame.columns:
+            turned = f"columns are named ours=theirs: {theirs}={ours}" if ours in frame.columns else None
             raise where.error(
-                None, f"there is no column {theirs!r} to read {ours} from; the columns are {', '.join(frame.columns)}"
+                None,
+                f"there is no column {theirs!r} to read {ours} from; the columns are {', '.join(frame.columns)}",
+                turned if theirs in table.names else None,
             )
         renaming[theirs] = ours
     taken = set(renaming.values())

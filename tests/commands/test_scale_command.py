@@ -71,6 +71,8 @@ def test_the_methods_are_listed_in_two_lines_each(judgewell):
         (("m.csv", "--method", "magnitude", "--offset"), "--offset needs a value"),
         (("m.csv", "p.csv", "--method", "magnitude"), "one argument too many"),
         (("m.csv", "--method", "bradley-terry"), "needs the columns left, right"),
+        (("m.csv", "--method", "mean", "--columns", "topic=theme"), "no column 'theme' to read topic from"),
+        (("m.csv", "--method", "bradley-terry"), "(--columns left=NAME, or columns= in Python)"),
         (("m.csv", "--method", "magnitude", "--where", "unit=none"), "no row has unit 'none'"),
     ],
 )
@@ -177,7 +179,11 @@ BAD = {
     "header only": (JUDGED[:30], "magnitude", ("the judgments table has no rows",)),
     "ragged": (JUDGED + "t,c,z,u3,1,5\n", "magnitude", ("bad.csv:6: this line has 6 fields", "quotes")),
     "cut short": (JUDGED + "t,c,z\n", "magnitude", ("bad.csv:6: this line has 3 fields", "mend the line")),
-    "columns": ("topic,doc,assessor\nt,a,x\n", "mean", ("needs the column value", "topic, doc, assessor", "columns:")),
+    "columns": (
+        "topic,doc,assessor\nt,a,x\n",
+        "mean",
+        ("needs the column value", "topic, doc, assessor", "--columns value=NAME"),
+    ),
     "no id": (JUDGED + "t,,z,u3,1\n", "mean", ("bad.csv:6: doc None is missing", "topic t", "assessor z")),
     "scales": (
         "topic,doc,assessor,scale,value\nt,a,x,binary,1\nt,a,y,ordinal,2\n",

@@ -89,6 +89,13 @@ def test_qrels_take_real_gains_and_refuse_a_fifth_column(tmp_path):
         read_fields(b"1 0 d1 1\n1 0 d2 abc\n", QRELS, "a.qrels")
 
 
+def test_runs_and_qrels_in_each_others_place_are_told():
+    with pytest.raises(InputError, match="looks like a run: name gains first"):
+        read_fields(b"1 Q0 d1 1 9.5 bm25\n", QRELS, "a.run")
+    with pytest.raises(InputError, match="looks like qrels: name gains first"):
+        read_fields(b"1 0 d1 1\n", RUN, "a.qrels")
+
+
 def test_compressed_files_are_told_by_their_first_bytes(tmp_path):
     for name, data in {
         "a.gz": gzip.compress(REGULAR[:18]) + gzip.compress(REGULAR[18:]),

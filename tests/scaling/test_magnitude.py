@@ -102,6 +102,13 @@ def test_topic_mean_of_units_counts_every_unit_once() -> None:
     assert magnitude.normalised(judgments, topic_mean="units")["normalised"][0] == pytest.approx(4.0)
 
 
+def test_a_number_alone_in_its_unit_is_told_as_it_says_nothing() -> None:
+    alone = table(("t", "a", "u", 1.0), ("t", "b", "v", 100.0))
+    with pytest.warns(JudgewellWarning, match="2 of 2 units hold one judgment"):
+        scores = magnitude.normalised(alone)
+    assert scores["normalised"].to_list() == pytest.approx([10.0, 10.0])
+
+
 def test_one_unit_given_to_two_assessors_is_two_sittings() -> None:
     shared = table(("t", "a", "u", 1.0), ("t", "b", "u", 2.0), ("t", "a", "u", 10.0), ("t", "b", "u", 20.0))
     judgments = shared.with_columns(assessor=pl.Series(["x", "x", "y", "y"]))

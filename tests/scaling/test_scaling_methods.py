@@ -68,7 +68,7 @@ def test_options_may_be_text_from_a_command_line() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("magnitudes", r"no method 'magnitudes'; the methods are magnitude, "),
+        ("magnitudes", r"no method 'magnitudes' \(did you mean magnitude\?\); the methods are magnitude, "),
         ("magnitude(ofset=1)", r"has no option 'ofset'; its options are: offset, bound"),
         ("magnitude(offset=much)", r"magnitude: offset=much is not a number"),
         ("magnitude(average=typical)", r"average=typical is not possible; average is one of median, log-median"),

@@ -134,6 +134,8 @@ def test_what_is_not_toml_is_told_with_its_line(study):
         check_study(path)
     with pytest.raises(InputError, match="there is no such file; make one with judgewell new"):
         check_study(path.parent / "none.toml")
+    with pytest.raises(InputError, match=r"this is a folder; name the study file in it: .*study\.toml"):
+        check_study(path.parent)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from judgewell.collect.answers import current_answer
 from judgewell.collect.asking import closing_questions, digits, pair_questions, scale_input, side_choices, with_keys
 from judgewell.collect.assign import ALIVE_EVERY, outlook, waits_for_pause
 from judgewell.collect.platforms.endings import best_ending, ending
+from judgewell.collect.schema import topics
 from judgewell.collect.served import Served, as_html
 from judgewell.collect.state import State
 from judgewell.collect.tokens import step_token
@@ -164,12 +165,17 @@ def _topic(connection: sa.Connection, served: Served, state: State, common: Comm
         title=served.say("page.topic"),
         topic=served.topic(connection, state.held.topic),
         ready=_ready(served, state),
-        unit_progress=_unit_progress(served, state),
+        unit_progress=_unit_progress(connection, served, state),
     )
 
 
-def _unit_progress(served: Served, state: State) -> pages.Progress | None:
-    number, most = int(state.scratch.get("keep_units", 0)) + 1, served.study.work.most_units
+def _unit_progress(connection: sa.Connection, served: Served, state: State) -> pages.Progress | None:
+    """Which of an assessor's units this is, of as many as the study's topics let one person do."""
+    work = served.study.work
+    there = served.once(
+        "topics", lambda: connection.execute(sa.select(sa.func.count()).select_from(topics)).scalar_one()
+    )
+    number, most = int(state.scratch.get("keep_units", 0)) + 1, min(work.most_units, there * work.units_per_topic)
     if most == 1:
         return None
     return pages.Progress(number, most, served.say("page.unit_progress", position=number, total=most))
@@ -226,7 +232,7 @@ def _judge(connection: sa.Connection, served: Served, state: State, common: Comm
         "title": topic.title,
         "topic": topic,
         "progress": _progress(served, position, size),
-        "unit_progress": _unit_progress(served, state),
+        "unit_progress": _unit_progress(connection, served, state),
         "can_go_back": position > 1 and may_go_back(served, state),
         "last": position == size,
         "revising": state.held.revisions > 0,

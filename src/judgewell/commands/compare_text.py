@@ -12,6 +12,8 @@ from judgewell.comparison.scores import ScoreArray, listed
 from judgewell.comparison.worlds import Worlds
 from judgewell.terminal import frame_text
 
+P_BEST = "p_best is p of the test against the best, not a chance to be it"
+
 
 def report(
     tables: Mapping[str, pl.DataFrame],
@@ -52,7 +54,7 @@ def _systems(table: pl.DataFrame, names: Sequence[str], over: str, most: int) ->
         if "top" not in table.columns:
             return f"{shown}\nOne topic allows no interval and no test."
         top = table.filter("top")["system"].to_list()
-        shown = f"{shown}\nIntervals of means and ranks are over other {over}."
+        shown = f"{shown}\nIntervals of means and ranks are over other {over}; {P_BEST}."
         return f"{shown}\nTop set: {len(top)} not told from the best ({listed(top, 'systems', 8)})"
     wide = table.pivot("set", index="system", values="mean")
     text = frame_text(wide.sort(names[0], "system", descending=[True, False]), most)

@@ -99,7 +99,7 @@ def scale(
         if output:
             _write(gains, tables, output, record)
         if output != "-":
-            _print(gains, tables, str(chosen))
+            _print(gains, tables, str(chosen), chosen.takes)
 
 
 def _refuse_unwritable(output: str | None, endings: tuple[str, ...]) -> None:
@@ -148,29 +148,30 @@ def _write_draws(draws: Any, path: str, record: dict[str, Any]) -> None:
     write_result(pl.concat([draws.documents, pl.DataFrame(values)], how="horizontal"), path, record)
 
 
-def _print(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], method: str) -> None:
+def _print(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], method: str, takes: str) -> None:
     """The gains of each topic in a line, and the method's other tables."""
     from judgewell.terminal import frame_text
 
     print(f"{method}: gains of {len(gains)} documents in {gains['topic'].n_unique()} topics\n")
-    print(frame_text(_by_topic(gains), most=25))
+    print(frame_text(_by_topic(gains, takes), most=25))
     for name, table in tables.items():
         print(f"\n{name}\n{frame_text(table, most=25)}")
 
 
-def _by_topic(gains: pl.DataFrame) -> pl.DataFrame:
+def _by_topic(gains: pl.DataFrame, takes: str) -> pl.DataFrame:
+    """A line for each topic; a pair counts for both of its documents, and once for the topic."""
     import polars as pl
 
-    gain = pl.col("gain")
+    gain, given = pl.col("gain"), pl.col("judgments").sum()
     return (
         gains.group_by("topic", maintain_order=True)
         .agg(
             documents=pl.len(),
-            judgments=pl.col("judgments").sum(),
+            given=given // 2 if takes == "pairs" else given,
             lowest=gain.min(),
             median=gain.median(),
             highest=gain.max(),
             interval=(pl.col("high") - pl.col("low")).median(),
         )
-        .rename({"interval": "median width"})
+        .rename({"given": takes, "interval": "median width"})
     )

@@ -84,7 +84,7 @@ def aligned(sets: Mapping[str, ScoreArray], *, common: bool = False) -> dict[str
         if not told:
             continue
         if not common or not shared:
-            raise DataError(f"{told}; give the sets the same {what}, or keep what they share (common)")
+            raise DataError(f"{told}; give the sets the same {what}, or keep what they share (--common)")
         warnings.warn(f"{told}; only the {len(shared)} shared {what} count", JudgewellWarning, stacklevel=2)
         sets = {name: _chosen(one, what, shared) for name, one in sets.items()}
     return dict(sets)
@@ -130,7 +130,9 @@ def _of_measure(table: pl.DataFrame, measure: str | None) -> pl.DataFrame:
         raise DataError("the scores table is empty; there is nothing to compare")
     names = table["measure"].unique(maintain_order=True).to_list()
     if measure is None and len(names) > 1:
-        raise InputError(f"the scores are of {len(names)} measures", cure=f"choose one: {listed(names, 'measures')}")
+        raise InputError(
+            f"the scores are of {len(names)} measures", cure=f"choose one (-m {names[0]}): {listed(names, 'measures')}"
+        )
     if measure is not None and measure not in names:
         raise InputError(f"there are no scores of {measure}", cure=f"the measures are {listed(names, 'measures')}")
     return table.filter(pl.col("measure") == (measure or names[0]))

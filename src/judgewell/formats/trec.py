@@ -126,7 +126,8 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
         if not found or found[0].startswith("#"):
             continue
         if not needed <= len(found) <= most:
-            raise InputError(f"{len(found)} fields in {raw.decode()[:80]!r}", cure=SAY[fields], file=path, line=number)
+            cure = SAY[fields] + _swapped(fields, len(found))
+            raise InputError(f"{len(found)} fields in {raw.decode()[:80]!r}", cure=cure, file=path, line=number)
         junk += len(found) > len(fields)
         values = (*found, None)[: len(fields)]
         for column, name, value in zip(columns, fields, values, strict=True):
@@ -135,6 +136,15 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
         warnings.warn(f"{path}: {junk} lines go on behind the tag, which is ignored", JudgewellWarning, stacklevel=2)
     types = [pl.Float64 if name in NUMBERS else pl.String for name in fields]
     return pl.DataFrame(dict(zip(fields, columns, strict=True)), schema=dict(zip(fields, types, strict=True)))
+
+
+def _swapped(fields: tuple[str, ...], found: int) -> str:
+    """What to say of a run where qrels belong, or the other way round; both take white space between fields."""
+    if fields == QRELS and found == len(RUN):
+        return "; this looks like a run: name gains first, then runs"
+    if fields == RUN and found == len(QRELS):
+        return "; this looks like qrels: name gains first, then runs"
+    return ""
 
 
 def _number(text: str | None, name: str, path: str | Path, line: int) -> float:

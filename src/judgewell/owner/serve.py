@@ -22,6 +22,7 @@ from judgewell.owner.app import make_app
 from judgewell.owner.heads import BoundedHeads
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+USUAL = "http://127.0.0.1:8000"  # what links lead to where no address is given
 STOP_WITHIN = 10  # seconds in which requests under way are finished
 
 
@@ -38,7 +39,8 @@ def serve(
     """Serve a study until the process is told to stop."""
     store = open_store(database)
     prepare(store, path, time.time)
-    webhook_secret(store.read(load_served).result().study)  # missing, it is told here and not by each worker
+    study = store.read(load_served).result().study
+    webhook_secret(study)  # missing, it is told here and not by each worker
     link = store.write(lambda connection: first_link(connection, time.time())).result()
     listening = _listen(host, port)
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
@@ -47,6 +49,8 @@ def serve(
         tell(f"Owners and reviewers sign in at {address}{HOME}")
     else:
         tell(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
+    if address != USUAL and study.platform.kind == "invite":
+        tell(f"Links for assessors need the address: judgewell invite {path} NAME --address {address}")
     if host not in LOOPBACK:
         tell("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
         tell("X-Forwarded-Proto on, limits requests to 1 MB and allows no other way in.")

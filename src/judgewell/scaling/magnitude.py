@@ -107,6 +107,7 @@ def normalised(
     log = frame["log"].to_numpy()
     totals, sizes = np.bincount(unit, log), np.bincount(unit)
     means = totals / sizes
+    _tell_alone(int((sizes == 1).sum()), len(sizes), group)
     if topic_mean == "units":
         centre = np.bincount(outer, means) / np.bincount(outer)
     else:
@@ -114,6 +115,20 @@ def normalised(
     moved = log + (centre[outer] - means)[unit]
     _refuse_huge(frame, moved)
     return frame.with_columns(log_normalised=pl.Series(moved), normalised=pl.Series(np.exp(moved)))
+
+
+def _tell_alone(alone: int, groups: int, group: Group) -> None:
+    """A number that stands alone has no ratio to others: normalised, it is the mean, whatever was written."""
+    if not alone:
+        return
+    cure = "normalise by assessor (group=assessor), or average the numbers as they are (median)"
+    warnings.warn(
+        f"{alone} of {groups} {group}s hold one judgment, which counts as the mean whatever it says; {cure}"
+        if group == "unit"
+        else f"{alone} of {groups} assessors gave one judgment, which counts as the mean whatever it says",
+        JudgewellWarning,
+        stacklevel=3,
+    )
 
 
 def _refuse_huge(frame: pl.DataFrame, log: Array) -> None:

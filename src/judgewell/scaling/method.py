@@ -61,7 +61,7 @@ class Method:
         """The gains table with low and high: by formula where there is one, else from `draws` resamples."""
         found = self.by_formula(table, level) if kind != "bootstrap" else None
         if found is None and kind == "formula":
-            raise InputError(f"{self.name} has no formula for its interval", cure="resample (kind=bootstrap)")
+            raise InputError(f"{self.name} has no formula for its interval", cure="resample (--interval bootstrap)")
         if found is not None:
             return found
         low, high = self.draws(table, draws, seed=seed).interval(level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -32,7 +33,9 @@ def named(name: str, options: Mapping[str, Any] | None = None) -> Method:
     """The method of that name with its options."""
     known = methods()
     if name.lower() not in known:
-        raise InputError(f"there is no method {name!r}", cure=f"the methods are {', '.join(known)}")
+        near = difflib.get_close_matches(name.lower(), known, n=1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        raise InputError(f"there is no method {name!r}{meant}", cure=f"the methods are {', '.join(known)}")
     return build(known[name.lower()], options or {})
 
 

@@ -127,7 +127,7 @@ def with_log_interval(gains: pl.DataFrame, centre: Array, errors: Array, level: 
     if len(without):
         warnings.warn(
             f"{len(without)} of {len(gains)} documents have no standard error, so low and high are missing: none of "
-            f"their judgments is to spare ({listed(without)}); collect more, or resample (kind=bootstrap)",
+            f"their judgments is to spare ({listed(without)}); collect more, or resample (--interval bootstrap)",
             JudgewellWarning,
             stacklevel=2,
         )
@@ -180,7 +180,7 @@ def median_interval(frame: pl.DataFrame, column: str, level: float) -> pl.DataFr
     if len(short):
         warnings.warn(
             f"{len(short)} of {len(result)} documents have too few judgments for a {level:.0%} interval of the median "
-            f"({listed(short)}); resample for one (kind=bootstrap)",
+            f"({listed(short)}); resample for one (--interval bootstrap)",
             JudgewellWarning,
             stacklevel=2,
         )

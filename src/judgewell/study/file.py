@@ -81,7 +81,11 @@ def read_source(path: str | Path) -> Source:
     """The study file's settings with their lines; what is not TOML is told with its line."""
     try:
         text = Path(path).read_text("utf-8")
-    except (FileNotFoundError, IsADirectoryError):
+    except IsADirectoryError:
+        raise InputError(
+            "this is a folder", cure=f"name the study file in it: {Path(path) / 'study.toml'}", file=path
+        ) from None
+    except FileNotFoundError:
         raise InputError("there is no such file", cure="make one with judgewell new FOLDER", file=path) from None
     except UnicodeDecodeError as problem:
         raise InputError(f"byte {problem.start + 1} is not UTF-8", cure="save the file as UTF-8", file=path) from None
