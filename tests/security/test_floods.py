@@ -113,10 +113,9 @@ PATHS = [
 def test_ten_thousand_requests_from_one_address(tmp_path, path):
     made = Place(Study(open_store(tmp_path / "x.sqlite"), write_study(tmp_path / "s"), Clock()), rate=0.5)
     client, other = made.stranger(client=("10.0.0.1", 1)), made.stranger(client=("10.0.0.2", 1))
-    codes = [client.get(path).status_code for _ in range(int(0.5 * MANY * BURST) + 10)]
-    assert codes[0] != 429
-    last = client.get(path)
-    assert (codes[-1], last.status_code) == (429, 429)
+    assert client.get(path).status_code != 429
+    most = int(0.5 * MANY * BURST)
+    last = next(answer for answer in (client.get(path) for _ in range(20 * most)) if answer.status_code == 429)
     assert 1 <= int(last.headers["retry-after"]) <= 10
     assert last.headers["content-security-policy"]
     assert other.get(path).status_code != 429
