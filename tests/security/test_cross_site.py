@@ -7,8 +7,9 @@ import sqlalchemy as sa
 from attacking import Place, guard_of, step_of
 from payloads import ONE
 
-from judgewell.collect.schema import answers, audit, pauses
+from judgewell.collect.schema import accounts, answers, audit, pauses
 from judgewell.collect.web import HEADERS
+from judgewell.owner import accounts as passwords
 from judgewell.owner.access import local
 
 CROSS = {"origin": "https://evil.example", "sec-fetch-site": "cross-site", "referer": "https://evil.example/x"}
@@ -86,10 +87,16 @@ def test_a_step_from_another_site_stores_nothing(place):
 
 
 def test_another_site_signs_nobody_in(place):
-    form = {"name": "owner 1", "password": "whatever it may be"}
-    assert place.stranger().post("/owner/sign-in", data=form, headers=CROSS).status_code == 403
-    same_site = {"sec-fetch-site": "same-site"}  # a neighbour under the same domain is another site too
-    assert place.stranger().post("/owner/sign-in", data=form, headers=same_site).status_code == 403
+    """Not even with the right password: the victim would work in the attacker's account."""
+    place.key("owner")
+    stored = passwords.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash("the right password")
+    change = sa.update(accounts).values(name="Ada", password=stored).where(accounts.c.number == 1)
+    place.study.store.write(lambda connection: connection.execute(change).rowcount).result()
+    form = {"name": "Ada", "password": "the right password"}
+    for site in ("cross-site", "same-site"):  # a neighbour under the same domain is another site too
+        answer = place.stranger().post("/owner/sign-in", data=form, headers={**CROSS, "sec-fetch-site": site})
+        assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+    assert place.stranger().post("/owner/sign-in", data=form, headers={"sec-fetch-site": "same-origin"}).is_redirect
 
 
 def test_cookies_stay_here(place):
