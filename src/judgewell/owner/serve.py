@@ -22,7 +22,6 @@ from judgewell.owner.app import make_app
 from judgewell.owner.heads import BoundedHeads
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-USUAL = "http://127.0.0.1:8000"  # what links lead to where no address is given
 STOP_WITHIN = 10  # seconds in which requests under way are finished
 
 
@@ -49,8 +48,8 @@ def serve(
         tell(f"Owners and reviewers sign in at {address}{HOME}")
     else:
         tell(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
-    if address != USUAL and study.platform.kind == "invite":
-        tell(f"Links for assessors need the address: judgewell invite {path} NAME --address {address}")
+    if study.platform.kind == "invite":
+        tell(f"Links for assessors: judgewell invite {path} NAME --address {address}")
     if host not in LOOPBACK:
         tell("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
         tell("X-Forwarded-Proto on, limits requests to 1 MB and allows no other way in.")
