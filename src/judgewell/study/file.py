@@ -37,7 +37,6 @@ RULES = {
     "too_short": "needs at least {min_length}",
     "string_too_short": "needs at least {min_length} characters",
     "string_pattern_mismatch": "may hold letters, digits, dots, dashes and underscores only",
-    "union_tag_invalid": "is not one of {expected_tags}",
     "finite_number": "is not a finite number",
 }
 
@@ -168,6 +167,9 @@ def _told(mistake: dict[str, Any], source: Source) -> Problem:
     if kind in ("missing", "union_tag_not_found"):
         missing = f"{key}.kind" if kind == "union_tag_not_found" else key
         return source.problem(place, f"{missing} is missing", about)
+    if kind == "union_tag_invalid":
+        said = f"{key}.kind {_shown(context['tag'])} is not one of {context['expected_tags']}"
+        return source.problem((*place, "kind"), said, f"{key} is {about}")
     if kind == "extra_forbidden":
         return source.problem(place, f"there is no setting {key}", _instead(str(place[-1]), model))
     if kind == "value_error":

@@ -346,7 +346,7 @@ class Study(Section):
     work: Work = Work()
     pay: Pay = Pay()
     platform: Platform = Platform()
-    privacy: Privacy = Privacy()
+    privacy: Privacy = setting("how long personal data is kept", Privacy())
 
     @property
     def scales(self) -> dict[str, Scale]:
