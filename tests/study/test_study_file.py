@@ -108,7 +108,7 @@ def test_every_mistake_is_told_at_once_with_its_line(study):
         ((("[units]", "[groups]\n[units]"),), r"\[groups\] beside \[units\]; keep one design"),
         ((("[scale]", "[scales]"),), "there is no setting scales; did you mean scale?"),
         ((("[scale]", "[scales]"),), "the study has no scale"),
-        ((('kind = "magnitude"', 'kind = "likert"'),), "scale 'likert'|is not one of 'binary', 'ordinal'"),
+        ((('kind = "magnitude"', 'kind = "likert"'),), r"scale\.kind 'likert' is not one of 'binary', 'ordinal'"),
         ((('kind = "magnitude"', "# kind"),), r"scale\.kind is missing"),
         ((('kind = "magnitude"', 'kind = "s100"'),), r"there is no setting scale\.relative"),
         ((("relative = true", 'relative = "yes"'),), r"scale\.relative 'yes' is neither true nor false"),
