@@ -50,7 +50,8 @@ def survive(database, path, kills, people=8, workers=()):
     return acknowledged
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [20])
 def test_every_acknowledged_answer_survives_kill_minus_nine(database, tmp_path, kills):
     docs = 8
     topics = 4 if kills == 2 else 24

@@ -56,7 +56,7 @@ def _try(store: Store, operation: Any) -> None:
     def token(connection: Any) -> str:
         return make_key(connection, 1, "token", NOW, 9e8, scopes=("read", "write"))
 
-    @settings(max_examples=12, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=8, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(case=one_of(operation.as_strategy(generation_mode=mode) for mode in GenerationMode))
     def send(case: schemathesis.Case) -> None:
         secret = store.write(token).result()
