@@ -67,11 +67,11 @@ def rows(quick: bool) -> Iterator[Row]:
     work = data / "out"
     work.mkdir(exist_ok=True)
     for case in cases:
-        yield from beside_peers(case, work, QUICK_PEERS if quick else PEERS, repeats=2 if quick else 5)
+        yield from beside_peers(case, work, QUICK_PEERS if quick else PEERS, repeats=2 if quick else 3)
         yield same_values(case, work)
     parts = [(f"long-{percent}", long * percent // 100) for percent in (10, 30)] + [("long", long)]
     for file, topics in parts:
-        yield from ours_alone(GROWTH, single(data, file, 1000, topics), work, repeats=2 if quick else 5)
+        yield from ours_alone(GROWTH, single(data, file, 1000, topics), work, repeats=2 if quick else 3)
     for count in (10, 40, 129):
         if count <= len(cases[1].runs):
             yield from ours_alone(MEMORY, many(data, count), work, repeats=1 if quick else 3)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 300.0  # seconds after which a tool is stopped and reported so
-SLOW = 20.0  # a tool that needs longer than this is run once
+SLOW = 15.0  # a tool that needs longer than this is run once
 PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # ru_maxrss counts bytes there and kilobytes elsewhere
 
 

@@ -63,6 +63,7 @@ def main() -> None:
     strange = [name for name in given.stages if name not in BENCHMARKS]
     if strange:
         parser.error(f"there is no stage {strange[0]}; the stages are {', '.join(BENCHMARKS)}")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # every tool is compiled once, as installed packages are
     failed: list[Row] = []
     for name in given.stages or BENCHMARKS:
         module = importlib.import_module(name)

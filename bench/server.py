@@ -23,6 +23,7 @@ HERE = Path(__file__).parent
 JUDGEWELL = Path(sys.executable).parent / "judgewell"
 LOAD, START = "load", "start"
 DATABASES = ("SQLite", "PostgreSQL")
+PROCESSES = 2  # on PostgreSQL; on SQLite one
 LIMIT = 600.0
 WORDS = "It was said that the river rose by night and that nobody in the town had seen it before. " * 20
 
@@ -168,6 +169,7 @@ def served(study: Path, where: str) -> Iterator[tuple[str, subprocess.Popen[str]
     """A running server: its address, process and the seconds it took to start; assessors are not held back."""
     begun = time.perf_counter()
     command = [JUDGEWELL, "serve", study, "--database", where, "--port", "0", "--requests-per-second", "100000"]
+    command += [] if where.endswith(".sqlite") else ["--workers", str(PROCESSES)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -186,16 +188,21 @@ def told(verb: str, study: Path, where: str, *options: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+def family(pid: int) -> list[int]:
+    """A server's process and those it has started."""
+    return [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+
+
 def cpu_of(pid: int) -> float:
-    """The seconds of processor time that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """The seconds of processor time that a server's processes have used."""
+    fields = [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in family(pid)]
+    return sum(int(user) + int(system) for *_, user, system in (one[:13] for one in fields)) / os.sysconf("SC_CLK_TCK")
 
 
 def peak_of(pid: int) -> float:
-    """The most memory a process has had, in megabytes."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM"))
+    """The most memory a server's processes have had, added up, in megabytes."""
+    lines = [line for one in family(pid) for line in Path(f"/proc/{one}/status").read_text().splitlines()]
+    return sum(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM"))
 
 
 def section(found: Sequence[Row]) -> str:
@@ -204,8 +211,9 @@ def section(found: Sequence[Row]) -> str:
         (
             "## Judging server",
             "",
-            "Assessors without think time on the same machine as the server (one process) and the database. Every",
-            "answer is on disk before the next document shows. Milliseconds from sending it to having the next page.",
+            "Assessors without think time on the same machine as the server and the database; the server is one",
+            f"process on SQLite and {PROCESSES} on PostgreSQL. Every answer is on disk before the next document shows.",
+            "Milliseconds from sending it to having the next page.",
             "`exact`: what is stored is what was sent, no unit was judged too often, and none too seldom where all was",
             "judged. `CPU ms`: the server's own for each answer; `theirs`: the assessors'.",
             "",
