@@ -1,4 +1,4 @@
-"""The owner's side as JSON under /api/v1, for scripts and notebooks; /api/v1/openapi.json describes it.
+"""The owner's side as JSON under /api/v1, for scripts and notebooks; /openapi.json describes it.
 
 Every request carries a token of an owner's account (`judgewell account STUDY token NAME`), with the scope `read`, or
 `write` for actions. Times are seconds since 1970, UTC.
