@@ -6,13 +6,15 @@ every few seconds; where nothing changed the answer is 304.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from judgewell.collect.served import Served
 from judgewell.collect.server import Server, done
 from judgewell.collect.web import Refusal
 from judgewell.owner import drawn, progress
@@ -23,11 +25,10 @@ from judgewell.owner.insight import Document, Insight
 from judgewell.owner.progress import TopicRow, UnitRow
 from judgewell.owner.suspicion import Person
 from judgewell.owner.trail import AssessorRow, assessor_rows, trail
-from judgewell.owner.views import Column, Listing, listing, own_files, respond
+from judgewell.owner.views import Column, listing, own_files, respond
 
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 Values = dict[str, Any]
-Read = Callable[[sa.Connection, float], Values]
 
 TOPICS = (
     Column("topic", "topic", lambda row: row.progress.topic),
@@ -68,124 +69,141 @@ DOCUMENTS = (
 )
 
 
+@dataclass(frozen=True)
+class Look:
+    """One look at the study: what was asked for, and what there is to read it from."""
+
+    served: Served
+    request: Request
+    connection: sa.Connection
+    now: float
+    latest: Insight | None
+
+    def overview(self) -> progress.Overview:
+        return progress.overview(self.connection, self.served, self.now)
+
+    def topics(self) -> list[TopicRow]:
+        return progress.topic_rows(self.connection, self.overview().topics)
+
+
+Read = Callable[[Look], Values]
+
+
 def router(server: Server, computed: Computed) -> APIRouter:
     """Where the owner looks."""
     routes = APIRouter(include_in_schema=False)
-    served = server.served
 
-    async def page(request: Request, name: str, read: Read) -> Response:
-        account = await require(server, request)
-        now = served.clock()
-        values, stamp = await done(
-            server.store.read(lambda connection: (read(connection, now), progress.answers_stamp(connection)))
-        )
-        return respond(
-            request, name, values | _common(server, account, computed, stamp) | {"told": told(server, request)}
-        )
+    def page(name: str, read: Read) -> Callable[[Request], Awaitable[Response]]:
+        async def show(request: Request) -> Response:
+            account = await require(server, request)
+            now = server.served.clock()
 
-    @routes.get("/owner/static/{name}")
-    async def static(name: str) -> Response:
-        """The style sheet and scripts of these pages, which hold nothing of the study."""
-        if name not in own_files():
-            raise Refusal(404, "link")
-        headers = {"cache-control": "public, max-age=31536000, immutable"}
-        return Response(own_files()[name], media_type=KINDS[name.rpartition(".")[2]], headers=headers)
+            def job(connection: sa.Connection) -> tuple[Values, str]:
+                look = Look(server.served, request, connection, now, computed.latest)
+                return read(look), progress.answers_stamp(connection)
 
-    @routes.get("/owner")
-    async def overview(request: Request) -> Response:
-        def read(connection: sa.Connection, now: float) -> Values:
-            found = progress.overview(connection, served, now)
-            rows = progress.topic_rows(connection, found.topics)
-            least = sorted(rows, key=lambda row: row.progress.done / max(row.progress.needed, 1))[:8]
-            working = progress.working(connection, now)
-            return {"found": found, "least": least, "working": working, "chart": drawn.done_chart(found.bars)}
+            values, stamp = await done(server.store.read(job))
+            common = _common(server, account, computed, stamp)
+            return respond(request, name, values | common | {"told": told(server, request)})
 
-        return await page(request, "overview", read)
+        return show
 
-    @routes.get("/owner/topics")
-    async def topics(request: Request) -> Response:
-        def read(connection: sa.Connection, now: float) -> Values:
-            rows = progress.topic_rows(connection, progress.overview(connection, served, now).topics)
-            return {"table": listing(request, rows, TOPICS, _topic_words, sort="topic")}
-
-        return await page(request, "topics", read)
-
-    @routes.get("/owner/topic")
-    async def topic(request: Request) -> Response:
-        def read(connection: sa.Connection, now: float) -> Values:
-            rows = progress.topic_rows(connection, progress.overview(connection, served, now).topics)
-            found = next((row for row in rows if row.progress.topic == request.query_params.get("topic")), None)
-            if found is None:
-                raise Refusal(404, "link")
-            units = progress.unit_rows(connection, found.progress.topic, now)
-            shown = listing(request, units, UNITS, _unit_words, sort="unit")
-            return {"topic": found, "table": shown, "parts_shown": served.topic(connection, found.progress.topic).parts}
-
-        return await page(request, "topic", read)
-
-    @routes.get("/owner/assessors")
-    async def assessors(request: Request) -> Response:
-        def read(connection: sa.Connection, _: float) -> Values:
-            return {"table": _assessors(request, assessor_rows(connection), computed.latest), "pay": served.study.pay}
-
-        return await page(request, "assessors", read)
-
-    @routes.get("/owner/assessors/{number}")
-    async def assessor(request: Request, number: str) -> Response:
-        def read(connection: sa.Connection, _: float) -> Values:
-            found = (
-                trail(connection, int(number)) if number.isascii() and number.isdigit() and len(number) < 12 else None
-            )
-            if found is None:
-                raise Refusal(404, "link")
-            return {"trail": found, "person": _person(computed.latest, found.who.pseudonym), "pay": served.study.pay}
-
-        return await page(request, "assessor", read)
-
-    @routes.get("/owner/documents")
-    async def documents(request: Request) -> Response:
-        def read(*_: object) -> Values:
-            found = computed.latest
-            rows = found.documents if found else ()
-            if request.query_params.get("only") == "split":
-                rows = tuple(row for row in rows if row.split)
-            return {"table": listing(request, rows, DOCUMENTS, _document_words, sort="unsure", down=True)}
-
-        return await page(request, "documents", read)
-
-    @routes.get("/owner/checks")
-    async def checks(request: Request) -> Response:
-        def read(connection: sa.Connection, now: float) -> Values:
-            return {
-                "checks": progress.overview(connection, served, now).checks,
-                "charts": drawn.check_charts(progress.check_bars(connection)),
-                "failures": progress.failures(connection),
-            }
-
-        return await page(request, "checks", read)
-
-    @routes.get("/owner/money")
-    async def money(request: Request) -> Response:
-        def read(connection: sa.Connection, now: float) -> Values:
-            found = progress.overview(connection, served, now)
-            return {"found": found, "m": progress.priced(connection, found.money), "pay": served.study.pay}
-
-        return await page(request, "money", read)
-
-    @routes.get("/owner/log")
-    async def log(request: Request) -> Response:
-        def read(connection: sa.Connection, _: float) -> Values:
-            before = request.query_params.get("before", "")
-            last = int(before) if before.isascii() and before.isdigit() and len(before) < 12 else None
-            return {"entries": audit_entries(connection, 100, last)}
-
-        return await page(request, "log", read)
-
-    @routes.get("/owner/")
-    async def slash() -> Response:
-        return RedirectResponse("/owner", 308)
-
+    for path, (name, read) in PAGES.items():
+        routes.add_route(path, page(name, read), ["GET"])
+    routes.add_route("/owner/static/{name}", static, ["GET"])
+    routes.add_route("/owner/", lambda _: RedirectResponse("/owner", 308), ["GET"])
     return routes
+
+
+async def static(request: Request) -> Response:
+    """The style sheet and scripts of these pages, which hold nothing of the study."""
+    name = request.path_params["name"]
+    if name not in own_files():
+        raise Refusal(404, "link")
+    headers = {"cache-control": "public, max-age=31536000, immutable"}
+    return Response(own_files()[name], media_type=KINDS[name.rpartition(".")[2]], headers=headers)
+
+
+def _overview(look: Look) -> Values:
+    found = look.overview()
+    rows = progress.topic_rows(look.connection, found.topics)
+    least = sorted(rows, key=lambda row: row.progress.done / max(row.progress.needed, 1))[:8]
+    working = progress.working(look.connection, look.now)
+    return {"found": found, "least": least, "working": working, "chart": drawn.done_chart(found.bars)}
+
+
+def _topics(look: Look) -> Values:
+    return {"table": listing(look.request, look.topics(), TOPICS, _topic_words, sort="topic")}
+
+
+def _topic(look: Look) -> Values:
+    wanted = look.request.query_params.get("topic")
+    found = next((row for row in look.topics() if row.progress.topic == wanted), None)
+    if found is None:
+        raise Refusal(404, "link")
+    units = progress.unit_rows(look.connection, found.progress.topic, look.now)
+    shown = listing(look.request, units, UNITS, _unit_words, sort="unit")
+    parts = look.served.topic(look.connection, found.progress.topic).parts
+    return {"topic": found, "table": shown, "parts_shown": parts}
+
+
+def _assessors(look: Look) -> Values:
+    known = {person.assessor: person for person in look.latest.assessors} if look.latest else {}
+    pairs = [(row, known.get(row.pseudonym)) for row in assessor_rows(look.connection)]
+    shown = listing(look.request, pairs, ASSESSORS, _assessor_words, sort="signs", down=True)
+    return {"table": shown, "pay": look.served.study.pay}
+
+
+def _assessor(look: Look) -> Values:
+    number = _whole(look.request.path_params["number"])
+    found = None if number is None else trail(look.connection, number)
+    if found is None:
+        raise Refusal(404, "link")
+    people = look.latest.assessors if look.latest else ()
+    person = next((one for one in people if one.assessor == found.who.pseudonym), None)
+    return {"trail": found, "person": person, "pay": look.served.study.pay}
+
+
+def _documents(look: Look) -> Values:
+    rows = look.latest.documents if look.latest else ()
+    if look.request.query_params.get("only") == "split":
+        rows = tuple(row for row in rows if row.split)
+    return {"table": listing(look.request, rows, DOCUMENTS, _document_words, sort="unsure", down=True)}
+
+
+def _checks(look: Look) -> Values:
+    return {
+        "checks": look.overview().checks,
+        "charts": drawn.check_charts(progress.check_bars(look.connection)),
+        "failures": progress.failures(look.connection),
+    }
+
+
+def _money(look: Look) -> Values:
+    found = look.overview()
+    return {"found": found, "m": progress.priced(look.connection, found.money), "pay": look.served.study.pay}
+
+
+def _log(look: Look) -> Values:
+    return {"entries": audit_entries(look.connection, 100, _whole(look.request.query_params.get("before", "")))}
+
+
+PAGES: dict[str, tuple[str, Read]] = {
+    "/owner": ("overview", _overview),
+    "/owner/topics": ("topics", _topics),
+    "/owner/topic": ("topic", _topic),
+    "/owner/assessors": ("assessors", _assessors),
+    "/owner/assessors/{number}": ("assessor", _assessor),
+    "/owner/documents": ("documents", _documents),
+    "/owner/checks": ("checks", _checks),
+    "/owner/money": ("money", _money),
+    "/owner/log": ("log", _log),
+}
+
+
+def _whole(text: str) -> int | None:
+    """A number of a row, or None where it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
 
 def _common(server: Server, account: Account, computed: Computed, stamp: str) -> Values:
@@ -219,13 +237,3 @@ def _assessor_words(pair: tuple[AssessorRow, Person | None]) -> str:
     row, person = pair
     signs = " ".join(evidence.kind for evidence in person.evidence) if person else ""
     return f"{row.pseudonym} {row.label} {row.origin} {row.stage} {signs} {'left out' if row.left_out else ''}"
-
-
-def _assessors(request: Request, rows: list[AssessorRow], found: Insight | None) -> Listing:
-    known = {person.assessor: person for person in found.assessors} if found else {}
-    pairs = [(row, known.get(row.pseudonym)) for row in rows]
-    return listing(request, pairs, ASSESSORS, _assessor_words, sort="signs", down=True)
-
-
-def _person(found: Insight | None, pseudonym: str) -> Person | None:
-    return next((person for person in found.assessors if person.assessor == pseudonym), None) if found else None
