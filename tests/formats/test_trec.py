@@ -12,7 +12,7 @@ from judgewell.formats.files import head, open_bytes, stem
 from judgewell.formats.trec import QRELS, RUN, read_fields, read_qrels, write_qrels, write_run
 
 REGULAR = b"1 Q0 d1 1 2.5 tag\n1 Q0 d2 2 1.5 tag\n"
-ROWS = [("1", "Q0", "d1", "1", 2.5, "tag"), ("1", "Q0", "d2", "2", 1.5, "tag")]
+ROWS = [("1", "d1", "1", 2.5, "tag"), ("1", "d2", "2", 1.5, "tag")]
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,20 @@ def test_every_way_to_write_the_same_run_is_read_the_same(data):
 
 def test_a_run_of_five_columns_has_no_tag():
     five = REGULAR.replace(b" tag", b"")
-    assert read_fields(five, RUN, "a.run").rows() == [(*row[:5], None) for row in ROWS]
+    assert read_fields(five, RUN, "a.run").rows() == [(*row[:4], None) for row in ROWS]
 
 
 def test_a_line_without_its_tag_among_lines_with_one():
     mixed = REGULAR.replace(b"1.5 tag", b"1.5")
     assert read_fields(mixed, RUN, "a.run")["tag"].to_list() == ["tag", None]
+
+
+@pytest.mark.parametrize("more", [b"", b"1 Q0 d3 3 0.5 tag junk\n", b"1 Q0  d3 3 0.5 tag\n"])
+def test_ranks_are_left_unread_where_nobody_asks_for_them(more):
+    frame = read_fields(REGULAR + more, RUN, "a.run", unused=("Q0", "rank"))
+    assert frame.columns == ["topic", "doc", "score", "tag"]
+    assert frame["doc"].to_list() == ["d1", "d2", "d3"][: len(frame)]
+    assert len(frame) == 2 + bool(more)
 
 
 def test_quotes_and_hashes_inside_ids_are_just_characters():
@@ -66,6 +74,8 @@ def test_scores_are_read_to_the_last_bit():
         (b"1 Q0 d3 3 foo tag", r"a\.run:3: score 'foo' is not a number; write a decimal number"),
         (b"1 Q0 d3 3 nan tag", r"a\.run:3: score 'nan' is not a number"),
         (b"1 Q0 d3 3 1_000 tag", r"a\.run:3: score '1_000' is not a number"),
+        (b"1  d3 3 1.5 tag", r"a\.run:3: score 'tag' is not a number"),
+        (b"1 Q0 d3  1.5", r"a\.run:3: 4 fields in '1 Q0 d3  1.5'; a run's line is"),
         (b"1 Q0 d3", r"a\.run:3: 3 fields in '1 Q0 d3'; a run's line is"),
         (b"1 Q0 d\xff 3 1 tag", r"a\.run:3: this line is not UTF-8"),
     ],

@@ -184,7 +184,7 @@ def gain_table(found: JudgedRanks, values: Floats, depth: int) -> Floats:
     """The gains in ranked order, topics × ranks, NaN where unjudged; `values` are the gains table's."""
     table = np.full((len(found.topics), depth), np.nan)
     inside = found.rank < depth
-    table[found.row[inside], found.rank[inside]] = values[found.item[inside]]
+    table.ravel()[found.row[inside] * depth + found.rank[inside]] = values[found.item[inside]]
     return table
 
 
@@ -238,7 +238,7 @@ def score_part(
     part: FilePart | FramePart, judged: Judged, measures: Sequence[Measure], settings: Settings
 ) -> _PartScores:
     """Read one part of a run and measure it."""
-    frame = part.read()
+    frame = part.read(ranks=settings.order == "rank")
     try:
         found = judged_ranks(frame, judged, order=settings.order, precision=settings.precision)
     except InputError as error:
@@ -361,7 +361,7 @@ def _joined(
 ) -> SystemScores:
     """One system's parts put together, with what its missing topics score."""
     topics = np.concatenate([part.topics for part in parts])
-    if len(np.unique(topics)) < len(topics) and len(parts) > 1:  # topics not together in the file: read it as one
+    if len(parts) > 1 and len(np.unique(topics)) < len(topics):  # topics not together in the file: read it as one
         parts = [score_part(run.whole().parts[0], judged, measures, settings)]
         topics = parts[0].topics
     _refuse_empty(run, parts, topics)
@@ -370,7 +370,9 @@ def _joined(
     for part in parts:
         values[part.topics] = part.values
         lengths[part.topics] = part.lengths
-    missing = np.setdiff1d(np.arange(len(judged.topics)), topics)
+    ranked = np.zeros(len(judged.topics), bool)
+    ranked[topics] = True
+    missing = np.flatnonzero(~ranked)
     if len(missing) and settings.topics == "judged":
         nothing = np.full((len(missing), 1), np.nan)
         ideal = judged.ideal(missing)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Keys = NDArray[np.uint64]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: neighbouring topics get distant keys
+SMALL_TABLE = 1_000_000  # gains: 8 MB
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Judged:
     sorted_gains: NDArray[np.float64]  # topic by topic, descending
     ends: NDArray[np.int64]  # where each topic's gains end
     counts: NDArray[np.int64]  # how many documents of each topic are judged
+    ideals: NDArray[np.float64] | None  # what `ideal` gives for all topics, where that is small
 
     def key(self, docs: pl.Series, topics: NDArray[np.int64]) -> Keys:
         """The keys of documents, each of the topic with this number."""
@@ -41,23 +43,35 @@ class Judged:
     def find(self, docs: pl.Series, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows that are judged, and for each the row of the gains table that judges it."""
         bits = (keys >> self.shift).view(np.int64)
-        rows = np.flatnonzero(self.present[bits])
-        at, wanted = self.first[bits[rows]], keys[rows]
+        suggested = self.present.take(bits)
+        rows = np.flatnonzero(suggested)
+        at, wanted = self.first.take(bits.take(rows)), keys.take(rows)
+        match = self.keys.take(at) == wanted
         for _ in range(1, self.fullest):
-            at = np.where(self.keys[at] < wanted, np.minimum(at + 1, len(self.keys) - 1), at)
-        match = self.keys[at] == wanted
+            behind = np.flatnonzero(~match)
+            at[behind] = np.minimum(at[behind] + 1, len(self.keys) - 1)
+            match[behind] = self.keys[at[behind]] == wanted[behind]
+        suggested[rows[~match]] = False
         rows, at = rows[match], at[match]
-        same = (docs.gather(rows) == self.docs.gather(at)).to_numpy()
+        same = (docs.filter(pl.Series(suggested)) == self.docs.gather(at)).to_numpy()
         return (rows, self.item[at]) if same.all() else (rows[same], self.item[at[same]])
 
     def ideal(self, topics: NDArray[np.int64]) -> NDArray[np.float64]:
         """The judged gains of each of these topics in descending order, NaN behind the last."""
-        ends, counts = self.ends[topics], self.counts[topics]
-        table = np.full((len(topics), int(counts.max(initial=0))), np.nan)
-        row = np.repeat(np.arange(len(topics)), counts)
-        rank = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        table[row, rank] = self.sorted_gains[np.repeat(ends - counts, counts) + rank]
-        return table
+        if self.ideals is not None:
+            return self.ideals[topics]
+        return side_by_side(self.sorted_gains, self.ends[topics], self.counts[topics])
+
+
+def side_by_side(
+    sorted_gains: NDArray[np.float64], ends: NDArray[np.int64], counts: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Runs of `counts` gains that end at `ends` as the rows of a table, NaN behind the last."""
+    table = np.full((len(ends), int(counts.max(initial=0))), np.nan)
+    row = np.repeat(np.arange(len(ends)), counts)
+    rank = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    table[row, rank] = sorted_gains[np.repeat(ends - counts, counts) + rank]
+    return table
 
 
 def prepare(gains: pl.DataFrame) -> Judged:
@@ -77,6 +91,8 @@ def prepare(gains: pl.DataFrame) -> Judged:
     shift = np.uint64(64 - bits)
     counts = np.bincount((keys >> shift).view(np.int64), minlength=1 << bits)
     judged = np.bincount(number, minlength=len(topics))
+    sorted_gains, ends = values[np.lexsort((-values, number))], np.cumsum(judged)
+    small = len(judged) * int(judged.max(initial=0)) <= SMALL_TABLE
     return Judged(
         topics=topics,
         index={topic: at for at, topic in enumerate(topics)},
@@ -89,9 +105,10 @@ def prepare(gains: pl.DataFrame) -> Judged:
         first=(np.cumsum(counts) - counts).astype(np.int32),
         fullest=int(counts.max(initial=0)),
         shift=shift,
-        sorted_gains=values[np.lexsort((-values, number))],
-        ends=np.cumsum(judged),
+        sorted_gains=sorted_gains,
+        ends=ends,
         counts=judged,
+        ideals=side_by_side(sorted_gains, ends, judged) if small else None,
     )
 
 

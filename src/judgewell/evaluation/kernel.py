@@ -115,7 +115,9 @@ def ranks(
         rows_at = place if order is None else order
         is_judged = np.zeros(len(values), bool)
         is_judged[judged] = True
-        matters = np.isin(firsts, firsts[is_judged[rows_at[tied_places]]])
+        holds_judged = np.zeros(len(values), bool)
+        holds_judged[firsts[is_judged[rows_at[tied_places]]]] = True
+        matters = holds_judged[firsts]
         places = tied_places[matters]
         if len(places):
             table = pl.DataFrame(

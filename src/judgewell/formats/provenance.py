@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,14 @@ def provenance(
     command: str, options: Mapping[str, Any], inputs: Iterable[str | Path], notes: Iterable[str] = ()
 ) -> dict[str, Any]:
     """The record of one result: command, version, options with their defaults, hashes of the inputs, what was noted."""
+    paths = [path for path in inputs if str(path) != "-" and Path(path).is_file()]
+    with ThreadPoolExecutor() as threads:
+        digests = list(threads.map(digest, paths))
     return {
         "command": command,
         "judgewell": __version__,
         "options": dict(options),
-        "inputs": {str(path): digest(path) for path in inputs if str(path) != "-" and Path(path).is_file()},
+        "inputs": dict(zip(map(str, paths), digests, strict=True)),
         "notes": list(notes),
     }
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from judgewell.errors import InputError, JudgewellWarning
@@ -26,13 +27,15 @@ SAY = {
 }
 
 
-def read_fields(data: bytes, fields: Sequence[str], path: str | Path) -> pl.DataFrame:
-    """The lines of a TREC file as a frame of these fields."""
+def read_fields(
+    data: bytes, fields: Sequence[str], path: str | Path, unused: Collection[str] = ("Q0",)
+) -> pl.DataFrame:
+    """The lines of a TREC file, which have these fields, as a frame without the unused ones."""
     fields = tuple(fields)
-    frame = _read_regular(data, fields)
+    frame = _read_regular(data, fields, unused)
     if frame is None:
-        frame = _read_regular(_made_regular(data), fields)
-    return _read_lines(data, fields, path) if frame is None else frame
+        frame = _read_regular(_made_regular(data), fields, unused)
+    return _read_lines(data, fields, path).drop(unused) if frame is None else frame
 
 
 def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
@@ -73,24 +76,40 @@ def _refuse_spaces(frame: pl.DataFrame, names: Sequence[str], path: str | Path) 
             raise InputError(f"{name} {bad[0]!r} has a space in it", cure="write .csv or .parquet instead", file=path)
 
 
-def _read_regular(data: bytes, fields: tuple[str, ...]) -> pl.DataFrame | None:
-    """A file with exactly one separator between fields, or None where it is not one."""
+def _read_regular(data: bytes, fields: tuple[str, ...], unused: Collection[str]) -> pl.DataFrame | None:
+    """A file with exactly one separator between fields and no comments, or None where it is not one."""
     head = data[:65536].split(b"\n", 1)[0]
-    separator, other = ("\t", b" ") if b"\t" in head else (" ", b"\t")
-    if not head.strip() or other in data:
+    separator, other = (b"\t", b" ") if b"\t" in head else (b" ", b"\t")
+    if not head.strip() or other in data or _has_comments(data) or _has_doubled(data, separator):
         return None
-    width = head.count(separator.encode()) + 1
+    width = head.count(separator) + 1
     names = fields[:-1] if fields == RUN and width == len(RUN) - 1 else fields
     schema = {name: pl.Float64 if name in NUMBERS else pl.String for name in names}
+    wanted = [at for at, name in enumerate(names) if name not in unused]
     try:
         frame = pl.read_csv(
-            data, separator=separator, has_header=False, quote_char=None, schema=schema, comment_prefix="#"
+            data, separator=separator.decode(), has_header=False, quote_char=None, schema=schema, columns=wanted
         )
     except pl.exceptions.PolarsError:
+        return None
+    separators = np.count_nonzero(np.frombuffer(data, np.uint8) == ord(separator))
+    if separators != (len(names) - 1) * len(frame):  # longer lines: polars looks at the wanted columns only
         return None
     if any(frame.null_count().row(0)) or any(frame[name].is_nan().any() for name in names if name in NUMBERS):
         return None
     return frame if names == fields else frame.with_columns(tag=pl.lit(None, pl.String))
+
+
+def _has_comments(data: bytes) -> bool:
+    return b"#" in data and (data.startswith(b"#") or b"\n#" in data)
+
+
+def _has_doubled(data: bytes, separator: bytes) -> bool:
+    """Whether two separators follow each other; bytes are looked at in pairs, which is faster than searching."""
+    pair = np.frombuffer(separator * 2, np.uint16)
+    return any(
+        bool((np.frombuffer(data, np.uint16, (len(data) - start) // 2, start) == pair).any()) for start in (0, 1)
+    )
 
 
 def _plain_lines(data: bytes) -> bytes:
