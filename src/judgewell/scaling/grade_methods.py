@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 
 from judgewell.scaling import grades
+from judgewell.scaling.averaged_draws import averaged_draws
 from judgewell.scaling.dawid_skene import Crowd, dawid_skene
 from judgewell.scaling.inputs import Repeated, gains_frame, repeats
 from judgewell.scaling.method import Method
-from judgewell.scaling.uncertainty import mean_interval, median_interval
+from judgewell.scaling.uncertainty import Draws, mean_interval, median_interval, quietly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,10 @@ class Mean(_Graded):
         ends = mean_interval(graded, "value", level)
         return gains_frame(grades.mean(graded).drop("low", "high").join(ends, on=["topic", "doc"], how="left"))
 
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        graded = quietly(self.graded, table)
+        return averaged_draws(graded, graded["value"].to_numpy(), "mean", size, seed)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Median(_Graded):
@@ -76,6 +81,10 @@ class Median(_Graded):
         graded = self.graded(table)
         ends = median_interval(graded, "value", level)
         return gains_frame(grades.median(graded).drop("low", "high").join(ends, on=["topic", "doc"], how="left"))
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        graded = quietly(self.graded, table)
+        return averaged_draws(graded, graded["value"].to_numpy(), "median", size, seed)
 
 
 @dataclass(frozen=True, kw_only=True)

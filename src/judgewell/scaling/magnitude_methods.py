@@ -10,11 +10,13 @@ import numpy as np
 import polars as pl
 
 from judgewell.scaling import grades, magnitude
+from judgewell.scaling.averaged_draws import Middle, Shift, averaged_draws, topic_shift
 from judgewell.scaling.graph import Components
 from judgewell.scaling.inputs import Repeated, gains_frame, repeats
+from judgewell.scaling.laplacian import Array, Index
 from judgewell.scaling.method import Method
 from judgewell.scaling.two_way import TwoWay, two_way
-from judgewell.scaling.uncertainty import Draws, mean_interval, median_interval, with_log_interval
+from judgewell.scaling.uncertainty import Draws, bootstrap, mean_interval, median_interval, quietly, with_log_interval
 
 TURPIN = "Turpin, Scholer, Mizzaro and Maddalena, SIGIR 2015"
 SCHOLER = "Scholer, Maddalena, Mizzaro and Turpin, EVIA 2014"
@@ -67,9 +69,47 @@ class _Averaged(_Scores):
         scores = self.scores(table)
         return _averaged_interval(magnitude.averaged(scores, self.average), scores, self.average, level)
 
+    def shift(self, scores: pl.DataFrame) -> Shift:
+        """How far drawing other units moves the logarithms of each document's scores: not at all."""
+        return lambda weights: np.zeros(1)
+
+    def moved(self, gains: Array, shift: Array) -> Array:
+        return gains * np.exp(shift)
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        scores = quietly(self.scores, table)
+        shift, logs = self.shift(scores), self.average.startswith("log-")
+        values = scores["normalised"].to_numpy()
+
+        def finish(averages: Array, weights: Index) -> Array:
+            return self.moved(np.exp(averages) if logs else averages, shift(weights))
+
+        middle: Middle = "median" if self.average.endswith("median") else "mean"
+        return averaged_draws(scores, np.log(values) if logs else values, middle, size, seed, finish)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Magnitude(_Averaged):
+class _Normalised(_Averaged):
+    """What the methods share that move each unit's (or assessor's) mean to the topic's."""
+
+    topic_mean: magnitude.TopicMean = "judgments"
+    group: magnitude.Group = "unit"
+
+    def scores(self, table: Any) -> pl.DataFrame:
+        return magnitude.normalised(table, topic_mean=self.topic_mean, group=self.group, **self.scored)
+
+    def shift(self, scores: pl.DataFrame) -> Shift:
+        return topic_shift(scores, self.topic_mean)
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        """An assessor's mean changes with the units drawn of them, so such tables are made one by one."""
+        if self.group == "assessor":
+            return bootstrap(self.gains, self.checked(table), size, seed, self.resamples)
+        return super().draws(table, size, seed=seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Magnitude(_Normalised):
     """Geometric averaging, then the median per document; its interval takes the normalisation as given.
 
     Formula: s* = exp(l − mean of l in the unit + mean of l in the topic), l = ln(score + offset); a document's gain
@@ -85,15 +125,10 @@ class Magnitude(_Averaged):
     name = "magnitude"
     purpose = "each unit's magnitudes moved to the topic's geometric mean, then the median per document"
     source = TURPIN
-    topic_mean: magnitude.TopicMean = "judgments"
-    group: magnitude.Group = "unit"
-
-    def scores(self, table: Any) -> pl.DataFrame:
-        return magnitude.normalised(table, topic_mean=self.topic_mean, group=self.group, **self.scored)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogMagnitude(_Averaged):
+class LogMagnitude(_Normalised):
     """The same on the log scale: gains may be below 0.
 
     Formula: ln s*, s* as in magnitude; a document's gain is the median (or mean) of its ln s*.
@@ -105,12 +140,12 @@ class LogMagnitude(_Averaged):
     purpose = "the median normalised natural logarithm of the magnitudes; may be below 0, for analyses of levels"
     source = SCHOLER
     average: Literal["median", "mean"] = "median"
-    topic_mean: magnitude.TopicMean = "judgments"
-    group: magnitude.Group = "unit"
 
     def scores(self, table: Any) -> pl.DataFrame:
-        scores = magnitude.normalised(table, topic_mean=self.topic_mean, group=self.group, **self.scored)
-        return scores.with_columns(normalised=pl.col("log_normalised"))
+        return super().scores(table).with_columns(normalised=pl.col("log_normalised"))
+
+    def moved(self, gains: Array, shift: Array) -> Array:
+        return gains + shift
 
 
 @dataclass(frozen=True, kw_only=True)

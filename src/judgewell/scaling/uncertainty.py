@@ -37,6 +37,10 @@ class Draws:
     seed: int
     make: Callable[[np.random.Generator, int], Array]
 
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise InputError(f"{self.size} draws are too few", cure="ask for 1 or more, usually 200 or 1000")
+
     def __iter__(self) -> Iterator[Array]:
         for number, start in enumerate(range(0, self.size, BLOCK)):
             block = self.make(np.random.default_rng([self.seed, number]), min(BLOCK, self.size - start))
@@ -59,14 +63,10 @@ def bootstrap(
     A unit drawn twice counts as two units, an assessor drawn twice as two assessors. Judgments that name neither are
     resampled one by one within their topic.
     """
-    if size < 1:
-        raise InputError(f"{size} draws are too few", cure="ask for 1 or more, usually 200 or 1000")
-    resampler = _Resampler(table, over)
+    resampler = Resampler(table, over)
 
     def quiet_gains(rows: pl.DataFrame) -> pl.DataFrame:
-        with warnings.catch_warnings():  # what is left out is told when the gains themselves are made
-            warnings.simplefilter("ignore", JudgewellWarning)
-            return gains_of(rows)
+        return quietly(gains_of, rows)
 
     documents = quiet_gains(table).select("topic", "doc")
 
@@ -76,13 +76,20 @@ def bootstrap(
     return Draws(documents, size, seed, make)
 
 
+def quietly(work: Callable[[Any], pl.DataFrame], table: Any) -> pl.DataFrame:
+    """What the work makes of a table; what it leaves out is told when the gains themselves are made."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JudgewellWarning)
+        return work(table)
+
+
 def _aligned(gains: pl.DataFrame, documents: pl.DataFrame) -> Array:
     """The gains in the documents' order, NaN where the document is missing."""
     joined = documents.join(gains, on=["topic", "doc"], how="left", maintain_order="left")
     return joined["gain"].fill_null(float("nan")).to_numpy()
 
 
-class _Resampler:
+class Resampler:
     """The rows of a table by group, ready to be drawn again and again."""
 
     def __init__(self, table: pl.DataFrame, over: Over) -> None:
@@ -96,13 +103,23 @@ class _Resampler:
         self.rows = rows["row"].explode().to_numpy().astype(np.int64)
         self.sizes = rows["row"].list.len().to_numpy().astype(np.int64)
         self.starts = np.cumsum(self.sizes) - self.sizes
+        self.group = np.empty(len(table), dtype=np.int64)  # of each row
+        self.group[self.rows] = np.repeat(np.arange(len(self.sizes)), self.sizes)
         stratum = rows["topic_of"] if over == "unit" else pl.Series([""] * len(rows))
         codes = stratum.rank("dense").to_numpy()
         self.strata = [np.flatnonzero(codes == code) for code in np.unique(codes)]
 
+    def groups(self, generator: np.random.Generator) -> Index:
+        """The groups of one resample."""
+        return np.concatenate([part[generator.integers(0, len(part), len(part))] for part in self.strata])
+
+    def weights(self, generator: np.random.Generator) -> Index:
+        """How often each row of the table is in one resample."""
+        return np.asarray(np.bincount(self.groups(generator), minlength=len(self.sizes))[self.group])
+
     def drawn(self, generator: np.random.Generator) -> pl.DataFrame:
         """One resample, its groups named anew so that copies stay apart."""
-        groups = np.concatenate([part[generator.integers(0, len(part), len(part))] for part in self.strata])
+        groups = self.groups(generator)
         lengths = self.sizes[groups]
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         rows: Index = self.rows[np.repeat(self.starts[groups], lengths) + offsets]

@@ -1,0 +1,89 @@
+"""Weights instead of resampled tables give the very gains that the tables would have given."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgewell.errors import InputError
+from judgewell.scaling.averaged_draws import SortedScores
+from judgewell.scaling.grade_methods import Mean, Median
+from judgewell.scaling.magnitude_methods import KnownRatio, LogMagnitude, Magnitude
+from judgewell.scaling.method import Method
+from judgewell.scaling.numbers import documents_of
+from judgewell.scaling.uncertainty import bootstrap
+
+
+def study(seed: int = 3) -> pl.DataFrame:
+    """Two topics, uneven units in no order, each with a known N; some documents hang on a single unit."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for topic, units in (("t1", 9), ("t2", 4)):
+        for unit in range(units):
+            held = rng.choice(np.arange(1, 9), rng.integers(2, 5), replace=False)
+            for doc in [0, *held]:
+                known = "N" if doc == 0 else None
+                value = float(np.exp(rng.normal(unit / 3 + doc / 5, 0.7)))
+                rows.append((topic, f"d{doc}", f"{topic}u{unit}", f"w{unit % 3}", value, known))
+    frame = pl.DataFrame(rows, schema=["topic", "doc", "unit", "assessor", "value", "known"], orient="row")
+    return frame.sample(fraction=1.0, shuffle=True, seed=seed)
+
+
+METHODS: list[Method] = [
+    *(Magnitude(average=average) for average in ("median", "log-median", "mean", "log-mean")),
+    Magnitude(topic_mean="units"),
+    Magnitude(offset=2.0),
+    LogMagnitude(),
+    LogMagnitude(average="mean", topic_mean="units"),
+    KnownRatio(),
+    KnownRatio(average="log-mean"),
+    Mean(),
+    Median(),
+]
+
+
+@pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_the_draws_are_those_of_resampled_tables(method: Method) -> None:
+    table = study()
+    tables = bootstrap(method.gains, method.checked(table), 50, seed=1)
+    weights = method.draws(table, 50, seed=1)
+    assert weights.documents.equals(tables.documents)
+    assert np.isnan(tables.array()).any()  # some draws leave a document out
+    np.testing.assert_allclose(weights.array(), tables.array(), rtol=1e-12)
+
+
+def test_judgments_without_unit_or_assessor_are_drawn_one_by_one() -> None:
+    nobody = study().select("topic", "doc", "value")
+    tables = bootstrap(Median().gains, Median().checked(nobody), 20, seed=2)
+    np.testing.assert_allclose(Median().draws(nobody, 20, seed=2).array(), tables.array(), rtol=1e-12)
+
+
+def test_an_assessor_s_own_mean_is_made_anew_in_every_draw() -> None:
+    method, table = Magnitude(group="assessor"), study()
+    tables = bootstrap(method.gains, method.checked(table), 20, seed=2)
+    np.testing.assert_array_equal(method.draws(table, 20, seed=2).array(), tables.array())
+
+
+def test_no_draws_are_refused() -> None:
+    with pytest.raises(InputError, match="0 draws are too few"):
+        Magnitude().draws(study(), 0, seed=1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(-5, 5), st.integers(0, 4)), min_size=1, max_size=40))
+def test_a_weighted_average_is_that_of_repeated_values(rows: list[tuple[int, float, int]]) -> None:
+    frame = pl.DataFrame({"topic": ["t"] * len(rows), "doc": [f"d{doc}" for doc, _, _ in rows]})
+    values = np.array([value for _, value, _ in rows])
+    weights = np.array([weight for _, _, weight in rows])
+    documents = documents_of(frame)
+    scores = SortedScores.of(documents, values)
+    for doc, median, mean in zip(
+        range(len(documents.table)), scores.medians(weights), scores.means(weights), strict=True
+    ):
+        mine = documents.number == doc
+        repeated = np.repeat(values[mine], weights[mine])
+        expected = (np.median(repeated), np.mean(repeated)) if len(repeated) else (np.nan, np.nan)
+        np.testing.assert_allclose((median, mean), expected, atol=1e-12)
