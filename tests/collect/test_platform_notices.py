@@ -123,6 +123,23 @@ def test_a_notice_that_was_overtaken_changes_nothing(hooks):
     assert server.status() == "APPROVED"
 
 
+def test_a_notice_that_comes_before_its_person_waits_for_them(hooks):
+    server = hooks()
+    for status, event in (("RESERVED", "e1"), ("ACTIVE", "e2")):
+        server.study.clock.move(1)
+        assert server.tell(status, event, 2) == (200, "unknown")
+    assert "person2" not in str([row.data for row in server.study.rows(sa.select(notices))])
+    server.person(1)
+    assert server.status() is None
+    found = server.person(2)
+    kept = server.study.rows(sa.select(identities.c.status).where(identities.c.outside == "person2"))
+    assert [row.status for row in kept] == ["ACTIVE"]
+    assert [row.assessor for row in server.study.rows(sa.select(notices))] == [found.number] * 2
+    body, headers = server.platform.notice(2, "RESERVED", "e3")
+    early = {**headers, "X-Timestamp": str(int(server.study.clock()) - 90)}
+    assert server.post(body, early) == (200, "overtaken")
+
+
 def test_unknown_submissions_are_noted_and_answered_well(hooks):
     server = hooks(topics=1)
     server.person().until("document")

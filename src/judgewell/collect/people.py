@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from judgewell.collect.assign import release
 from judgewell.collect.platforms.keys import Keys
 from judgewell.collect.platforms.links import Arrival, BadLink, read_link
+from judgewell.collect.platforms.notices import take_waiting
 from judgewell.collect.schema import arrivals, assessors, events, identities, study
 from judgewell.collect.served import Served
 from judgewell.collect.store import Job, Store
@@ -161,6 +162,7 @@ def _arriving(served: Served, arrival: Arrival, present: int | None) -> Job[int]
             connection.execute(sa.insert(identities).values(**row, **told))
         else:
             connection.execute(sa.update(identities).where(*key).values(told))
+        take_waiting(connection, served, known, arrival.person, arrival.session)
         connection.execute(sa.insert(events).values(at=now, kind="arrived", assessor=known, data={}))
         return int(known)
 

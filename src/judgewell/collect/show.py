@@ -74,7 +74,8 @@ def practice_lines(served: Served, state: State) -> list[float]:
 
 
 def _consent(connection: sa.Connection, served: Served, state: State, common: Common) -> pages.Page:
-    if outlook(connection, served, state, served.clock()) is None:
+    now = served.clock()
+    if outlook(connection, served, state, now) is None or waits_for_pause(connection, served, state, now):
         return _waiting(connection, served, state, common)
     return pages.Consent(
         **common,

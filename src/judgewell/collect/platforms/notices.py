@@ -1,7 +1,8 @@
 """What Prolific tells of a submission while it goes on: checked, kept once, and acted on.
 
 A notice is signed: base64 of HMAC-SHA256 over the time of the request and the body. A returned or timed-out submission
-frees its unit at once; work that comes all the same is kept.
+frees its unit at once; work that comes all the same is kept. A notice of somebody who is not here yet waits for them
+under a mark that only the study's secret can make, without their id.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ STATUSES = (
     *("RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED", "REJECTED", "RETURNED", "TIMED-OUT", "SCREENED OUT"),
     "PARTIALLY APPROVED",
 )
+CHANGE = "submission.status.change"
 FREEING = ("RETURNED", "TIMED-OUT")
 
 
@@ -141,7 +143,10 @@ def _taking(served: Served, notice: Notice) -> Job[str]:
         if any(row.event == notice.event or row.data.get("signature") == notice.signature for row in earlier):
             return "repeated"
         became = _act(connection, notice, who, earlier, now)
-        data = {"status": notice.status, "happened": notice.happened, "became": became, "signature": notice.signature}
+        data: dict[str, Any] = {"status": notice.status, "happened": notice.happened, "became": became}
+        data["signature"] = notice.signature
+        if who is None and notice.kind == CHANGE:
+            data["waits_for"] = _mark(served, notice.person, notice.submission)
         row = {"event": notice.event, "kind": notice.kind, "assessor": who, "data": data, "at": now}
         connection.execute(sa.insert(notices).values(row))
         return became
@@ -170,7 +175,7 @@ def _earlier(connection: sa.Connection, notice: Notice, who: int | None) -> list
 
 def _act(connection: sa.Connection, notice: Notice, who: int | None, earlier: list[sa.Row[Any]], now: float) -> str:
     """Store the status, and free the unit of somebody who has gone."""
-    if who is None or notice.kind != "submission.status.change":
+    if who is None or notice.kind != CHANGE:
         return "unknown"
     if any(row.data.get("happened", 0) > notice.happened for row in earlier):
         return "overtaken"
@@ -180,3 +185,22 @@ def _act(connection: sa.Connection, notice: Notice, who: int | None, earlier: li
     held = connection.execute(sa.select(assessors.c.reservation).where(assessors.c.number == who)).scalar()
     why = f"the platform says {notice.status}"
     return "freed" if held is not None and release(connection, held, now, why) else "changed"
+
+
+def take_waiting(connection: sa.Connection, served: Served, who: int, person: str, submission: str | None) -> None:
+    """The notices that came before this person did: theirs now, and the last one's status with them."""
+    if submission is None:
+        return
+    waiting = notices.c.data["waits_for"].as_string() == _mark(served, person, submission)
+    found = list(connection.execute(sa.select(notices).where(notices.c.assessor.is_(None), waiting)))
+    if not found:
+        return
+    last = max(found, key=lambda row: float(row.data["happened"]))
+    connection.execute(sa.update(notices).where(notices.c.event.in_([row.event for row in found])).values(assessor=who))
+    whose = identities.c.assessor == who
+    connection.execute(sa.update(identities).where(whose).values(status=last.data["status"]))
+
+
+def _mark(served: Served, person: str, submission: str) -> str:
+    text = json.dumps([person, submission]).encode()
+    return hmac.new(served.secret.encode(), b"judgewell.notice" + text, hashlib.sha256).hexdigest()
