@@ -22,7 +22,7 @@ from server import DATABASES, HERE, LIMIT, Size, cpu_of, database_of, kept_in, p
 
 PAGES = ("", "/topics", "/assessors", "/assessors/1", "/documents", "/checks", "/money", "/log")
 OPEN, JUDGE = "open", "judge"
-UNITS = 4  # of each assessor who judges meanwhile
+UNITS = 20  # of each assessor who judges meanwhile: several looks long
 LOOKS = 7
 EVERY = 1.0  # seconds between two looks while others judge; an open page looks every 5
 
@@ -49,7 +49,7 @@ def rows(quick: bool) -> Iterator[Row]:
             key = filled_by(study, where, filled)
             with served(study, where) as (address, process, _):
                 yield from opened(address, key, database, filled, process.pid)
-                for looks in (False, True):
+                for looks in (False, True) if quick else (False, True, False, True):
                     yield judged(study, where, address, key if looks else "", database, process.pid)
 
 
