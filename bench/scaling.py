@@ -41,7 +41,7 @@ GROWTH = (
 def rows(quick: bool) -> Iterator[Row]:
     """Every measurement, as it is made."""
     items, pairs = (200, 5_000) if quick else (1_000, 100_000)
-    tools = (*EXACT, *ROUGH)
+    tools = (*OURS, *PEERS, *ROUGH)
     outcomes: dict[str, list[Outcome]] = {tool: [] for tool in tools}
     for _ in range(2 if quick else 5):
         for tool in tools:
@@ -125,7 +125,7 @@ def strengths(tool: str, items: int, count: int) -> tuple[float, str]:
 
 
 def ratios(tool: str, documents: int, count: int) -> tuple[float, str]:
-    """Logarithmic least squares on random pairs of documents, from a table in memory."""
+    """Logarithmic least squares on a ring of documents and random pairs of them, from a table in memory."""
     import numpy as np
     import polars as pl
 
@@ -133,8 +133,9 @@ def ratios(tool: str, documents: int, count: int) -> tuple[float, str]:
 
     rng = np.random.default_rng(0)
     worth = rng.normal(0, 1, documents)
-    left = rng.integers(0, documents, count)
-    right = (left + rng.integers(1, documents, count)) % documents
+    more = count - documents
+    left = np.concatenate([np.arange(documents), rng.integers(0, documents, more)])
+    right = (left + np.concatenate([np.ones(documents, int), rng.integers(1, documents, more)])) % documents
     ids = pl.Series([f"document-{number:06d}" for number in range(documents)])
     frame = pl.DataFrame(
         {

@@ -136,9 +136,9 @@ def groups_of(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, I
     Rows of a group mostly stand together, so runs of equal keys are found first and only their keys looked up.
     """
     first, run = runs_of(frame.select(keys))
+    if len(_distinct(first.hash_rows(1).to_numpy())) == len(first):  # the usual table: each group is one run
+        return first, run
     groups = first.unique(maintain_order=True)
-    if len(groups) == len(first):
-        return groups, run
     numbers = first.join(groups.with_row_index("group"), on=list(keys), nulls_equal=True, maintain_order="left")
     return groups, numbers["group"].to_numpy().astype(np.int64)[run]
 
