@@ -222,3 +222,9 @@ def lend_dependencies(python: Path) -> None:
     ours = run([sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip()
     theirs = run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip()
     (Path(theirs) / "lent.pth").write_text(ours + "\n")
+
+
+def test_a_mistyped_command_is_told_with_what_was_meant():
+    done = subprocess.run([sys.executable, "-m", "judgewell", "evalute"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "there is no command 'evalute'; did you mean evaluate?" in done.stderr

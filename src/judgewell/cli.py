@@ -51,6 +51,18 @@ class _Lazy(click.Group):
         command: click.Command = getattr(import_module(f"judgewell.commands.{COMMANDS[name]}"), name)
         return command
 
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, or what was probably meant."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 1)
+            cure = f"did you mean {near[0]}?" if near else "judgewell --help lists them"
+            context.fail(f"there is no command {args[0]!r}; {cure}")
+        return super().resolve_command(context, args)
+
 
 @click.group(
     cls=_Lazy,

@@ -26,7 +26,7 @@ def _list_methods(context: click.Context, option: click.Parameter, asked: bool) 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("judgments")
-@click.option("--method", required=True, help="How gains are made, e.g. magnitude, mean, bradley-terry, predicted.")
+@click.option("--method", required=True, help="How gains are made, e.g. magnitude, mean, bradley-terry; see --list.")
 @click.option("-o", "--output", help="Write the gains: .qrels or .txt, or with low, high: .csv, .parquet, .jsonl, …")
 @choice("--interval", "auto", "formula", "bootstrap", "none", help="Low and high: by formula where there is one.")
 @click.option("--level", default=0.95, help="Level of the interval.")
