@@ -1,50 +1,5 @@
-"""The two databases: an SQLite file, and a real PostgreSQL that a package brings along."""
+"""The two databases, a clock and a small study."""
 
-from __future__ import annotations
+from server_fixtures import begin, clock, database, postgres, store
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
-import pytest
-from databases import new_database, postgres_server
-from judging import Clock, Study, write_study
-
-from judgewell.collect.store import Store, open_store
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL server for the whole run."""
-    with postgres_server() as server:
-        yield server.get_uri()
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a new database."""
-    if request.param == "sqlite":
-        return str(tmp_path / "test.sqlite")
-    return new_database(request.getfixturevalue("postgres"))
-
-
-@pytest.fixture
-def store(database: str) -> Iterator[Store]:
-    """A new database, open."""
-    opened = open_store(database)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def begin(store: Store, tmp_path: Path, clock: Clock) -> Callable[..., Study]:
-    """Begin a study with these settings in the database."""
-
-    def make(**settings: object) -> Study:
-        return Study(store, write_study(tmp_path / "study", **settings), clock)  # type: ignore[arg-type]
-
-    return make
+__all__ = ["begin", "clock", "database", "postgres", "store"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,14 @@ def postgres_server() -> Iterator[Any]:
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def one_postgres() -> str:
+    """The address of the one server that all tests of this process share; it stops with the process."""
+    open_until_exit = ExitStack()
+    atexit.register(open_until_exit.close)
+    return str(open_until_exit.enter_context(postgres_server()).get_uri())
 
 
 def new_database(postgres: str) -> str:
