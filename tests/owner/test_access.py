@@ -38,9 +38,9 @@ def door(begin):
             self.app = make_app(self.study.store, self.study.clock, rate)
 
         def visitor(self, scheme="http", address="testclient"):
-            return TestClient(
-                self.app, base_url=f"{scheme}://testserver", follow_redirects=False, client=(address, 50000)
-            )
+            here = f"{scheme}://testserver"
+            options = {"base_url": here, "headers": {"origin": here}, "client": (address, 50000)}
+            return TestClient(self.app, follow_redirects=False, **options)
 
         def write(self, job):
             return self.study.store.write(lambda c: job(c, self.study.clock())).result()

@@ -38,7 +38,9 @@ class Place:
         return cls(Study(store, write_study(folder / "study", **settings), Clock()))
 
     def stranger(self, **options: Any) -> TestClient:
-        return TestClient(self.app, follow_redirects=False, raise_server_exceptions=False, **options)
+        """Somebody with a browser that is on this server's pages."""
+        browser = {"headers": {"origin": options.get("base_url", "http://testserver")}, **options}
+        return TestClient(self.app, follow_redirects=False, raise_server_exceptions=False, **browser)
 
     def assessor(self) -> tuple[TestClient, Person]:
         """Somebody who came in by an invite link."""

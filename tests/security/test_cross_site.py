@@ -86,17 +86,54 @@ def test_a_step_from_another_site_stores_nothing(place):
     assert place.study.rows(sa.select(sa.func.count()).select_from(answers)) == before
 
 
-def test_another_site_signs_nobody_in(place):
-    """Not even with the right password: the victim would work in the attacker's account."""
+def with_password(place, name, password):
+    """An account that can sign in."""
     place.key("owner")
-    stored = passwords.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash("the right password")
-    change = sa.update(accounts).values(name="Ada", password=stored).where(accounts.c.number == 1)
+    stored = passwords.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash(password)
+    newest = sa.select(sa.func.max(accounts.c.number)).scalar_subquery()
+    change = sa.update(accounts).values(name=name, password=stored).where(accounts.c.number == newest)
     place.study.store.write(lambda connection: connection.execute(change).rowcount).result()
-    form = {"name": "Ada", "password": "the right password"}
-    for site in ("cross-site", "same-site"):  # a neighbour under the same domain is another site too
-        answer = place.stranger().post("/owner/sign-in", data=form, headers={**CROSS, "sec-fetch-site": site})
+    return {"name": name, "password": password}
+
+
+FOREIGN = [
+    *({**CROSS, "sec-fetch-site": site} for site in ("cross-site", "same-site", "", "x")),
+    {"origin": "http://testserver", "sec-fetch-site": "same-site"},  # a neighbour under the same domain is another site
+    *({"origin": origin} for origin in ("https://evil.example", "null", "", "http://testserver.evil.example")),
+    *({"origin": origin} for origin in ("http://evil.example/testserver", "http://testserver@evil.example")),
+    *({"origin": origin} for origin in ("http://testserver:81", "testserver", "//", "http://sub.testserver")),
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN, ids=str)
+def test_another_site_signs_nobody_in(place, headers):
+    """Not even with the right password: the victim would work in the attacker's account."""
+    form = with_password(place, f"Ada {len(place.study.rows(sa.select(accounts)))}", "the right password")
+    stranger = place.stranger(headers={})
+    for path in ("/owner/sign-in", "/owner/sign-in?sec-fetch-site=same-origin"):
+        answer = stranger.post(path, data=form, headers=headers)
         assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
-    assert place.stranger().post("/owner/sign-in", data=form, headers={"sec-fetch-site": "same-origin"}).is_redirect
+    assert stranger.post("/owner/sign-in", data=form).status_code == 403  # neither header: no browser
+    ours = {"sec-fetch-site": "same-origin"} if "sec-fetch-site" in headers else {"origin": "http://testserver"}
+    assert stranger.post("/owner/sign-in", data=form, headers=ours).is_redirect
+
+
+def test_the_sign_in_form_says_where_it_comes_from(chromium, tmp_path):
+    """A browser that hides the address of a page hides its origin too, which then could not be checked."""
+    from owner_server import owner_server
+
+    made = Place.on_sqlite(tmp_path, topics=1)
+    form = with_password(made, "Ada", "the right password")
+    with owner_server(made.study.store, made.study.clock) as owner:
+        page = chromium.new_page()
+        page.goto(f"{owner.address}/owner/sign-in")
+        for field, text in form.items():
+            page.fill(f"#{field}", text)
+        with page.expect_request(lambda request: request.method == "POST") as sent:
+            page.press("#password", "Enter")
+        page.wait_for_url(f"{owner.address}/owner")
+        assert sent.value.all_headers()["origin"] == owner.address
+        page.close()
 
 
 def test_cookies_stay_here(place):

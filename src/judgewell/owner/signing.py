@@ -11,8 +11,10 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from fastapi import APIRouter, Request
@@ -126,94 +128,118 @@ def admit(connection: sa.Connection, now: float, tried: Attempt, rehashed: str |
 def router(server: Server) -> APIRouter:
     """The owner's and reviewers' door."""
     routes = APIRouter(include_in_schema=False)
-    served, store = server.served, server.store
-
-    def sign_in_page(status: int = 200, problem: str = "", name: str = "", then: str = HOME) -> Response:
-        return sheet(
-            server,
-            "access/sign_in.html",
-            status,
-            problem=problem,
-            name=name,
-            next=local(then),
-        )
-
-    @routes.get(SIGN_IN)
-    async def ask(request: Request) -> Response:
-        return sign_in_page(then=request.query_params.get("next", HOME))
-
-    @routes.post(SIGN_IN)
-    async def sign_in(request: Request) -> Response:
-        server.slow_down(request)
-        if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            raise Refusal(403, "link")  # no other site may sign anybody in
-        form = await read_form(request)
-        name, then = first(form, "name")[:200], first(form, "next") or HOME
-        address, now = asked_from(request), served.clock()
-        tried = await done(store.write(lambda connection: attempt(connection, now, name, address)))
-        if isinstance(tried, int):
-            minutes = ceil(tried / 60)
-            response = sign_in_page(429, f"Too many attempts. Please try again in {minutes} minutes.", name, then)
-            response.headers["retry-after"] = str(tried)
-            return response
-        right, rehashed = await _hashing(_look, tried.password, first(form, "password"))
-        if not right:
-            return sign_in_page(403, WRONG, name, then)
-        old = request.cookies.get(session_cookie(server, request))
-        secret = await done(store.write(lambda connection: admit(connection, now, tried, rehashed, old)))
-        if secret is None:
-            return sign_in_page(403, WRONG, name, then)
-        return give_session(server, request, RedirectResponse(local(then), 303), secret)
-
-    @routes.post("/owner/sign-out")
-    async def sign_out(request: Request) -> Response:
-        account = await require(server, request, "reviewer")
-        check_guard(server, account, await read_form(request))
-        now, address = served.clock(), asked_from(request)
-
-        def end(connection: sa.Connection) -> None:
-            connection.execute(sa.update(keys).where(keys.c.number == account.key).values(revoked=now))
-            record(connection, now, account, "signed out", None, {}, address)
-
-        await done(store.write(end))
-        return end_session(server, request, RedirectResponse(SIGN_IN, 303))
-
-    @routes.get("/owner/link/{secret}")
-    async def welcome(request: Request, secret: str) -> Response:
-        name = await _holder(server, request, secret)
-        return _link_page(server, secret, name)
-
-    @routes.post("/owner/link/{secret}")
-    async def set_password(request: Request, secret: str) -> Response:
-        held = await _holder(server, request, secret)
-        form = await read_form(request)
-        name, password = first(form, "name") or held, first(form, "password")
-        now, address = served.clock(), asked_from(request)
-        try:
-            name = check_name(name)
-            password = check_password(password, name)
-            if password != check_password(first(form, "again"), name):
-                raise InputError("the two passwords differ", cure="type the same one twice")
-            stored = await _hashing(hash_password, password)
-
-            def begin(connection: sa.Connection) -> str | None:
-                account = open_account(connection, now, secret, name, stored)
-                if account is None:
-                    return None
-                record(connection, now, None, "password set", f"account {name}", {}, address)
-                return make_key(connection, account, "session", now, SESSION)
-
-            session = await done(store.write(begin))
-        except InputError as error:
-            return _link_page(server, secret, name, str(error), 422)
-        if session is None:
-            raise Refusal(404, "link")
-        return give_session(server, request, RedirectResponse(HOME, 303), session)
-
+    addresses = (
+        (SIGN_IN, "GET", _ask),
+        (SIGN_IN, "POST", _sign_in),
+        ("/owner/sign-out", "POST", _sign_out),
+        ("/owner/link/{secret}", "GET", _welcome),
+        ("/owner/link/{secret}", "POST", _set_password),
+    )
+    for path, method, answer in addresses:
+        routes.add_route(path, partial(answer, server), [method])
     return routes
 
 
-def _link_page(server: Server, secret: str, name: str, problem: str = "", status: int = 200) -> Response:
+def from_our_own_page(request: Request) -> bool:
+    """Whether a form was sent from a page of this server, as the browser says and no page can change.
+
+    `Sec-Fetch-Site` tells; browsers send it over HTTPS and to their own computer only. Else `Origin` tells, which
+    browsers send with every form. Whatever sends neither is no browser, and has the API.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    return urlsplit(request.headers.get("origin", "")).netloc.lower() == request.headers.get("host", "?").lower()
+
+
+async def _ask(server: Server, request: Request) -> Response:
+    return _sign_in_page(server, then=request.query_params.get("next", HOME))
+
+
+async def _sign_in(server: Server, request: Request) -> Response:
+    server.slow_down(request)
+    if not from_our_own_page(request):  # else another site could sign people in to an account of its own
+        raise Refusal(403, "link")
+    form = await read_form(request)
+    name, then = first(form, "name")[:200], first(form, "next") or HOME
+    address, now = asked_from(request), server.served.clock()
+    tried = await done(server.store.write(lambda connection: attempt(connection, now, name, address)))
+    if isinstance(tried, int):
+        told = f"Too many attempts. Please try again in {ceil(tried / 60)} minutes."
+        response = _sign_in_page(server, 429, told, name, then)
+        response.headers["retry-after"] = str(tried)
+        return response
+    right, rehashed = await _hashing(_look, tried.password, first(form, "password"))
+    if not right:
+        return _sign_in_page(server, 403, WRONG, name, then)
+    old = request.cookies.get(session_cookie(server, request))
+    secret = await done(server.store.write(lambda connection: admit(connection, now, tried, rehashed, old)))
+    if secret is None:
+        return _sign_in_page(server, 403, WRONG, name, then)
+    return give_session(server, request, RedirectResponse(local(then), 303), secret)
+
+
+async def _sign_out(server: Server, request: Request) -> Response:
+    account = await require(server, request, "reviewer")
+    check_guard(server, account, await read_form(request))
+    now, address = server.served.clock(), asked_from(request)
+
+    def end(connection: sa.Connection) -> None:
+        connection.execute(sa.update(keys).where(keys.c.number == account.key).values(revoked=now))
+        record(connection, now, account, "signed out", None, {}, address)
+
+    await done(server.store.write(end))
+    return end_session(server, request, RedirectResponse(SIGN_IN, 303))
+
+
+async def _welcome(server: Server, request: Request) -> Response:
+    secret = request.path_params["secret"]
+    return _link_page(server, await _holder(server, request, secret))
+
+
+async def _set_password(server: Server, request: Request) -> Response:
+    secret = request.path_params["secret"]
+    held = await _holder(server, request, secret)
+    form = await read_form(request)
+    name = first(form, "name") or held
+    try:
+        name, password = _chosen(name, first(form, "password"), first(form, "again"))
+        stored = await _hashing(hash_password, password)
+        now, address = server.served.clock(), asked_from(request)
+        opening = server.store.write(lambda connection: _open(connection, now, secret, name, stored, address))
+        session = await done(opening)
+    except InputError as error:
+        return _link_page(server, name, str(error), 422)
+    if session is None:
+        raise Refusal(404, "link")
+    return give_session(server, request, RedirectResponse(HOME, 303), session)
+
+
+def _chosen(name: str, password: str, again: str) -> tuple[str, str]:
+    """A name and a password that may be used, or what is wrong with them."""
+    name = check_name(name)
+    password = check_password(password, name)
+    if password != check_password(again, name):
+        raise InputError("the two passwords differ", cure="type the same one twice")
+    return name, password
+
+
+def _open(connection: sa.Connection, now: float, secret: str, name: str, stored: str, address: str) -> str | None:
+    """Set a link's password and begin a session; None where the link was used meanwhile."""
+    account = open_account(connection, now, secret, name, stored)
+    if account is None:
+        return None
+    record(connection, now, None, "password set", f"account {name}", {}, address)
+    return make_key(connection, account, "session", now, SESSION)
+
+
+def _sign_in_page(server: Server, status: int = 200, problem: str = "", name: str = "", then: str = HOME) -> Response:
+    page = sheet(server, "access/sign_in.html", status, problem=problem, name=name, next=local(then))
+    page.headers["referrer-policy"] = "same-origin"  # with no-referrer the form would say that its origin is null
+    return page
+
+
+def _link_page(server: Server, name: str, problem: str = "", status: int = 200) -> Response:
     told = {"name": name, "problem": problem, "shortest": SHORTEST}
     return sheet(server, "access/link.html", status, **told)
 
