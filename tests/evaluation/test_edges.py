@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError, InputError, JudgewellError, JudgewellWarning
-from judgewell.evaluation import evaluate as engine
+from judgewell.evaluation import part as engine
 from judgewell.evaluation.evaluate import evaluate
 from judgewell.evaluation.summary import summarise
 from judgewell.formats.gains import read_gains

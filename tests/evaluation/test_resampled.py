@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError, InputError, JudgewellWarning, MeasureError
-from judgewell.evaluation.evaluate import Settings, evaluate
+from judgewell.evaluation.evaluate import evaluate
 from judgewell.evaluation.measures import parse
 from judgewell.evaluation.resampled import Rankings, ranked_items
+from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import open_runs
 
 MEASURES = [

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from judgewell.comparison.scores import ScoreArray
     from judgewell.comparison.worlds import Worlds
-    from judgewell.evaluation.evaluate import Settings
+    from judgewell.evaluation.settings import Settings
 
 BLOCK = 64  # gain tables scored at once
 
@@ -111,7 +111,7 @@ class Source:
         return found
 
     def _settings(self) -> Settings:
-        from judgewell.evaluation.evaluate import Settings
+        from judgewell.evaluation.settings import Settings
 
         given = self.given
         return Settings(order=given["order"], precision=given["precision"], unjudged=given["unjudged"])

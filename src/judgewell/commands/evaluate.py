@@ -12,8 +12,8 @@ from judgewell.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgewell.evaluation.evaluate import Settings
     from judgewell.evaluation.measures import Measure
+    from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.trec_names import TrecMeasure
     from judgewell.formats.runs import Run
 
@@ -96,14 +96,9 @@ def evaluate(
     options = {**locals(), "measure": list(measure)}
     import numpy as np
 
-    from judgewell.evaluation.evaluate import (
-        Settings,
-        scores_table,
-        settle_negatives,
-        system_scores,
-        topic_names,
-    )
+    from judgewell.evaluation.evaluate import scores_table, settle_negatives, system_scores, topic_names
     from judgewell.evaluation.measures import parse_all
+    from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
     from judgewell.formats.gains import read_gains
@@ -154,8 +149,8 @@ def evaluate(
 
 def _beside(wanted: list[Measure]) -> list[Measure]:
     """What is shown beside the measures asked for: how many of the documents are judged, and residuals."""
-    from judgewell.evaluation.evaluate import depth_of
     from judgewell.evaluation.measures import Judged, residual_of
+    from judgewell.evaluation.part import depth_of
 
     depths = {depth for one in wanted if (depth := depth_of(one))}
     residuals = [found for one in wanted if (found := residual_of(one))]

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,38 +15,14 @@ from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.evaluation.judged import Judged, prepare
-from judgewell.evaluation.kernel import JudgedRanks, judged_ranks
-from judgewell.evaluation.measures import Measure, Residual, expected_over_ties, parse_all, spread_over_ties
+from judgewell.evaluation.measures import Measure, parse_all
 from judgewell.evaluation.measures.binary import InfAP
+from judgewell.evaluation.part import PartScores, measured, score_part
+from judgewell.evaluation.settings import Settings
 from judgewell.formats.gains import read_gains, without_negatives
-from judgewell.formats.runs import FilePart, FramePart, Run, open_runs
+from judgewell.formats.runs import Run, open_runs
 
 Floats = NDArray[np.float64]
-BLOCK_CELLS = 4_000_000  # gains of one padded table: 32 MB
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The choices that change scores, with our defaults; every result records them."""
-
-    order: str = "score"  # rank by score, or by the ranks written in the file
-    precision: str = "double"  # of the scores; trec_eval 9 and pytrec_eval rank by single precision
-    ties: str = "doc"  # document id descending; shared: the expected value over all orders; spread: as rbp_eval
-    unjudged: str = "zero"  # gain 0, condense (left out of the ranking), or error
-    topics: str = "judged"  # averaged over all judged topics (a missing one scores 0), or those in the run
-
-    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "order": ("score", "rank"),
-        "precision": ("double", "single"),
-        "ties": ("doc", "shared", "spread"),
-        "unjudged": ("zero", "condense", "error"),
-        "topics": ("judged", "run"),
-    }
-
-    def __post_init__(self) -> None:
-        for name, choices in self.CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise InputError(f"{name} {getattr(self, name)!r} is not one of {', '.join(choices)}")
 
 
 @dataclass(frozen=True)
@@ -180,14 +156,6 @@ def ready(measures: Sequence[Measure], gains: pl.DataFrame, settings: Settings) 
     return [measure.prepared(float(values.max())) for measure in measures]
 
 
-def gain_table(found: JudgedRanks, values: Floats, depth: int) -> Floats:
-    """The gains in ranked order, topics × ranks, NaN where unjudged; `values` are the gains table's."""
-    table = np.full((len(found.topics), depth), np.nan)
-    inside = found.rank < depth
-    table.ravel()[found.row[inside] * depth + found.rank[inside]] = values[found.item[inside]]
-    return table
-
-
 def _shared_out(
     runs: Sequence[Run],
     judged: Judged,
@@ -200,7 +168,7 @@ def _shared_out(
     """Parts go out a few ahead of the run being finished; results come back run by run."""
     total = sum(len(run.parts) for run in runs)
     queue = [(run, part) for run in runs for part in run.parts]
-    pending: list[Future[_PartScores]] = []
+    pending: list[Future[PartScores]] = []
     sent = done = 0
     for run in runs:
         parts = []
@@ -215,7 +183,7 @@ def _shared_out(
         yield _joined(run, parts, judged, measures, settings, told)
 
 
-def _result(future: Future[_PartScores], run: Run) -> _PartScores:
+def _result(future: Future[PartScores], run: Run) -> PartScores:
     try:
         return future.result()
     except InputError as error:
@@ -224,136 +192,9 @@ def _result(future: Future[_PartScores], run: Run) -> _PartScores:
         raise InputError(error.problem, cure=error.cure, file=run.source) from None
 
 
-@dataclass(frozen=True)
-class _PartScores:
-    topics: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    values: Floats  # topics × measures
-    unknown: int
-    tags: tuple[str, ...]  # the first two different ones
-    rows: int
-
-
-def score_part(
-    part: FilePart | FramePart, judged: Judged, measures: Sequence[Measure], settings: Settings
-) -> _PartScores:
-    """Read one part of a run and measure it."""
-    frame = part.read(ranks=settings.order == "rank")
-    try:
-        found = judged_ranks(frame, judged, order=settings.order, precision=settings.precision)
-    except InputError as error:
-        raise part.located(error) from None
-    if settings.unjudged == "condense":
-        found = condensed(found)
-    values = np.empty((len(found.topics), len(measures)))
-    for rows in blocks(np.maximum(found.lengths, judged.counts[found.topics])):
-        some = found.only(rows)
-        values[rows] = _measured_block(some, judged, measures, settings)
-    _refuse_infinite(values, found, judged, measures)
-    return _PartScores(found.topics, found.lengths, values, found.unknown, _tags(frame), len(frame))
-
-
-def blocks(widths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Rows in groups of like width, so that a padded table of each group fits into BLOCK_CELLS."""
-    if len(widths) * int(widths.max(initial=0)) <= BLOCK_CELLS:
-        yield np.arange(len(widths))
-        return
-    order = np.argsort(widths, kind="stable")[::-1]
-    start = 0
-    while start < len(order):
-        size = max(1, BLOCK_CELLS // max(1, int(widths[order[start]])))
-        yield np.sort(order[start : start + size])
-        start += size
-
-
-def _measured_block(found: JudgedRanks, judged: Judged, measures: Sequence[Measure], settings: Settings) -> Floats:
-    depth = _depth_needed(measures, int(found.lengths.max(initial=0)), settings)
-    if settings.unjudged == "error":
-        _refuse_unjudged(found, depth, judged)
-    table = gain_table(found, judged.gains, depth)
-    ideal = judged.ideal(found.topics)
-    with np.errstate(over="ignore", invalid="ignore"):  # told by _refuse_infinite
-        if settings.ties == "doc":
-            columns = [measured(measure, table, ideal, found.lengths) for measure in measures]
-        else:
-            of_ties = expected_over_ties if settings.ties == "shared" else spread_over_ties
-            groups = tie_table(found, depth)
-            columns = [of_ties(measure, table, ideal, groups) for measure in measures]
-    return np.stack(columns, axis=-1)
-
-
-def _refuse_infinite(values: Floats, found: JudgedRanks, judged: Judged, measures: Sequence[Measure]) -> None:
-    """NaN means that a topic does not count, so a value that overflowed must not pass as one."""
-    row, column = np.nonzero(~np.isfinite(values))
-    if len(row):
-        topic = judged.topics[found.topics[row[0]]]
-        raise DataError(
-            f"{measures[column[0]]} of topic {topic} is too large for a number; its gains reach "
-            f"{judged.ideal(found.topics[row[:1]]).max():g}: divide them first (--gains-as unit)"
-        )
-
-
-def measured(measure: Measure, table: Floats, ideal: Floats, lengths: NDArray[np.int64]) -> Floats:
-    """A measure's values, given the number of ranked documents where it asks for that too."""
-    return measure(table, ideal, lengths) if measure.needs_lengths else measure(table, ideal)  # type: ignore[call-arg]
-
-
-def depth_of(measure: Measure) -> int | None:
-    """How many ranks a measure looks at; None for all."""
-    return depth_of(measure.of) if isinstance(measure, Residual) else measure.cutoff
-
-
-def _depth_needed(measures: Sequence[Measure], longest: int, settings: Settings) -> int:
-    depths = [depth_of(measure) for measure in measures]
-    if None in depths or settings.ties != "doc":  # a tie can reach across a cutoff
-        return longest
-    return min(longest, max((depth for depth in depths if depth is not None), default=0))
-
-
-def condensed(found: JudgedRanks) -> JudgedRanks:
-    """The rankings without their unjudged documents; judged ones that tied still tie."""
-    order = np.lexsort((found.rank, found.row))
-    row, first = found.row[order], found.first_of_tie()[order]
-    counts = np.bincount(row, minlength=len(found.topics))
-    place = np.arange(len(order))
-    rank = place - np.repeat(np.cumsum(counts) - counts, counts)
-    begins = np.append(True, (row[1:] != row[:-1]) | (first[1:] != first[:-1]))[: len(order)]
-    begun = np.maximum.accumulate(np.where(begins, place, 0))
-    tied = np.isin(begun, begun[~begins])
-    ties = (row[tied], rank[tied], rank[begun[tied]])
-    return JudgedRanks(found.topics, counts, row, rank, found.item[order], ties, found.unknown)
-
-
-def tie_table(found: JudgedRanks, depth: int) -> NDArray[np.int64]:
-    """Topics × ranks: the first rank of the tie that a rank belongs to, itself where it is not tied."""
-    table = np.tile(np.arange(depth), (len(found.topics), 1))
-    row, rank, first = found.tied
-    table[row, rank] = first
-    return table
-
-
-def _tags(frame: pl.DataFrame) -> tuple[str, ...]:
-    tags = frame["tag"]
-    if not len(tags) or tags[0] is None or (tags == tags[0]).all():
-        return ()
-    return (tags[0], tags.filter(tags != tags[0])[0])
-
-
-def _refuse_unjudged(found: JudgedRanks, depth: int, judged: Judged) -> None:
-    counts = np.bincount(found.row[found.rank < depth], minlength=len(found.topics))
-    short = np.flatnonzero(counts < np.minimum(found.lengths, depth))
-    if len(short):
-        looked = min(int(found.lengths[short[0]]), depth)
-        missing = looked - counts[short[0]]
-        raise InputError(
-            f"topic {judged.topics[found.topics[short[0]]]}: {missing} of the first {looked} documents are unjudged",
-            cure="judge them, or count them as 0 (unjudged=zero) or leave them out (unjudged=condense)",
-        )
-
-
 def _joined(
     run: Run,
-    parts: Sequence[_PartScores],
+    parts: Sequence[PartScores],
     judged: Judged,
     measures: Sequence[Measure],
     settings: Settings,
@@ -382,7 +223,7 @@ def _joined(
     return SystemScores(run.system, values, lengths)
 
 
-def _refuse_empty(run: Run, parts: Sequence[_PartScores], topics: NDArray[np.int64]) -> None:
+def _refuse_empty(run: Run, parts: Sequence[PartScores], topics: NDArray[np.int64]) -> None:
     if not sum(part.rows for part in parts):
         raise InputError("the run is empty", cure="a run needs at least one line", file=run.source)
     if not len(topics):
@@ -400,7 +241,7 @@ class _Told:
         self.missing: list[tuple[int, str]] = []
         self.unknown: list[tuple[int, str]] = []
 
-    def hear(self, run: Run, parts: Sequence[_PartScores], missing: int) -> None:
+    def hear(self, run: Run, parts: Sequence[PartScores], missing: int) -> None:
         if missing:
             self.missing.append((missing, run.system))
         if unknown := sum(part.unknown for part in parts):

@@ -17,11 +17,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.evaluation.evaluate import Settings, condensed
 from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.kernel import judged_ranks
 from judgewell.evaluation.measures import ERR, Measure, Residual, nERR
 from judgewell.evaluation.measures.base import Linear, ratio
+from judgewell.evaluation.part import condensed
+from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 
 Floats = NDArray[np.float64]

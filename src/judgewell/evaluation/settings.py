@@ -1,0 +1,32 @@
+"""The choices that change scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from judgewell.errors import InputError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices that change scores, with our defaults; every result records them."""
+
+    order: str = "score"  # rank by score, or by the ranks written in the file
+    precision: str = "double"  # of the scores; trec_eval 9 and pytrec_eval rank by single precision
+    ties: str = "doc"  # document id descending; shared: the expected value over all orders; spread: as rbp_eval
+    unjudged: str = "zero"  # gain 0, condense (left out of the ranking), or error
+    topics: str = "judged"  # averaged over all judged topics (a missing one scores 0), or those in the run
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "order": ("score", "rank"),
+        "precision": ("double", "single"),
+        "ties": ("doc", "shared", "spread"),
+        "unjudged": ("zero", "condense", "error"),
+        "topics": ("judged", "run"),
+    }
+
+    def __post_init__(self) -> None:
+        for name, choices in self.CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise InputError(f"{name} {getattr(self, name)!r} is not one of {', '.join(choices)}")
