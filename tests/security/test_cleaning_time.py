@@ -5,12 +5,17 @@ from __future__ import annotations
 import time
 from html.parser import HTMLParser
 
+import nh3
 import pytest
+from attacking import FRAGMENT, Place
 from hypothesis import given
 from hypothesis import strategies as st
+from judging import Clock, Study, write_study
 from payloads import ALL
 
+from judgewell.collect import cleaning
 from judgewell.collect.cleaning import DEEPEST, DOCUMENT_TAGS, balanced, clean_document
+from judgewell.collect.store import open_store
 
 PIECES = [
     "<",
@@ -68,6 +73,8 @@ def test_every_payload_alone_and_among_many_tags(number):
     check(clean_document(ALL[number]))
     check(clean_document(ALL[number] + "<i>x</i>" * 600))
     check(clean_document("<div>" * 600 + ALL[number]))
+    once = clean_document(ALL[number])
+    assert clean_document(once) == once  # what is stored may be cleaned again
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
@@ -121,3 +128,23 @@ def test_ordinary_pages_keep_their_shape():
     assert many == clean_document(page) * 40
     assert '<td colspan="2">x</td><td>y</td></tr>' in many
     assert "<p>one</p><p>two <b>bold</b></p><ul><li>a</li><li>b</li></ul>" in many
+
+
+def test_nobody_who_judges_waits_for_cleaning(tmp_path, monkeypatch):
+    """Most of a megabyte of tags is cleaned before anybody comes, and shown as they are stored."""
+    hostile = "<p>a <b onclick=hit()>bold</b> word" * 20_000
+    path = write_study(tmp_path / "study", topics=1, docs=2, size=2)
+    (path.parent / "docs.csv").write_text("doc,kind,text\n" + "".join(f"t0d{d},html,{hostile}\n" for d in range(2)))
+    place = Place(Study(open_store(tmp_path / "test.sqlite"), path, Clock()))
+    client, person = place.assessor()
+    person.until("document")
+    cleaned = []
+    monkeypatch.setattr(nh3, "clean", lambda html, **_: cleaned.append(len(html)) or html)
+    monkeypatch.setattr(cleaning, "balanced", lambda html: cleaned.append(len(html)) or html)
+    for _ in range(2):
+        shown = client.get("/work", headers=FRAGMENT)
+        assert shown.text.count("bold") == 20_000
+        assert "onclick" not in shown.text
+        person.send(value="5")
+    assert max(cleaned, default=0) < 10_000  # the study's own words at most
+    place.study.store.close()

@@ -66,7 +66,7 @@ documents = Table(
     Column("number", Number, primary_key=True, autoincrement=False),
     Column("doc", Text, nullable=False, unique=True),
     Column("title", Text),
-    Column("text", Text, nullable=False),
+    Column("text", Text, nullable=False),  # as it is shown: HTML went through `cleaning` on its way in
     Column("kind", Text, nullable=False),
 )
 

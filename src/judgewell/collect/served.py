@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from judgewell.collect import pages
-from judgewell.collect.cleaning import TEXT_TAGS, clean_document
+from judgewell.collect.cleaning import TEXT_TAGS
 from judgewell.collect.schema import documents, items, study, topics, units
 from judgewell.collect.store import Clock
 from judgewell.errors import InputError
@@ -215,8 +215,7 @@ _DOCUMENT = sa.select(documents).where(documents.c.number == sa.bindparam("docum
 
 def _document(connection: sa.Connection, number: int) -> pages.Document:
     row = connection.execute(_DOCUMENT, {"document": number}).one()
-    html = clean_document(row.text) if row.kind == "html" else ""
-    text = "" if row.kind == "html" else row.text
+    text, html = ("", row.text) if row.kind == "html" else (row.text, "")
     return pages.Document("", row.title or "", text, html, empty=not (text.strip() or html.strip()))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
+from judgewell.collect.cleaning import clean_document
 from judgewell.collect.platforms.keys import read_key_file
 from judgewell.collect.schema import documents, items, reservations, study, topics, units
 from judgewell.collect.store import Clock, Store
@@ -56,7 +57,8 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
         "secret": secret,
         "created": clock(),
     }
-    store.write_alone(lambda connection: _fill(connection, row, chosen, inputs, design))
+    used = _documents(inputs, design)
+    store.write_alone(lambda connection: _fill(connection, row, chosen, inputs, design, used))
     return held is None
 
 
@@ -86,17 +88,25 @@ def _renew_keys(store: Store, held: Any, keys: dict[str, Any] | None) -> None:
         store.write(lambda connection: connection.execute(new)).result()
 
 
-def _fill(connection: sa.Connection, row: dict[str, Any], chosen: Study, inputs: Inputs, design: Design) -> None:
+def _documents(inputs: Inputs, design: Design) -> pl.DataFrame:
+    """The documents that the design uses, HTML made harmless here, once: nobody who judges waits for that."""
+    wanted = design.documents["doc"].unique().to_list()
+    wanted += pl.concat([design.pairs["left"], design.pairs["right"]]).unique().to_list()
+    used = inputs.documents.filter(pl.col("doc").is_in(wanted)).sort("doc").with_row_index("number", 1)
+    shown = [clean_document(text) if kind == "html" else text for text, kind in used.select("text", "kind").iter_rows()]
+    return used.select("number", "doc", "title", pl.Series("text", shown, pl.String), "kind")
+
+
+def _fill(
+    connection: sa.Connection, row: dict[str, Any], chosen: Study, inputs: Inputs, design: Design, used: pl.DataFrame
+) -> None:
     """The study in place of whatever was there; assessors and their links stay."""
     for table in (items, units, documents, topics, study):
         connection.execute(sa.delete(table))
     connection.execute(sa.insert(study), row)
-    wanted = design.documents["doc"].unique().to_list()
-    wanted += pl.concat([design.pairs["left"], design.pairs["right"]]).unique().to_list()
-    used = inputs.documents.filter(pl.col("doc").is_in(wanted)).sort("doc").with_row_index("number", 1)
     numbers = used.select("doc", "number")
     _insert(connection, topics, inputs.topics.select("topic", "title", "description", "narrative"))
-    _insert(connection, documents, used.select("number", "doc", "title", "text", "kind"))
+    _insert(connection, documents, used)
     order = generator(chosen.study.seed, "order of units").permutation(len(design.units))
     placed = design.units.with_row_index("number", 1).with_columns(
         place=pl.Series(np.asarray(order, dtype=np.int64)), need=pl.col("assessors"), free=pl.col("assessors")

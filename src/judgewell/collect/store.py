@@ -33,7 +33,7 @@ Job = Callable[[sa.Connection], T]
 Waiting = tuple[Job[Any], Future[Any]]
 Clock = Callable[[], float]
 
-HEAD = "0002"  # the newest step in migrations/versions
+HEAD = "0003"  # the newest step in migrations/versions
 BATCH = 64  # the most jobs in one commit
 BUSY = 30.0  # seconds SQLite waits for another process's transaction
 PATIENCE = 8.0  # seconds in which a PostgreSQL that went away may come back
