@@ -1,18 +1,19 @@
 """How often the tests raise false alarms and the intervals hold the truth, on simulated collections where it is known.
 
-python scripts/intervals.py docs/evidence/intervals.md
+    python scripts/intervals.py
+
+writes docs/evidence/intervals.md.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
+import gain_intervals
 import numpy as np
+from evidence import made_by, write
 from numpy.typing import NDArray
 
-from judgewell import __version__
 from judgewell.comparison.significance import corrected, paired_tests
 from judgewell.comparison.worlds import all_worlds
 from judgewell.evaluation.measures import parse
@@ -31,14 +32,26 @@ MEASURE = parse("nDCG@10")
 
 
 def main() -> None:
-    parts = (HEAD, *alarms(), "", *differences(), "", SYSTEMS, *studies(), "", READING)
-    text = "\n".join(parts)
-    Path(sys.argv[1]).write_text(text + "\n")
+    parts = (
+        HEAD,
+        *alarms(),
+        "",
+        *differences(),
+        "",
+        SYSTEMS,
+        *studies(),
+        "",
+        READING,
+        "",
+        *gain_intervals.section(SEED),
+    )
+    write("intervals.md", "\n".join(parts))
 
 
 HEAD = f"""# How far tests and intervals can be trusted
 
-Made by `scripts/intervals.py` with seed {SEED}. All collections here are simulated, so that the truth is known.
+{made_by("intervals.py", f"seed {SEED}")}
+All collections here are simulated, so that the truth is known.
 
 ## False alarms
 
@@ -60,11 +73,9 @@ a system's score; right: of the difference of two systems.
 |---|---:|---:|---:|---:|"""
 
 
-READING = f"""Judgments alone know nothing of other topics: use their worlds to see what judges change, never as the
+READING = """Judgments alone know nothing of other topics: use their worlds to see what judges change, never as the
 interval of a score. With both resampled, the intervals hold for another study; noise in judgments moves scores, so they
-hold somewhat less often for what judges without noise would have found.
-
-Made by judgewell {__version__}."""
+hold somewhat less often for what judges without noise would have found."""
 
 
 def alarms() -> Iterator[str]:

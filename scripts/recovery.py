@@ -113,7 +113,7 @@ def counted(judges: int) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, help="a .csv file instead of the page")
-    parser.add_argument("--rounds", type=int, default=200, help="simulated topics")
+    parser.add_argument("--rounds", type=int, default=100, help="simulated topics")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     warnings.simplefilter("ignore", JudgewellWarning)
