@@ -181,7 +181,7 @@ def check(
     says on which line of the file a row (from 0) stands; `once=False` lets a key be there twice.
     """
     where = _Where(file, lines)
-    frame = _with_our_names(frame_of(data), table, rename or {}, where)
+    frame = named(data, table, rename, file=file)
     for name, value in (defaults or {}).items():
         if name not in frame.columns:
             frame = frame.with_columns(pl.lit(value).alias(name))
@@ -190,8 +190,8 @@ def check(
         raise where.error(
             None,
             f"the {table.name} table needs the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
-            f"this one has {', '.join(frame.columns) or 'none'}",
-            f"rename them, or say which is which (--columns {missing[0]}=NAME, or columns= in Python)",
+            f"this one has {', '.join(_paths(frame.schema)) or 'none'}",
+            _cure_of_missing(missing, table),
         )
     frame = frame.with_columns(_typed(frame, column, where) for column in table.columns)
     for column in table.columns:
@@ -200,6 +200,32 @@ def check(
         _check_key(frame, table, where)
     others = [name for name in frame.columns if name not in table.names]
     return frame.select(table.names + others)
+
+
+def named(
+    data: Any, table: Table, rename: Mapping[str, str] | None = None, *, file: str | Path | None = None
+) -> pl.DataFrame:
+    """The data as a frame that has our names for the columns other tools name differently; nothing is checked yet."""
+    return _with_our_names(frame_of(data), table, rename or {}, _Where(file, None))
+
+
+def _cure_of_missing(missing: list[str], table: Table) -> str:
+    which = ",".join(f"{name}=NAME" for name in missing)
+    cure = f"rename them, or say which is which (--columns {which}, or columns= in Python)"
+    if len(missing) < len(table.required):
+        return cure
+    return f"{cure}; if the first line names no columns, write one above it that does"
+
+
+def _paths(schema: Mapping[str, Any], before: str = "") -> list[str]:
+    """The columns, those that have parts by the names of their parts: data.topic."""
+    found = []
+    for name, dtype in schema.items():
+        while isinstance(dtype, pl.List):
+            dtype = dtype.inner
+        inside = {field.name: field.dtype for field in dtype.fields} if isinstance(dtype, pl.Struct) else None
+        found += _paths(inside, f"{before}{name}.") if inside else [before + name]
+    return found
 
 
 def empty(table: Table) -> pl.DataFrame:
@@ -246,17 +272,22 @@ def _from_pandas(data: Any) -> pl.DataFrame:
 
 def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str], where: _Where) -> pl.DataFrame:
     """The frame with the columns other tools name differently under our names."""
-    renaming = {}
+    renaming: dict[str, str] = {}
+    again: dict[str, str] = {}
     for ours, theirs in rename.items():
+        turned = f"columns are named ours=theirs: {theirs}={ours}" if theirs in table.names else None
         if theirs not in frame.columns:
-            turned = f"columns are named ours=theirs: {theirs}={ours}" if ours in frame.columns else None
             raise where.error(
                 None,
                 f"there is no column {theirs!r} to read {ours} from; the columns are {', '.join(frame.columns)}",
-                turned if theirs in table.names else None,
+                turned if ours in frame.columns else None,
             )
-        renaming[theirs] = ours
-    taken = set(renaming.values())
+        if turned and ours not in (*table.names, theirs) and theirs in table.required and theirs not in rename:
+            cure = f"leave {ours}={theirs} out, or read {theirs} from another column: {theirs}=NAME"
+            raise where.error(None, f"{ours} is none of the columns of the {table.name} table, {theirs} is", cure)
+        again[ours] = theirs
+        renaming.setdefault(theirs, ours)
+    taken = set(again)
     frame = frame.drop([name for name in taken if name in frame.columns and name not in renaming])
     lower = {column.lower(): column for column in frame.columns if column not in table.names}
     for name in table.names:
@@ -266,10 +297,18 @@ def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str]
             renaming[lower[name]] = name
             continue
         for other in OTHER_NAMES.get(name, ()):
-            if other in frame.columns and other not in renaming and other not in table.names:
-                renaming[other] = name
+            theirs = other if other in frame.columns else lower.get(other, "")
+            if theirs and theirs not in renaming and theirs not in table.names:
+                renaming[theirs] = name
                 break
-    return frame.rename(renaming)
+    for theirs, dtype in frame.schema.items():
+        ours = renaming.get(theirs, theirs)
+        if ours in table.names and isinstance(dtype, pl.Struct | pl.List):
+            part = _paths({theirs: dtype})[0]
+            said = f"say which part of it is meant, e.g. --columns {ours}={part}" if part != theirs else None
+            raise where.error(None, f"the column {theirs}, read as {ours}, holds {dtype}", said)
+    copies = [frame[theirs].alias(ours) for ours, theirs in again.items() if renaming[theirs] != ours]
+    return frame.rename(renaming).with_columns(copies)
 
 
 def _typed(frame: pl.DataFrame, column: Column, where: _Where) -> pl.Series:
@@ -280,7 +319,11 @@ def _typed(frame: pl.DataFrame, column: Column, where: _Where) -> pl.Series:
     if values.dtype == column.dtype:
         return values
     if values.dtype.is_nested() or values.dtype.is_temporal() or values.dtype == pl.Object:
-        raise where.error(None, f"the column {column.name} holds {values.dtype}", f"{column.name} is {column.about}")
+        parts = _paths({column.name: values.dtype})
+        cure = f"name its part: --columns {column.name}={parts[0]}" if "." in parts[0] else None
+        raise where.error(
+            None, f"the column {column.name} holds {values.dtype}", cure or f"{column.name} is {column.about}"
+        )
     if column.dtype == TEXT:
         if values.dtype.is_float():
             values = values.fill_nan(None)

@@ -70,9 +70,17 @@ def test_the_methods_are_listed_in_two_lines_each(judgewell):
         (("m.csv", "--method", "magnitude", "--colour", "red"), "magnitude has no option 'colour'"),
         (("m.csv", "--method", "magnitude", "--offset"), "--offset needs a value"),
         (("m.csv", "p.csv", "--method", "magnitude"), "one argument too many"),
-        (("m.csv", "--method", "bradley-terry"), "needs the columns left, right"),
+        (("m.csv", "--method", "bradley-terry"), "m.csv: this table holds judgments; use a method for judgments"),
+        (("p.csv", "--method", "mean"), "p.csv: this table holds pairs; use a method for pairs"),
         (("m.csv", "--method", "mean", "--columns", "topic=theme"), "no column 'theme' to read topic from"),
-        (("m.csv", "--method", "bradley-terry"), "(--columns left=NAME, or columns= in Python)"),
+        (
+            ("m.csv", "--method", "bradley-terry", "--columns", "topic=topic"),
+            "needs the columns left, right; this one has",
+        ),
+        (
+            ("m.csv", "--method", "bradley-terry", "--columns", "topic=topic"),
+            "(--columns left=NAME,right=NAME, or columns= in Python)",
+        ),
         (("m.csv", "--method", "magnitude", "--where", "unit=none"), "no row has unit 'none'"),
     ],
 )
@@ -144,7 +152,6 @@ BAD = {
         "magnitude",
         ("too far from the others of its unit", *WHO, "mend or drop"),
     ),
-    "missing value": (JUDGED + "t,c,z,u3,\n", "magnitude", ("bad.csv:6: value None is missing", *WHO)),
     "above the bound": (
         JUDGED + "t,c,z,u3,120\n",
         "magnitude(bound=100)",
@@ -258,3 +265,37 @@ def test_the_seed_decides_the_sampled_scores_too(judgewell):
     assert sampled(1) == sampled(1)
     assert sampled(1) != sampled(2)
     assert judgewell("scale", "many.csv", "--method", "sampled", "--seed", "-1")[0] == 2
+
+
+def test_a_judgment_without_a_value_is_left_out_and_told(judgewell):
+    Path("gap.csv").write_text(MAGNITUDES + "t,a,z,z/t,1,magnitude,\n")
+    code, out, err = judgewell("scale", "gap.csv", "--method", "mean", "-o", "-")
+    assert code == 0
+    assert "gap.csv: 1 of 5 rows have no value and are left out (the first: topic t, doc a, assessor z)" in err
+    assert judgewell("scale", "m.csv", "--method", "mean", "-o", "-")[1] == out
+    assert judgewell("scale", "gap.csv", "--method", "mean", "--strict")[0] == 2
+
+
+def test_words_are_refused_with_a_cure_that_works_as_it_is_printed(judgewell):
+    Path("w.csv").write_text("topic,doc,assessor,value\nt,a,x,L2\nt,a,y,L0\nt,b,x,1 star\nt,b,y,N/A\n")
+    code, _, err = judgewell("scale", "w.csv", "--method", "mean")
+    assert code == 2
+    cure = err.split("--words '")[1].split("'")[0]
+    assert cure == "1 star=1,L0=0,L2=2,N/A="
+    code, out, err = judgewell("scale", "w.csv", "--method", "mean", "--words", cure, "-o", "-")
+    assert code == 0
+    assert [line.split(",")[:3] for line in out.splitlines()[1:]] == [["t", "a", "1.0"], ["t", "b", "1.0"]]
+    assert "1 of 4 rows have no value" in err
+
+
+def test_a_batch_with_several_documents_a_page_and_words(judgewell):
+    Path("batch.csv").write_text(
+        "HITId,WorkerId,WorkTimeInSeconds,Input.q,Input.doc1,Input.doc2,Answer.rel1,Answer.rel2\n"
+        "h,w1,9,t,a,b,Yes,No\nh,w2,9,t,a,b,yes,YES\n"
+    )
+    columns = "topic=Input.q,doc=Input.doc*,value=Answer.rel*"
+    options = ("--method", "mean", "--columns", columns, "--words", "yes=1,no=0", "-o", "-")
+    code, out, err = judgewell("scale", "batch.csv", *options)
+    assert code == 0
+    assert [line.split(",")[:3] for line in out.splitlines()[1:]] == [["t", "a", "1.0"], ["t", "b", "0.5"]]
+    assert "value is read from Answer.rel1, Answer.rel2" in err

@@ -108,10 +108,18 @@ def test_a_list_of_winners(tmp_path: Path) -> None:
 
 def test_a_winner_that_was_not_shown_is_refused_with_its_line(tmp_path: Path) -> None:
     path = written(tmp_path, "1 a b a\n" * 30 + "1 a b c\n", "judgments.txt")
-    with pytest.raises(
-        InputError, match=r"judgments.txt:31: '1 a b c' is not a topic, two documents and the preferred"
-    ):
+    with pytest.raises(InputError, match=r"judgments.txt:31: preferred 'c' is not one of left, right, same"):
         read_pairs(path)
+
+
+def test_a_list_of_winners_with_ties(tmp_path: Path) -> None:
+    path = written(tmp_path, "1 a b a\n1 a c tie\n1 b c c\n", "judgments.txt")
+    with pytest.raises(InputError, match=r"judgments.txt:2: preferred 'tie' .*--words 'tie=same'"):
+        read_pairs(path)
+    assert read_pairs(path, words={"tie": "same"})["preferred"].to_list() == ["left", "same", "right"]
+    short = written(tmp_path, "1 a b a\n" * 30 + "1 a b\n", "judgments.txt")
+    with pytest.raises(InputError, match=r"judgments.txt:31: '1 a b' is not a topic, two documents and the preferred"):
+        read_pairs(short)
 
 
 PLAIN = "_created_at,_worker_id,quality,mr,mr_id,ref,team\n"

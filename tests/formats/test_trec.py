@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 import zstandard
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats.files import head, open_bytes, stem
+from judgewell.formats.gains import read_gains
 from judgewell.formats.trec import QRELS, RUN, read_fields, read_qrels, write_qrels, write_run
 
 REGULAR = b"1 Q0 d1 1 2.5 tag\n1 Q0 d2 2 1.5 tag\n"
@@ -95,8 +96,20 @@ def test_qrels_take_real_gains_and_refuse_a_fifth_column(tmp_path):
     assert read_qrels(path).rows() == [("1", "d1", 0.7), ("1", "d2", 1.333)]
     with pytest.raises(InputError, match=r":2: 5 fields in '1 0 d2 2 3'; a qrels line is: topic 0 document grade"):
         read_fields(b"1 0 d1 1\n1 0 d2 2 3\n", QRELS, "a.qrels")
+    path.write_bytes(b"1 0 d1 1\n1 0 d2 abc\n")
     with pytest.raises(InputError, match=r":2: gain 'abc' is not a number"):
-        read_fields(b"1 0 d1 1\n1 0 d2 abc\n", QRELS, "a.qrels")
+        read_gains(path)
+
+
+def test_lines_of_three_fields_are_read_and_told(tmp_path):
+    path = tmp_path / "a.qrels"
+    path.write_bytes(b"1 d1 2\n1 d2 0\n")
+    with pytest.warns(JudgewellWarning, match="read as topic, document and grade"):
+        assert read_qrels(path).rows() == [("1", "d1", 2.0), ("1", "d2", 0.0)]
+    for text in (b"1 0 1234\n", b"1 A doc-1\n"):  # no grade, or not where it belongs
+        path.write_bytes(text)
+        with pytest.raises(InputError, match=":1: 3 fields in"):
+            read_qrels(path)
 
 
 def test_runs_and_qrels_in_each_others_place_are_told():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--replicates", default=1000, help="Resamples for intervals.")
 @click.option("--seed", default=0, help="Seed of all that is drawn.")
 @click.option("--columns", help="Names of the columns in the file: topic=qid,value=score.")
+@click.option("--words", help="What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same.")
 @click.option("--where", help="Keep only rows with this value in a column: pilot=Pilot_2P-Doc-High.")
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_sections, help="List the sections."
@@ -61,6 +63,7 @@ def agree(
     replicates: int,
     seed: int,
     columns: str | None,
+    words: str | None,
     where: str | None,
 ) -> None:
     """Say how far JUDGMENTS agree with LABELS, with each other and with themselves.
@@ -77,7 +80,8 @@ def agree(
     from judgewell.agreement.evidence import Evidence
     from judgewell.agreement.sections import SECTIONS, run_section
     from judgewell.errors import InputError
-    from judgewell.formats.crowd import read_judgments, read_pairs
+    from judgewell.formats.answers import parse_words
+    from judgewell.formats.crowd import holds_pairs, read_judgments, read_pairs
     from judgewell.formats.gains import read_gains
     from judgewell.formats.tabular import read_table
     from judgewell.scaling.preference import preference_frequency
@@ -89,13 +93,14 @@ def agree(
         names = ", ".join(one.name for one in SECTIONS)
         raise InputError(f"there is no section {unknown[0]!r}", cure=f"the sections are {names}")
     with notes() as told:
-        paired = pairs or _holds_pairs(judgments)
+        meaning = parse_words(words)
+        paired = pairs or (judgments != "-" and holds_pairs(judgments, parse_columns(columns)))
         read = read_pairs if paired else read_judgments
-        table = kept_where(read(judgments, parse_columns(columns)), where)
+        table = kept_where(read(judgments, parse_columns(columns), meaning), where)
         evidence = Evidence(
             judgments=None if paired else table,
             pairs=table if paired else None,
-            labels=dict(_labels(name, table) for name in (*labels, *against)),
+            labels=dict(_labels(name, table, meaning) for name in (*labels, *against)),
             gains=read_gains(gains) if gains else None,
             scores=read_table(scores, SCORES) if scores else None,
             lengths=_lengths(documents) if documents else None,
@@ -114,18 +119,6 @@ def agree(
             files = [judgments, *labels, *against, *(name for name in (gains, scores, documents, likes) if name)]
             _write(outcomes, Path(output), dict(context.params), files, told)
         _print(outcomes)
-
-
-def _holds_pairs(path: str) -> bool:
-    """Whether the file's columns or its kind of export say that it holds pairs; standard input is read only once."""
-    from judgewell.formats.crowd import EXPORTS, WINNERS, export_of
-    from judgewell.formats.files import head
-
-    if path == "-":
-        return False
-    first = head(path).split(b"\n", 1)[0].decode("utf-8", "replace").replace('"', "").strip().split(",")
-    kinds = {export.name: export.table for export in EXPORTS} | {WINNERS: "pairs"}
-    return {"left", "right"} <= set(first) or kinds.get(export_of(path) or "") == "pairs"
 
 
 def _lengths(path: str) -> pl.DataFrame:
@@ -149,18 +142,49 @@ def _likes(path: str) -> pl.DataFrame:
     return frame.with_columns(liked) if "liked" in frame.columns else frame
 
 
-def _labels(name: str, table: pl.DataFrame) -> tuple[str, pl.DataFrame]:
-    """A set of labels by name: a column of the judgments, or a file (name=path gives it another name)."""
+def _labels(name: str, table: pl.DataFrame, words: dict[str, str] | None) -> tuple[str, pl.DataFrame]:
+    """A set of labels by name: a column of the judgments, or a file (name=path gives it another name).
+
+    The judgments' words hold for labels too, but not where they say that a number means another.
+    """
     import polars as pl
 
     from judgewell.formats.files import stem
     from judgewell.formats.gains import read_gains
 
+    for_labels = {word: means for word, means in (words or {}).items() if not _is_number(word)}
     if name in table.columns:
-        found = table.select("topic", "doc", gain=pl.col(name).cast(pl.Float64, strict=False)).drop_nulls().unique()
-        return name, read_gains(found)
+        found = table.select("topic", "doc", gain=pl.col(name)).drop_nulls().unique(maintain_order=True)
+        _refuse_two_labels(found, name)
+        with warnings.catch_warnings():  # which of the words the labels do not use says nothing
+            warnings.filterwarnings("ignore", "no answer is")
+            return name, read_gains(found, words=for_labels)
     called, sign, path = name.partition("=")
-    return (called, read_gains(path)) if sign and not Path(name).exists() else (stem(name), read_gains(name))
+    if not sign or Path(name).exists():
+        called, path = stem(name), name
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*no answer is")
+        return called, read_gains(path, words=for_labels)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_two_labels(found: pl.DataFrame, name: str) -> None:
+    from judgewell.errors import DataError
+
+    twice = found.filter(found.select("topic", "doc").is_duplicated())
+    if len(twice):
+        topic, doc, *_ = twice.row(0)
+        raise DataError(
+            f"the column {name} gives topic {topic}, document {doc} more than one label; a column of labels says the "
+            "same wherever a document stands"
+        )
 
 
 def _write(

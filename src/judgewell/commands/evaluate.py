@@ -58,6 +58,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--level", default=0.95, help="Level of the intervals over topics.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
 @click.option("--columns", help="Names of the columns in a gains table: topic=qid,doc=docno,gain=label.")
+@click.option("--words", help="What grades that are words mean: L0=0,L1=1,L2=2 or 'not relevant=0,relevant=1,junk='.")
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
 )
@@ -80,6 +81,7 @@ def evaluate(
     level: float,
     seed: int,
     columns: str | None,
+    words: str | None,
 ) -> None:
     """Score RUNS against GAINS, whole or fractional, with any measure.
 
@@ -92,6 +94,7 @@ def evaluate(
       judgewell evaluate gains.csv bm25.run.gz -m nDCG@10 -q -o scores.parquet
       judgewell evaluate qrels.txt bm25.run --format trec_eval -m official
       judgewell evaluate qrels.txt bm25.run -m 'RBP(p=0.8)' --gains-as 0=0,1=0.33,2=0.67,3=1
+      judgewell evaluate ntcir.qrels bm25.run --words L0=0,L1=1,L2=2,L3=3
     """
     options = {**locals(), "measure": list(measure)}
     import numpy as np
@@ -101,6 +104,7 @@ def evaluate(
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
+    from judgewell.formats.answers import parse_words
     from judgewell.formats.gains import read_gains
     from judgewell.formats.provenance import provenance, write_result
     from judgewell.formats.runs import open_runs
@@ -120,7 +124,7 @@ def evaluate(
     if lines and output:
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     with notes(strict) as told:
-        table = read_gains(gains, columns=parse_columns(columns), negative="keep")
+        table = read_gains(gains, columns=parse_columns(columns), negative="keep", words=parse_words(words))
         table = settle_negatives(table, negative, wanted)
         if gains_as is not None:
             table = parse_transform(gains_as)(table)

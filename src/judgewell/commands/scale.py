@@ -34,6 +34,7 @@ def _list_methods(context: click.Context, option: click.Parameter, asked: bool) 
 @click.option("--draws-to", help="Write DRAWS whole gain tables (.parquet, one column each) for later resampling.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @click.option("--columns", help="Names of the columns in the file: topic=qid,value=score.")
+@click.option("--words", help="What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same.")
 @click.option("--where", help="Keep only rows with this value in a column: pilot=Pilot_2P-Doc-High.")
 @click.option("--intents", help="Table of topic, intent, probability; judgments have a column intent, 0 for none.")
 @choice("--intent", "top", "each", help="With --intents: each topic's most probable intent, or each as a topic.")
@@ -53,6 +54,7 @@ def scale(
     draws_to: str | None,
     seed: int,
     columns: str | None,
+    words: str | None,
     where: str | None,
     intents: str | None,
     intent: str,
@@ -63,13 +65,18 @@ def scale(
     JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; .gz, .zst, -) or a known crowd export. A method's
     own options are given by name, e.g. --offset 1 --average log-median; --list explains them all.
 
+    --columns may name a part of nested JSON (topic=meta.topic) and, by a star, several columns that hold a judgment
+    each: value=rater* for one document's values side by side, doc=doc*,value=rel* for a page of several documents.
+
     \b
     Examples:
       judgewell scale judgments.csv --method magnitude -o gains.qrels
       judgewell scale scores.csv.gz --method magnitude --offset 1 -o gains.csv
       judgewell scale grades.csv --method predicted --threshold 2 -o gains.parquet
       judgewell scale pairs.csv --method bradley-terry --prior 0.1 --columns topic=qid -o gains.qrels
+      judgewell scale batch.csv --method mean --columns topic=Input.q,doc=Input.doc,value=Answer.rel --words no=0,yes=1
     """
+    from judgewell.formats.answers import parse_words
     from judgewell.formats.crowd import read_judgments, read_pairs
     from judgewell.formats.provenance import provenance
     from judgewell.scaling.methods import named, parse
@@ -84,7 +91,7 @@ def scale(
     read = read_judgments if chosen.takes == "judgments" else read_pairs
     sources = [judgments, intents] if intents else [judgments]
     with notes(strict) as told:
-        table = kept_where(read(judgments, parse_columns(columns)), where)
+        table = kept_where(read(judgments, parse_columns(columns), parse_words(words)), where)
         if intents:
             table = _by_intent(table, intents, intent)
         if interval == "none":

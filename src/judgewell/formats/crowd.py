@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,15 @@ from typing import Literal
 
 import polars as pl
 
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import JudgewellWarning
+from judgewell.formats.answers import Source, settled
 from judgewell.formats.delimited import first_line, from_latin1, line_numbers, plain_text, read_delimited
 from judgewell.formats.files import open_bytes
+from judgewell.formats.gains import without_negatives
+from judgewell.formats.reshaped import taken_apart
 from judgewell.formats.tabular import csv_lines, kind_of, read_frame
 from judgewell.formats.trec import line_of, read_qrels
-from judgewell.tables import JUDGMENTS, OTHER_NAMES, PAIRS, Table, check
+from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, named
 
 Columns = Mapping[str, str]
 MISSING = ("", "null")
@@ -36,7 +39,10 @@ SCALES = {"me": "magnitude", "magnitude": "magnitude", "s100": "s100", "s2": "bi
 ALSO = {
     "topic": ("topicnumber", "queryid"),
     "doc": ("document", "doc_no", "passage_id", "pid", "item", "item_id", "url"),
-    "assessor": ("workerid", "user", "user_id", "judge", "rater", "annotator_id", "participant", "assessor_id"),
+    "assessor": (
+        *("workerid", "user", "user_id", "judge", "rater", "annotator_id", "assessor_id", "completed_by"),
+        *("participant", "participant_id", "prolific_id", "prolific_pid"),
+    ),
     "unit": ("hit", "hit_id", "batch", "task_id"),
     "value": ("score", "label", "grade", "rel", "relevance", "level", "magnitude", "response", "answer"),
     "left": ("doc_a", "doc_1", "document_a", "document_1", "left_doc", "docid1", "item_a", "item_1"),
@@ -55,32 +61,50 @@ class Export:
     read: Callable[[pl.DataFrame, Columns, Source], pl.DataFrame]
 
 
-@dataclass(frozen=True)
-class Source:
-    """The file a table is read from, and the line on which each of its rows (from 0) begins."""
-
-    file: str
-    lines: Callable[[int], int] | None = None
-
-    def error(self, problem: str, cure: str | None = None, row: int | None = None) -> InputError:
-        if row is not None and self.lines is None:
-            return InputError(f"row {row + 1}: {problem}", cure=cure, file=self.file)
-        line = self.lines(row) if row is not None and self.lines is not None else None
-        return InputError(problem, cure=cure, file=self.file, line=line)
-
-
-def read_judgments(path: str | Path, columns: Columns | None = None) -> pl.DataFrame:
+def read_judgments(path: str | Path, columns: Columns | None = None, words: Columns | None = None) -> pl.DataFrame:
     """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
 
-    `columns` maps our column names to the file's ({"value": "score"}); a mapping that names topic or doc is taken at
-    its word, and the file is not read as a known export.
+    `columns` maps our column names to the file's ({"value": "score"}); it may name parts of nested JSON ("meta.topic")
+    and several columns by a star ("rel*"). `words` says what answers mean ({"relevant": "1"}). A mapping that names
+    topic or doc is taken at its word, and so are words: the file is not read as a known export.
     """
-    return _read(path, columns or {}, JUDGMENTS)
+    return _read(path, columns or {}, words, JUDGMENTS)
 
 
-def read_pairs(path: str | Path, columns: Columns | None = None) -> pl.DataFrame:
+def read_pairs(path: str | Path, columns: Columns | None = None, words: Columns | None = None) -> pl.DataFrame:
     """A pairs table from a crowd export or from a table of ours, like :func:`read_judgments`."""
-    return _read(path, columns or {}, PAIRS)
+    return _read(path, columns or {}, words, PAIRS)
+
+
+def holds_pairs(path: str | Path, columns: Columns | None = None) -> bool:
+    """Whether a file holds pairs, by its kind of export or the names of its columns."""
+    data = _loaded(path)
+    if columns and {"left", "right", "preferred", "doc", "value"} & set(columns):
+        return not {"doc", "value"} & set(columns)
+    if _is_winner_list(data) or _is_qrels(data, path, None):
+        return _is_winner_list(data)
+    frame = _frame(data, path)
+    export = _recognised(frame)
+    return export.table == "pairs" if export else _names_pairs(frame.columns)
+
+
+def _names_pairs(names: Iterable[str]) -> bool:
+    """Whether columns for two documents are named, and none for one."""
+    simple = {_simple(name) for name in names}
+
+    def has(column: str) -> bool:
+        others = (column, *OTHER_NAMES.get(column, ()), *ALSO.get(column, ()))
+        return bool(simple & {_simple(other) for other in others})
+
+    return ((has("left") and has("right")) or {"winner", "loser"} <= simple) and not has("doc")
+
+
+def _refuse_the_other(frame: pl.DataFrame, columns: Columns, table: Table, source: Source) -> None:
+    """Pairs where judgments are asked for, and judgments where pairs are."""
+    if table.name == "judgments" and not columns and _names_pairs(frame.columns):
+        _right_table("table", "pairs", table, source)
+    if table.name == "pairs" and not columns and {"doc", "value"} <= set(frame.columns):
+        _right_table("table", "judgments", table, source)
 
 
 def export_of(path: str | Path) -> str | None:
@@ -88,29 +112,42 @@ def export_of(path: str | Path) -> str | None:
     data = _loaded(path)
     if _is_winner_list(data):
         return WINNERS
-    if _is_qrels(data, path):
+    if _is_qrels(data, path, None):
         return LABELS
     found = _recognised(_frame(data, path))
     return None if found is None else found.name
 
 
-def _read(path: str | Path, columns: Columns, table: Table) -> pl.DataFrame:
+def _read(path: str | Path, columns: Columns, words: Columns | None, table: Table) -> pl.DataFrame:
     data = _loaded(path)
-    source = Source(str(path), _lines(data, path))
+    source = Source(str(path), partial(line_of, data) if _is_winner_list(data) else _lines(data, path))
     if _is_winner_list(data) and not columns:
         _right_table(WINNERS, "pairs", table, source)
-        return check(_winners(data, source), PAIRS, file=path)
-    if _is_qrels(data, path) and not columns:
+        frame, source = settled(_winners(data, source), PAIRS, words, source)
+        return check(frame, PAIRS, file=path, lines=source.lines)
+    if _is_qrels(data, path, words) and not columns:
         _right_table(LABELS, "judgments", table, source)
-        _tell("the qrels are read as judgments, one a line, whose assessor is not known", source)
-        lines = partial(line_of, data)
-        return check(read_qrels(path, data).rename({"gain": "value"}), JUDGMENTS, file=path, lines=lines)
+        return _labels(data, words, path)
     frame = _frame(data, path)
-    export = None if "topic" in columns or "doc" in columns else _recognised(frame)
-    if export is None:
-        return check(frame, table, file=path, rename=_guessed(frame, table, columns, source), lines=source.lines)
-    _right_table(export.name, export.table, table, source)
-    return check(export.read(_without_blanks(frame), columns, source), table, file=path)
+    export = None if words or "topic" in columns or "doc" in columns else _recognised(frame)
+    if export is not None:
+        _right_table(export.name, export.table, table, source)
+        return check(export.read(_without_blanks(frame), columns, source), table, file=path)
+    frame, source = taken_apart(frame, columns, source)
+    _refuse_the_other(frame, columns, table, source)
+    frame = named(frame, table, _guessed(frame, table, columns, source), file=path)
+    if set(table.required) <= set(frame.columns):  # else what is missing is told first
+        frame, source = settled(frame, table, words, source)
+    return check(frame, table, file=path, lines=source.lines)
+
+
+def _labels(data: bytes, words: Columns | None, path: str | Path) -> pl.DataFrame:
+    """The lines of qrels as judgments; grades below 0 are no judgments."""
+    source = Source(str(path), partial(line_of, data))
+    source.tell("the qrels are read as judgments, one a line, whose assessor is not known")
+    frame, source = settled(read_qrels(path, data), GAINS, words, source)
+    judged = without_negatives(check(frame, GAINS, file=path, lines=source.lines, once=False), "unjudged", str(path))
+    return check(judged.select("topic", "doc", value="gain"), JUDGMENTS, file=path)
 
 
 def _lines(data: bytes, path: str | Path) -> Callable[[int], int] | None:
@@ -120,7 +157,8 @@ def _lines(data: bytes, path: str | Path) -> Callable[[int], int] | None:
 def _right_table(name: str, has: str, wanted: Table, source: Source) -> None:
     if has != wanted.name:
         fits = "preference or bradley-terry" if has == "pairs" else "magnitude or mean"
-        raise source.error(f"this is the {name} export, which holds {has}", f"use a method for {has}, such as {fits}")
+        what = "this table" if name == "table" else f"this is the {name} export, which"
+        raise source.error(f"{what} holds {has}", f"use a method for {has}, such as {fits}")
 
 
 def _recognised(frame: pl.DataFrame) -> Export | None:
@@ -140,20 +178,36 @@ def _frame(data: bytes, path: str | Path) -> pl.DataFrame:
 
 
 def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, source: Source) -> Columns:
-    """The mapping, and for a needed column that is not there the one whose name says the same; told."""
-    simple = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in frame.columns}
-    ours = {name for name in simple if name in table.names}
+    """The mapping, and for a column that is not there the one whose name says the same, which is told.
+
+    Where several may hold what the table cannot do without, none is taken.
+    """
+    simple = {_simple(name): name for name in frame.columns}
+    there = {name.lower() for name in frame.columns}
     found = dict(columns)
+    if table.name == "pairs" and {"winner", "loser"} <= set(simple) and not {"left", "right"} & {*there, *found}:
+        found |= {"left": simple["winner"], "right": simple["loser"], "preferred": simple["winner"]}
+        _tell("the winner is read as the left document; on which side it was shown is not known", source)
     for column in table.columns:
         others = (column.name, *OTHER_NAMES.get(column.name, ()))
-        if column.name in found or column.name in ours or set(others) & set(frame.columns):
+        if column.name in found or column.name in there or set(others) & set(frame.columns):
             continue
-        alike = [re.sub(r"[^a-z0-9]", "", other) for other in (*others, *ALSO.get(column.name, ()))]
-        match = next((simple[name] for name in alike if name in simple and simple[name] not in found.values()), None)
-        if match is not None:
-            found[column.name] = match
-            _tell(f"{column.name} is read from the column {match}", source)
+        alike = [_simple(other) for other in (*others, *ALSO.get(column.name, ()))]
+        matches = [simple[name] for name in dict.fromkeys(alike) if name in simple]
+        matches = [name for name in matches if name not in found.values()]
+        if len(matches) > 1 and column.required:
+            raise source.error(
+                f"{column.name} may be any of the columns {', '.join(matches)}",
+                f"say which: --columns {column.name}={matches[0]} (columns= in Python)",
+            )
+        if matches:
+            found[column.name] = matches[0]
+            _tell(f"{column.name} is read from the column {matches[0]}", source)
     return found
+
+
+def _simple(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _without_blanks(frame: pl.DataFrame) -> pl.DataFrame:
@@ -331,28 +385,34 @@ WINNERS = "list of winners (topic, document, document, preferred document)"
 
 
 def _is_winner_list(data: bytes) -> bool:
-    """Four fields a line, of which the last repeats the second or third."""
+    """Four fields a line, of which the last repeats the second or third, at first and mostly."""
     lines = [line.split() for line in data[:4096].split(b"\n")[:-1][:20]]
-    return bool(lines) and all(len(fields) == 4 and fields[3] in fields[1:3] for fields in lines)
+    if not lines or any(len(fields) != 4 for fields in lines):
+        return False
+    repeated = [fields[3] in fields[1:3] for fields in lines]
+    return repeated[0] and 2 * sum(repeated) > len(repeated)
 
 
-def _is_qrels(data: bytes, path: str | Path) -> bool:
-    """Four fields a line between spaces or tabs, of which the last is a number."""
+def _is_qrels(data: bytes, path: str | Path, words: Columns | None) -> bool:
+    """Four fields a line between spaces or tabs, of which the last is a number, or a word whose meaning is known."""
     fields = first_line(data).split()
-    return kind_of(data, path) == "trec" and len(fields) == 4 and bool(NUMBER.fullmatch(fields[3]))
+    if kind_of(data, path) != "trec" or len(fields) != 4:
+        return False
+    known = fields[1] in ("0", "Q0") or fields[3].lower() in {word.lower() for word in words or ()}
+    return known or bool(NUMBER.fullmatch(fields[3]))
 
 
 def _winners(data: bytes, source: Source) -> pl.DataFrame:
     rows = [line.split() for line in io.StringIO(data.decode("utf-8")) if line.strip()]
-    for number, fields in enumerate(rows, 1):
-        if len(fields) != 4 or fields[3] not in fields[1:3]:
-            raise InputError(
-                f"{' '.join(fields)!r} is not a topic, two documents and the preferred one of them",
-                file=source.file,
-                line=number,
-            )
+    for number, fields in enumerate(rows):
+        if len(fields) != 4:
+            said = f"{' '.join(fields)!r} is not a topic, two documents and the preferred one of them"
+            raise source.error(said, "write these four", number)
     topic, left, right, winner = (list(column) for column in zip(*rows, strict=True))
-    preferred = ["left" if won == first else "right" for won, first in zip(winner, left, strict=True)]
+    preferred = [
+        "left" if won == first else "right" if won == second else won
+        for won, first, second in zip(winner, left, right, strict=True)
+    ]
     return pl.DataFrame({"topic": topic, "left": left, "right": right, "preferred": preferred})
 
 

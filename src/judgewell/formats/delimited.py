@@ -81,7 +81,8 @@ def names_of(line: str, separator: str) -> list[str]:
 def separator_of(data: bytes) -> str:
     """What stands between the names in the first line: the separator that makes the most of them."""
     first = first_line(data)
-    return max(SEPARATORS, key=lambda mark: len(names_of(first, mark)))
+    best = max(SEPARATORS, key=lambda mark: len(names_of(first, mark)))
+    return best if best in first else " "
 
 
 def read_delimited(data: bytes, path: str | Path) -> pl.DataFrame:
@@ -92,7 +93,10 @@ def read_delimited(data: bytes, path: str | Path) -> pl.DataFrame:
     names = names_of(first_line(data), separator)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise InputError(f"two columns are called {twice[0]!r}", cure="rename or drop one of them", file=path, line=1)
+        cure = "rename or drop one of them"
+        if twice[0].replace(".", "").isdigit():
+            cure = "the first line names the columns: write one above this that does"
+        raise InputError(f"two columns are called {twice[0]!r}", cure=cure, file=path, line=1)
     try:
         frame = pl.read_csv(data, infer_schema=False, separator=separator)
     except pl.exceptions.PolarsError as problem:

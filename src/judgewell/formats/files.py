@@ -12,6 +12,13 @@ from judgewell.errors import InputError
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 COMPRESSED = (".gz", ".zst", ".zstd")
+PACKED = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ": "compressed by xz",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+}
 
 
 def open_bytes(path: str | Path) -> bytes:
@@ -69,11 +76,22 @@ def _mapped(path: str | Path) -> bytes | mmap.mmap:
                 return file.read()
             if where.stat().st_size == 0:
                 return b""
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            _refuse_packed(data[:8], path)
+            return data
     except FileNotFoundError:
         raise InputError("there is no such file", file=path) from None
     except PermissionError:
         raise InputError("this file may not be read", cure="check its permissions", file=path) from None
+
+
+def _refuse_packed(start: bytes, path: str | Path) -> None:
+    """What other programs pack is unpacked by them."""
+    for mark, name in PACKED.items():
+        if start.startswith(mark):
+            cure = "save it as CSV" if "Excel" in name else "unpack it first; .gz and .zst are read as they are"
+            cure = f"unpack it, or {cure}" if "zip archive" in name else cure
+            raise InputError(f"this is {name}", cure=cure, file=path)
 
 
 def _decompressed(data: bytes, path: str | Path) -> bytes:

@@ -11,16 +11,24 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, JudgewellWarning
+from judgewell.formats.answers import Source, settled
+from judgewell.formats.delimited import UTF16, plain_text
 from judgewell.formats.files import open_bytes
 from judgewell.formats.tabular import csv_lines, kind_of, mine, read_frame, read_nested
 from judgewell.formats.trec import line_of, read_qrels
-from judgewell.tables import GAINS, check, frame_of
+from judgewell.tables import GAINS, check, frame_of, named
 
 NEGATIVE = ("unjudged", "zero", "keep", "error")
 
 
-def read_gains(data: Any, *, columns: Mapping[str, str] | None = None, negative: str = "unjudged") -> pl.DataFrame:
-    """A checked gains table.
+def read_gains(
+    data: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    negative: str = "unjudged",
+    words: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """A checked gains table; `words` says what grades that are words mean ({"relevant": "1"}).
 
     A grade below 0 means "in the pool but not judged" in TREC's qrels, so by default such rows are left out and
     counted; `negative` may also be "zero" (judged, worth nothing), "keep" or "error".
@@ -31,6 +39,7 @@ def read_gains(data: Any, *, columns: Mapping[str, str] | None = None, negative:
         frame, lines = _from_ir_datasets(path.removeprefix("irds:")), None
     elif path is not None:
         contents = open_bytes(path)
+        contents = plain_text(contents, path) if contents.startswith(UTF16) else contents
         nested = read_nested(contents)
         if nested is not None:
             frame, lines = _from_memory(nested), None
@@ -40,7 +49,8 @@ def read_gains(data: Any, *, columns: Mapping[str, str] | None = None, negative:
             frame, lines = read_frame(path, contents, columns), csv_lines(contents, path)
     else:
         frame, lines = _from_memory(data), None
-    frame = check(frame, GAINS, file=path, rename=mine(columns, GAINS), lines=lines, once=False)
+    frame, source = settled(named(frame, GAINS, mine(columns, GAINS), file=path), GAINS, words, Source(path, lines))
+    frame, lines = check(frame, GAINS, file=path, lines=source.lines, once=False), source.lines
     if frame.is_empty():
         raise InputError(
             "there is no judgment in it", cure="a line is: topic 0 document gain", file=path or "the gains"

@@ -6,6 +6,7 @@ Parts keep memory flat however large a run is, and are what threads or a cluster
 from __future__ import annotations
 
 import glob
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +15,11 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, JudgewellWarning
+from judgewell.formats.delimited import UTF16, plain_text
 from judgewell.formats.files import head, is_plain, map_bytes, open_bytes, stem
 from judgewell.formats.tabular import csv_lines, kind_of, mine, read_frame, read_nested
-from judgewell.formats.trec import RUN, read_fields
+from judgewell.formats.trec import PLAIN_RUN, RUN, first_fields, read_fields
 from judgewell.tables import RUNS, check
 
 PART_BYTES = 16 << 20
@@ -139,6 +141,8 @@ def _runs_of_file(path: str, columns: Mapping[str, str] | None) -> list[Run]:
     """The systems of one file; a TREC run without a tag has no name yet."""
     once = path == "-" or (Path(path).exists() and not Path(path).is_file())  # a pipe can be read only once
     beginning = open_bytes(path) if once else head(path)
+    if beginning.startswith(UTF16):
+        once, beginning = True, plain_text(beginning if once else open_bytes(path), path)
     nested = read_nested(beginning if once else open_bytes(path)) if beginning.lstrip().startswith(b"{") else None
     if nested is not None:
         return _runs_of_frame(_checked(nested, None, default=stem(path)), path)
@@ -147,8 +151,27 @@ def _runs_of_file(path: str, columns: Mapping[str, str] | None) -> list[Run]:
         frame = read_frame(path, data, columns)
         table = _checked(frame, columns, default=stem(path), file=path, lines=csv_lines(data, path))
         return _runs_of_frame(table, path)
+    if len(first_fields(beginning)) == len(PLAIN_RUN):
+        return _runs_of_frame(_ranked(beginning if once else open_bytes(path), path), path)
     parts = (FramePart(read_fields(beginning, RUN, path)),) if once else _parts(path)
     return [Run(_tag(beginning) or "", parts, path)]
+
+
+def _ranked(data: bytes, path: str) -> pl.DataFrame:
+    """Lines of topic, document and rank, as MS MARCO has them; that the third field is the rank shows in all of it."""
+    frame = read_fields(data, PLAIN_RUN, path, unused=())
+    rank = pl.col("rank").cast(pl.Int64, strict=False)
+    counted = frame.select((rank.sort() == pl.int_range(1, pl.len() + 1)).all().over("topic"))
+    if not counted.to_series().fill_null(False).all():
+        raise InputError(
+            "lines of three fields, and the third does not count 1, 2, 3, … in each topic",
+            cure="write a first line that names them: topic doc score",
+            file=path,
+            line=1,
+        )
+    text = f"{path}: lines of three fields are read as topic, document and rank"
+    warnings.warn(text, JudgewellWarning, stacklevel=4)
+    return _checked(frame.with_columns(score=-rank), None, default=stem(path), file=path)
 
 
 def _named(found: Sequence[tuple[Run, str]], paths: Sequence[str]) -> list[Run]:
@@ -166,8 +189,7 @@ def _named(found: Sequence[tuple[Run, str]], paths: Sequence[str]) -> list[Run]:
 
 
 def _tag(beginning: bytes) -> str | None:
-    lines = (line.split() for line in beginning.replace(b"\r", b"\n").split(b"\n"))
-    fields = next((fields for fields in lines if fields and not fields[0].startswith(b"#")), [])
+    fields = first_fields(beginning)
     return fields[5].decode("utf-8", "replace") if len(fields) > 5 else None
 
 

@@ -44,10 +44,19 @@ def kind_of(data: bytes, path: str | Path, columns: Mapping[str, str] | None = N
     for separator in SEPARATORS:
         if separator in first and sum(name.lower() in known for name in names_of(first, separator)) >= 2:
             return "csv"
+    if _names_between_spaces(first, known):
+        return "csv"
     name = str(path)
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
     return "csv" if name.endswith(".csv") else "trec"
+
+
+def _names_between_spaces(line: str, known: set[str]) -> bool:
+    """Whether a line names columns with spaces between them: some are known and none is a number."""
+    names = [name.lower() for name in line.split()]
+    numbers = [name for name in names if name.replace(".", "").lstrip("+-").isdigit()]
+    return not numbers and sum(name in known for name in names) >= 2
 
 
 def mine(columns: Mapping[str, str] | None, table: Table) -> dict[str, str] | None:

@@ -8,6 +8,7 @@ found by reading line by line, so that the error names the line.
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -20,11 +21,16 @@ from judgewell.formats.files import open_bytes
 
 RUN = ("topic", "Q0", "doc", "rank", "score", "tag")
 QRELS = ("topic", "Q0", "doc", "gain")
+PLAIN_QRELS = ("topic", "doc", "gain")
+PLAIN_RUN = ("topic", "doc", "rank")
 NUMBERS = {"score", "gain"}
+GRADE = re.compile(rb"[A-Za-z]?[+-]?\d+([.,]\d+)?")  # 2, 0.5, L2
+NAMED = "or write a first line that names the columns, such as"
 SAY = {
-    RUN: "a run's line is: topic Q0 document rank score tag",
-    QRELS: "a qrels line is: topic 0 document grade",
+    RUN: f"a run's line is: topic Q0 document rank score tag; {NAMED} topic,doc,score",
+    QRELS: f"a qrels line is: topic 0 document grade; {NAMED} topic,doc,gain",
 }
+SAY[PLAIN_QRELS], SAY[PLAIN_RUN] = SAY[QRELS], SAY[RUN]
 
 
 def read_fields(
@@ -35,13 +41,24 @@ def read_fields(
     frame = _read_regular(data, fields, unused)
     if frame is None:
         frame = _read_regular(_made_regular(data), fields, unused)
-    return _read_lines(data, fields, path).drop(unused) if frame is None else frame
+    return _read_lines(data, fields, path).drop(unused, strict=False) if frame is None else frame
 
 
 def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
-    """A qrels file as topic, doc, gain."""
-    frame = read_fields(open_bytes(path) if data is None else data, QRELS, path)
-    return frame.select("topic", "doc", "gain")
+    """A qrels file as topic, doc, gain, which is text where not all of it are numbers."""
+    data = open_bytes(path) if data is None else data
+    first = first_fields(data)
+    plain = len(first) == len(PLAIN_QRELS) and first[1] not in (b"0", b"Q0") and bool(GRADE.fullmatch(first[2]))
+    if plain:
+        said = f"{path}: lines of three fields are read as topic, document and grade"
+        warnings.warn(said, JudgewellWarning, stacklevel=3)
+    return read_fields(data, PLAIN_QRELS if plain else QRELS, path).select("topic", "doc", "gain")
+
+
+def first_fields(data: bytes) -> list[bytes]:
+    """The fields of the first line that is neither empty nor a comment."""
+    lines = (line.split() for line in _plain_lines(data[:65536]).split(b"\n"))
+    return next((fields for fields in lines if fields and not fields[0].startswith(b"#")), [])
 
 
 def line_of(data: bytes, row: int) -> int:
@@ -134,13 +151,14 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
     """Line by line: slow, but it knows where it is."""
     needed = len(fields) - 1 if fields == RUN else len(fields)
     most = math.inf if fields == RUN else needed
+    numbers = NUMBERS & {"score"}  # grades may be words, whose meaning is settled elsewhere
     columns: list[list[str | float | None]] = [[] for _ in fields]
     junk = 0
     for number, raw in enumerate(_plain_lines(data).split(b"\n"), 1):
         try:
             found = [field.decode() for field in raw.split()]  # bytes are split at ASCII white space only
         except UnicodeDecodeError:
-            cure = "convert the file to UTF-8"
+            cure = "convert the file, e.g. iconv -f latin1 -t utf-8"
             raise InputError("this line is not UTF-8", cure=cure, file=path, line=number) from None
         if not found or found[0].startswith("#"):
             continue
@@ -150,10 +168,10 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
         junk += len(found) > len(fields)
         values = (*found, None)[: len(fields)]
         for column, name, value in zip(columns, fields, values, strict=True):
-            column.append(_number(value, name, path, number) if name in NUMBERS else value)
+            column.append(_number(value, name, path, number) if name in numbers else value)
     if junk:
         warnings.warn(f"{path}: {junk} lines go on behind the tag, which is ignored", JudgewellWarning, stacklevel=2)
-    types = [pl.Float64 if name in NUMBERS else pl.String for name in fields]
+    types = [pl.Float64 if name in numbers else pl.String for name in fields]
     return pl.DataFrame(dict(zip(fields, columns, strict=True)), schema=dict(zip(fields, types, strict=True)))
 
 
@@ -163,6 +181,8 @@ def _swapped(fields: tuple[str, ...], found: int) -> str:
         return "; this looks like a run: name gains first, then runs"
     if fields == RUN and found == len(QRELS):
         return "; this looks like qrels: name gains first, then runs"
+    if fields == QRELS and found == 5:
+        return "; lines of topic, document, grade, method and probability are a sample, which needs other measures"
     return ""
 
 
