@@ -193,10 +193,11 @@ def _cell(found: tuple[float, float]) -> str:
 
 HEAD = f"""## Intervals of gains
 
-{REPEATS} studies for each cell ({RESAMPLED} of `level-ratios`, `majority`, `dawid-skene` and `combined`), of twelve documents with {FEW} or {MANY} judgments each: how often the 95 % interval of a
-document's gain holds what the method would make of endlessly many judgments by the same people ({ENDLESS:,} of each
-document here). Each judge of pairs sees a document three times; of double judgments there are {10 * FEW} or {10 * MANY}
-documents with two each.
+How often the 95 % interval of a document's gain holds what the method would make of endlessly many judgments by the
+same people ({ENDLESS:,} of each document here). {REPEATS} studies for each cell, {RESAMPLED} of `level-ratios`,
+`majority`, `dawid-skene` and `combined`; twelve documents with {FEW} or {MANY} judgments each. A judge of pairs sees a
+document three times; of double judgments there are {10 * FEW} or {10 * MANY} documents with two each. Gains that are
+fixed by definition (the top level of `level-ratios`, both ends of `udm`) are not counted.
 """
 
 READING = """

@@ -32,20 +32,8 @@ MEASURE = parse("nDCG@10")
 
 
 def main() -> None:
-    parts = (
-        HEAD,
-        *alarms(),
-        "",
-        *differences(),
-        "",
-        SYSTEMS,
-        *studies(),
-        "",
-        READING,
-        "",
-        *gain_intervals.section(SEED),
-    )
-    write("intervals.md", "\n".join(parts))
+    parts = (HEAD, *alarms(), "", *differences(), "", SYSTEMS, *studies(), "", READING, "")
+    write("intervals.md", "\n".join([*parts, *gain_intervals.section(SEED)]))
 
 
 HEAD = f"""# How far tests and intervals can be trusted

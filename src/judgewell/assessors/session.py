@@ -190,12 +190,14 @@ def _gives_up(session: Session, sight: Sight) -> bool:
     return not sight.revising and session.rng.random() < session.population.abandons / 8
 
 
+# For each level some ways to say it, and some to go on: people who read do not write one text again and again.
 _REASONS = (
-    "It has nothing to do with what is asked.",
-    "It touches the topic but says little.",
-    "It answers a part of the question.",
-    "It answers the question in detail.",
+    ("It has nothing to do with what is asked", "This is about something else", "Off the topic", "No help here"),
+    ("It touches the topic but says little", "Mentions it in passing", "Only a hint", "Hardly anything on it"),
+    ("It answers a part of the question", "Useful in part", "Some of what is asked", "Good, with gaps"),
+    ("It answers the question in detail", "Just what is asked for", "Very useful", "All that one needs to know"),
 )
+_MORE = ("", ", as far as I can see", "; the middle shows it", ", from the first lines on", "; I read it twice")
 
 
 def _comment(session: Session, sight: Sight, impression: float) -> dict[str, str]:
@@ -205,7 +207,9 @@ def _comment(session: Session, sight: Sight, impression: float) -> dict[str, str
     if session.person.kind.sense == 0 or session.person.kind.name in ("lazy", "too fast"):
         text = "ok good"
     else:
-        text = _REASONS[int(np.searchsorted(thresholds(4, session.population), impression))]
+        level = int(np.searchsorted(thresholds(4, session.population), impression))
+        own = session.person.chance("comment", sight.topic, *sight.docs)
+        text = f"{_REASONS[level][int(own.integers(4))]}{_MORE[int(own.integers(len(_MORE)))]}."
     while sum(character.isalnum() for character in text) < sight.comment:
         text += " " + text
     return {"comment": text}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from judgewell.comparison.scores import ScoreArray
 
 MEASURE = "nDCG@10"
-REDUNDANCY = 5
+REDUNDANCY = 6  # the fewest with which the median of a document's magnitudes has an interval
 PARTITIONS, ASSESSORS_OF_A_GROUP = 2, 3
-CROWD = 130  # enough people to finish either study
+CROWD = 180  # enough people to finish either study
 
 
 @click.command()
@@ -58,7 +59,7 @@ def demo(output: str, seed: int) -> None:
 
 def offer_to_judge(study: Path) -> None:
     """On a terminal, ask whether to open the judging page and serve it until stopped; elsewhere say how it is done."""
-    print(f"Judge yourself: judgewell serve {study}")
+    print(f"Judge yourself: {called()} serve {study}")
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("CI"):
         return
     try:
@@ -68,6 +69,14 @@ def offer_to_judge(study: Path) -> None:
         return
     if wanted:
         open_judging(study)
+
+
+def called() -> str:
+    """How this program is called from here: by its name where that is found, else by its place."""
+    name = Path(sys.argv[0]).name
+    if name != "judgewell" or shutil.which("judgewell"):
+        return "judgewell"
+    return os.path.relpath(sys.argv[0])
 
 
 def open_judging(study: Path) -> None:
@@ -116,10 +125,11 @@ def run(folder: Path, seed: int, tell: Callable[[str], None]) -> Findings:
         "magnitude": demo_study.write_magnitude_study(folder / "magnitude", seed, REDUNDANCY),
         "pairs": demo_study.write_pairs_study(folder / "pairs", seed, PARTITIONS, ASSESSORS_OF_A_GROUP),
     }
+    shutil.copytree(sample.folder() / "runs", folder / "runs")
     truth = truth_of_all(studies.values(), seed)
     tables = {name: judged(name, path, seed, truth, tell) for name, path in studies.items()}
     gains = {name: _quietly(partial(named(_METHODS[name]).interval, tables[name])) for name in studies}
-    tell(f"gains of {len(gains['magnitude']):,} documents from magnitudes, {len(gains['pairs']):,} from pairs")
+    tell(f"gains of {len(gains['magnitude']):,} documents from magnitudes, of {len(gains['pairs']):,} from pairs")
     levels = sample.levels()
     under = {demo_findings.KNOWN: levels, **gains}
     scores = {name: scored(table) for name, table in under.items()}
@@ -129,7 +139,10 @@ def run(folder: Path, seed: int, tell: Callable[[str], None]) -> Findings:
         recovery=demo_findings.recovery(gains, levels, truth.table(levels.select("topic", "doc").iter_rows())),
         order=demo_findings.order(scores),
         fewer=demo_findings.fewer(
-            tables["magnitude"], lambda part: scored(_quietly(lambda: named("magnitude")(part))), (1, 2, 3, 4), seed
+            tables["magnitude"],
+            lambda part: scored(_quietly(lambda: named("magnitude")(part))),
+            tuple(range(1, REDUNDANCY)),
+            seed,
         ),
     )
     results = {f"gains_{name}": table for name, table in gains.items()}
@@ -142,18 +155,16 @@ def run(folder: Path, seed: int, tell: Callable[[str], None]) -> Findings:
 
 def write_report(folder: Path, seed: int, tell: Callable[[str], None]) -> None:
     """Both studies, their gains and the systems under them as one page, by the command that users have too."""
-    from judgewell import sample
     from judgewell.commands.report import report
 
-    page = folder / "report.html"
-    arguments = ["-o", page, "--seed", seed, "-m", MEASURE, "--title", "judgewell demo: a report", "--draws", 60]
-    arguments += ["--worlds", 300, "--replicates", 200]
-    arguments += ["--judgments", folder / "magnitude" / "export" / "judgments.parquet"]
+    page, magnitude = folder / "report.html", folder / "magnitude" / "study.toml"
+    arguments: list[object] = [magnitude, "--database", _database(magnitude), "-o", page, "--seed", seed, "-m", MEASURE]
+    arguments += ["--title", "judgewell demo: a report", "--draws", 60, "--worlds", 300, "--replicates", 200]
     arguments += ["--pairs", folder / "pairs" / "export" / "pairs.parquet"]
     for name in _METHODS:
         arguments += ["--gains", f"{name}={folder / f'gains_{name}.csv'}"]
-    arguments += ["--labels", f"known={folder / 'magnitude' / 'levels.qrels'}"]
-    for run_file in sorted((sample.folder() / "runs").glob("*.run.gz")):
+    arguments += ["--labels", f"levels={folder / 'magnitude' / 'levels.qrels'}"]
+    for run_file in sorted((folder / "runs").glob("*.run.gz")):
         arguments += ["--runs", run_file]
     tell("writing the report")
     report.main([str(word) for word in [*arguments, "--quiet"]], standalone_mode=False)

@@ -34,10 +34,12 @@ class Findings:
             if row["gains"] != KNOWN
         )
         best = self.order.filter(pl.col("gains") == KNOWN).row(0, named=True)
+        alike = "no other system is" if best["top"] == 1 else f"{best['top'] - 1} of {best['systems'] - 1} others are"
         told = [
-            f"Known levels recovered by gains: mean tau over topics {recovered}.",
-            f"Order of systems: tau with that under known levels {orders}; "
-            f"{best['top']} of {best['systems']} systems cannot be told from {best['best']}.",
+            f"Gains put a topic's documents in the order of their known levels with Kendall's tau {recovered} "
+            "(1 is the same order, 0 is chance; mean over topics).",
+            f"Under the known levels the system {best['best']} is the best, and {alike} not told from it; gains order "
+            f"all {best['systems']} systems like the known levels with tau {orders}.",
         ]
         *part, whole = self.fewer.iter_rows(named=True)
         row = next((row for row in part if row["tau"] >= ENOUGH), part[-1])

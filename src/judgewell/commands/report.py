@@ -52,7 +52,8 @@ def report(context: click.Context, /, **given: Any) -> None:
 
     STUDY is a study file or the database it is kept in: what was asked comes from the frozen study, judgments from its
     completed units, and what failed or was abandoned is told. A study file's own grades are labels and the runs of its
-    pool the systems, unless --labels or --runs name others. Without STUDY everything is read from the files named.
+    pool the systems, unless --labels or --runs name others. Judgments of another study, pairs beside magnitudes, come
+    from a file. Without STUDY everything is read from the files named.
 
     Whatever there is goes in; what the data do not allow is named with its reason. Systems are measured under the gains
     (given, or made from the judgments) and under every set of labels, with intervals over topics and over judgments.
@@ -111,8 +112,6 @@ def _refuse(given: dict[str, Any]) -> None:
         raise InputError(f"{page} is not named like a page", cure="end it in .html")
     if not page.parent.is_dir():
         raise InputError(f"there is no folder {page.parent} to write {page.name} into", cure="make it first")
-    if given["study"] and (given["judgments"] or given["pairs"]):
-        raise InputError("a study is given, and judgments or pairs from files too", cure="leave out one of them")
     if given["database"] and not given["study"]:
         raise InputError("--database is given without its study", cure="name the study file first")
     if not any(given[name] for name in ("study", "judgments", "pairs", "gains", "labels")):
@@ -166,6 +165,9 @@ def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
     columns = parse_columns(given["columns"])
     study = _gathered(given)
     judgments, pairs = (study.judgments, study.pairs) if study else (None, None)
+    for name, own in (("judgments", judgments), ("pairs", pairs)):
+        if given[name] and own is not None:
+            raise InputError(f"the study has {name}, and --{name} gives others", cure="leave out one of them")
     judgments = read_judgments(given["judgments"], columns) if given["judgments"] else judgments
     pairs = read_pairs(given["pairs"], columns) if given["pairs"] else pairs
     judgments, pairs = (table if table is None else kept_where(table, given["where"]) for table in (judgments, pairs))

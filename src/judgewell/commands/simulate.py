@@ -40,7 +40,7 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
     from judgewell.collect.store import open_store
     from judgewell.commands.simulation import catch_table
     from judgewell.commands.simulation import simulate as run
-    from judgewell.terminal import frame_text, progress
+    from judgewell.terminal import progress
 
     beside = default_database(study)
     where = database or str(beside.with_name(f"{beside.stem}-simulated.sqlite"))
@@ -50,11 +50,16 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
             found = run(store, study, make_people(assessors, seed), seed=seed, progress=show)
         caught = catch_table(store, found.people)
         with store.snapshot() as connection:
-            told = len(judgments_frame(connection)) + len(pairs_frame(connection))
-        print(f"{found.done:,} of {found.needed:,} units done with {told:,} judgments by {assessors:,} assessors")
-        print(f"{found.days:,.1f} simulated days, {found.steps:,} steps, {found.refused:,} answers asked for again")
-        print(f"kept in {where.rpartition('@')[2]}\n")
-        print(frame_text(caught))
+            answers = [judgments_frame(connection), pairs_frame(connection)]
+        told = sum(map(len, answers))
+        who = len({name for table in answers for name in table["assessor"]})
+        print(
+            f"{found.done:,} of {found.needed:,} units done; {told:,} judgments by {who:,} of {assessors:,} assessors"
+        )
+        print(f"{found.days:,.1f} simulated days, {found.steps:,} steps, {found.refused:,} answers asked for again\n")
+        print(caught_text(caught))
+        kept = where.rpartition("@")[2]
+        print(f"\nKept in {kept}; see it with: judgewell report {study} --database {kept} -o report.html")
         if output:
             options = {"study": study, "assessors": assessors, "seed": seed}
             for path in write(store, output, found.truth, caught, options):
@@ -63,6 +68,33 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
         store.close()
     if found.done < found.needed:
         print(f"note: {found.needed - found.done:,} units are left; let more --assessors come", file=sys.stderr)
+
+
+def caught_text(caught: pl.DataFrame) -> str:
+    """A line for each check, a column for each kind of person: failed at the first try, of how many."""
+    from judgewell.terminal import text_table
+
+    cells = {(row["check"], row["kind"]): row for row in caught.iter_rows(named=True)}
+    kinds = list(dict.fromkeys(caught["kind"]))
+
+    def cell(check: str, kind: str) -> str:
+        row = cells.get((check, kind))
+        return "—" if row is None else f"{row['failed']} of {row['failed'] + row['passed']}"
+
+    checks = list(dict.fromkeys(caught["check"]))
+    rows = [[CHECKS.get(check, check), *(cell(check, kind) for kind in kinds)] for check in checks]
+    return "Failed at the first try, by kind of person\n" + text_table(["check", *kinds], rows)
+
+
+CHECKS = {
+    "practice": "practice with lines",
+    "comprehension": "question about the topic",
+    "quiz": "quiz of pairs",
+    "known": "known documents in order",
+    "known_pairs": "known pairs",
+    "time": "least time",
+    "unit": "units that did not count in the end",
+}
 
 
 def write(store: Store, folder: str | Path, truth: Truth, caught: pl.DataFrame, options: dict[str, Any]) -> list[Path]:

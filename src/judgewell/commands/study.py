@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from judgewell.assessors.value import Alternative
     from judgewell.study.check import Checked
     from judgewell.study.cost import Cost
@@ -51,6 +53,7 @@ def check(study: str, strict: bool) -> None:
     _tell(found)
     if found.mistakes or (strict and found.warnings):
         sys.exit(2)
+    print(f"{study}: no mistakes")
     if found.cost:
         print(_cost_text(found.cost))
 
@@ -70,7 +73,6 @@ def design(study: str, output: str | None, compare: bool) -> None:
     from judgewell.formats.provenance import provenance, write_record
     from judgewell.study.check import alternatives, check_study
     from judgewell.study.design import write_design
-    from judgewell.terminal import frame_text
 
     found = check_study(study)
     _tell(found)
@@ -83,8 +85,24 @@ def design(study: str, output: str | None, compare: bool) -> None:
         options = {"study": study, "seed": found.study.study.seed}
         write_record(Path(output) / "design", provenance("design", options, [study], [str(w) for w in found.warnings]))
     if compare:
-        print("\nOther sizes of this design\n" + frame_text(alternatives(found.study, found.inputs)))
+        print("\n" + _sizes(alternatives(found.study, found.inputs)))
         print("\n" + _bought(found.study, found.inputs, found.cost))
+
+
+def _sizes(table: pl.DataFrame) -> str:
+    """Other sizes of the design, with as many decimals as they deserve."""
+    from judgewell.terminal import text_table
+
+    title = "Other sizes of this design"
+    if table.is_empty():
+        return f"{title}: there are none for templates"
+    decimals = {"hours": 1, "total": 2, "reliability": 2, "share": 2}
+    names = [name for name in table.columns if name != "total" or table["total"].sum()]
+    rows = [[f"{row[name]:,.{decimals.get(name, 0)}f}" for name in names] for row in table.iter_rows(named=True)]
+    return (
+        f"{title}\n{text_table(names, rows, 0)}\n"
+        "Reliability: the squared correlation of gains with what documents are worth, expected by simulation."
+    )
 
 
 ROUNDS = 200  # simulated studies of each design

@@ -146,9 +146,8 @@ def _by_place(table: pl.DataFrame, name: str, title: str, value: str, number: st
 def _units(table: pl.DataFrame) -> Figure:
     data = table.select(low=pl.col("units") - 0.5, high=pl.col("units") + 0.5, count="workers")
     caption = f"{counted(int(table['workers'].sum()), 'assessor')} by how many units they did."
-    return Figure(
-        "units_per_worker", "How much assessors did", caption, charts.histogram(data, "units", "assessors"), data
-    )
+    chart = charts.histogram(data, "units", "assessors", whole=True)
+    return Figure("units_per_worker", "How much assessors did", caption, chart, data)
 
 
 def metric_of(judgments: pl.DataFrame | None) -> str:
@@ -268,14 +267,22 @@ def _alphas(table: pl.DataFrame, metric: str) -> list[Figure]:
     ]
 
 
-def use_part(outcomes: Sequence[Outcome]) -> Part:
+def usual_count(judgments: pl.DataFrame | None) -> int:
+    """How many judgments the median document has: fewer are what could have been saved."""
+    if judgments is None:
+        return 0
+    return int(judgments.group_by("topic", "doc").len()["len"].median() or 0)  # type: ignore[arg-type]
+
+
+def use_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     """How the numbers were used, whether order mattered, how many judgments are enough."""
     tables = tables_of(outcomes)
     said: list[Finding | None] = []
     items: list[Figure | Grid] = []
     if "document_stability" in tables:
-        said.append(findings.enough(tables["document_stability"]))
-        items += _enough(tables["document_stability"])
+        usual = usual_count(sources.judgments)
+        said.append(findings.enough(tables["document_stability"], usual))
+        items += _enough(tables["document_stability"], usual)
     if "position_effect" in tables:
         said.append(findings.position(tables["position_effect"]))
     if "score_by_position" in tables:
@@ -290,14 +297,15 @@ def use_part(outcomes: Sequence[Outcome]) -> Part:
     return Part("use", "Scale, order, and how many judgments are enough", kept, tuple(items), notes)
 
 
-def _enough(table: pl.DataFrame) -> list[Figure]:
-    rows = table.filter(pl.col("tau_median").is_not_null())
+def _enough(table: pl.DataFrame, usual: int) -> list[Figure]:
+    rows = table.filter(pl.col("tau_median").is_not_null() & (pl.col("judgments") < usual))
     if rows.height < 2:
         return []
     data = rows.select(x="judgments", y="tau_median", low="tau_q1", high="tau_q3")
     caption = (
         "τ-b with the order from all judgments, mean over topics; median and quartiles of "
-        f"{count(rows['orders'][0])} random orders."
+        f"{count(rows['orders'][0])} random orders. The median document has {count(usual)}: with so many the order "
+        "is that of all but for the few that have more."
     )
     chart = charts.line_band(data, "judgments of a document", "τ-b with all", whole=True)
     return [Figure("document_stability_curve", "How many judgments are enough", caption, chart, data)]

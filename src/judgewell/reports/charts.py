@@ -20,12 +20,20 @@ ONCE = alt.Data(values=[{}])  # type: ignore[no-untyped-call]  # the data of a l
 Chart = alt.Chart | alt.LayerChart
 
 
-def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = False) -> Chart:
+# On a logarithmic axis a line for each power of ten; those between would be a thicket.
+POWERS: dict[str, Any] = {
+    "gridOpacity": {"condition": {"test": "abs(log(datum.value)/LN10 - round(log(datum.value)/LN10)) < 1e-6",
+                                  "value": 1}, "value": 0}
+}  # fmt: skip
+
+
+def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = False, whole: bool = False) -> Chart:
     """Counts in bins (low, high, count), with a fitted curve where the table has one (curve)."""
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, zero=False)
+    axis = alt.Axis(**POWERS) if log else alt.Axis(format="d", tickMinStep=1) if whole else alt.Axis()
     base = alt.Chart(_data(frame))
     bars = base.mark_bar(style="box", strokeWidth=1).encode(
-        x=alt.X("low:Q", title=x, scale=scale, bin="binned" if not log else alt.Undefined),
+        x=alt.X("low:Q", title=x, scale=scale, axis=axis, bin="binned" if not log else alt.Undefined),
         x2="high:Q",
         y=alt.Y("count:Q", title=y),
         y2=alt.datum(0) if log else alt.Undefined,  # bins told by bin="binned" reach down by themselves
@@ -110,14 +118,15 @@ def line_band(
     axis = alt.Axis(format="d", tickMinStep=1, grid=False) if whole else alt.Axis(grid=False)
     scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=False)
     upright = alt.Scale(type="log") if log else scale
+    lines = alt.Axis(**POWERS) if log else alt.Axis()
     base = alt.Chart(_data(frame)).encode(
         x=alt.X("x:Q", title=x, axis=axis, scale=alt.Scale(nice=False, zero=False, padding=8)),
         tooltip=[_tip("x", x), _tip("y", y), _tip("low", "from"), _tip("high", "to")],
     )
-    band = base.mark_area(style="band").encode(y=alt.Y("low:Q", title=y, scale=upright), y2="high:Q")
-    line = base.mark_line(style="line", strokeWidth=2).encode(y=alt.Y("y:Q", title=y, scale=upright))
+    band = base.mark_area(style="band").encode(y=alt.Y("low:Q", title=y, scale=upright, axis=lines), y2="high:Q")
+    line = base.mark_line(style="line", strokeWidth=2).encode(y=alt.Y("y:Q", title=y, scale=upright, axis=lines))
     points = base.mark_point(style="main", filled=True, size=30, opacity=1).encode(
-        y=alt.Y("y:Q", title=y, scale=upright)
+        y=alt.Y("y:Q", title=y, scale=upright, axis=lines)
     )
     return _sized(alt.layer(band, line, points) if frame.height <= 40 else alt.layer(band, line))
 

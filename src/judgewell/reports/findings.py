@@ -100,11 +100,11 @@ def known(table: pl.DataFrame) -> Finding:
     """How many checks on known documents were passed (table known_accuracy)."""
     checks, passed = int(table["checks"].sum()), _passed(table)
     if passed == checks:
-        text = f"Every one of {counted(checks, 'check')} on documents with a known answer was passed."
+        text = f"In the answers that count, every one of {counted(checks, 'comparison')} of known documents is right."
     else:
         text = (
-            f"{count(passed)} of {counted(checks, 'check')} on documents with a known answer were passed "
-            f"({percent(passed / checks)})."
+            f"In the answers that count, {count(passed)} of {counted(checks, 'comparison')} of known documents are "
+            f"right ({percent(passed / checks)})."
         )
     return Finding(text, "known_accuracy_by_topic")
 
@@ -206,7 +206,7 @@ def sets(table: pl.DataFrame) -> Finding | None:
 
     def said(row: Mapping[str, Any]) -> str:
         return (
-            f"{row['first']} and {row['second']} order documents alike to τ-b = {plain(row['macro_tau_b'])} "
+            f"The sets {row['first']} and {row['second']} order documents alike to τ-b = {plain(row['macro_tau_b'])} "
             f"(mean over {counted(row['topics'], 'topic')})"
         )
 
@@ -258,22 +258,20 @@ def position(effect: pl.DataFrame) -> Finding | None:
     return Finding(text, "score_by_position")
 
 
-def enough(table: pl.DataFrame) -> Finding | None:
-    """What fewer judgments would have given (table document_stability)."""
-    rows = table.filter(pl.col("tau_median").is_not_null())
-    if rows.height < 2:
+def enough(table: pl.DataFrame, usual: int) -> Finding | None:
+    """What fewer judgments than the median document has would have given (table document_stability)."""
+    rows = table.filter(pl.col("tau_median").is_not_null() & (pl.col("judgments") < usual))
+    if rows.is_empty():
         return None
     one, most = rows.row(0, named=True), rows.row(-1, named=True)
-    text = (
-        f"{counted(one['judgments'], 'random judgment')} of each document would order documents like all of "
-        "them to τ-b = "
-        f"{plain(one['tau_median'])}"
-    )
+    text = f"One judgment of each document would order documents like all of them to τ-b = {plain(one['tau_median'])}"
+    if most["judgments"] > one["judgments"]:
+        text += f", {most['judgments']} of the median document’s {usual} to {plain(most['tau_median'])}"
     enough = rows.filter(pl.col("tau_median") >= ENOUGH)
     if enough.height:
-        text += f"; it takes {enough['judgments'][0]} to reach {ENOUGH:g}."
+        text += f"; from {enough['judgments'][0]} on it is {ENOUGH:g} or more."
     else:
-        text += f", {most['judgments']} to {plain(most['tau_median'])}; {ENOUGH:g} is not reached."
+        text += f"; with fewer than all it stays below {ENOUGH:g}."
     return Finding(text, "document_stability_curve")
 
 
@@ -288,7 +286,8 @@ def gains(table: pl.DataFrame, made: str) -> Finding:
     known = table.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
     if known.height:
         width = (known["high"] - known["low"]).median()
-        text += f"; the median document’s 95 % interval is {plain(width)} wide"
+        which = "document’s" if known.height == table.height else f"of the {count(known.height)} with a"
+        text += f"; the median {which} 95 % interval is {plain(width)} wide"
     return Finding(text + ".", "gains_histogram")
 
 
@@ -296,9 +295,11 @@ def best(systems: pl.DataFrame, measure: str, topics: int) -> list[Finding]:
     """Which system has the best mean, and which cannot be told from it (table systems of one set)."""
     top = systems.row(0, named=True)
     if systems.height == 1:
-        text = f"{top['system']} has a mean {measure} of {plain(top['mean'])} over {counted(topics, 'topic')}"
+        text = (
+            f"The system {top['system']} has a mean {measure} of {plain(top['mean'])} over {counted(topics, 'topic')}"
+        )
         return [Finding(f"{text}; there is no other system to compare it with.", "systems")]
-    text = f"{top['system']} has the best mean {measure}, {plain(top['mean'])}"
+    text = f"The system {top['system']} has the best mean {measure}, {plain(top['mean'])}"
     if "top" not in systems.columns:
         return [Finding(f"{text}; one topic allows no interval.", "systems")]
     text += f" {interval(top['low'], top['high'])} over {counted(topics, 'topic')}"
@@ -332,7 +333,7 @@ def ranks(table: pl.DataFrame) -> Finding:
     text = (
         f"The median system’s 95 % interval spans {counted(int(width), 'rank')} of {table.height}; "
         f"for {counted(settled, 'system')} it is a single rank. "
-        f"{first['system']} comes first, alone or tied, in {percent(first['best'])} of "
+        f"The system {first['system']} comes first, alone or tied, in {percent(first['best'])} of "
         f"{count(first['worlds'])} resamples ({OVER[first['over']]})."
     )
     return Finding(text, "rank_intervals")
@@ -365,7 +366,7 @@ def alike(table: pl.DataFrame) -> Finding | None:
 
     if rows.height == 1:
         text = (
-            f"{pair(low)} order the {low['systems']} systems alike to τ-b = {plain(low['tau_b'])}: "
+            f"The sets {pair(low)} order the {low['systems']} systems alike to τ-b = {plain(low['tau_b'])}: "
             f"{counted(low['discordant'], 'pair')} of systems change places."
         )
     else:
@@ -384,8 +385,8 @@ def unjudged(judged: pl.DataFrame, depth: int) -> Finding:
     said = listing([f"{percent(1 - share)} under {name}" for name, share in shares.items()])
     worst = judged.sort("judged", "set", "system").row(0, named=True)
     text = (
-        f"Of the first {depth} documents of the systems are not judged: {said}; they count 0. The least judged is "
-        f"{worst['system']} under {worst['set']} ({percent(1 - worst['judged'])} not judged)."
+        f"Of the documents that systems have among their first {depth}, some are not judged and count 0: {said}. The "
+        f"system {worst['system']} has most of them, {percent(1 - worst['judged'])} under {worst['set']}."
     )
     return Finding(text, "judged")
 

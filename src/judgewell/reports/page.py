@@ -132,6 +132,7 @@ def _kind(values: pl.Series) -> str:
 
 def tight(text: str) -> str:
     """Text whose signs and units stay on the line of their numbers."""
+    text = re.sub(r"τ-(?=[abA])", "τ\u2011", text)
     held = re.sub(r" ([=<>≥]) (?=[\d−.])", "\u00a0\\1\u00a0", text)
     return re.sub(r"(?<=[\d]) (?=[%s]\b|%)", "\u00a0", held)
 

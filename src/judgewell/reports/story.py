@@ -43,7 +43,7 @@ def tell(
         asked_part(sources),
         quality_part(sources, outcomes),
         agreement_part(sources, outcomes),
-        use_part(outcomes),
+        use_part(sources, outcomes),
         *([gains_part(worth, outcomes)] if worth else []),
         *([systems_part(sources, measured)] if measured else []),
         limits_part(sources, worth, measured, outcomes, notes),

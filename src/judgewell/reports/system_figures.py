@@ -136,5 +136,5 @@ def scatter_figures(found: Scored, sources: Sources) -> list[Figure]:
             f"{counted(len(found.main.topics), 'topic')} with 95 % intervals over topics."
         )
         chart = charts.scatter(data, first, other, "system")
-        figures.append(Figure(f"scatter_{number}", f"{first} and {other}", caption, chart, data))
+        figures.append(Figure(f"scatter_{number}", f"Systems under {first} and under {other}", caption, chart, data))
     return figures

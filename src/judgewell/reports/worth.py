@@ -139,14 +139,17 @@ def _spread(gains: pl.DataFrame, made: str) -> Figure:
 
 def _intervals(gains: pl.DataFrame) -> Figure:
     known = gains.filter(pl.col("low").is_not_null())
-    log = bins.spans_decades(known["gain"]) and bool((known["low"] > 0).all())
     data = bins.ordered_groups(known)
+    log = bool((data["low"] > 0).all() and data["high"].max() / data["low"].min() >= 1000)  # type: ignore[operator]
+    every = known.height == gains.height
+    which = counted(known.height, "document")
+    which = which if every else f"The {which} that have an interval, of {gains.height:,},"
     caption = (
-        f"{counted(known.height, 'document')} from the lowest gain to the highest, in {data.height} groups "
+        f"{which} from the lowest gain to the highest, in {data.height} groups "
         "of equal size; the "
         "band is the median 95 % interval of a group’s documents."
     )
-    chart = charts.line_band(data, "documents from lowest to highest gain (%)", "gain", log=log)
+    chart = charts.line_band(data, "documents by gain (%)", "gain", log=log)
     return Figure("gains_intervals", "How sure the gains are", caption, chart, data)
 
 
