@@ -96,6 +96,18 @@ def test_parts_that_are_not_there_and_lists_that_do_not_belong_together(tmp_path
         read_judgments(path, {"value": "a.v", "doc": "b.d"})
 
 
+def test_a_column_of_lists_is_read_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    path.write_text(
+        '{"meta": {"topic": "t", "doc": "a"}, "accept": [2]}\n{"meta": {"topic": "t", "doc": "b"}, "accept": []}\n'
+    )
+    columns = {"topic": "meta.topic", "doc": "meta.doc", "value": "accept"}
+    with pytest.warns(JudgewellWarning, match="1 of 2 rows have no value"):
+        assert read_judgments(path, columns).select("doc", "value").rows() == [("a", 2)]
+    with pytest.raises(InputError, match=r"there is no accept.0; accept has no parts; name accept itself"):
+        read_judgments(path, {**columns, "value": "accept.0"})
+
+
 def test_a_nested_column_is_refused_with_its_part(tmp_path: Path) -> None:
     path = tmp_path / "pairs.json"
     path.write_text(json.dumps([{"topic": "t", "left": "a", "right": "b", "preference": {"selected": "left"}}]))

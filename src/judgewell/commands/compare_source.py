@@ -123,12 +123,13 @@ class Source:
 
         from judgewell.comparison.simulated import random_draws
         from judgewell.evaluation.transform import parse_transform
+        from judgewell.formats.answers import parse_words
         from judgewell.formats.gains import read_gains
 
         given = self.given
         found: dict[str, pl.DataFrame] = {}
         for name, path in _names(given["gains"]).items():
-            table = read_gains(path, negative=given["negative"])
+            table = read_gains(path, negative=given["negative"], words=parse_words(given["words"]))
             for text in given["gains_as"] or ("linear",):
                 whole = f"{name} {text}" if given["gains_as"] else name
                 found[whole] = table if text == "linear" else parse_transform(text)(table)
@@ -164,9 +165,11 @@ class Source:
 
         given = self.given
         if given["judgments"]:
+            from judgewell.formats.answers import parse_words
             from judgewell.formats.crowd import read_judgments
 
-            self.judged = read_judgments(given["judgments"], parse_columns(given["columns"]))
+            words = parse_words(given["words"])
+            self.judged = read_judgments(given["judgments"], parse_columns(given["columns"]), words)
             return gains, individual_draws(self.judged, gains, given["worlds"], seed=given["seed"])
         table = read_frame(given["draws"])
         drawn = [name for name in table.columns if name.startswith("draw")]

@@ -16,7 +16,7 @@ ROW = "row of the file"
 
 def taken_apart(frame: pl.DataFrame, columns: Mapping[str, str], source: Source) -> tuple[pl.DataFrame, Source]:
     """The frame with a column for every one that `columns` names by a path or a star, one judgment a row."""
-    paths = [theirs for theirs in columns.values() if theirs not in frame.columns and _is_path(theirs, frame)]
+    paths = [theirs for theirs in columns.values() if _is_path(theirs, frame)]
     starred = {
         ours: theirs for ours, theirs in columns.items() if theirs not in frame.columns and theirs.count("*") == 1
     }
@@ -32,6 +32,9 @@ def taken_apart(frame: pl.DataFrame, columns: Mapping[str, str], source: Source)
 
 
 def _is_path(name: str, frame: pl.DataFrame) -> bool:
+    """Whether a name leads into a column that has parts, or is a list itself."""
+    if name in frame.columns:
+        return isinstance(frame.schema[name], pl.List)
     first = name.split(".", 1)[0]
     return "." in name and first in frame.columns and frame.schema[first].is_nested()
 
@@ -65,7 +68,9 @@ def _reached(frame: pl.DataFrame, path: str, exploded: str, source: Source) -> t
             frame = frame.with_columns(frame[name].struct.field(part).alias(f"{name}.{part}"))
             name = f"{name}.{part}"
         else:
-            has = ", ".join(f"{name}.{field}" for field in fields) if isinstance(dtype, pl.Struct) else "no parts"
+            if not isinstance(dtype, pl.Struct):
+                raise source.error(f"there is no {path}; {name} has no parts", f"name {name} itself")
+            has = ", ".join(f"{name}.{field}" for field in fields)
             raise source.error(f"there is no {path}; {name} has {has}", "name one of them")
 
 
