@@ -65,6 +65,9 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(window, owner, path):
     window.goto(f"{owner[0].address}/owner{path}")
     window.wait_for_selector("#live[data-state=live]")
     assert violations(window) == []
+    window.set_viewport_size({"width": 1180, "height": 900})
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.ariaLabel)"
+    assert window.locator(".scroll").evaluate_all(cut) == []
     window.emulate_media(color_scheme="dark")
     assert violations(window, runOnly=["color-contrast"]) == []
     window.set_viewport_size({"width": 375, "height": 740})

@@ -94,6 +94,20 @@ class PlainForms(Mouse):
         self.send(page)
 
 
+def test_a_comment_that_was_too_short_is_complained_of_until_it_is_long_enough(open_page, servers):
+    page = open_page()
+    page.goto(servers("binary").invite()[0])
+    walk(page, Mouse(), until="document")
+    page.locator("input[name=value]").first.check()
+    page.locator("button[value=next]").click()
+    page.locator("#problem").wait_for()
+    page.locator("#comment").fill("so")
+    assert page.locator("#problem").count() == page.locator("#comment[aria-invalid]").count() == 1
+    page.locator("#comment").fill("so it is")
+    assert page.locator("#problem").count() == page.locator("#comment[aria-invalid]").count() == 0
+    assert page.locator("#comment").get_attribute("aria-describedby") == "comment-count"
+
+
 def test_a_refused_number_is_told_in_the_page_and_focus_goes_there(open_page, servers):
     page = open_page()
     link, number = servers("bounded").invite()

@@ -129,6 +129,10 @@ def test_a_problem_is_tied_to_its_field_which_has_the_focus(open_page, sample_ad
     assert wrong.count() == 1
     assert "problem" in wrong.get_attribute("aria-describedby").split()
     assert page.locator('[aria-describedby~="problem"]').count() == 1
+    focused = page.locator(":focus")
+    page.keyboard.press("Space") if focused.get_attribute("type") == "radio" else focused.fill("7")
+    for gone in ("#problem", "[aria-invalid]", '[aria-describedby~="problem"]'):
+        assert page.locator(gone).count() == 0, gone
 
 
 def test_keys_rest_while_one_types(open_page, sample_address):

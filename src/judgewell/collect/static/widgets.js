@@ -12,6 +12,7 @@ export function startWidgets(sheet) {
   startHighlight(sheet);
   startCounters(sheet);
   startCopy(sheet);
+  startProblem(sheet);
   startFolds(sheet);
 }
 
@@ -37,6 +38,24 @@ function startCopy(sheet) {
       button.querySelector("span").textContent = button.dataset.copied;
     });
   }
+}
+
+// What is said of a field goes away when the field is answered anew; of a comment, when it is long enough.
+function startProblem(sheet) {
+  const problem = sheet.querySelector("#problem");
+  const wrong = sheet.querySelector('[aria-describedby~="problem"]');
+  if (!problem || !wrong) return;
+  const least = Number(sheet.querySelector(`[data-counts="${wrong.id}"]`)?.dataset.least ?? 0);
+  const answered = () => {
+    if (least && [...wrong.value.trim()].length < least) return;
+    wrong.removeEventListener("input", answered);
+    problem.remove();
+    for (const field of [wrong, ...wrong.querySelectorAll("[aria-invalid]")]) field.removeAttribute("aria-invalid");
+    const described = wrong.getAttribute("aria-describedby").split(" ").filter((id) => id !== "problem");
+    if (described.length) wrong.setAttribute("aria-describedby", described.join(" "));
+    else wrong.removeAttribute("aria-describedby");
+  };
+  wrong.addEventListener("input", answered);
 }
 
 // The topic and the help stay open or closed as the assessor left them; on a phone the topic begins closed.
