@@ -143,9 +143,9 @@ S100 = "topic,doc,assessor,unit,scale,value\nt,a,x,u,s100,101\n"
 GRADED = "topic,doc,assessor,value\nt,a,x,2\nt,a,y,1\nt,b,x,0\nt,b,y,0\nt,c,x,3\n"
 WHO = ("topic t", "c", "assessor z")
 BAD = {
-    "zero": (JUDGED + "t,c,z,u3,0\n", "magnitude", ("magnitude 0 is not above 0", *WHO, "offset=1")),
-    "negative": (JUDGED + "t,c,z,u3,-3\n", "magnitude", ("magnitude -3 is not above 0", *WHO, "drop")),
-    "nan": (JUDGED + "t,c,z,u3,nan\n", "magnitude", ("bad.csv:6: value nan is not a finite number", *WHO)),
+    "zero": (JUDGED + "t,c,z,u3,0\n", "magnitude", ("magnitude 0 is not above 0", *WHO, "--offset 1")),
+    "negative": (JUDGED + "t,c,z,u3,-3\n", "magnitude", ("magnitude -3 is not above 0", *WHO, "--words -3=")),
+    "nan": (JUDGED + "t,c,z,u3,nan\n", "magnitude", ("bad.csv:6: value 'nan' is not a number", "--words 'nan='")),
     "too large": (JUDGED + "t,c,z,u3,1e400\n", "magnitude", ("bad.csv:6: value inf is not a finite number", *WHO)),
     "far apart": (
         JUDGED + "".join(f"t,d{n},v,w,1e300\n" for n in range(40)) + "t,c,z,u3,1e300\nt,d,z,u3,1e-300\n",
@@ -163,21 +163,21 @@ BAD = {
     "no known": (
         KNOWN,
         "known-ratio",
-        ("1 of 2 units hold no known N", "topic t, unit u2, assessor y", "missing=skip"),
+        ("1 of 2 units hold no known N", "topic t, unit u2, assessor y", "--missing skip"),
     ),
-    "no known column": (JUDGED, "known-ratio", ("needs the column known", "columns: known=…")),
+    "no known column": (JUDGED, "known-ratio", ("needs the column known", "--columns known=NAME")),
     "known what": (KNOWN.replace(",N", ",Q"), "width", ("known 'Q' is neither H nor N", "document a", "assessor x")),
-    "unused level": (GRADED, "predicted(threshold=1)", ("level 3 was never used", "document c", "smoothing=1")),
+    "unused level": (GRADED, "predicted(threshold=1)", ("level 3 was never used", "document c", "--smoothing 1")),
     "outside the levels": (GRADED, "predicted(levels=0;1;2)", ("level 3 is not one of 0, 1, 2", "c, assessor x")),
     "no gain for a level": (GRADED, "mean(profile='0:0,1:1')", ("no gain for the level 2", "add 2:…")),
     "one assessor": (JUDGED[:53], "predicted", ("no document was judged by two assessors",)),
-    "units apart": (JUDGED[:53] + "t,c,y,u2,3\n", "two-way", ("topic t", "2 components", "components=separate")),
+    "units apart": (JUDGED[:53] + "t,c,y,u2,3\n", "two-way", ("topic t", "2 components", "--components separate")),
     "pairs apart": (
         COMPARED + "t,a,b,x,left\nt,b,a,x,left\nt,c,d,x,left\n",
         "bradley-terry",
-        ("topic t", "2 documents with a; 2 documents with c", "components=separate"),
+        ("topic t", "2 documents with a; 2 documents with c", "--components separate"),
     ),
-    "never lost": (COMPARED + "t,a,b,x,left\n", "bradley-terry", ("document a never lost", "prior=0.1")),
+    "never lost": (COMPARED + "t,a,b,x,left\n", "bradley-terry", ("document a never lost", "--prior 0.1")),
     "with itself": (COMPARED + "t,a,a,x,left\n", "preference", ("compared with itself", "assessor x", "drop")),
     "answer": (COMPARED + "t,a,b,x,better\n", "preference", ("bad.csv:2: preferred 'better' is not one of",)),
     "negative number": (RATED + "t,a,b,x,-1,2\n", "ratio", ("bad.csv:2: left_score -1.0 is below 0", "assessor x")),

@@ -175,3 +175,13 @@ def test_several_columns_that_may_hold_the_value_are_not_guessed_between(tmp_pat
     ):
         read_judgments(path)
     assert read_judgments(path, {"value": "relevance"})["value"].to_list() == [1]
+
+
+def test_a_task_for_each_document_is_no_unit_of_work(tmp_path: Path) -> None:
+    path = tmp_path / "batch.csv"
+    path.write_text("HITId,WorkerId,topic,doc,value\nh1,x,t,a,1\nh1,y,t,a,2\nh2,x,t,b,3\n")
+    with pytest.warns(JudgewellWarning, match="HITId holds one judgment of each assessor: it is not read as the unit"):
+        assert read_judgments(path)["unit"].null_count() == 3
+    path.write_text("HITId,WorkerId,topic,doc,value\nh1,x,t,a,1\nh1,x,t,b,2\n")
+    with pytest.warns(JudgewellWarning, match="unit is read from the column HITId"):
+        assert read_judgments(path)["unit"].to_list() == ["h1", "h1"]

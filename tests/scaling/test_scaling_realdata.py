@@ -77,7 +77,7 @@ def winners(data: Path) -> pl.DataFrame:
 
 
 def test_passages_that_never_won_have_no_finite_strength(winners: pl.DataFrame) -> None:
-    with pytest.raises(DataError, match=r"in 20 of 50 sets.*43 documents never won, 0 never lost.*prior=0.1"):
+    with pytest.raises(DataError, match=r"in 20 of 50 sets.*43 documents never won, 0 never lost.*--prior 0.1"):
         parse("bradley-terry")(winners)
 
 

@@ -101,7 +101,7 @@ def _folded(word: str) -> str:
 
 
 def _cast(values: pl.Series) -> pl.Series:
-    return values.str.strip_chars().cast(NUMBER, strict=False)
+    return values.str.strip_chars().cast(NUMBER, strict=False).fill_nan(None)
 
 
 def _meant(answers: pl.Series, words: Mapping[str, str], table: Table, source: Source) -> pl.Series:

@@ -200,10 +200,20 @@ def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, source: Source
                 f"{column.name} may be any of the columns {', '.join(matches)}",
                 f"say which: --columns {column.name}={matches[0]} (columns= in Python)",
             )
-        if matches:
+        if column.name == "unit" and matches and _one_each(frame, matches[0], found):
+            _tell(f"{matches[0]} holds one judgment of each assessor: it is not read as the unit of work", source)
+        elif matches:
             found[column.name] = matches[0]
             _tell(f"{column.name} is read from the column {matches[0]}", source)
     return found
+
+
+def _one_each(frame: pl.DataFrame, unit: str, found: Columns) -> bool:
+    """Whether no assessor has two rows of one unit, as where platforms number each document's task."""
+    assessors = [
+        name for name in (found.get("assessor"), "assessor", *OTHER_NAMES["assessor"]) if name in frame.columns
+    ]
+    return len(frame) > 1 and frame.select(unit, *assessors[:1]).n_unique() == len(frame)
 
 
 def _simple(name: str) -> str:
@@ -259,13 +269,14 @@ def _trec8_value(frame: pl.DataFrame, columns: Columns, source: Source) -> tuple
     if named is not None and score not in frame.columns:
         return _numbers(frame, "relevance_scale", source), pl.Series(["magnitude"] * len(frame))
     if score not in frame.columns:
-        raise source.error(f"there is no column {score} to read the scores from")
+        cure = "say which column holds them: --columns value=NAME"
+        raise source.error(f"there is no column {score} to read the scores from", cure)
     if named is None:
         return _numbers(frame, score, source), pl.Series(["s100"] * len(frame))
     if named.cast(pl.Float64, strict=False).is_not_null().any():
         raise source.error(
             "relevance_score and relevance_scale both hold numbers",
-            "say which is the value (columns: value=relevance_scale)",
+            "say which is the value (--columns value=relevance_scale)",
         )
     lowered = named.str.to_lowercase()
     return _numbers(frame, score, source), lowered.replace_strict(SCALES, default=lowered)
@@ -350,7 +361,7 @@ def _criterion(frame: pl.DataFrame, columns: Columns, wide: bool, source: Source
         what = f"no {asked}" if asked else "several ratings"
         raise source.error(
             f"this RankME export has {what}; it has {', '.join(found)}",
-            f"say which is the value (columns: value={found[-1] if found else 'quality'})",
+            f"say which is the value (--columns value={found[-1] if found else 'quality'})",
         )
     return asked or ""
 
@@ -360,7 +371,8 @@ def _nyt(frame: pl.DataFrame, columns: Columns, source: Source) -> pl.DataFrame:
     answers = columns.get("value", "relevance")
     bad = (frame[answers].is_not_null() & ~frame[answers].is_in(list(GRADES))).arg_true()
     if len(bad):
-        raise source.error(f"{answers} {frame[answers][bad[0]]!r} is none of {', '.join(GRADES)}", row=bad[0])
+        cure = "if this is another file, name its topics to have it read as a plain table: --columns topic=topic"
+        raise source.error(f"{answers} {frame[answers][bad[0]]!r} is none of {', '.join(GRADES)}", cure, bad[0])
     pilots = "pilot" in frame.columns
     if pilots:
         merged = frame.filter(pl.col("pilot").str.ends_with("_merged"))

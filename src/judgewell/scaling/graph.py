@@ -98,5 +98,5 @@ def refuse_unconnected(documents: pl.DataFrame, labels: Index, rule: Components)
         f"topic {topic}: its comparisons fall into {len(mine)} components that were never compared with each other "
         f"({'; '.join(named)})"
         + (f", and so do {others} other topics" if others else "")
-        + "; add comparisons between them, or scale each alone (components=separate)"
+        + "; add comparisons between them, or scale each alone (--components separate)"
     )

@@ -129,7 +129,7 @@ def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
     if keep == "error":
         raise DataError(
             f"{len(cases)} documents were judged more than once in one unit ({listed(cases)}); "
-            "say which counts: repeated=all, first or last"
+            "say which counts: --repeated all, first or last"
         )
     said = {"all": "all of them count", "first": "the first counts", "last": "the last counts"}[keep]
     warnings.warn(
@@ -160,7 +160,7 @@ def gains_frame(frame: pl.DataFrame, extra: Sequence[str] = (), ordered: bool = 
 def extra_column(frame: pl.DataFrame, name: str, about: str, option: str | None = None) -> pl.DataFrame:
     """The frame, if it has the extra column a method needs, which the method's `option` names where it has one."""
     if name not in frame.columns:
-        which = f"{option}=…" if option else f"columns: {name}=…"
+        which = f"--{option} NAME" if option else f"--columns {name}=NAME"
         raise InputError(
             f"this method needs the column {name} ({about}); the table has {', '.join(frame.columns)}",
             cure=f"add it, or say which column it is ({which})",

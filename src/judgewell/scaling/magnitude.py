@@ -56,9 +56,17 @@ def log_scores(
             f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)}), nor are {len(bad) - 1} others"
             if len(bad) > 1
             else f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)})",
-            cure="a magnitude has a ratio only above 0: drop these judgments, or add an offset (offset=1)",
+            cure=f"a magnitude has a ratio only above 0: {_cure_of_no_ratio(bad['value'], added)}",
         )
     return shifted.with_columns(pl.col("log").log())
+
+
+def _cure_of_no_ratio(values: pl.Series, added: float) -> str:
+    """What to do with values that have no logarithm: an offset helps a 0, and nothing below it."""
+    negative = values.filter(values < 0)
+    if len(negative):
+        return f"leave them out, or say that the answer is none (--words {negative[0]:g}=)"
+    return f"drop these judgments, or add an offset (--offset {1 if added <= 0 else added + 1:g})"
 
 
 def used_offset(frame: pl.DataFrame, offset: float | None) -> float:
@@ -121,7 +129,7 @@ def _tell_alone(alone: int, groups: int, group: Group) -> None:
     """A number that stands alone has no ratio to others: normalised, it is the mean, whatever was written."""
     if not alone:
         return
-    cure = "normalise by assessor (group=assessor), or average the numbers as they are (median)"
+    cure = "normalise by assessor (--group assessor), or average the numbers as they are (--method median)"
     warnings.warn(
         f"{alone} of {groups} {group}s hold one judgment, which counts as the mean whatever it says; {cure}"
         if group == "unit"
@@ -168,7 +176,7 @@ def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFra
         return units
     said = f"{len(without)} of {len(units)} units hold no known {flag} document ({listed(without)})"
     if missing == "error":
-        raise DataError(f"{said}; mark it in the column known, or leave those units out (missing=skip)")
+        raise DataError(f"{said}; mark it in the column known, or leave those units out (--missing skip)")
     if len(without) == len(units):
         raise DataError(f"{said}; mark them in the column known (H or N)")
     kept = units.filter(pl.col(flag).is_not_null())

@@ -309,7 +309,7 @@ def count_relevant(
     if len(lost):
         raise DataError(
             f"the level {lost[level][0]:g} has no p(R|level) and {lost['results'].sum()} results have it; "
-            "collect double judgments of that level, or smooth (smoothing=1)"
+            "collect double judgments of that level, or smooth (--smoothing 1)"
         )
     number = pl.col("results")
     sums = [
@@ -343,7 +343,7 @@ def refuse_undefined(documents: pl.DataFrame, shares: Array, p: Array, levels: A
         level = levels[np.flatnonzero(needs[bad[0]])[0]]
         raise DataError(
             f"the level {level:g} was never used in double judgments, so its p(R|level) is undefined; {len(bad)} "
-            f"documents have it ({listed(documents[bad.tolist()])}); judge some of them twice, or smooth (smoothing=1)"
+            f"documents have it ({listed(documents[bad.tolist()])}); judge some of them twice, or smooth (--smoothing 1)"
         )
 
 

@@ -175,7 +175,7 @@ def _refuse_infinite(cells: Cells, labels: Index) -> None:
     raise DataError(
         f"the strengths have no finite maximum likelihood in {count} of {sets} sets of compared documents "
         f"({example}; {never_won.sum()} documents never won, {never_lost.sum()} never lost); "
-        "give a prior (prior=0.1), or use preference frequencies"
+        "give a prior (--prior 0.1), or use preference frequencies"
     )
 
 
@@ -205,7 +205,7 @@ def _newton(cells: Cells, labels: Index, prior: float) -> Array:
         theta, value, chance = theta + length * step, nearer, chances
     raise DataError(
         f"the Bradley-Terry strengths did not settle in {STEPS} steps; the answers almost separate the documents: "
-        "give a prior (prior=0.1)"
+        "give a prior (--prior 0.1)"
     )
 
 
