@@ -1,6 +1,9 @@
 """Which assessors deserve a second look, and the numbers that say so.
 
 Evidence is for a person to weigh: what was seen, of how much, and what is usual. Nobody is ever left out by it alone.
+
+Usual is what those do who do not stand out at first sight, so that a few who click at random or upside down do not make
+each other look usual. docs/evidence/suspicion.md says how often each kind of person is shown, and careful ones wrongly.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ SAME = 0.9  # one answer in so many of all
 USUAL_SAME = 0.75  # where most people answer so much alike, the material is, and nobody is constant
 AGAINST = -1.28  # standard errors below no relation at all: reversed
 UNLIKE = -2.33  # standard errors below the usual relation: unlike the others
-CHANCE = 0.01  # of as many failures by somebody as good as the others
+CHANCE = 0.01  # of as many failures, or answers alike, by somebody like the others
+TOGETHER = -2.45  # standard errors below the usual in order, known documents and time together
+ENOUGH = 8  # people from whom a usual spread is reckoned
 KNOWN = ("known", "known_pairs")
 
 
@@ -28,7 +33,7 @@ KNOWN = ("known", "known_pairs")
 class Evidence:
     """One thing that was seen: its kind, the sentence, the number, and the usual one."""
 
-    kind: str  # too fast, constant, reversed, unlike the others, known documents, failed checks
+    kind: str  # too fast, constant, reversed, unlike the others, known documents, failed checks, careless in sum
     said: str
     value: float
     usual: float
@@ -51,13 +56,19 @@ class Person:
 
 @dataclass(frozen=True)
 class Usual:
-    """What is usual in this study: medians over assessors, and shares of all checks."""
+    """What is usual in this study: medians over assessors, and shares of all checks.
+
+    `pace` is the spread of assessors' median times, as logarithms; `order` that of their orders, in the standard errors
+    of no relation. Either is None where too few people are there to tell.
+    """
 
     seconds: float | None
     same: float | None
     tau: float | None
     known: float | None
     checks: float | None
+    pace: float | None
+    order: float | None
 
 
 def people(judgments: pl.DataFrame, pairs: pl.DataFrame, verdicts: pl.DataFrame) -> tuple[list[Person], Usual]:
@@ -69,7 +80,9 @@ def people(judgments: pl.DataFrame, pairs: pl.DataFrame, verdicts: pl.DataFrame)
     """
     facts = _facts(judgments, pairs).join(_checked(verdicts), on="assessor", how="full", coalesce=True)
     facts = facts.with_columns(pl.col("judgments", "known_failed", "known_of", "failed", "of").fill_null(0))
-    usual = _usual(facts)
+    at_first = _usual(facts)
+    plain = [not _stands_out(_numbers(row), at_first) for row in facts.iter_rows(named=True)]
+    usual = _usual(facts.filter(pl.Series(plain, dtype=pl.Boolean)))
     return [_person(row, usual) for row in facts.sort("assessor").iter_rows(named=True)], usual
 
 
@@ -192,14 +205,40 @@ def _usual(facts: pl.DataFrame) -> Usual:
         total = int(facts[whole].sum())
         return int(facts[part].sum()) / total if total else None
 
+    seconds, tau = middle("seconds"), middle("tau")
+    times = enough.filter(pl.col("seconds") > 0)["seconds"].log() - np.log(seconds) if seconds else pl.Series([0.0])
+    orders = enough.select((pl.col("tau") - tau) / pl.col("error")).to_series() if tau is not None else pl.Series([0.0])
     return Usual(
-        middle("seconds"), middle("same"), middle("tau"), share("known_failed", "known_of"), share("failed", "of")
+        seconds,
+        middle("same"),
+        tau,
+        share("known_failed", "known_of"),
+        share("failed", "of"),
+        _spread(times, 0.3),
+        _spread(orders, 0.65),
     )
 
 
+def _spread(around: pl.Series, least: float) -> float | None:
+    """The root of the mean square, and not less than `least`: people are never all alike."""
+    found = around.drop_nulls().drop_nans().to_numpy()
+    return max(least, float(np.sqrt(np.mean(found**2)))) if len(found) >= ENOUGH else None
+
+
+def _numbers(row: dict[str, object]) -> dict[str, float]:
+    return {name: float(value) if isinstance(value, int | float) else np.nan for name, value in row.items()}
+
+
+def _stands_out(number: dict[str, float], usual: Usual) -> bool:
+    """Whether somebody is so far from the others that they say nothing about what is usual."""
+    return any((_fast(number, usual), _order(number, usual), *_failures(number, usual)))
+
+
 def _person(row: dict[str, object], usual: Usual) -> Person:
-    number = {name: float(value) if isinstance(value, int | float) else np.nan for name, value in row.items()}
-    found = [_fast(number, usual), _constant(row, number, usual), _order(number, usual), *_failures(number, usual)]
+    number = _numbers(row)
+    seen = [_fast(number, usual), _constant(row, number, usual), _order(number, usual), *_failures(number, usual)]
+    found = [one for one in seen if one is not None]
+    in_sum = None if found else _in_sum(number, usual)
     return Person(
         str(row["assessor"]),
         int(number["judgments"]),
@@ -208,7 +247,7 @@ def _person(row: dict[str, object], usual: Usual) -> Person:
         _or_none(number["tau"]),
         int(number["known_failed"]),
         int(number["known_of"]),
-        tuple(one for one in found if one is not None),
+        (*found, *([in_sum] if in_sum is not None else [])),
     )
 
 
@@ -224,6 +263,8 @@ def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) ->
         return None
     answer = str(row["answer"]).removesuffix(".0")
     of = int(number["judgments"])
+    if _chance(round(number["same"] * of), of, usual.same) > CHANCE / 10:
+        return None
     said = f"{answer} in {number['same']:.0%} of {of} answers; the commonest answer usually makes up {usual.same:.0%}"
     return Evidence("constant", said, number["same"], usual.same, of)
 
@@ -253,6 +294,42 @@ def _failures(number: dict[str, float], usual: Usual) -> list[Evidence | None]:
         said = f"failed {failed} of {of} other checks; {usual.checks:.0%} of all fail"
         other = Evidence("failed checks", said, failed / of, usual.checks, of)
     return [known, other]
+
+
+def _in_sum(number: dict[str, float], usual: Usual) -> Evidence | None:
+    """Somebody a little unlike the others, a little faster, and with more failures on known documents than usual.
+
+    Among careful people these three have nothing to do with each other, so their standardised deviations z add up:
+    (z₁ + … + z_k) / √k is standard normal (Stouffer 1949). Who clicks at random is low in all of them.
+    """
+    from scipy.special import ndtr
+
+    if usual.tau is None or usual.order is None or number["judgments"] < LEAST or not number["error"] > 0:
+        return None
+    signs = [(number["tau"] - usual.tau) / number["error"] / usual.order]
+    told = [f"τ = {number['tau']:.2f} with the others' order (usual {usual.tau:.2f})".replace("-", "−")]
+    if usual.pace is not None and usual.seconds and number["seconds"] > 0:
+        signs.append(float(np.log(number["seconds"] / usual.seconds)) / usual.pace)
+        told.append(f"a median of {number['seconds']:.1f} s for each answer (usual {usual.seconds:.1f} s)")
+    if usual.known is not None and number["known_of"]:
+        failed, of = int(number["known_failed"]), int(number["known_of"])
+        signs.append(_failures_sign(failed, of, usual.known))
+        told.append(f"{failed} of {of} checks on known documents failed (usual {usual.known:.0%})")
+    score = sum(signs) / np.sqrt(len(signs))
+    if len(signs) < 2 or score > TOGETHER:
+        return None
+    said = f"{', '.join(told)}; of {1 / max(ndtr(score), 1e-6):,.0f} careful people one is like this in all of them"
+    return Evidence("careless in sum", said, float(score), 0.0, int(number["judgments"]))
+
+
+def _failures_sign(failed: int, of: int, rate: float) -> float:
+    """So many failures as a deviation of a standard normal: below 0 where they are more than usual (mid-p value)."""
+    from scipy.special import bdtrc, ndtri
+
+    rate = min(max(rate, 0.01), 0.99)
+    more = float(bdtrc(failed, of, rate)) if failed < of else 0.0
+    as_many = float(bdtrc(failed - 1, of, rate)) if failed else 1.0
+    return float(ndtri(min(max((more + as_many) / 2, 1e-6), 1 - 1e-6)))
 
 
 def _chance(failed: int, of: int, rate: float) -> float:
