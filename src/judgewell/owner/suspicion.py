@@ -80,9 +80,10 @@ def people(judgments: pl.DataFrame, pairs: pl.DataFrame, verdicts: pl.DataFrame)
     """
     facts = _facts(judgments, pairs).join(_checked(verdicts), on="assessor", how="full", coalesce=True)
     facts = facts.with_columns(pl.col("judgments", "known_failed", "known_of", "failed", "of").fill_null(0))
-    at_first = _usual(facts)
-    plain = [not _stands_out(_numbers(row), at_first) for row in facts.iter_rows(named=True)]
-    usual = _usual(facts.filter(pl.Series(plain, dtype=pl.Boolean)))
+    usual = _usual(facts)
+    plain = [not _stands_out(_numbers(row), usual) for row in facts.iter_rows(named=True)]
+    if 2 * sum(plain) > len(plain):  # what few do is not usual
+        usual = _usual(facts.filter(pl.Series(plain, dtype=pl.Boolean)))
     return [_person(row, usual) for row in facts.sort("assessor").iter_rows(named=True)], usual
 
 
