@@ -110,7 +110,7 @@ def test_measures_of_ir_measures_are_read_by_their_names():
     ("gains", "said"),
     [
         ({"q": {"a": "foo"}}, "gain 'foo' is not a number"),
-        ({"q": {"a": None}}, "gain None is missing"),
+        ({"q": {"a": None}}, "no row has a gain"),
         ({"topic": ["q"], "doc": ["a"], "gain": [[1]]}, "the column gain holds List"),
         ({"topic": [["q"]], "doc": ["a"], "gain": [1]}, "the column topic holds List"),
         ([], "there is no judgment|needs the columns"),
