@@ -133,3 +133,21 @@ def test_kinds_do_what_they_are_called():
     assert abs(good["random"][0] - bad["random"][0]) < 15
     assert bad["generous"][0] > bad["careful"][0] > bad["parsimonious"][0]
     assert good["too fast"][1] < 15 < 40 < good["careful"][1]
+
+
+def test_those_who_read_do_not_write_one_comment_again_and_again():
+    people = make_people(60, 1)
+    truth = Truth(1, {("t", f"d{n}"): float(n % 4) for n in range(12)}, {}, Population())
+
+    def shares(careless):
+        found = []
+        for person in people:
+            if (person.kind.sense == 0 or person.kind.name in ("lazy", "too fast")) is careless:
+                session = Session(person, truth)
+                sights = [Sight("document", "t", docs=(f"d{n}",), scale=Magnitude(), comment=3) for n in range(12)]
+                said = [reply.form["comment"] for sight in sights if (reply := session.reply(sight))]
+                found.append(max(map(said.count, said)) / len(said))
+        return found
+
+    assert max(shares(careless=False)) <= 0.5
+    assert min(shares(careless=True)) == 1

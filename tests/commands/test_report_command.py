@@ -110,12 +110,12 @@ def judged(request, tmp_path_factory):
     """A study that synthetic people have judged: its file and its database."""
     study = new_study(tmp_path_factory.mktemp("judged") / "study", request.param)[0]
     if request.param == "magnitude":  # enough people that some of them fail a check, and no second try
-        text = study.read_text().replace("redundancy = 5 ", "redundancy = 25 ")
+        text = study.read_text().replace("redundancy = 5 ", "redundancy = 12 ")
         study.write_text(
             re.sub(r"revisions = \d+", "revisions = 0", text.replace("least_seconds = 5 ", "least_seconds = 30 "))
         )
     database = study.parent / "judged.sqlite"
-    done = CliRunner().invoke(simulate, [str(study), "--assessors", "130", "--database", str(database)])
+    done = CliRunner().invoke(simulate, [str(study), "--assessors", "80", "--database", str(database)])
     assert done.exit_code == 0, done.output
     return request.param, study, database
 
@@ -165,7 +165,24 @@ def test_strict_refuses_what_is_otherwise_told(judged, folder):
         run("-o", "report.html", "--judgments", "judgments.csv", "--strict", *quick)
 
 
-def test_a_study_without_finished_work_or_mixed_with_files_is_refused(folder):
+def test_another_studys_answers_come_beside_and_its_own_are_not_replaced(judged, folder):
+    """Pairs beside magnitudes, and the other way round."""
+    kind, _, database = judged
+    own, other = ("judgments", "pairs") if kind == "magnitude" else ("pairs", "judgments")
+    with pytest.raises(InputError, match=f"the study has {own}, and --{own} gives others; leave out one of them"):
+        run(str(database), "-o", "report.html", f"--{own}", f"{own}.csv")
+    if other == "judgments":
+        made = run(
+            str(database), "-o", "report.html", "--judgments", "judgments.csv", "--replicates", "20", "--draws", "9"
+        )
+        assert made.exit_code == 0, made.output
+        text = (folder / "report.html").read_text()
+        assert "asks for are completed" in text
+        assert re.search(r"gave \d+ judgments", text)
+        assert re.search(r"compared \d+ pairs", text)
+
+
+def test_a_study_without_finished_work_is_refused(folder):
     study = new_study(folder / "study", "magnitude")[0]
     with pytest.raises(InputError, match="there is no such database"):
         run(str(study), "-o", "report.html")
@@ -174,7 +191,5 @@ def test_a_study_without_finished_work_or_mixed_with_files_is_refused(folder):
     store.close()
     with pytest.raises(InputError, match=r"no unit of the study .* is completed yet"):
         run("empty.sqlite", "-o", "report.html")
-    with pytest.raises(InputError, match="leave out one of them"):
-        run("empty.sqlite", "-o", "report.html", "--judgments", "judgments.csv")
     with pytest.raises(InputError, match="name the study file first"):
         run("-o", "report.html", "--labels", "expert.qrels", "--database", "empty.sqlite")

@@ -18,9 +18,8 @@ FETCHED = re.compile(
 )
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
+def built(folder: Path) -> Path:
+    """The site, made in the folder."""
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
         cwd=ROOT,
@@ -35,7 +34,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_the_site_fetches_nothing_from_elsewhere(site: Path) -> None:
+def test_the_site_builds_holds_every_page_and_fetches_nothing(tmp_path: Path) -> None:
+    """One test, since building takes long and tests may run in several processes."""
+    site = built(tmp_path / "site")
+    fetches_nothing_from_elsewhere(site)
+    has_a_page_for_every_command_measure_and_method(site)
+
+
+def fetches_nothing_from_elsewhere(site: Path) -> None:
     pages = [*site.rglob("*.html"), *site.rglob("*.css")]
     assert len(pages) > 100
     found = {
@@ -55,8 +61,7 @@ def test_what_would_be_fetched_is_seen() -> None:
     assert not FETCHED.search('<a href="https://example.org">')
 
 
-@pytest.mark.slow
-def test_every_command_measure_and_method_has_a_page(site: Path) -> None:
+def has_a_page_for_every_command_measure_and_method(site: Path) -> None:
     from docs_generated import slug
 
     from judgewell.cli import COMMANDS

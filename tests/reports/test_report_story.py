@@ -8,6 +8,7 @@ import pytest
 from report_studies import sources, study
 
 from judgewell.errors import InputError, JudgewellWarning
+from judgewell.reports import findings as told
 from judgewell.reports.parts import Figure, Grid
 from judgewell.reports.sources import Sources, hearing, with_codes
 from judgewell.reports.story import tell
@@ -219,3 +220,17 @@ def test_charts_stay_small(report):
         assert isinstance(figure, Figure)
         assert len(json.dumps(figure.chart.to_dict())) < 200_000
     assert all(isinstance(one, Grid) for one in report.grids)
+
+
+def test_what_fewer_judgments_give_is_told_below_all_there_are():
+    table = pl.DataFrame({"judgments": [1, 2, 3, 4], "tau_median": [0.4, 0.7, 0.95, 1.0]})
+    assert "from 3 on it is 0.9 or more" in told.enough(table, 4).text
+    few = told.enough(table, 3).text
+    assert "2 of the median document’s 3 to 0.7" in few
+    assert "with fewer than all it stays below 0.9" in few
+    assert told.enough(table, 1) is None
+
+
+def test_a_width_that_not_all_documents_have_says_of_how_many():
+    gains = pl.DataFrame({"gain": [1.0, 2.0], "low": [0.5, None], "high": [1.5, None]})
+    assert "the median of the 1 with a 95 % interval is 1 wide" in told.gains(gains, "by mean").text

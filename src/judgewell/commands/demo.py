@@ -163,7 +163,6 @@ def write_report(folder: Path, seed: int, tell: Callable[[str], None]) -> None:
     arguments += ["--pairs", folder / "pairs" / "export" / "pairs.parquet"]
     for name in _METHODS:
         arguments += ["--gains", f"{name}={folder / f'gains_{name}.csv'}"]
-    arguments += ["--labels", f"levels={folder / 'magnitude' / 'levels.qrels'}"]
     for run_file in sorted((folder / "runs").glob("*.run.gz")):
         arguments += ["--runs", run_file]
     tell("writing the report")
