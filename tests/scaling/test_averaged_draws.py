@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, JudgewellWarning
 from judgewell.scaling.averaged_draws import SortedScores
-from judgewell.scaling.grade_methods import Mean, Median
-from judgewell.scaling.magnitude_methods import KnownRatio, LogMagnitude, Magnitude
+from judgewell.scaling.grade_methods import Majority, Mean, Median
+from judgewell.scaling.magnitude_methods import KnownRatio, LogMagnitude, Magnitude, TwoWayModel
 from judgewell.scaling.method import Method
 from judgewell.scaling.numbers import documents_of
-from judgewell.scaling.uncertainty import bootstrap
+from judgewell.scaling.uncertainty import Resampler, bootstrap
 
 
 def study(seed: int = 3) -> pl.DataFrame:
@@ -87,3 +87,25 @@ def test_a_weighted_average_is_that_of_repeated_values(rows: list[tuple[int, flo
         repeated = np.repeat(values[mine], weights[mine])
         expected = (np.median(repeated), np.mean(repeated)) if len(repeated) else (np.nan, np.nan)
         np.testing.assert_allclose((median, mean), expected, atol=1e-12)
+
+
+ALONE: list[Method] = [Mean(), Median(), Majority(), Magnitude(), LogMagnitude(), TwoWayModel()]
+
+
+@pytest.mark.parametrize("method", ALONE, ids=str)
+def test_one_judgment_has_no_interval_however_often_it_is_drawn(method: Method) -> None:
+    rows = [("t", "a", "u1", 3.0), ("t", "b", "u1", 1.0), ("t", "b", "u2", 2.0), ("t", "c", "u2", 5.0)]
+    table = pl.DataFrame(rows, schema=["topic", "doc", "unit", "value"], orient="row")
+    with pytest.warns(JudgewellWarning, match=r"says nothing of how sure|no standard error"):
+        found = method.interval(table, kind="bootstrap")
+    assert found.filter(pl.col("doc") != "b").select("low", "high").null_count().row(0) == (2, 2)
+    if not isinstance(method, TwoWayModel):  # whose fit has no judgment to spare for b either
+        assert found.filter(pl.col("doc") == "b")["low"].null_count() == 0
+
+
+def test_topics_are_drawn_from_their_own_units() -> None:
+    table = study()
+    resampler = Resampler(table, "unit")
+    groups = table.select("topic", "unit", "assessor").unique().group_by("topic").len()
+    drawn = resampler.drawn(np.random.default_rng(4)).select("topic", "unit").unique().group_by("topic").len()
+    assert drawn.sort("topic").equals(groups.sort("topic"))

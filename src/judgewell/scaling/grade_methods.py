@@ -46,6 +46,7 @@ class Mean(_Graded):
     name = "mean"
     purpose = "the mean of a document's judgments, each first turned into its level's gain"
     source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
+    own_spread = True
 
     def gains(self, table: Any) -> pl.DataFrame:
         return grades.mean(self.graded(table))
@@ -73,6 +74,7 @@ class Median(_Graded):
     name = "median"
     purpose = "the median of a document's judgments, each first turned into its level's gain"
     source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
+    own_spread = True
 
     def gains(self, table: Any) -> pl.DataFrame:
         return grades.median(self.graded(table))
@@ -101,6 +103,7 @@ class Majority(_Graded):
     name = "majority"
     purpose = "the gain most of a document's judgments agree on"
     source = "majority vote; gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
+    own_spread = True
     ties: grades.Tied = "mean"
 
     def gains(self, table: Any) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from judgewell.scaling.averaged_draws import Middle, Shift, averaged_draws, topi
 from judgewell.scaling.graph import Components
 from judgewell.scaling.inputs import Repeated, gains_frame, repeats
 from judgewell.scaling.laplacian import Array, Index
-from judgewell.scaling.method import Method
+from judgewell.scaling.method import Kind, Method
 from judgewell.scaling.two_way import TwoWay, two_way
 from judgewell.scaling.uncertainty import Draws, bootstrap, mean_interval, median_interval, quietly, with_log_interval
 
@@ -56,6 +56,7 @@ def _averaged_interval(gains: pl.DataFrame, scores: pl.DataFrame, average: str, 
 class _Averaged(_Scores):
     """What the methods share that average each document's normalised scores."""
 
+    own_spread = True
     average: magnitude.Average = "median"
 
     def scores(self, table: Any) -> pl.DataFrame:
@@ -253,6 +254,16 @@ class TwoWayModel(_Scores):
         fit = self.fit(table)
         found = with_log_interval(self._gains(fit), fit.d, fit.standard_errors, level)
         return gains_frame(found, ["component"] if self.components == "separate" else [])
+
+    def interval(
+        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+    ) -> pl.DataFrame:
+        """As everywhere; but draws of a fit without spare judgments have no width, so there the interval is missing."""
+        found = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
+        if kind != "bootstrap":
+            return found
+        missing = self.by_formula(table, level)["low"].is_null()
+        return found.with_columns(pl.when(~missing).then(pl.col("low", "high")))
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         fit = self.fit(table)

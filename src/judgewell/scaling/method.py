@@ -17,7 +17,7 @@ import polars as pl
 
 from judgewell.errors import InputError
 from judgewell.scaling.inputs import judgments_of, pairs_of
-from judgewell.scaling.uncertainty import Draws, Over, bootstrap, with_interval
+from judgewell.scaling.uncertainty import Draws, Over, bootstrap, with_grounds, with_interval
 
 Kind = Literal["formula", "bootstrap"]
 
@@ -31,6 +31,7 @@ class Method:
     source: ClassVar[str]  # the paper it comes from
     takes: ClassVar[Literal["judgments", "pairs"]]
     resamples: ClassVar[Over] = "unit"  # what its bootstrap draws
+    own_spread: ClassVar[bool] = False  # an interval comes from the spread of the document's own judgments
 
     def __post_init__(self) -> None:
         for name, hint in _hints(type(self)).items():
@@ -65,7 +66,7 @@ class Method:
         if found is not None:
             return found
         low, high = self.draws(table, draws, seed=seed).interval(level)
-        return with_interval(self.gains(table), low, high)
+        return with_grounds(with_interval(self.gains(table), low, high), self.own_spread)
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         """`size` whole gain tables for later resampling, reproducible by seed."""

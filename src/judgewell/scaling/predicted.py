@@ -343,7 +343,8 @@ def refuse_undefined(documents: pl.DataFrame, shares: Array, p: Array, levels: A
         level = levels[np.flatnonzero(needs[bad[0]])[0]]
         raise DataError(
             f"the level {level:g} was never used in double judgments, so its p(R|level) is undefined; {len(bad)} "
-            f"documents have it ({listed(documents[bad.tolist()])}); judge some of them twice, or smooth (--smoothing 1)"
+            f"documents have it ({listed(documents[bad.tolist()])}); judge some of them twice, or smooth "
+            "(--smoothing 1)"
         )
 
 

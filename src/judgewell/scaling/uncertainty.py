@@ -106,8 +106,8 @@ class Resampler:
         self.group = np.empty(len(table), dtype=np.int64)  # of each row
         self.group[self.rows] = np.repeat(np.arange(len(self.sizes)), self.sizes)
         stratum = rows["topic_of"] if over == "unit" else pl.Series([""] * len(rows))
-        codes = stratum.rank("dense").to_numpy()
-        self.strata = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+        codes = stratum.rank("dense").to_numpy().astype(np.int64) - 1
+        self.strata = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
     def groups(self, generator: np.random.Generator) -> Index:
         """The groups of one resample."""
@@ -137,6 +137,26 @@ def with_interval(gains: pl.DataFrame, low: Any, high: Any) -> pl.DataFrame:
     return gains.with_columns(filled["low"], filled["high"])
 
 
+def with_grounds(gains: pl.DataFrame, own_spread: bool) -> pl.DataFrame:
+    """The gains without the intervals that rest on one judgment, which is drawn alike whenever it is drawn; told.
+
+    Where an interval is not from the spread of the document's own judgments, only one without any width is such.
+    """
+    alone = pl.col("judgments") == 1
+    baseless = gains.select(alone if own_spread else alone & (pl.col("low") == pl.col("high"))).to_series()
+    baseless = baseless.fill_null(False)
+    if not baseless.any():
+        return gains
+    first = listed(gains.filter(baseless).sort("topic", "doc"))
+    warnings.warn(
+        f"{int(baseless.sum())} of {len(gains)} documents have one judgment, which says nothing of how sure it is, so "
+        f"low and high are missing ({first}); collect more",
+        JudgewellWarning,
+        stacklevel=3,
+    )
+    return gains.with_columns(pl.when(~baseless).then(pl.col("low", "high")))
+
+
 def with_log_interval(gains: pl.DataFrame, centre: Array, errors: Array, level: float) -> pl.DataFrame:
     """The gains with the interval exp(centre +- z * error); what has no standard error is told."""
     half = z_of(level) * errors
@@ -144,7 +164,7 @@ def with_log_interval(gains: pl.DataFrame, centre: Array, errors: Array, level: 
     if len(without):
         warnings.warn(
             f"{len(without)} of {len(gains)} documents have no standard error, so low and high are missing: none of "
-            f"their judgments is to spare ({listed(without)}); collect more, or resample (--interval bootstrap)",
+            f"their judgments is to spare ({listed(without)}); collect more",
             JudgewellWarning,
             stacklevel=2,
         )
