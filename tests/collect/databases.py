@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from judgewell.collect.store import open_store
+
 _numbers = itertools.count(1)
 
 
@@ -34,17 +36,53 @@ def postgres_server() -> Iterator[Any]:
 
 @cache
 def one_postgres() -> str:
-    """The address of the one server that all tests of this process share; it stops with the process."""
+    """The address of the one server that all tests of this process share; it stops with the process.
+
+    It does not wait for the disk: nobody stops it in the middle. Tests that do have a `postgres_server` of their own.
+    """
     open_until_exit = ExitStack()
     atexit.register(open_until_exit.close)
-    return str(open_until_exit.enter_context(postgres_server()).get_uri())
+    address = str(open_until_exit.enter_context(postgres_server()).get_uri())
+    _run(address, *(f"ALTER SYSTEM SET {name} = off" for name in ("fsync", "synchronous_commit", "full_page_writes")))
+    _run(address, "SELECT pg_reload_conf()")
+    return address
+
+
+@cache
+def _with_tables(postgres: str) -> str:
+    """The name of a database whose tables are made: others are copies of it."""
+    _run(postgres, "CREATE DATABASE tables")
+    open_store(_address(postgres, "tables")).close()
+    return "tables"
 
 
 def new_database(postgres: str) -> str:
-    """A new empty database on the server."""
+    """A new database on the server, with its tables and nothing in them."""
     name = f"test{next(_numbers)}"
+    _run(postgres, f"CREATE DATABASE {name} TEMPLATE {_with_tables(postgres)} STRATEGY wal_log")
+    return _address(postgres, name)
+
+
+@cache
+def _file_with_tables() -> Path:
+    path = Path(tempfile.mkdtemp(prefix="judgewell-tables-")) / "tables.sqlite"
+    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
+    open_store(path).close()
+    return path
+
+
+def new_file(path: Path) -> str:
+    """A new SQLite database, with its tables and nothing in them."""
+    return str(shutil.copyfile(_file_with_tables(), path))
+
+
+def _address(postgres: str, name: str) -> str:
+    return sa.make_url(postgres).set(database=name).render_as_string(hide_password=False)
+
+
+def _run(postgres: str, *statements: str) -> None:
     engine = sa.create_engine(postgres.replace("postgresql://", "postgresql+psycopg://"), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+        for statement in statements:
+            connection.execute(sa.text(statement))
     engine.dispose()
-    return sa.make_url(postgres).set(database=name).render_as_string(hide_password=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from databases import new_database, one_postgres
+from databases import new_database, new_file, one_postgres
 from judging import Clock, Study, write_study
 
 from judgewell.collect.store import Store, open_store
@@ -22,7 +22,7 @@ def postgres() -> str:
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of a new database."""
     if request.param == "sqlite":
-        return str(tmp_path / "test.sqlite")
+        return new_file(tmp_path / "test.sqlite")
     return new_database(request.getfixturevalue("postgres"))
 
 
