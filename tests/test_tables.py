@@ -5,7 +5,7 @@ import pytest
 
 from judgewell import tables
 from judgewell.errors import InputError
-from judgewell.tables import GAINS, JUDGMENTS, PAIRS, RUNS, SCORES, check
+from judgewell.tables import GAINS, JUDGMENTS, PAIRS, RUNS, SCORES, check, named
 
 
 def test_each_table_has_its_columns_in_order_and_nothing_else_said_twice():
@@ -92,3 +92,13 @@ def test_a_run_may_score_infinity_but_never_nan():
 def test_what_is_no_table_is_refused():
     with pytest.raises(InputError, match="a table cannot be made of int"):
         check(3, GAINS)
+
+
+def test_a_column_may_be_read_twice_and_a_turned_mapping_is_told():
+    frame = {"topic": ["t"], "winner": ["a"], "loser": ["b"]}
+    table = named(frame, PAIRS, {"left": "winner", "right": "loser", "unit": "winner"})
+    assert table.select("left", "right", "unit").row(0) == ("a", "b", "a")
+    with pytest.raises(
+        InputError, match="qid is none of the columns of the gains table, topic is; leave qid=topic out"
+    ):
+        check({"topic": ["t"], "doc": ["a"], "gain": [1]}, GAINS, rename={"qid": "topic"})

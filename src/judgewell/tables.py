@@ -190,7 +190,7 @@ def check(
         raise where.error(
             None,
             f"the {table.name} table needs the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
-            f"this one has {', '.join(_paths(frame.schema)) or 'none'}",
+            f"this one has {_some(_paths(frame.schema))}",
             _cure_of_missing(missing, table),
         )
     frame = frame.with_columns(_typed(frame, column, where) for column in table.columns)
@@ -215,6 +215,12 @@ def _cure_of_missing(missing: list[str], table: Table) -> str:
     if len(missing) < len(table.required):
         return cure
     return f"{cure}; if the first line names no columns, write one above it that does"
+
+
+def _some(names: list[str], most: int = 30) -> str:
+    """Names of columns for a message, which is one line however many and odd they are."""
+    shown = ", ".join(" ".join(name[:60].split()) for name in names[:most])
+    return (shown or "none") + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _paths(schema: Mapping[str, Any], before: str = "") -> list[str]:
@@ -305,7 +311,8 @@ def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str]
         ours = renaming.get(theirs, theirs)
         if ours in table.names and isinstance(dtype, pl.Struct | pl.List):
             part = _paths({theirs: dtype})[0]
-            said = f"say which part of it is meant, e.g. --columns {ours}={part}" if part != theirs else None
+            said = f"say which part of it is meant, e.g. --columns {ours}={part}"
+            said = said if part != theirs else 'write a row for each of its members, as in [{"topic": …}, {"topic": …}]'
             raise where.error(None, f"the column {theirs}, read as {ours}, holds {dtype}", said)
     copies = [frame[theirs].alias(ours) for ours, theirs in again.items() if renaming[theirs] != ours]
     return frame.rename(renaming).with_columns(copies)

@@ -60,7 +60,6 @@ def test_a_field_may_hold_line_ends_and_the_next_error_still_has_its_line(tmp_pa
         ('topic,doc,value\nt,a,1\nt,"b,2\n', r":3: the quotes of this line do not close"),
         ("topic,doc,value\nt,a\0,1\n", r":2: a byte 0 is no text"),
         ("topic,doc,value\nt,a,1\nt,a\n", r":3: this line has 2 fields, the first line names 3 columns; mend the line"),
-        ("topic,doc,value\nt,a,1\n\nt,b,1\n", r":3: this line has 0 fields.*; drop the empty line"),
         ('topic,doc,value\nt,5" disk,1\n', r":2: this is not a readable CSV file.*written twice"),
     ],
 )
@@ -156,3 +155,34 @@ def test_qrels_are_judgments_whose_assessor_is_not_known_and_that_is_told(tmp_pa
     assert export_of(path) == "qrels (topic, 0, document, grade)"
     with pytest.raises(InputError, match="which holds judgments; use a method for judgments"):
         read_pairs(path)
+
+
+def test_empty_lines_and_columns_without_a_name_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "judgments.csv"
+    path.write_text('topic,doc,value,,\n\nt,a,1,,\n\n\nt,"b\n\nc",x,,\n\n')
+    with pytest.raises(InputError, match=r"judgments.csv:6: value 'x' is not a number"):
+        read_judgments(path)
+    table = read_judgments(path, words={"x": "2"})
+    assert table.select("doc", "value").rows() == [("a", 1), ("b\n\nc", 2)]
+    assert table.columns[-2:] == ["column 4", "column 5"]
+
+
+def test_a_title_above_the_names_is_refused_with_its_cure(tmp_path: Path) -> None:
+    path = tmp_path / "judgments.csv"
+    path.write_text("Export, of today\ntopic,doc,value\nt,a,1\n")
+    with pytest.raises(InputError, match=r":2: .*or drop the first line if it does not name the columns"):
+        read_judgments(path)
+
+
+def test_names_between_spaces(tmp_path: Path) -> None:
+    path = tmp_path / "a.qrels"
+    path.write_text("qid iteration docno rel\n1 0 a 1\n1 0 b 0\n")
+    assert read_gains(path).select("topic", "doc", "gain").rows() == [("1", "a", 1), ("1", "b", 0)]
+
+
+def test_a_wide_file_without_our_columns_is_one_short_line(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"x{at}" for at in range(500)) + "\n")
+    with pytest.raises(InputError, match=r"this one has x0, .*, x29 and 470 more; rename them") as refused:
+        read_judgments(path)
+    assert len(str(refused.value)) < 700

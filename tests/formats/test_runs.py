@@ -5,7 +5,7 @@ import gzip
 import polars as pl
 import pytest
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats import runs as module
 from judgewell.formats.runs import open_runs
 
@@ -86,3 +86,45 @@ def test_two_systems_of_one_name_are_refused():
 def test_no_run_is_refused():
     with pytest.raises(InputError, match="there is no run"):
         open_runs([])
+
+
+def test_lines_of_topic_document_and_rank(tmp_path):
+    path = tmp_path / "ms.tsv"
+    path.write_text("7\ta\t1\n7\tb\t2\n8\tc\t1\n")
+    with pytest.warns(JudgewellWarning, match="read as topic, document and rank"):
+        (run,) = open_runs(str(path))
+    assert run.system == "ms"
+    assert run.parts[0].read().select("topic", "doc", "score").rows() == [
+        ("7", "a", -1),
+        ("7", "b", -2),
+        ("8", "c", -1),
+    ]
+    path.write_text("7\ta\t5.5\n7\tb\t2\n")
+    with pytest.raises(InputError, match=r"ms.tsv:1: .*the third does not count.*names them: topic doc score"):
+        open_runs(str(path))
+    path.write_text("topic doc score\n7 a 5.5\n7 b 2\n")  # the cure
+    assert open_runs(str(path))[0].parts[0].read()["score"].to_list() == [5.5, 2]
+
+
+def test_a_table_with_ranks_alone_and_text_in_utf16(tmp_path):
+    path = tmp_path / "ranks.csv"
+    path.write_text("qid,docno,rank\n7,a,2\n7,b,1\n")
+    with pytest.warns(JudgewellWarning, match="there are no scores; the column rank orders"):
+        assert open_runs(str(path))[0].parts[0].read()["score"].to_list() == [-2, -1]
+    path.write_bytes("7 Q0 a 1 2.5 bm25\n".encode("utf-16"))
+    assert open_runs(str(path.rename(tmp_path / "a.run")))[0].system == "bm25"
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        (b"PK\x03\x04", "a zip archive or an Excel workbook; unpack it, or save it as CSV"),
+        (b"BZh91AY", "compressed by bzip2; unpack it first"),
+        (b"\xfd7zXZ\x00", "compressed by xz; unpack it first"),
+    ],
+)
+def test_what_other_programs_packed_is_named(tmp_path, start, said):
+    path = tmp_path / "a.run"
+    path.write_bytes(start + b"\x00" * 20)
+    with pytest.raises(InputError, match=f"a.run: this is {said}"):
+        open_runs(str(path))

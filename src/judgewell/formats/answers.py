@@ -80,6 +80,8 @@ def settled(
     answer = ANSWER[table.name]
     if answer in frame.columns and frame[answer].dtype in (pl.Categorical, pl.Enum):
         frame = frame.with_columns(pl.col(answer).cast(TEXT))
+    if answer in frame.columns and frame[answer].dtype == pl.Boolean and not words:
+        source.tell(f"{answer} is true or false, read as 1 and 0")
     if words and answer in frame.columns:
         frame = frame.with_columns(_meant(frame[answer], words, table, source))
     for column in table.columns:
@@ -196,7 +198,8 @@ def _worth(word: str, words: Iterable[str]) -> str:
     if fraction and int(fraction[2]):
         return f"{int(fraction[1]) / int(fraction[2]):.6g}"
     numbers = re.findall(r"\d+(?:\.\d+)?", folded)
-    return numbers[0] if len(numbers) == 1 else "…"
+    plain = len(numbers) == 1 and not re.search(r"[-−–/:]\d|\d[-−–/:]", folded)
+    return numbers[0] if plain else "…"
 
 
 def _side(word: str, words: Iterable[str]) -> str:
@@ -220,7 +223,9 @@ def _answered(frame: pl.DataFrame, table: Table, answer: str, source: Source) ->
         return frame, source
     if empty.all():
         raise source.error(f"no row has a {answer}", f"is {answer} in another column? (--columns {answer}=NAME)")
-    first = frame.row(int(empty.arg_true()[0]), named=True)
+    at = int(empty.arg_true()[0])
+    first = frame.row(at, named=True)
     whose = ", ".join(f"{name} {first[name]}" for name in ("topic", "doc", "assessor") if first.get(name) is not None)
+    whose = whose or f"row {at + 1}"
     source.tell(f"{int(empty.sum())} of {len(frame)} rows have no {answer} and are left out (the first: {whose})")
     return frame.filter(~empty), source.of_rows((~empty).arg_true())

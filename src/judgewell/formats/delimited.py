@@ -24,6 +24,7 @@ UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SEPARATORS = (",", "\t", ";", "|")
 CHUNK = 1 << 24
 LINE_END = re.compile(rb"\r\n?|\n")
+BLANK = re.compile(rb"\n\r?\n")
 
 
 def plain_text(data: bytes, path: str | Path) -> bytes:
@@ -90,7 +91,7 @@ def read_delimited(data: bytes, path: str | Path) -> pl.DataFrame:
     if not data.strip():
         raise InputError("the file is empty", cure="its first line names the columns", file=path)
     separator = separator_of(data)
-    names = names_of(first_line(data), separator)
+    names = [name or f"column {at}" for at, name in enumerate(names_of(first_line(data), separator), 1)]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         cure = "rename or drop one of them"
@@ -107,7 +108,14 @@ def read_delimited(data: bytes, path: str | Path) -> pl.DataFrame:
         wrong = _wrong_line(data, path, separator, len(names))
         if wrong is not None:  # a line that ends early leaves its last field empty
             raise wrong
-    return frame.rename(dict(zip(frame.columns, names, strict=True)))
+    frame = frame.rename(dict(zip(frame.columns, names, strict=True)))
+    return frame.filter(~pl.Series(_blank_rows(data, separator))) if BLANK.search(data) and len(names) > 1 else frame
+
+
+def _blank_rows(data: bytes, separator: str) -> list[bool]:
+    """For each row, whether its line is empty."""
+    text = io.StringIO(data.decode("utf-8", "replace"), newline="")
+    return [not fields for fields in csv.reader(text, delimiter=separator)][1:]
 
 
 def _marks(data: bytes, separator: str) -> int:
@@ -146,13 +154,14 @@ def _wrong_line(data: bytes, path: str | Path, separator: str, width: int) -> In
     reader, line = csv.reader(text, delimiter=separator, strict=True), 1
     try:
         for fields in reader:
-            if len(fields) != width and (fields or width > 1):
+            if fields and len(fields) != width:
                 fix = "mend the line" + (
                     ", or put quotes around a field that holds the separator" if len(fields) > width else ""
                 )
+                fix += ", or drop the first line if it does not name the columns" if line == 2 else ""
                 return InputError(
                     f"this line has {len(fields)} fields, the first line names {width} columns",
-                    cure=fix if fields else "drop the empty line",
+                    cure=fix,
                     file=path,
                     line=line,
                 )
@@ -168,8 +177,10 @@ def line_numbers(data: bytes) -> Callable[[int], int]:
     def line_of(row: int) -> int:
         reader = csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline=""), delimiter=separator_of(data))
         line = 1
-        for number, _ in enumerate(reader):
-            if number == row + 1:
+        number = -1
+        for fields in reader:
+            number += bool(fields)
+            if fields and number == row + 1:
                 return line
             line = reader.line_num + 1
         return line

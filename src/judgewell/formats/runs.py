@@ -20,7 +20,7 @@ from judgewell.formats.delimited import UTF16, plain_text
 from judgewell.formats.files import head, is_plain, map_bytes, open_bytes, stem
 from judgewell.formats.tabular import csv_lines, kind_of, mine, read_frame, read_nested
 from judgewell.formats.trec import PLAIN_RUN, RUN, first_fields, read_fields
-from judgewell.tables import RUNS, check
+from judgewell.tables import RUNS, check, named
 
 PART_BYTES = 16 << 20
 
@@ -161,8 +161,8 @@ def _ranked(data: bytes, path: str) -> pl.DataFrame:
     """Lines of topic, document and rank, as MS MARCO has them; that the third field is the rank shows in all of it."""
     frame = read_fields(data, PLAIN_RUN, path, unused=())
     rank = pl.col("rank").cast(pl.Int64, strict=False)
-    counted = frame.select((rank.sort() == pl.int_range(1, pl.len() + 1)).all().over("topic"))
-    if not counted.to_series().fill_null(False).all():
+    counted = frame.select((rank.sort() == pl.int_range(1, pl.len() + 1)).fill_null(False).all().over("topic"))
+    if not counted.to_series().all():
         raise InputError(
             "lines of three fields, and the third does not count 1, 2, 3, … in each topic",
             cure="write a first line that names them: topic doc score",
@@ -237,7 +237,12 @@ def _checked(
         data = _long(data if _is_deeper(data) else {default: data})
     name = getattr(data, "name", None)  # ranx.Run
     own = name if isinstance(name, str) and hasattr(data, "to_dataframe") else default
-    frame = check(data, RUNS, file=file, rename=mine(columns, RUNS), lines=lines, defaults={"system": own})
+    table = named(data, RUNS, mine(columns, RUNS), file=file)
+    if "rank" in table.columns and "score" not in table.columns:
+        where = f"{file}: " if file else ""
+        warnings.warn(f"{where}there are no scores; the column rank orders", JudgewellWarning, stacklevel=5)
+        table = table.with_columns(score=-pl.col("rank").cast(pl.Float64, strict=False))
+    frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own})
     rank = pl.col("rank").cast(pl.String) if "rank" in frame.columns else pl.lit(None, pl.String).alias("rank")
     return frame.with_columns(rank)
 

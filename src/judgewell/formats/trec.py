@@ -163,7 +163,7 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
         if not found or found[0].startswith("#"):
             continue
         if not needed <= len(found) <= most:
-            cure = SAY[fields] + _swapped(fields, len(found))
+            cure = SAY[fields] + _swapped(fields, found)
             raise InputError(f"{len(found)} fields in {raw.decode()[:80]!r}", cure=cure, file=path, line=number)
         junk += len(found) > len(fields)
         values = (*found, None)[: len(fields)]
@@ -175,13 +175,14 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
     return pl.DataFrame(dict(zip(fields, columns, strict=True)), schema=dict(zip(fields, types, strict=True)))
 
 
-def _swapped(fields: tuple[str, ...], found: int) -> str:
+def _swapped(fields: tuple[str, ...], line: list[str]) -> str:
     """What to say of a run where qrels belong, or the other way round; both take white space between fields."""
+    found = len(line)
     if fields == QRELS and found == len(RUN):
         return "; this looks like a run: name gains first, then runs"
-    if fields == RUN and found == len(QRELS):
+    if fields == RUN and found == len(QRELS) and line[1] in ("0", "Q0"):
         return "; this looks like qrels: name gains first, then runs"
-    if fields == QRELS and found == 5:
+    if fields == QRELS and found == 5 and line[1] not in ("0", "Q0"):
         return "; lines of topic, document, grade, method and probability are a sample, which needs other measures"
     return ""
 
