@@ -26,7 +26,7 @@ REPEATS, RESAMPLED = 100, 30  # studies for each cell; fewer where an interval t
 ENDLESS = 4000  # judgments of each document, for the truth
 FEW, MANY = 6, 24  # judgments of each document
 LEVEL = 0.95
-NEAR = 0.02  # below the level by no more than this, chance may be to blame
+NEAR = 0.02  # what chance alone may take away from the level
 
 WORTH = np.linspace(-1, 1, 12)
 NAMES = np.array([f"d{number:02d}" for number in range(12)])
@@ -182,7 +182,7 @@ def section(seed: int) -> Iterator[str]:
     yield HEAD
     yield markdown(["method", "of", f"{FEW} judgments", f"{MANY} judgments"], rows, words=2)
     said = "; ".join(short) if short else "none"
-    yield f"Below the level by more than chance would explain, with {FEW} judgments or with {MANY}: {said}."
+    yield f"Below the level by more than {100 * NEAR:.0f} points, with {FEW} judgments or with {MANY}: {said}."
     yield READING
 
 
@@ -201,8 +201,9 @@ fixed by definition (the top level of `level-ratios`, both ends of `udm`) are no
 """
 
 READING = """
-What is discrete covers unevenly: a majority or a median is one of a few levels, its interval runs from level to level,
-and where two levels are nearly equally common more judgments do not settle it. Formulas that take normal errors for
-granted, and resamples of a few units, are too narrow with few judgments. None of these intervals knows of people who
-misunderstand alike.
+`combined`, `ratio` and `bradley-terry` give a topic's best document 1 and the others their share of it: with few
+judgments chance makes the best one's worth too large and so all others too small, which no interval around them knows.
+`combined` does it three times; its intervals should be read as too narrow below some dozens of judgments of a document.
+`level-ratios` resamples a few units. What is discrete covers too much: a majority or a median is one of a few levels,
+and its interval runs from level to level. None of these intervals knows of people who misunderstand alike.
 """

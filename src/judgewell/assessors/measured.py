@@ -6,7 +6,9 @@ of a 95 % interval stand under the same name with `_error`, `_low` and `_high` w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -129,13 +131,20 @@ def work(judgments: pl.DataFrame) -> dict[str, float]:
     return {"units": float(units.median() or 0.0), "units_spread": float(units.log().std() or 0.0)}  # type: ignore[arg-type]
 
 
-def width_interval(judgments: pl.DataFrame, *, replicates: int = 1000, seed: int = 0) -> tuple[float, float]:
+def geometric_mean(ratios: Floats) -> float:
+    """e to the mean logarithm: unlike a median it does not jump where ratios are thin."""
+    return float(np.exp(np.log(ratios).mean()))
+
+
+def width_interval(
+    judgments: pl.DataFrame, *, middle: Callable[[Floats], Any] = np.median, replicates: int = 1000, seed: int = 0
+) -> tuple[float, float]:
     """Between which values the median of known H over known N lies, in 95 % of resamples of the topics."""
     topics = [known_ratios(part).to_numpy() for part in judgments.partition_by("topic")]
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, len(topics), (replicates, len(topics)))
-    medians = [np.median(np.concatenate([topics[one] for one in row])) for row in drawn]
-    low, high = np.quantile(medians, [0.025, 0.975]).tolist()
+    middles = [middle(np.concatenate([topics[one] for one in row])) for row in drawn]
+    low, high = np.quantile(middles, [0.025, 0.975]).tolist()
     return low, high
 
 

@@ -391,14 +391,13 @@ def unjudged(judged: pl.DataFrame, depth: int) -> Finding:
     return Finding(text, "judged")
 
 
-def left_out(number: int, of: int) -> Finding:
+def left_out(number: int) -> Finding:
     """How many analyses the data do not allow."""
     if not number:
         return Finding("No analysis is left out for want of data.")
-    verb = "needs" if number == 1 else "need"
-    return Finding(
-        f"{count(number)} of {counted(of, 'analysis', 'analyses')} {verb} what these data do not have.", "left_out"
-    )
+    verbs = ("needs", "is") if number == 1 else ("need", "are")
+    text = f"{counted(number, 'analysis', 'analyses')} {verbs[0]} what these data do not have and {verbs[1]}"
+    return Finding(f"{text} left out.", "left_out")
 
 
 def levels(table: pl.DataFrame) -> list[Finding]:

@@ -111,8 +111,7 @@ def limits_part(
         missing.append(LeftOut("systems", "systems with uncertainty", "needs runs"))
     else:
         missing += measured.left_out
-    tables = sum(len(one.tables) for one in outcomes)
-    said = [findings.left_out(len(missing), len(missing) + tables)]
+    said = [findings.left_out(len(missing))]
     if measured is not None:
         said.append(findings.unjudged(measured.judged, measured.depth))
     items = []
