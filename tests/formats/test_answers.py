@@ -185,3 +185,18 @@ def test_a_task_for_each_document_is_no_unit_of_work(tmp_path: Path) -> None:
     path.write_text("HITId,WorkerId,topic,doc,value\nh1,x,t,a,1\nh1,x,t,b,2\n")
     with pytest.warns(JudgewellWarning, match="unit is read from the column HITId"):
         assert read_judgments(path)["unit"].to_list() == ["h1", "h1"]
+
+
+def test_sides_as_numbers_in_json_and_text_as_windows_writes_it(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"topic": "t", "left": 7, "right": 8, "preferred": 2}\n')
+    with pytest.raises(InputError, match=r"pairs.jsonl:1: preferred '2' is not one of left, right, same.*--words '2="):
+        read_pairs(path)
+    assert read_pairs(path, words={"2": "right"})["preferred"].to_list() == ["right"]
+    path.write_text('{"topic": "t", "left": 7, "right": 8, "winner": 8}\n')
+    with pytest.warns(JudgewellWarning, match="preferred names documents"):
+        assert read_pairs(path)["preferred"].to_list() == ["right"]
+    windows = tmp_path / "judgments.csv"
+    windows.write_bytes("topic,doc,value,comment\nt,a,1,it’s “good” – €5\n".encode("cp1252"))
+    with pytest.warns(JudgewellWarning, match="line 2 is not UTF-8; the file is read as Windows-1252"):
+        assert read_judgments(windows)["comment"].to_list() == ["it’s “good” – €5"]

@@ -99,3 +99,15 @@ def test_ir_datasets_ids_are_looked_up():
     pytest.importorskip("ir_datasets")
     with pytest.raises(InputError, match="ir_datasets knows no 'no/such/set'"):
         read_gains("irds:no/such/set")
+
+
+def test_qrels_of_subtopics_are_refused_with_what_their_second_field_may_mean(tmp_path):
+    path = tmp_path / "diversity.qrels"
+    path.write_text("51 1 a 1\n51 2 a 0\n51 2 b 1\n")
+    with pytest.raises(
+        InputError, match=r":2: topic 51, doc a is there twice.*second field .1, 2, ….* counts subtopics"
+    ):
+        read_gains(path)
+    path.write_text("51 0 a 1\n51 0 a 0\n")
+    with pytest.raises(InputError, match=r"keep one row for each topic and doc$"):
+        read_gains(path)

@@ -78,7 +78,8 @@ def settled(
 ) -> tuple[pl.DataFrame, Source]:
     """The frame, which has our names, with answers that the table can check; rows without one are left out and told."""
     answer = ANSWER[table.name]
-    if answer in frame.columns and frame[answer].dtype in (pl.Categorical, pl.Enum):
+    numbers_for_sides = table.name == PAIRS.name and answer in frame.columns and frame[answer].dtype.is_integer()
+    if numbers_for_sides or (answer in frame.columns and frame[answer].dtype in (pl.Categorical, pl.Enum)):
         frame = frame.with_columns(pl.col(answer).cast(TEXT))
     if answer in frame.columns and frame[answer].dtype == pl.Boolean and not words:
         source.tell(f"{answer} is true or false, read as 1 and 0")

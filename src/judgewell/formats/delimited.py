@@ -47,12 +47,15 @@ def plain_text(data: bytes, path: str | Path) -> bytes:
 
 
 def from_latin1(data: bytes, path: str | Path) -> bytes:
-    """Text that is not UTF-8 read as Latin-1, which is told with its first such line; other text as it is."""
+    """Text that is not UTF-8 read as Latin-1, or as Windows writes it, which is told with its first such line."""
     line = _not_utf8(data)
     if line is None:
         return data
-    warnings.warn(f"{path}: line {line} is not UTF-8; the file is read as Latin-1", JudgewellWarning, stacklevel=5)
-    return data.decode("latin-1").encode("utf-8")
+    latin = data.decode("latin-1")
+    windows = data.decode("cp1252", "ignore")
+    name, text = ("Latin-1", latin) if len(windows) < len(latin) or windows == latin else ("Windows-1252", windows)
+    warnings.warn(f"{path}: line {line} is not UTF-8; the file is read as {name}", JudgewellWarning, stacklevel=5)
+    return text.encode("utf-8")
 
 
 def _not_utf8(data: bytes) -> int | None:

@@ -15,7 +15,7 @@ from judgewell.formats.answers import Source, settled
 from judgewell.formats.delimited import UTF16, plain_text
 from judgewell.formats.files import open_bytes
 from judgewell.formats.tabular import csv_lines, kind_of, mine, read_frame, read_nested
-from judgewell.formats.trec import line_of, read_qrels
+from judgewell.formats.trec import QRELS, line_of, read_qrels
 from judgewell.tables import GAINS, check, frame_of, named
 
 NEGATIVE = ("unjudged", "zero", "keep", "error")
@@ -35,6 +35,7 @@ def read_gains(
     """
     path = str(data) if isinstance(data, str | Path) else None
     lines: Callable[[int], int] | None
+    contents = b""
     if path is not None and path.startswith("irds:"):
         frame, lines = _from_ir_datasets(path.removeprefix("irds:")), None
     elif path is not None:
@@ -53,9 +54,22 @@ def read_gains(
     frame, lines = check(frame, GAINS, file=path, lines=source.lines, once=False), source.lines
     if frame.is_empty():
         raise InputError(
-            "there is no judgment in it", cure="a line is: topic 0 document gain", file=path or "the gains"
+            "there is no judgment in it", cure="a line is: topic 0 document grade", file=path or "the gains"
         )
-    return without_negatives(_without_repeats(frame, path, lines), negative, path)
+    try:
+        return without_negatives(_without_repeats(frame, path, lines), negative, path)
+    except InputError as error:
+        raise _of_subtopics(error, contents) from None
+
+
+def _of_subtopics(error: InputError, contents: bytes) -> InputError:
+    """The error, and what may be meant where qrels judge a document several times: their second field tells."""
+    fields = [line.split() for line in contents.split(b"\n")] if error.line else []
+    seconds = sorted({line[1].decode("utf-8", "replace") for line in fields if len(line) == len(QRELS)})
+    if len(seconds) < 2:
+        return error
+    said = f"where the second field ({', '.join(seconds[:3])}, …) counts subtopics, keep the lines of one subtopic"
+    return InputError(error.problem, cure=f"{error.cure}; {said}", file=error.file, line=error.line)
 
 
 def _from_memory(data: Any) -> pl.DataFrame:
