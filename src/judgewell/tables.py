@@ -313,7 +313,8 @@ def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str]
             part = _paths({theirs: dtype})[0]
             said = f"say which part of it is meant, e.g. --columns {ours}={part}"
             said = said if part != theirs else 'write a row for each of its members, as in [{"topic": …}, {"topic": …}]'
-            raise where.error(None, f"the column {theirs}, read as {ours}, holds {dtype}", said)
+            read = "" if theirs == ours else f", read as {ours},"
+            raise where.error(None, f"the column {theirs}{read} holds {dtype}", said)
     copies = [frame[theirs].alias(ours) for ours, theirs in again.items() if renaming[theirs] != ours]
     return frame.rename(renaming).with_columns(copies)
 

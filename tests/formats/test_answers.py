@@ -110,6 +110,13 @@ def test_grades_in_words(tmp_path: Path) -> None:
         assert read_judgments(path, words=words)["value"].to_list() == [2, 0, 3]
 
 
+def test_numbers_that_stand_for_something_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.qrels"
+    path.write_text("1 0 a 9\n1 0 b 0.5\n1 0 c 2\n")
+    with pytest.warns(JudgewellWarning, match="1 of 3 rows have no gain"):
+        assert read_gains(path, words={"9": "", "2": "1"})["gain"].to_list() == [0.5, 1]
+
+
 def test_grades_below_0_are_no_judgments(tmp_path: Path) -> None:
     path = tmp_path / "a.qrels"
     path.write_text("1 0 a -2\n1 0 b 0\n")

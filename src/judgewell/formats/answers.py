@@ -115,13 +115,21 @@ def _meant(answers: pl.Series, words: Mapping[str, str], table: Table, source: S
         if not fits:
             rule = "left, right, same" if table.name == PAIRS.name else "a number"
             raise InputError(f"{word!r} cannot mean {meaning!r}", cure=f"a word means {rule} or nothing (--words)")
-    text = answers.cast(TEXT)
+    text = _written(answers)
     given = text.str.strip_chars().str.to_lowercase()
     unused = [word for word in folded if word not in set(given.unique().drop_nulls())]
     if unused:
         source.tell(f"no answer is {', '.join(map(repr, unused))}")
     meant = given.replace_strict(list(folded), list(folded.values()), default=text, return_dtype=TEXT)
     return meant.set(meant == "", None).alias(answers.name)
+
+
+def _written(answers: pl.Series) -> pl.Series:
+    """The answers as text; a whole number without a decimal point, however it is stored."""
+    if not answers.dtype.is_float():
+        return answers.cast(TEXT)
+    whole = (answers % 1 == 0).fill_null(False)
+    return answers.cast(pl.Int64, strict=False).cast(TEXT).zip_with(whole, answers.cast(TEXT))
 
 
 def _is_number(text: str) -> bool:
