@@ -94,9 +94,11 @@ def crowd(*, pace: float, failed: int, sense: float) -> dict[str, list[str]]:
     columns = ["topic", "doc", "assessor", "scale", "value", "first"]
     judgments = pl.DataFrame(rows, schema=columns, orient="row").with_columns(comparable="value")
     checks = [
-        (name, "known", place >= (failed if name == "odd" else name == "a03")) for name in names for place in range(2)
+        (name, "known", place >= (failed if name == "odd" else name == "a03"), 1)
+        for name in names
+        for place in range(2)
     ]
-    verdicts = pl.DataFrame(checks, schema=["assessor", "check", "passed"], orient="row")
+    verdicts = pl.DataFrame(checks, schema=VERDICTS, orient="row")
     found, _ = people(judgments, NO_PAIRS, verdicts)
     return {person.assessor: [one.kind for one in person.evidence] for person in found}
 
@@ -111,14 +113,18 @@ def test_who_is_a_little_worse_in_everything_is_seen():
 
 
 def test_a_few_upside_down_do_not_make_failures_usual():
-    rows = [(f"a{n}", "known", n > 4) for n in range(30) for place in range(3)]
-    verdicts = pl.DataFrame(rows, schema=["assessor", "check", "passed"], orient="row")
+    rows = [(f"a{n}", "known", n > 4, 1) for n in range(30) for _ in range(3)]
+    verdicts = pl.DataFrame(rows, schema=VERDICTS, orient="row")
     answers = pl.DataFrame(schema=dict.fromkeys(["topic", "doc", "assessor", "scale"], pl.String) | NUMBERS)
     found, usual = people(answers, NO_PAIRS, verdicts)
     assert usual.known == 0
     assert sum(bool(person.evidence) for person in found) == 5
+    again = verdicts.with_columns(attempt=pl.int_range(pl.len()).over("assessor") + 1)  # three tries at one unit
+    found, _ = people(answers, NO_PAIRS, again)
+    assert not any(person.evidence for person in found)
 
 
+VERDICTS = {"assessor": pl.String, "check": pl.String, "passed": pl.Boolean, "attempt": pl.Int64}
 NUMBERS = {"value": pl.Float64, "comparable": pl.Float64, "first": pl.Float64}
 NO_PAIRS = pl.DataFrame(
     schema=dict.fromkeys(["topic", "left", "right", "assessor", "preferred"], pl.String) | {"first": pl.Float64}
@@ -131,7 +137,7 @@ def test_somebody_constant_or_on_one_side_is_seen():
     names = ["topic", "doc", "assessor", "scale", "value", "first"]
     judgments = pl.DataFrame(rows, schema=names, orient="row").with_columns(comparable="value")
     pairs = NO_PAIRS
-    verdicts = pl.DataFrame(schema={"assessor": pl.String, "check": pl.String, "passed": pl.Boolean})
+    verdicts = pl.DataFrame(schema=VERDICTS)
     found, usual = people(judgments, pairs, verdicts)
     assert [one.kind for person in found if person.assessor == "same" for one in person.evidence] == ["constant"]
     assert usual.same is not None

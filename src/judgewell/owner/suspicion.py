@@ -76,7 +76,7 @@ def people(judgments: pl.DataFrame, pairs: pl.DataFrame, verdicts: pl.DataFrame)
 
     `judgments` has topic, doc, assessor, scale, value, comparable (values that can be compared between assessors)
     and first (the active seconds before any revision); `pairs` has topic, left, right, assessor, preferred and first;
-    `verdicts` has assessor, check and passed.
+    `verdicts` has assessor, check, passed and attempt.
     """
     facts = _facts(judgments, pairs).join(_checked(verdicts), on="assessor", how="full", coalesce=True)
     facts = facts.with_columns(pl.col("judgments", "known_failed", "known_of", "failed", "of").fill_null(0))
@@ -185,11 +185,13 @@ def _order_of_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _checked(verdicts: pl.DataFrame) -> pl.DataFrame:
+    """Failures and checks; of known documents first tries only, because who fails a unit once often does so again."""
     known = pl.col("check").is_in(KNOWN)
+    tried = known & (pl.col("attempt") == 1)
     failed = ~pl.col("passed")
     return verdicts.group_by("assessor").agg(
-        known_failed=(known & failed).sum().cast(pl.Int64),
-        known_of=known.sum().cast(pl.Int64),
+        known_failed=(tried & failed).sum().cast(pl.Int64),
+        known_of=tried.sum().cast(pl.Int64),
         failed=(~known & failed).sum().cast(pl.Int64),
         of=(~known).sum().cast(pl.Int64),
     )
@@ -222,7 +224,7 @@ def _usual(facts: pl.DataFrame) -> Usual:
 
 def _spread(around: pl.Series, least: float) -> float | None:
     """The root of the mean square, and not less than `least`: people are never all alike."""
-    found = around.drop_nulls().drop_nans().to_numpy()
+    found = around.drop_nulls().drop_nans().sort().to_numpy()  # sums do not depend on who came first
     return max(least, float(np.sqrt(np.mean(found**2)))) if len(found) >= ENOUGH else None
 
 
@@ -287,12 +289,12 @@ def _failures(number: dict[str, float], usual: Usual) -> list[Evidence | None]:
     failed, of = int(number["known_failed"]), int(number["known_of"])
     known = None
     if usual.known is not None and failed >= 2 and 2 * failed >= of and _chance(failed, of, usual.known) <= CHANCE:
-        said = f"failed {failed} of {of} checks on known documents; {usual.known:.0%} of all fail"
+        said = f"failed {failed} of {of} checks on known documents at the first try; {usual.known:.0%} usually fail"
         known = Evidence("known documents", said, failed / of, usual.known, of)
     failed, of = int(number["failed"]), int(number["of"])
     other = None
     if usual.checks is not None and failed >= 3 and _chance(failed, of, usual.checks) <= CHANCE / 10:
-        said = f"failed {failed} of {of} other checks; {usual.checks:.0%} of all fail"
+        said = f"failed {failed} of {of} other checks; {usual.checks:.0%} usually fail"
         other = Evidence("failed checks", said, failed / of, usual.checks, of)
     return [known, other]
 

@@ -60,10 +60,10 @@ def load_work(connection: sa.Connection) -> Work:
         _with_kept(connection, _pairs(connection)),
         _frame(
             connection,
-            sa.select(assessors.c.pseudonym, verdicts.c.name, verdicts.c.passed).join_from(
+            sa.select(assessors.c.pseudonym, verdicts.c.name, verdicts.c.passed, verdicts.c.attempt).join_from(
                 verdicts, assessors, assessors.c.number == verdicts.c.assessor
             ),
-            {"assessor": pl.String, "check": pl.String, "passed": pl.Boolean},
+            {"assessor": pl.String, "check": pl.String, "passed": pl.Boolean, "attempt": pl.Int64},
         ),
         _planned(connection),
     )
