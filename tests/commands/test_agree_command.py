@@ -71,3 +71,22 @@ def test_real_data_end_to_end(data, judgewell, file, more, table):
     code, _, err = judgewell("agree", data / file, *more, "--replicates", "20", "-o", "out")
     assert code == 0, err
     assert len(pl.read_csv(f"out/{table}.csv"))
+
+
+def test_words_hold_for_judgments_and_labels(judgewell):
+    rows = [
+        ("a", "x", "Yes"),
+        ("a", "y", "yes"),
+        ("b", "x", "No"),
+        ("b", "y", "No"),
+        ("c", "x", "Yes"),
+        ("c", "y", "No"),
+    ]
+    Path("w.csv").write_text("topic,doc,assessor,value\n" + "".join(f"t,{d},{a},{v}\n" for d, a, v in rows))
+    Path("l.qrels").write_text("t 0 a L1\nt 0 b L0\nt 0 c L1\n")
+    code, _, err = judgewell("agree", "w.csv", "l.qrels", "--words", "yes=1,no=0")
+    assert code == 2
+    assert "l.qrels:1: gain 'L1' is not a number" in err
+    code, out, _ = judgewell("agree", "w.csv", "l.qrels", "--words", "yes=1,no=0,L0=0,L1=1", "--section", "reliability")
+    assert code == 0
+    assert "0.4444" in out  # alpha of yes yes, no no, yes no: 1 - 5 * 2 / 18

@@ -246,3 +246,15 @@ def test_three_label_sources_of_deep_learning_21(judgewell, data):
     assert sets["tau_b"][0] == pytest.approx(0.9395, abs=5e-5)
     tops = ours.filter("top")["system"].to_list()
     assert {"pash_f1", "pash_f2", "pash_f3"} <= set(tops)
+
+
+def test_grades_in_words(judgewell):
+    Path("w.qrels").write_text("1 0 a L2\n1 0 b L0\n2 0 a L1\n2 0 b L0\n")
+    Path("x.run").write_text("1 Q0 a 1 2 x\n2 Q0 a 1 2 x\n")
+    Path("y.run").write_text("1 Q0 b 1 2 y\n2 Q0 a 1 2 y\n")
+    code, _, err = judgewell("compare", "--runs", "x.run", "y.run", "--gains", "w.qrels")
+    assert code == 2
+    words = err.split("--words '")[1].split("'")[0]
+    code, out, _ = judgewell("compare", "--runs", "x.run", "y.run", "--gains", "w.qrels", "--words", words)
+    assert code == 0
+    assert "nDCG@10 of 2 systems on 2 topics" in out
