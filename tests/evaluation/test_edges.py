@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import warnings
 from collections import namedtuple
 
 import numpy as np
@@ -52,6 +53,20 @@ def test_a_line_that_is_commented_out_does_not_count(data):
 def test_lines_ended_by_carriage_returns_alone_are_lines():
     data = b"q1 Q0 a 1 3 s\rq1 Q0 b 2 2 s\rq2 Q0 c 1 1 s\r"
     assert read_fields(data, RUN, "r")["doc"].to_list() == ["a", "b", "c"]
+
+
+def test_distances_in_place_of_scores_are_told(tmp_path):
+    path = tmp_path / "near.run"
+    path.write_text("".join(f"q1 Q0 d{rank} {rank} {rank / 10} near\n" for rank in range(1, 8)))
+    with pytest.warns(JudgewellWarning, match=r"1 of 1 runs have scores that rise with their ranks.*--order rank"):
+        assert evaluate(path, {"q1": {"d1": 1}}, "RR")["value"].to_list() == [1 / 7]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert evaluate(path, {"q1": {"d1": 1}}, "RR", order="rank")["value"].to_list() == [1.0]
+    path.write_text("\n# made by hand\nq1 Q0 d1 1 2 near\nq1 Q0 d2 2 3 near\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(path, {"q1": {"d1": 1}}, "RR")  # two documents say too little
 
 
 def test_only_ascii_white_space_separates_fields():

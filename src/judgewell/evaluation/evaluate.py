@@ -240,17 +240,26 @@ class _Told:
     def __init__(self) -> None:
         self.missing: list[tuple[int, str]] = []
         self.unknown: list[tuple[int, str]] = []
+        self.rising: list[str] = []
 
     def hear(self, run: Run, parts: Sequence[PartScores], missing: int) -> None:
         if missing:
             self.missing.append((missing, run.system))
         if unknown := sum(part.unknown for part in parts):
             self.unknown.append((unknown, run.system))
+        if run.rising:
+            self.rising.append(run.system)
         tags = next((part.tags for part in parts if part.tags), ())
         if tags:
             _tell(f"{run.source}: tags {tags[0]!r} and {tags[1]!r} in one file; taken as one system, {run.system!r}")
 
     def say(self, runs: int, topics: int, settings: Settings) -> None:
+        if self.rising and settings.order == "score":
+            _tell(
+                f"{len(self.rising)} of {runs} runs have scores that rise with their ranks, as distances do (the "
+                f"first: {self.rising[0]}); the highest score ranks first all the same: where the lowest is best, "
+                "rank by the ranks (--order rank)"
+            )
         if self.missing:
             most, system = max(self.missing)
             does = "score 0 there" if settings.topics == "judged" else "are averaged over fewer topics"

@@ -10,6 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from judgewell.formats.trec import PLAIN_RUN, RUN, first_fields, read_fields
 from judgewell.tables import RUNS, check, named
 
 PART_BYTES = 16 << 20
+LOOKED_AT = 20  # lines
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,13 @@ class Run:
     system: str
     parts: tuple[FilePart | FramePart, ...]
     source: str | None = None
+    rising: bool = False  # scores rise with the ranks written beside them, as distances do
 
     def whole(self) -> Run:
         """The same run in one part, for files whose topics are not together."""
         if self.source is None or len(self.parts) == 1:
             return self
-        return Run(self.system, (FilePart(self.source),), self.source)
+        return replace(self, parts=(FilePart(self.source),))
 
 
 def open_runs(data: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
@@ -154,7 +157,7 @@ def _runs_of_file(path: str, columns: Mapping[str, str] | None) -> list[Run]:
     if len(first_fields(beginning)) == len(PLAIN_RUN):
         return _runs_of_frame(_ranked(beginning if once else open_bytes(path), path), path)
     parts = (FramePart(read_fields(beginning, RUN, path)),) if once else _parts(path)
-    return [Run(_tag(beginning) or "", parts, path)]
+    return [Run(_tag(beginning) or "", parts, path, _rising(beginning))]
 
 
 def _ranked(data: bytes, path: str) -> pl.DataFrame:
@@ -191,6 +194,18 @@ def _named(found: Sequence[tuple[Run, str]], paths: Sequence[str]) -> list[Run]:
 def _tag(beginning: bytes) -> str | None:
     fields = first_fields(beginning)
     return fields[5].decode("utf-8", "replace") if len(fields) > 5 else None
+
+
+def _rising(beginning: bytes) -> bool:
+    """Whether the scores of the first topic's first documents go up with their ranks."""
+    lines = [line.split() for line in beginning.split(b"\n", LOOKED_AT)[:LOOKED_AT]]
+    whole = [fields for fields in lines if len(fields) >= 5]
+    first = [fields for fields in whole if fields[0] == whole[0][0]]
+    try:
+        ranks, scores = ([float(fields[at]) for fields in first] for at in (3, 4))
+    except ValueError:
+        return False  # told when the run is read
+    return len(first) >= 5 and all(a < b for a, b in pairwise(ranks)) and all(a < b for a, b in pairwise(scores))
 
 
 def _parts(path: str) -> tuple[FilePart, ...]:
