@@ -16,7 +16,7 @@ demo: $(VENV)/.runtime ## two small studies from judging to report, in about a m
 	@$(BIN)/judgewell demo -o demo
 
 test: $(VENV)/.dev browser ## run all tests
-	@$(BIN)/python -m pytest -n auto
+	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 check: $(VENV)/.dev ## check style, types and which package may import which
 	@$(BIN)/ruff check .

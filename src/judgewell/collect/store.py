@@ -182,6 +182,11 @@ def _fail(waiting: list[Waiting], error: Exception) -> None:
         future.set_exception(told)
 
 
+def without_password(database: str) -> str:
+    """A database's address as it may be shown."""
+    return sa.make_url(database).render_as_string(hide_password=True) if "://" in database else database
+
+
 def open_store(url: str | Path) -> Store:
     """The database at an address (postgresql://…, sqlite:///…) or in a file, with its tables brought up to date."""
     text = str(url)

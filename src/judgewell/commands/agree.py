@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from judgewell.commands.common import kept_where, parse_columns
+from judgewell.commands.common import kept_where, parse_columns, read_labels
 
 if TYPE_CHECKING:
     import polars as pl
@@ -143,48 +142,15 @@ def _likes(path: str) -> pl.DataFrame:
 
 
 def _labels(name: str, table: pl.DataFrame, words: dict[str, str] | None) -> tuple[str, pl.DataFrame]:
-    """A set of labels by name: a column of the judgments, or a file (name=path gives it another name).
-
-    The judgments' words hold for labels too, but not where they say that a number means another.
-    """
-    import polars as pl
-
+    """A set of labels by name: a column of the judgments, or a file (name=path gives it another name)."""
     from judgewell.formats.files import stem
-    from judgewell.formats.gains import read_gains
 
-    for_labels = {word: means for word, means in (words or {}).items() if not _is_number(word)}
-    if name in table.columns:
-        found = table.select("topic", "doc", gain=pl.col(name)).drop_nulls().unique(maintain_order=True)
-        _refuse_two_labels(found, name)
-        with warnings.catch_warnings():  # which of the words the labels do not use says nothing
-            warnings.filterwarnings("ignore", "no answer is")
-            return name, read_gains(found, words=for_labels)
     called, sign, path = name.partition("=")
-    if not sign or Path(name).exists():
+    if name in table.columns:
+        called, path = name, name
+    elif not sign or Path(name).exists():
         called, path = stem(name), name
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*no answer is")
-        return called, read_gains(path, words=for_labels)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _refuse_two_labels(found: pl.DataFrame, name: str) -> None:
-    from judgewell.errors import DataError
-
-    twice = found.filter(found.select("topic", "doc").is_duplicated())
-    if len(twice):
-        topic, doc, *_ = twice.row(0)
-        raise DataError(
-            f"the column {name} gives topic {topic}, document {doc} more than one label; a column of labels says the "
-            "same wherever a document stands"
-        )
+    return called, read_labels(path, table, words)
 
 
 def _write(

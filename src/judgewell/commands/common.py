@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -97,3 +97,40 @@ def kept_where(table: pl.DataFrame, where: str | None) -> pl.DataFrame:
         warnings.warn(text, JudgewellWarning, stacklevel=2)
         table = kept
     return table
+
+
+def read_labels(source: str, table: pl.DataFrame | None, words: Mapping[str, str] | None = None) -> pl.DataFrame:
+    """A set of labels: a column of the judgments, or a file.
+
+    The judgments' words hold for labels too, but not where they say that a number means another.
+    """
+    import polars as pl
+
+    from judgewell.formats.gains import read_gains
+
+    for_labels = {word: means for word, means in (words or {}).items() if not _is_number(word)}
+    found: Any = source
+    if table is not None and source in table.columns:
+        found = table.select("topic", "doc", gain=pl.col(source)).drop_nulls().unique(maintain_order=True)
+        _refuse_two_labels(found, source)
+    with warnings.catch_warnings():  # which of the words the labels do not use says nothing
+        warnings.filterwarnings("ignore", ".*no answer is")
+        return read_gains(found, words=for_labels)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_two_labels(found: pl.DataFrame, name: str) -> None:
+    twice = found.filter(found.select("topic", "doc").is_duplicated())
+    if len(twice):
+        topic, doc, *_ = twice.row(0)
+        raise DataError(
+            f"the column {name} gives topic {topic}, document {doc} more than one label; a column of labels says the "
+            "same wherever a document stands"
+        )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgewell.commands.collecting import database_option, existing
-from judgewell.commands.common import TakesSeveral, kept_where, parse_columns
+from judgewell.commands.common import TakesSeveral, kept_where, parse_columns, read_labels
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ FILES = "_files"  # report.html has its files in report_files
 @click.option("--replicates", default=1000, help="Resamples for intervals of agreement.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @click.option("--columns", help="Names of the columns in judgments or pairs: topic=qid,value=score.")
+@click.option("--words", help="What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same.")
 @click.option("--where", help="Keep only judgments or pairs with this value in a column: pilot=Pilot_2P-Doc-High.")
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.option("--quiet", is_flag=True, help="Print neither findings nor notes; they stand on the page.")
@@ -157,19 +158,20 @@ def _of_study(given: dict[str, Any]) -> tuple[list[str], list[str]]:
 def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
     """All that is read, and the files it was read from."""
     from judgewell.evaluation.measures import parse_all
+    from judgewell.formats.answers import parse_words
     from judgewell.formats.crowd import read_judgments, read_pairs
     from judgewell.formats.gains import read_gains
     from judgewell.formats.runs import open_runs
     from judgewell.reports.sources import Sources, with_codes
 
-    columns = parse_columns(given["columns"])
+    columns, words = parse_columns(given["columns"]), parse_words(given["words"])
     study = _gathered(given)
     judgments, pairs = (study.judgments, study.pairs) if study else (None, None)
     for name, own in (("judgments", judgments), ("pairs", pairs)):
         if given[name] and own is not None:
             raise InputError(f"the study has {name}, and --{name} gives others", cure="leave out one of them")
-    judgments = read_judgments(given["judgments"], columns) if given["judgments"] else judgments
-    pairs = read_pairs(given["pairs"], columns) if given["pairs"] else pairs
+    judgments = read_judgments(given["judgments"], columns, words) if given["judgments"] else judgments
+    pairs = read_pairs(given["pairs"], columns, words) if given["pairs"] else pairs
     judgments, pairs = (table if table is None else kept_where(table, given["where"]) for table in (judgments, pairs))
     own_labels, own_runs = _of_study(given)
     if not given["name_assessors"]:
@@ -180,7 +182,7 @@ def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
         judgments=judgments,
         pairs=pairs,
         gains={name: read_gains(path) for name, path in named["gains"].items()},
-        labels={name: _labels(path, judgments) for name, path in named["labels"].items()},
+        labels={name: read_labels(path, judgments, words) for name, path in named["labels"].items()},
         runs=runs,
         measures=parse_all(given["measure"] or ["nDCG@10"]) if runs else [],
         method=None if given["gains"] else _method(given["method"], judgments, pairs),
@@ -212,18 +214,6 @@ def _method(name: str | None, judgments: pl.DataFrame | None, pairs: pl.DataFram
     if not name:
         warnings.warn(f"no gains and no method are given: gains are made by {method}", JudgewellWarning, stacklevel=2)
     return method
-
-
-def _labels(path: str, judgments: pl.DataFrame | None) -> pl.DataFrame:
-    """A set of labels: a column of the judgments, or a file."""
-    import polars as pl
-
-    from judgewell.formats.gains import read_gains
-
-    if judgments is None or path not in judgments.columns:
-        return read_gains(path)
-    value = pl.col(path).cast(pl.Float64, strict=False)
-    return read_gains(judgments.select("topic", "doc", gain=value).drop_nulls().unique(maintain_order=True))
 
 
 def _named(words: tuple[str, ...]) -> dict[str, str]:

@@ -37,7 +37,7 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
     from judgewell.assessors.people import make_people
     from judgewell.collect.export import judgments_frame, pairs_frame
     from judgewell.collect.setup import default_database
-    from judgewell.collect.store import open_store
+    from judgewell.collect.store import open_store, without_password
     from judgewell.commands.simulation import catch_table
     from judgewell.commands.simulation import simulate as run
     from judgewell.terminal import progress
@@ -58,7 +58,7 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
         )
         print(f"{found.days:,.1f} simulated days, {found.steps:,} steps, {found.refused:,} answers asked for again\n")
         print(caught_text(caught))
-        kept = where.rpartition("@")[2]
+        kept = without_password(where)
         print(f"\nKept in {kept}; see it with: judgewell report {study} --database {kept} -o report.html")
         if output:
             options = {"study": study, "assessors": assessors, "seed": seed}

@@ -8,14 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import sqlalchemy as sa
 import uvicorn
 
 from judgewell.collect.app import REQUESTS_PER_SECOND, settle
 from judgewell.collect.platforms.notices import webhook_secret
 from judgewell.collect.served import load_served
 from judgewell.collect.setup import prepare
-from judgewell.collect.store import open_store
+from judgewell.collect.store import open_store, without_password
 from judgewell.errors import InputError
 from judgewell.owner.access import HOME
 from judgewell.owner.accounts import first_link
@@ -44,7 +43,7 @@ def serve(
     link = store.write(lambda connection: first_link(connection, time.time())).result()
     listening = _listen(host, port)
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
-    tell(f"Judging at {address}, in {_without_password(store.url)}")
+    tell(f"Judging at {address}, in {without_password(store.url)}")
     if link is None:
         tell(f"Owners and reviewers sign in at {address}{HOME}")
     else:
@@ -69,11 +68,6 @@ def serve(
     from uvicorn.supervisors import Multiprocess
 
     Multiprocess(config, sockets=[listening]).run()
-
-
-def _without_password(database: str) -> str:
-    """A database's address as it may be shown."""
-    return sa.make_url(database).render_as_string(hide_password=True) if "://" in database else database
 
 
 def _listen(host: str, port: int) -> socket.socket:
