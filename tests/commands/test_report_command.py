@@ -55,7 +55,7 @@ def test_answers_and_labels_in_words_are_read_as_told(folder):
     told = "".join(f"{topic},{doc},{who},{words[value]},{words[value]}\n" for topic, doc, who, value in lines)
     (folder / "words.csv").write_text("topic,doc,assessor,value,kind\n" + told)
     asked = ["--judgments", "words.csv", "-o", "words.html", "--method", "mean", "--quiet"]
-    with pytest.raises(InputError, match="value 'none' is not a number.*--words"):
+    with pytest.raises(InputError, match=r"value 'none' is not a number.*--words"):
         run(*asked)
     meaning = ["--words", "none=0,some=1,good=2,best=3"]
     assert run(*asked, *meaning).exit_code == 0
