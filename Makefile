@@ -15,8 +15,9 @@ help:
 demo: $(VENV)/.runtime ## two small studies from judging to report, in about a minute
 	@$(BIN)/judgewell demo -o demo
 
+# Tests wait for servers and browsers now and then, so one more than there are processors runs at a time.
 test: $(VENV)/.dev browser ## run all tests
-	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 
 check: $(VENV)/.dev ## check style, types and which package may import which
 	@$(BIN)/ruff check .
