@@ -147,7 +147,7 @@ def test_question_choice() -> None:
 @pytest.mark.slow
 def test_bias_coverage_and_false_alarms_on_simulated_studies() -> None:
     estimates, covered, alarms = [], [], []
-    for seed in range(60):
+    for seed in range(40):
         row = mixed_logistic(answers(seed), "y", ["x"], ["worker", "topic"], ratio_tests=False).fixed.row(1, named=True)
         estimates.append(3 * row["estimate"])
         covered.append(abs(3 * row["estimate"] - 0.5) < 1.96 * 3 * row["se"])
