@@ -202,9 +202,9 @@ fixed by definition (the top level of `level-ratios`, both ends of `udm`) are no
 
 READING = """
 `combined` and `bradley-terry` give a topic's best document 1 and the others their share of it: with few judgments
-chance makes the best one's worth too large and so all others too small (by 9 % and 25 % on average here), which no
+chance makes the best one's worth too large and so all others too small, which no
 interval around them knows; read those of `combined` as too narrow below some dozens of judgments of a document.
-`ratio` raises every number by 1, which makes the noise of pairs unequal; `ratio(epsilon=0)` holds 94 to 95 %.
+`ratio` raises every number by 1, which makes the noise of pairs unequal.
 `level-ratios` resamples a few units. What is discrete covers too much: a majority or a median is one of a few levels,
 and its interval runs from level to level. None of these intervals knows of people who misunderstand alike.
 """

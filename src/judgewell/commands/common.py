@@ -106,9 +106,10 @@ def read_labels(source: str, table: pl.DataFrame | None, words: Mapping[str, str
     """
     import polars as pl
 
+    from judgewell.formats.answers import is_number
     from judgewell.formats.gains import read_gains
 
-    for_labels = {word: means for word, means in (words or {}).items() if not _is_number(word)}
+    for_labels = {word: means for word, means in (words or {}).items() if not is_number(word)}
     found: Any = source
     if table is not None and source in table.columns:
         found = table.select("topic", "doc", gain=pl.col(source)).drop_nulls().unique(maintain_order=True)
@@ -116,14 +117,6 @@ def read_labels(source: str, table: pl.DataFrame | None, words: Mapping[str, str
     with warnings.catch_warnings():  # which of the words the labels do not use says nothing
         warnings.filterwarnings("ignore", ".*no answer is")
         return read_gains(found, words=for_labels)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _refuse_two_labels(found: pl.DataFrame, name: str) -> None:

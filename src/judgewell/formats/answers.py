@@ -111,7 +111,7 @@ def _meant(answers: pl.Series, words: Mapping[str, str], table: Table, source: S
     """The answers with each word in its meaning; words that no answer has are told."""
     folded = {_folded(str(word)): str(meaning).strip() for word, meaning in words.items()}
     for word, meaning in folded.items():
-        fits = meaning in ("", *SIDES) if table.name == PAIRS.name else not meaning or _is_number(meaning)
+        fits = meaning in ("", *SIDES) if table.name == PAIRS.name else not meaning or is_number(meaning)
         if not fits:
             rule = "left, right, same" if table.name == PAIRS.name else "a number"
             raise InputError(f"{word!r} cannot mean {meaning!r}", cure=f"a word means {rule} or nothing (--words)")
@@ -132,7 +132,8 @@ def _written(answers: pl.Series) -> pl.Series:
     return answers.cast(pl.Int64, strict=False).cast(TEXT).zip_with(whole, answers.cast(TEXT))
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a word is a number as files write it."""
     try:
         float(text)
     except ValueError:

@@ -58,9 +58,7 @@ def _reached(frame: pl.DataFrame, path: str, exploded: str, source: Source) -> t
                 )
             exploded = name if isinstance(several, int) and several > 1 else exploded
             filled = pl.when(pl.col(name).list.len() > 0).then(name) if isinstance(dtype, pl.List) else pl.col(name)
-            frame = frame.with_columns(filled.alias(name)).explode(
-                name
-            )  # an empty list keeps its row as one of nothing
+            frame = frame.with_columns(filled.alias(name)).explode(name)  # an empty list: one row of nothing
         elif not parts:
             return frame, exploded
         elif isinstance(dtype, pl.Struct) and parts[0] in (fields := [field.name for field in dtype.fields]):

@@ -26,6 +26,7 @@ UNLIKE = -2.33  # standard errors below the usual relation: unlike the others
 CHANCE = 0.01  # of as many failures, or answers alike, by somebody like the others
 TOGETHER = -2.45  # standard errors below the usual in order, known documents and time together
 ENOUGH = 8  # people from whom a usual spread is reckoned
+LEAST_PACE, LEAST_ORDER = 0.3, 0.65  # spreads of times (logarithms) and of orders (standard errors): never less
 KNOWN = ("known", "known_pairs")
 
 
@@ -217,8 +218,8 @@ def _usual(facts: pl.DataFrame) -> Usual:
         tau,
         share("known_failed", "known_of"),
         share("failed", "of"),
-        _spread(times, 0.3),
-        _spread(orders, 0.65),
+        _spread(times, LEAST_PACE),
+        _spread(orders, LEAST_ORDER),
     )
 
 
