@@ -306,8 +306,6 @@ def _in_sum(number: dict[str, float], usual: Usual) -> Evidence | None:
     Among careful people these three have nothing to do with each other, so their standardised deviations z add up:
     (z₁ + … + z_k) / √k is standard normal (Stouffer 1949). Who clicks at random is low in all of them.
     """
-    from scipy.special import ndtr
-
     if usual.tau is None or usual.order is None or number["judgments"] < LEAST or not number["error"] > 0:
         return None
     signs = [(number["tau"] - usual.tau) / number["error"] / usual.order]
@@ -322,7 +320,7 @@ def _in_sum(number: dict[str, float], usual: Usual) -> Evidence | None:
     score = sum(signs) / np.sqrt(len(signs))
     if len(signs) < 2 or score > TOGETHER:
         return None
-    said = f"{', '.join(told)}; of {1 / max(ndtr(score), 1e-6):,.0f} careful people one is like this in all of them"
+    said = f"{', '.join(told)}; each may be chance, all of them together rarely is"
     return Evidence("careless in sum", said, float(score), 0.0, int(number["judgments"]))
 
 
