@@ -37,7 +37,7 @@ def report_pictures(page: Path) -> list[Path]:
                 view.locator(place).scroll_into_view_if_needed()
                 view.evaluate("place => document.querySelector(place).scrollIntoView({behavior: 'instant'})", place)
                 view.wait_for_function(
-                    f"document.querySelector({place!r}).querySelectorAll('.chart:empty').length == 0"
+                    "place => document.querySelector(place).querySelectorAll('.chart:empty').length == 0", arg=place
                 )
                 view.wait_for_timeout(500)
                 path = FOLDER / f"{name}-{look}.png"

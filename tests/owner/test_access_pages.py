@@ -1,5 +1,7 @@
 """The door and the reviewers' page in a real browser: readable for everybody, quick by keyboard, whole on a phone."""
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from judging import Clock, Study, write_study
@@ -52,7 +54,8 @@ def test_review_by_keyboard_alone(window, owner):
     assert window.evaluate("document.activeElement.id") == "reason"
     window.keyboard.type("a copied phrase")
     window.keyboard.press("Enter")
-    window.wait_for_function("document.querySelector('.progress').innerText.startsWith('1 read')")
+    window.locator(".progress", has_text=re.compile(r"^\s*1 read")).wait_for()
+    window.wait_for_load_state()  # the keys answer only then
     window.keyboard.press("a")
-    window.wait_for_function("document.querySelector('.progress').innerText.startsWith('2 read')")
+    window.locator(".progress", has_text=re.compile(r"^\s*2 read")).wait_for()
     assert "Nothing to read just now" in window.inner_text("main")
