@@ -115,6 +115,17 @@ def test_drifting_assessors_are_found() -> None:
         assessor_drift(judgments, least_judgments=1000)
 
 
+def test_rounding_is_no_effect() -> None:
+    """Every document stood at one place and came out at one rank: nothing is left that a place could move."""
+    rows = [
+        (f"t{t}", f"d{d}", f"w{w}", f"w{w}/t{t}", d + 1, 10.0 * d) for t in range(3) for d in range(5) for w in range(6)
+    ]
+    frame = pl.DataFrame(rows, schema=["topic", "doc", "assessor", "unit", "position", "value"], orient="row")
+    found = position_effect(frame).row(0, named=True)
+    assert (found["slope"], found["p"], found["df"], found["p_any"]) == (None, None, 0, None)
+    assert "nothing varies" in found["note"]
+
+
 def test_holm() -> None:
     assert holm(np.array([0.01, 0.04, 0.03])).tolist() == pytest.approx([0.03, 0.06, 0.06])
 

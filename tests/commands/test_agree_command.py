@@ -48,6 +48,18 @@ def test_a_folder_holds_every_table_and_how_they_were_made(judgewell):
     assert alpha.filter(pl.col("metric") == "interval")["alpha"].item() > 0.8
 
 
+def test_the_end_says_in_sentences_what_the_tables_hold(judgewell):
+    _, out, _ = judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "-o", "out")
+    said = " ".join(out.split("IN SHORT")[1].split())
+    alpha = pl.read_csv("out/alpha.csv").filter(pl.col("metric") == "ordinal")
+    order = pl.read_csv("out/order_agreement.csv").filter(pl.col("figure") == "pooled")
+    value, low, high = alpha.select("alpha", "low", "high").row(0)
+    assert f"α = {value:.3f} [{low:.3f}, {high:.3f}] on an ordinal scale" in said
+    assert f"the gains order {100 * order['half'].item():.1f} % alike" in said.replace("100 %", "100.0 %")
+    _, out, _ = judgewell("agree", "j.csv", "--section", "reliability", "--replicates", "50")
+    assert "IN SHORT" not in out
+
+
 def test_one_section_alone_and_the_list_of_them(judgewell):
     _, out, _ = judgewell("agree", "--list")
     names = [line.split(":")[0] for line in out.splitlines() if not line.startswith(" ")]

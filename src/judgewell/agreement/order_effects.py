@@ -30,6 +30,8 @@ from judgewell.agreement.scale_use import ratios_within_units
 from judgewell.agreement.unit_levels import with_unit_number
 from judgewell.errors import DataError, InputError
 
+DIGITS = 12  # of shares; what is smaller is rounding and must not pass as an effect
+
 
 def with_templates(judgments: Any, levels: Any, names: dict[float, str] | None = None) -> pl.DataFrame:
     """The judgments with the column `template`: the levels of the unit's documents in the order they were shown.
@@ -155,7 +157,8 @@ def _residuals(judgments: Any, order: str = "position") -> pl.DataFrame:
     shared = numbered.with_columns(share=share)
     others = pl.len().over(DOCUMENT) - 1
     elsewhere = (pl.col("share").sum().over(DOCUMENT) - pl.col("share")) / others
-    return shared.with_columns(residual=pl.col("share") - pl.when(others > 0).then(elsewhere).otherwise(0.5))
+    residual = pl.col("share") - pl.when(others > 0).then(elsewhere).otherwise(0.5)
+    return shared.with_columns(residual=residual.round(DIGITS))
 
 
 def _trend(block: Ints, when: Floats, residual: Floats) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,6 +119,8 @@ def agree(
             files = [judgments, *labels, *against, *(name for name in (gains, scores, documents, likes) if name)]
             _write(outcomes, Path(output), dict(context.params), files, told)
         _print(outcomes)
+        if sum(bool(one.tables) for one in outcomes) > 1:
+            _print_in_short(outcomes, None if paired else table)
 
 
 def _lengths(path: str) -> pl.DataFrame:
@@ -187,3 +190,14 @@ def _print(outcomes: list[Outcome]) -> None:
         print("\nLEFT OUT")
     for section, name, why in reasons:
         print(f"  {section if name == 'all' else f'{section}, {name}'}: {why}")
+
+
+def _print_in_short(outcomes: list[Outcome], judgments: pl.DataFrame | None) -> None:
+    """The findings in sentences, last, where a terminal stops."""
+    from judgewell.reports.in_short import in_short
+
+    said = in_short({name: table for one in outcomes for name, table in one.tables.items()}, judgments)
+    if said:
+        print("\nIN SHORT")
+    for one in said:
+        print(textwrap.fill(one.text, 100, initial_indent="  ", subsequent_indent="  "))

@@ -8,6 +8,7 @@ import polars as pl
 
 from judgewell.agreement.evidence import Outcome
 from judgewell.reports import bins, charts, findings
+from judgewell.reports.in_short import metric_of, of_agreement, of_use, usual_count
 from judgewell.reports.numbers import count, counted
 from judgewell.reports.parts import Figure, Finding, Grid, LeftOut, Part
 from judgewell.reports.shown import SHOWN, grid
@@ -150,15 +151,6 @@ def _units(table: pl.DataFrame) -> Figure:
     return Figure("units_per_worker", "How much assessors did", caption, chart, data)
 
 
-def metric_of(judgments: pl.DataFrame | None) -> str:
-    """The metric of α that fits the scale: ratio for magnitudes, ordinal for few levels, else interval."""
-    if judgments is None:
-        return "interval"
-    if (judgments["scale"] == "magnitude").any():
-        return "ratio"
-    return "ordinal" if judgments["value"].n_unique() <= findings.FEW else "interval"
-
-
 def metrics_for(judgments: pl.DataFrame | None) -> tuple[str, ...]:
     """The metrics of α that are shown: the one that fits the scale and interval; with few levels nominal too."""
     fitting = metric_of(judgments)
@@ -167,23 +159,15 @@ def metrics_for(judgments: pl.DataFrame | None) -> tuple[str, ...]:
 
 def agreement_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     """With experts, with each other, with themselves."""
-    tables, metric = tables_of(outcomes), metric_of(sources.judgments)
-    said: list[Finding | None] = []
+    tables = tables_of(outcomes)
+    said = tuple(of_agreement(tables, sources.judgments))
     figures: list[Figure] = []
-    if "alpha" in tables:
-        said.append(findings.alpha(tables["alpha"], metric))
     if "order_agreement" in tables:
-        said += findings.order(tables["order_agreement"])
         figures += _orders(tables["order_agreement"])
-    if "concordance" in tables:
-        said.append(findings.sets(tables["concordance"]))
     if "against_the_rest" in tables:
-        said.append(findings.assessors(tables["against_the_rest"]))
         figures += _assessors(tables["against_the_rest"])
-    if "transitivity_overall" in tables:
-        said.append(findings.transitive(tables["transitivity_overall"]))
     if "alpha_by_topic" in tables:
-        figures += _alphas(tables["alpha_by_topic"], metric)
+        figures += _alphas(tables["alpha_by_topic"], metric_of(sources.judgments))
     sections = (
         "label sets",
         "levels",
@@ -194,8 +178,7 @@ def agreement_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
         "repeated labels",
     )
     items: tuple[Figure | Grid, ...] = (*figures, *grids_for("agreement", tables))
-    kept = tuple(one for one in said if one is not None)
-    return Part("agreement", "Agreement", kept, items, notes_for(outcomes, sections) if kept or items else ())
+    return Part("agreement", "Agreement", said, items, notes_for(outcomes, sections) if said or items else ())
 
 
 def _orders(table: pl.DataFrame) -> list[Figure]:
@@ -267,24 +250,13 @@ def _alphas(table: pl.DataFrame, metric: str) -> list[Figure]:
     ]
 
 
-def usual_count(judgments: pl.DataFrame | None) -> int:
-    """How many judgments the median document has: fewer are what could have been saved."""
-    if judgments is None:
-        return 0
-    return int(judgments.group_by("topic", "doc").len()["len"].median() or 0)  # type: ignore[arg-type]
-
-
 def use_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     """How the numbers were used, whether order mattered, how many judgments are enough."""
     tables = tables_of(outcomes)
-    said: list[Finding | None] = []
+    said = tuple(of_use(tables, sources.judgments))
     items: list[Figure | Grid] = []
     if "document_stability" in tables:
-        usual = usual_count(sources.judgments)
-        said.append(findings.enough(tables["document_stability"], usual))
-        items += _enough(tables["document_stability"], usual)
-    if "position_effect" in tables:
-        said.append(findings.position(tables["position_effect"]))
+        items += _enough(tables["document_stability"], usual_count(sources.judgments))
     if "score_by_position" in tables:
         items.append(
             _by_place(
@@ -292,9 +264,8 @@ def use_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
             )
         )
     items += grids_for("use", tables, without=("score_by_position",))
-    kept = tuple(one for one in said if one is not None)
-    notes = notes_for(outcomes, ("scale", "order", "stability")) if kept or items else ()
-    return Part("use", "Scale, order, and how many judgments are enough", kept, tuple(items), notes)
+    notes = notes_for(outcomes, ("scale", "order", "stability")) if said or items else ()
+    return Part("use", "Scale, order, and how many judgments are enough", said, tuple(items), notes)
 
 
 def _enough(table: pl.DataFrame, usual: int) -> list[Figure]:
