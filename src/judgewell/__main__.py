@@ -1,5 +1,5 @@
 """`python -m judgewell` is the same as `judgewell`."""
 
-from judgewell.cli import main
+from judgewell.cli import program
 
-main()
+program()

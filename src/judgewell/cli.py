@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
+import threading
+from contextlib import suppress
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
@@ -74,7 +78,7 @@ def app() -> None:
     pass
 
 
-def main() -> None:
+def main() -> NoReturn:
     """Run a command; what the user can mend is one line and exit code 2, never a traceback."""
     if "_JUDGEWELL_COMPLETE" in os.environ:
         from judgewell.commands.completion import complete_files_too
@@ -99,3 +103,21 @@ def main() -> None:
         print(f"judgewell: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
         code = 2
     sys.exit(code)
+
+
+def program() -> NoReturn:
+    """`main` as a process of its own, which ends without taking the interpreter apart: that costs a tenth of a second.
+
+    Where threads still run, it waits for them in the usual way.
+    """
+    try:
+        main()
+    except SystemExit as left:
+        if threading.active_count() > 1:
+            raise
+        code = left.code if isinstance(left.code, int) else 0
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

@@ -126,8 +126,12 @@ def test_one_system_is_not_called_the_best_and_its_topics_are_counted():
 
     found = tell(sources(runs=open_runs(runs.filter(pl.col("system") == "s3"))), title="One system")
     said = part(found, "systems").findings[0].text
-    assert "over 4 topics; there is no other system" in said
+    low, mean, high = item(found, "systems").frame.select("low", "mean", "high").row(0)
+    assert low < mean < high
+    assert f"{mean:.3f} [{low:.3f}, {high:.3f}] over 4 topics; there is no other system" in said
     assert "best" not in said
+    reasons = item(found, "left_out").frame.filter(pl.col("reason") == "there is one system")["analysis"].to_list()
+    assert reasons == ["ranks and pairs of systems"]
 
 
 def test_alpha_is_worked_out_for_the_metrics_that_fit_and_as_on_its_own(report):

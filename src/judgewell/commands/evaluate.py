@@ -97,6 +97,8 @@ def evaluate(
       judgewell evaluate ntcir.qrels bm25.run --words L0=0,L1=1,L2=2,L3=3
     """
     options = {**locals(), "measure": list(measure)}
+    from concurrent.futures import ThreadPoolExecutor
+
     import numpy as np
 
     from judgewell.evaluation.evaluate import scores_table, settle_negatives, system_scores, topic_names
@@ -106,7 +108,7 @@ def evaluate(
     from judgewell.evaluation.transform import parse_transform
     from judgewell.formats.answers import parse_words
     from judgewell.formats.gains import read_gains
-    from judgewell.formats.provenance import provenance, write_result
+    from judgewell.formats.provenance import digests, provenance, write_result
     from judgewell.formats.runs import open_runs
     from judgewell.terminal import notes, progress
 
@@ -133,14 +135,15 @@ def evaluate(
             print(_trec_eval(systems, table, lines, settings, per_topic), end="")
             return
         beside = _beside(wanted)
-        with progress("evaluating") as show:
+        with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
+            hashes = meanwhile.submit(digests, [gains, *runs_read(systems)] if output else [])
             results = list(system_scores(systems, table, [*wanted, *beside], settings, progress=show))
         scores = scores_table(results, topic_names(table), wanted)
         if output == "-":
             print(scores.write_json() if format == "json" else scores.write_csv(), end="")
             return
         if output:
-            write_result(scores, output, provenance("evaluate", options, [gains, *runs_read(systems)], told))
+            write_result(scores, output, provenance("evaluate", options, hashes.result(), told))
         summary = summarise_values(
             np.stack([result.values for result in results]),
             [result.system for result in results],

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gzip
 import mmap
+import os
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from judgewell.errors import InputError
 
@@ -23,8 +27,10 @@ PACKED = {
 
 def open_bytes(path: str | Path) -> bytes:
     """All of a file, decompressed."""
-    data = sys.stdin.buffer.read() if str(path) == "-" else bytes(_mapped(path))
-    return _decompressed(data, path)
+    if str(path) == "-":
+        return _decompressed(sys.stdin.buffer.read(), path)
+    with _opened(path) as file:
+        return _decompressed(file.read(), path)
 
 
 def map_bytes(path: str | Path) -> bytes | mmap.mmap:
@@ -67,18 +73,24 @@ def stem(path: str | Path) -> str:
 
 
 def _mapped(path: str | Path) -> bytes | mmap.mmap:
-    where = Path(path)
-    if where.is_dir():
-        raise InputError("this is a folder", cure="name the files in it, e.g. runs/*.run", file=path)
+    with _opened(path) as file:
+        if not file.seekable():
+            return file.read()
+        if os.fstat(file.fileno()).st_size == 0:
+            return b""
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[BinaryIO]:
     try:
-        with where.open("rb") as file:
-            if not file.seekable():
-                return file.read()
-            if where.stat().st_size == 0:
-                return b""
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            _refuse_packed(data[:8], path)
-            return data
+        with open(path, "rb") as file:
+            if file.seekable():
+                _refuse_packed(file.read(8), path)
+                file.seek(0)
+            yield file
+    except IsADirectoryError:
+        raise InputError("this is a folder", cure="name the files in it, e.g. runs/*.run", file=path) from None
     except FileNotFoundError:
         raise InputError("there is no such file", file=path) from None
     except PermissionError:

@@ -19,19 +19,29 @@ from judgewell.formats.tabular import write_table
 
 
 def provenance(
-    command: str, options: Mapping[str, Any], inputs: Iterable[str | Path], notes: Iterable[str] = ()
+    command: str,
+    options: Mapping[str, Any],
+    inputs: Iterable[str | Path] | Mapping[str, str],
+    notes: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """The record of one result: command, version, options with their defaults, hashes of the inputs, what was noted."""
-    paths = [path for path in inputs if str(path) != "-" and Path(path).is_file()]
-    with ThreadPoolExecutor() as threads:
-        digests = list(threads.map(digest, paths))
+    """The record of one result: command, version, options with their defaults, hashes of the inputs, what was noted.
+
+    `inputs` are files, or what `digests` has found of them.
+    """
     return {
         "command": command,
         "judgewell": __version__,
         "options": dict(options),
-        "inputs": dict(zip(map(str, paths), digests, strict=True)),
+        "inputs": dict(inputs) if isinstance(inputs, Mapping) else digests(inputs),
         "notes": list(notes),
     }
+
+
+def digests(inputs: Iterable[str | Path]) -> dict[str, str]:
+    """The SHA-256 of each input that is a file."""
+    paths = [path for path in inputs if str(path) != "-" and Path(path).is_file()]
+    with ThreadPoolExecutor() as threads:
+        return dict(zip(map(str, paths), threads.map(digest, paths), strict=True))
 
 
 def digest(path: str | Path) -> str:

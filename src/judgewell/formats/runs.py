@@ -37,10 +37,11 @@ class FilePart:
 
     def read(self, *, ranks: bool = True) -> pl.DataFrame:
         """topic, doc, rank (as text, if asked for), score, tag; reading is most of an evaluation, so less is faster."""
-        data = map_bytes(self.path)
+        whole = not self.start and self.end is None
+        data = open_bytes(self.path) if whole else bytes(map_bytes(self.path)[self.start : self.end])
         unused = ("Q0",) if ranks else ("Q0", "rank")
         try:
-            return read_fields(bytes(data[self.start : self.end]), RUN, self.path, unused)
+            return read_fields(data, RUN, self.path, unused)
         except InputError as error:
             raise self._shifted(error, error.line) from None
 
@@ -210,11 +211,12 @@ def _rising(beginning: bytes) -> bool:
 
 def _parts(path: str) -> tuple[FilePart, ...]:
     """The file cut into parts of about PART_BYTES where the topic changes."""
-    if not is_plain(path):
+    most = PART_BYTES * 3 // 2
+    if Path(path).stat().st_size <= most or not is_plain(path):
         return (FilePart(path),)
     data = map_bytes(path)
     cuts = [0]
-    while len(data) - cuts[-1] > PART_BYTES * 3 // 2:
+    while len(data) - cuts[-1] > most:
         cut = _next_topic(data, cuts[-1] + PART_BYTES)
         if cut is None:
             break

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -57,8 +57,13 @@ def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
 
 def first_fields(data: bytes) -> list[bytes]:
     """The fields of the first line that is neither empty nor a comment."""
-    lines = (line.split() for line in _plain_lines(data[:65536]).split(b"\n"))
-    return next((fields for fields in lines if fields and not fields[0].startswith(b"#")), [])
+    found = _first_of(_plain_lines(data[:1024]).split(b"\n")[:-1])  # nearly always there
+    return found or _first_of(_plain_lines(data[:65536]).split(b"\n"))
+
+
+def _first_of(lines: Iterable[bytes]) -> list[bytes]:
+    split = (line.split() for line in lines)
+    return next((fields for fields in split if fields and not fields[0].startswith(b"#")), [])
 
 
 def line_of(data: bytes, row: int) -> int:

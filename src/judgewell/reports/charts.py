@@ -5,7 +5,8 @@ What is drawn is the table and nothing else, so a test (or a reader) can look at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
@@ -13,6 +14,7 @@ import polars as pl
 
 WIDTH, HEIGHT = 640, 260
 STEP = 17  # pixels for a system or topic in a list
+MOST_TICKS = 12
 DIGITS = 6  # significant digits that a chart needs
 
 ONCE = alt.Data(values=[{}])  # type: ignore[no-untyped-call]  # the data of a line that is drawn once
@@ -27,10 +29,22 @@ POWERS: dict[str, Any] = {
 }  # fmt: skip
 
 
+def _whole_axis(shown: Iterable[float], **more: Any) -> alt.Axis:
+    """Ticks at whole numbers alone: Vega's own smallest step does not hold for bins and short axes."""
+    found = list(shown)
+    low, high = min(found, default=0), max(found, default=1)
+    steps = (factor * 10**power for power in range(18) for factor in (1, 2, 5))
+    step = next(step for step in steps if (high - low) / step <= MOST_TICKS)
+    first = math.ceil(low)
+    values = sorted({first, *range(math.ceil(first / step) * step, math.floor(high) + 1, step)})
+    return alt.Axis(values=values, format=",d", **more)
+
+
 def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = False, whole: bool = False) -> Chart:
     """Counts in bins (low, high, count), with a fitted curve where the table has one (curve)."""
     scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, zero=False)
-    axis = alt.Axis(**POWERS) if log else alt.Axis(format="d", tickMinStep=1) if whole else alt.Axis()
+    ticks = _whole_axis([*frame["low"], *frame["high"]]) if whole else alt.Axis()
+    axis = alt.Axis(**POWERS) if log else ticks
     base = alt.Chart(_data(frame))
     bars = base.mark_bar(style="box", strokeWidth=1).encode(
         x=alt.X("low:Q", title=x, scale=scale, axis=axis, bin="binned" if not log else alt.Undefined),
@@ -64,7 +78,7 @@ def dots(
 
     `reference` draws a line, such as 0 for no agreement beyond chance; `whole` numbers have no ticks between them.
     """
-    axis = alt.Axis(format="d", tickMinStep=1) if whole else alt.Axis()
+    axis = _whole_axis(domain or [*frame["low"], *frame["high"]]) if whole else alt.Axis()
     scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
     base = alt.Chart().encode(
         y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
@@ -115,7 +129,7 @@ def line_band(
     log: bool = False,
 ) -> Chart:
     """A line with its band (x, y, low, high)."""
-    axis = alt.Axis(format="d", tickMinStep=1, grid=False) if whole else alt.Axis(grid=False)
+    axis = _whole_axis(frame["x"], grid=False) if whole else alt.Axis(grid=False)
     scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=False)
     upright = alt.Scale(type="log") if log else scale
     lines = alt.Axis(**POWERS) if log else alt.Axis()
@@ -161,7 +175,7 @@ def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> 
                 title=value,
                 stack="zero",
                 scale=alt.Scale(nice=False),
-                axis=alt.Axis(format="d", tickMinStep=1),
+                axis=_whole_axis([0, *frame.group_by("name").agg(pl.col("count").sum())["count"]]),
             ),
             color=alt.Color(
                 "kind:O",

@@ -295,9 +295,9 @@ def best(systems: pl.DataFrame, measure: str, topics: int) -> list[Finding]:
     """Which system has the best mean, and which cannot be told from it (table systems of one set)."""
     top = systems.row(0, named=True)
     if systems.height == 1:
-        text = (
-            f"The system {top['system']} has a mean {measure} of {plain(top['mean'])} over {counted(topics, 'topic')}"
-        )
+        around = f" {interval(top['low'], top['high'])}" if "low" in systems.columns else ""
+        text = f"The system {top['system']} has a mean {measure} of {plain(top['mean'])}{around} over "
+        text += counted(topics, "topic")
         return [Finding(f"{text}; there is no other system to compare it with.", "systems")]
     text = f"The system {top['system']} has the best mean {measure}, {plain(top['mean'])}"
     if "top" not in systems.columns:

@@ -97,8 +97,10 @@ def _judged(name: str, table: pl.DataFrame, depth: int, topics: Sequence[str]) -
 def _worlds(sources: Sources, worth: Worth | None, scores: ScoreArray, left_out: list[LeftOut]) -> dict[str, Worlds]:
     """Other topics; with draws also other judgments, and both."""
     if len(scores.systems) < 2 or len(scores.topics) < 2:
-        few = "one system" if len(scores.systems) < 2 else "one topic"
-        left_out.append(LeftOut("systems", "intervals, ranks and pairs of systems", f"there is {few}"))
+        what, few = "ranks and pairs of systems", "one system"
+        if len(scores.topics) < 2:
+            what, few = f"intervals, {what}", "one topic"
+        left_out.append(LeftOut("systems", what, f"there is {few}"))
         return {}
     measure = sources.measures[0]
     if worth is not None and worth.draws is not None and measure.cutoff is not None:

@@ -65,11 +65,28 @@ def systems_table(found: Scored, sources: Sources) -> pl.DataFrame:
         table = table.join(intervals(found, sources.level), on="system", maintain_order="left").with_columns(
             p_best=pl.Series([top.p[name] for name in main.systems]), top=pl.col("system").is_in(top.members)
         )
+    elif len(main.topics) > 1:  # one system, which has nobody to be compared with
+        table = table.join(_alone(main, sources), on="system", maintain_order="left")
     for name, scores in list(found.measures.items())[1:]:
         means = pl.DataFrame({"system": scores.systems, name: scores.means})
         table = table.join(means, on="system", how="left", maintain_order="left")
     table = table.join(own_judged(found).select("system", "judged"), on="system", how="left", maintain_order="left")
     return table.sort("mean", "system", descending=[True, False])
+
+
+def _alone(main: ScoreArray, sources: Sources) -> pl.DataFrame:
+    """Each system's interval over topics, without the others'."""
+    from judgewell.evaluation.summary import summarise_values
+
+    found = summarise_values(
+        main.values[..., None],
+        main.systems,
+        [main.measure],
+        level=sources.level,
+        resamples=sources.worlds,
+        seed=sources.seed,
+    )
+    return found.select("system", "low", "high")
 
 
 def intervals(found: Scored, level: float) -> pl.DataFrame:
@@ -93,6 +110,8 @@ def _systems_grid(table: pl.DataFrame, found: Scored) -> Grid:
             f"; 95 % intervals of means and ranks from {resamples_of(widest(found.worlds))}. Top: not told from the "
             "best (Wilcoxon, p ≥ 0.05); best in: share of resamples in which the system comes first, alone or tied"
         )
+    elif "low" in table.columns:
+        caption += "; 95 % interval of the mean over other topics"
     columns = tuple(name for name in table.columns if name != "shift")
     heads = {"mean": main.measure, "judged": f"judged of first {found.depth}"}
     return Grid("systems", "Systems", caption + ".", table, columns, heads)
