@@ -28,10 +28,20 @@ def data() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests in a browser are slow, and need one."""
+    """Tests in a browser are slow; slow tests begin first, so that none is left at the end for a process alone; tests
+    that share what their module sets up run in one process, which sets it up once."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+        if isinstance(item, pytest.Function) and _shares(item):
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
+    slow = {item.path for item in items if item.get_closest_marker("slow") and item.get_closest_marker("xdist_group")}
+    items.sort(key=lambda item: item.path not in slow and not item.get_closest_marker("slow"))
+
+
+def _shares(item: pytest.Function) -> bool:
+    found = item._fixtureinfo.name2fixturedefs.values()
+    return any(one.scope == "module" for definitions in found for one in definitions)
 
 
 @pytest.fixture(scope="session")

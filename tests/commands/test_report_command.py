@@ -204,6 +204,9 @@ def test_a_study_without_finished_work_is_refused(folder):
     study = new_study(folder / "study", "magnitude")[0]
     with pytest.raises(InputError, match="there is no such database"):
         run(str(study), "-o", "report.html")
+    (study.parent / "study-simulated.sqlite").touch()
+    with pytest.raises(InputError, match=r"or name another: --database \S*study-simulated\.sqlite"):
+        run(str(study), "-o", "report.html")
     store = open_store(folder / "empty.sqlite")
     prepare(store, study, lambda: 1.0)
     store.close()

@@ -56,6 +56,25 @@ def test_draws_are_written_and_the_seed_decides_them(judgewell):
     assert not drawn(1).equals(drawn(2))
 
 
+def test_several_files_are_taken_together(judgewell):
+    head, *lines = MAGNITUDES.splitlines()
+    Path("batch1.csv").write_text("\n".join([head, *lines[:2]]))
+    Path("batch2.csv").write_text("\n".join(["topic,doc,assessor,unit,value", *(
+        ",".join(line.split(",")[:4] + line.split(",")[6:]) for line in lines[2:]
+    )]))  # fmt: skip
+    for name, output in (("m.csv", "whole.csv"), ("batch*.csv", "parts.csv")):
+        code, _, err = judgewell("scale", name, "--method", "magnitude", "-o", output)
+        assert (code, "more than one file" in err) == (0, False), err
+    assert pl.read_csv("parts.csv").equals(pl.read_csv("whole.csv"))
+    assert list(json.loads(Path("parts.csv.meta.json").read_text())["inputs"]) == ["batch1.csv", "batch2.csv"]
+    Path("batch3.csv").write_text("\n".join([head, *lines[:2]]))
+    _, _, err = judgewell("scale", "batch*.csv", "--method", "magnitude")
+    assert "1 units stand in more than one file, such as x/t; each is taken as one" in err
+    Path("batch3.csv").write_text("topic,doc,value\nt,a,many\n")
+    code, _, err = judgewell("scale", "batch*.csv", "--method", "magnitude")
+    assert (code, "batch3.csv" in err) == (2, True)
+
+
 def test_the_methods_are_listed_in_two_lines_each(judgewell):
     code, out, _ = judgewell("scale", "--list")
     assert code == 0
@@ -69,7 +88,8 @@ def test_the_methods_are_listed_in_two_lines_each(judgewell):
         (("m.csv", "--method", "magic"), "there is no method 'magic'"),
         (("m.csv", "--method", "magnitude", "--colour", "red"), "magnitude has no option 'colour'"),
         (("m.csv", "--method", "magnitude", "--offset"), "--offset needs a value"),
-        (("m.csv", "p.csv", "--method", "magnitude"), "one argument too many"),
+        (("m.csv", "p.csv", "--method", "magnitude"), "several files are named in quotes: 'batch*.csv'"),
+        (("nothing*.csv", "--method", "magnitude"), "no file matches nothing*.csv"),
         (("m.csv", "--method", "bradley-terry"), "m.csv: this table holds judgments; use a method for judgments"),
         (("p.csv", "--method", "mean"), "p.csv: this table holds pairs; use a method for pairs"),
         (("m.csv", "--method", "mean", "--columns", "topic=theme"), "no column 'theme' to read topic from"),

@@ -36,7 +36,10 @@ def existing(study: str, database: str | None) -> Iterator[Store]:
 
     where = database_of(study, database)
     if "://" not in where and not Path(where).is_file():
-        raise InputError("there is no such database", cure=f"start it with judgewell serve {study}", file=where)
+        others = [str(path) for path in sorted(Path(where).parent.glob("*.sqlite"))]
+        named = f", or name another: --database {others[0]}" if others else ""
+        cure = f"start it with judgewell serve {study}{named}"
+        raise InputError("there is no such database", cure=cure, file=where)
     store = open_store(where)
     try:
         yield store

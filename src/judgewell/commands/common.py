@@ -63,7 +63,9 @@ def method_options(arguments: list[str]) -> dict[str, str]:
     while rest:
         word = rest.pop(0)
         if not word.startswith("--"):
-            raise InputError(f"{word!r} is one argument too many", cure="give one file; options start with --")
+            raise InputError(
+                f"{word!r} is one argument too many", cure="several files are named in quotes: 'batch*.csv'"
+            )
         name, sign, value = word[2:].partition("=")
         if not sign and (not rest or rest[0].startswith("--")):
             raise InputError(f"{word} needs a value", cure=f"write {word} VALUE")

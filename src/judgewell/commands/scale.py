@@ -62,8 +62,9 @@ def scale(
 ) -> None:
     """Turn JUDGMENTS (or pairs) into gains, one number per document, with how sure it is.
 
-    JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; .gz, .zst, -) or a known crowd export. A method's
-    own options are given by name, e.g. --offset 1 --average log-median; --list explains them all.
+    JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; .gz, .zst, -) or a known crowd export; several
+    files are named in quotes: 'batch*.csv'. A method's own options are given by name, e.g. --offset 1 --average
+    log-median; --list explains them all.
 
     --columns may name a part of nested JSON (topic=meta.topic) and, by a star, several columns that hold a judgment
     each: value=rater* for one document's values side by side, doc=doc*,value=rel* for a page of several documents.

@@ -16,7 +16,7 @@ import polars as pl
 from judgewell.formats.answers import Source, settled
 from judgewell.formats.delimited import first_line, from_latin1, line_numbers, plain_text, read_delimited
 from judgewell.formats.exports import Columns, recognised, without_blanks
-from judgewell.formats.files import open_bytes
+from judgewell.formats.files import matching, open_bytes
 from judgewell.formats.gains import without_negatives
 from judgewell.formats.reshaped import taken_apart
 from judgewell.formats.tabular import csv_lines, kind_of, read_frame
@@ -44,20 +44,22 @@ ALSO = {
 def read_judgments(path: str | Path, columns: Columns | None = None, words: Columns | None = None) -> pl.DataFrame:
     """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
 
+    A name with a star ("batch*.csv") stands for several such files, taken together.
     `columns` maps our column names to the file's ({"value": "score"}); it may name parts of nested JSON ("meta.topic")
     and several columns by a star ("rel*"). `words` says what answers mean ({"relevant": "1"}). A mapping that names
     topic or doc is taken at its word, and so are words: the file is not read as a known export.
     """
-    return _read(path, columns or {}, words, JUDGMENTS)
+    return _together(path, columns or {}, words, JUDGMENTS)
 
 
 def read_pairs(path: str | Path, columns: Columns | None = None, words: Columns | None = None) -> pl.DataFrame:
     """A pairs table from a crowd export or from a table of ours, like :func:`read_judgments`."""
-    return _read(path, columns or {}, words, PAIRS)
+    return _together(path, columns or {}, words, PAIRS)
 
 
 def holds_pairs(path: str | Path, columns: Columns | None = None) -> bool:
     """Whether a file holds pairs, by its kind of export or the names of its columns."""
+    path = matching(path)[0]
     data = _loaded(path)
     if columns and {"left", "right", "preferred", "doc", "value"} & set(columns):
         return not {"doc", "value"} & set(columns)
@@ -96,6 +98,20 @@ def export_of(path: str | Path) -> str | None:
         return LABELS
     found = recognised(_frame(data, path))
     return None if found is None else found.name
+
+
+def _together(path: str | Path, columns: Columns, words: Columns | None, table: Table) -> pl.DataFrame:
+    """The rows of all files that the path names."""
+    files = matching(path)
+    frames = [_read(file, columns, words, table) for file in files]
+    if len(files) == 1:
+        return frames[0]
+    units = pl.concat([one.select("topic", "assessor", "unit").unique() for one in frames]).drop_nulls("unit")
+    twice = units.filter(units.is_duplicated()).unique().sort(pl.all())
+    if len(twice):
+        told = f"{len(twice)} units stand in more than one file, such as {twice['unit'][0]}; each is taken as one"
+        Source(str(path)).tell(told)
+    return check(pl.concat(frames, how="diagonal_relaxed"), table)
 
 
 def _read(path: str | Path, columns: Columns, words: Columns | None, table: Table) -> pl.DataFrame:

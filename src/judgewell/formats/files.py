@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import mmap
 import os
@@ -59,6 +60,17 @@ def head(path: str | Path, size: int = 65536) -> bytes:
     except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
         raise _broken(path, problem) from None
     return bytes(data[:size])
+
+
+def matching(path: str | Path) -> list[str]:
+    """The files that a name with *, ? or [ stands for, in order; any other name as it is."""
+    name = str(path)
+    if not any(sign in name for sign in "*?[") or Path(name).exists():
+        return [name]
+    found = sorted(glob.glob(name, recursive=True))
+    if not found:
+        raise InputError(f"no file matches {name}")
+    return found
 
 
 def stem(path: str | Path) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from judgewell._version import __version__
+from judgewell.formats.files import matching
 from judgewell.formats.tabular import write_table
 
 
@@ -39,9 +40,9 @@ def provenance(
 
 def digests(inputs: Iterable[str | Path]) -> dict[str, str]:
     """The SHA-256 of each input that is a file."""
-    paths = [path for path in inputs if str(path) != "-" and Path(path).is_file()]
+    paths = [path for name in inputs for path in matching(name) if path != "-" and Path(path).is_file()]
     with ThreadPoolExecutor() as threads:
-        return dict(zip(map(str, paths), threads.map(digest, paths), strict=True))
+        return dict(zip(paths, threads.map(digest, paths), strict=True))
 
 
 def digest(path: str | Path) -> str:

@@ -5,10 +5,9 @@ Parts keep memory flat however large a run is, and are what threads or a cluster
 
 from __future__ import annotations
 
-import glob
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +17,7 @@ import polars as pl
 
 from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats.delimited import UTF16, plain_text
-from judgewell.formats.files import head, is_plain, map_bytes, open_bytes, stem
+from judgewell.formats.files import head, is_plain, map_bytes, matching, open_bytes, stem
 from judgewell.formats.tabular import csv_lines, kind_of, mine, read_frame, read_nested
 from judgewell.formats.trec import PLAIN_RUN, RUN, first_fields, read_fields
 from judgewell.tables import RUNS, check, named
@@ -97,7 +96,8 @@ def open_runs(data: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
     if isinstance(data, Mapping) and data and all(_is_source(value) for value in data.values()):
         return [replace(_only(open_runs(source, columns), name), system=str(name)) for name, source in data.items()]
     items = data if isinstance(data, list | tuple) and not _is_rows(data) else [data]
-    paths = _expanded(str(item) for item in items if isinstance(item, str | Path))
+    names = (item for item in items if isinstance(item, str | Path))
+    paths = list(dict.fromkeys(path for name in names for path in matching(name)))
     found = [(run, path) for path in paths for run in _runs_of_file(path, columns)]
     runs = _named(found, paths)
     for item in items:
@@ -126,19 +126,6 @@ def _only(runs: list[Run], name: str) -> Run:
     if len(runs) != 1:
         raise InputError(f"{name!r} holds {len(runs)} systems", cure="name each run alone")
     return runs[0]
-
-
-def _expanded(paths: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    for path in paths:
-        if any(sign in path for sign in "*?[") and not Path(path).exists():
-            matches = sorted(glob.glob(path, recursive=True))
-            if not matches:
-                raise InputError(f"no file matches {path}")
-            found += matches
-        else:
-            found.append(path)
-    return list(dict.fromkeys(found))
 
 
 def _runs_of_file(path: str, columns: Mapping[str, str] | None) -> list[Run]:
