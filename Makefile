@@ -18,7 +18,7 @@ demo: $(VENV)/.runtime ## two small studies from judging to report, in about a m
 # Tests wait for servers and browsers now and then, so one more than there are processors runs at a time.
 test: $(VENV)/.dev browser ## run all tests
 	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest \
-	  -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --dist loadgroup --no-loadscope-reorder
+	  -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --no-loadscope-reorder
 
 check: $(VENV)/.dev ## check style, types and which package may import which
 	@$(BIN)/ruff check .

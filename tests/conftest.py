@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -28,20 +29,30 @@ def data() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests in a browser are slow; slow tests begin first, so that none is left at the end for a process alone; tests
-    that share what their module sets up run in one process, which sets it up once."""
+    """Tests in a browser are slow; slow tests begin first, so that none is left at the end for one process alone."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
-        if isinstance(item, pytest.Function) and _shares(item):
-            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
-    slow = {item.path for item in items if item.get_closest_marker("slow") and item.get_closest_marker("xdist_group")}
+    slow = {item.path for item in items if item.get_closest_marker("slow") and _sets_up(item.path)}
     items.sort(key=lambda item: item.path not in slow and not item.get_closest_marker("slow"))
 
 
-def _shares(item: pytest.Function) -> bool:
-    found = item._fixtureinfo.name2fixturedefs.values()
-    return any(one.scope == "module" for definitions in found for one in definitions)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests of a module that sets something up for all of them run in one process, which sets it up once."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Shared(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return file if _sets_up(config.rootpath / file) else nodeid
+
+    return Shared(config, log)
+
+
+@cache
+def _sets_up(path: Path) -> bool:
+    return 'scope="module"' in path.read_text("utf-8")
 
 
 @pytest.fixture(scope="session")
