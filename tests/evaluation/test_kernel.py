@@ -87,7 +87,7 @@ def test_a_document_twice_in_a_ranking_is_refused():
 
 
 def test_two_documents_whose_keys_collide_are_still_told_apart(monkeypatch):
-    """With keys cut to two bits nearly all collide; the ids decide."""
+    """With keys cut to two bits nearly all collide; the second hash decides."""
     from judgewell.evaluation import judged as module
 
     real = module.keys_of

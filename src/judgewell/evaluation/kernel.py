@@ -120,12 +120,11 @@ def ranks(
         matters = holds_judged[firsts]
         places = tied_places[matters]
         if len(places):
-            table = pl.DataFrame(
-                {"first": firsts[matters], "row": rows_at[places], "doc": docs.gather(rows_at[places])}
-            )
-            sorted_rows = table.sort("first", "doc", descending=[False, True])["row"].to_numpy()
+            rows = rows_at[places]
+            by_doc = docs.gather(rows).arg_sort(descending=True).to_numpy()
+            by_tie = by_doc[np.argsort(firsts[matters][by_doc], kind="stable")]
             order = place.copy() if order is None else order
-            order[places] = sorted_rows
+            order[places] = rows[by_tie]
     start = np.repeat(starts, lengths)
     tied = (row[tied_places], tied_places - start[tied_places], firsts - start[tied_places])
     if order is None:
