@@ -24,9 +24,8 @@ SCALES = {"ordinal": "five levels", "interval": "any number", "ratio": "magnitud
 def judgments(metric: str, documents: int, rng: np.random.Generator) -> pl.DataFrame:
     """Worth and noise are normal and equally wide; answers are cut into levels, left alone, or taken as logarithms."""
     seen: NDArray[np.float64] = rng.normal(size=(documents, 1)) + rng.normal(size=(documents, JUDGES))
-    values = {"ordinal": np.digitize(seen, [-1, 0, 1, 2]).astype(float), "interval": seen, "ratio": np.exp(seen)}[
-        metric
-    ]
+    levels = np.digitize(seen, [-1, 0, 1, 2]).astype(float)
+    values = {"ordinal": levels, "interval": seen, "ratio": np.exp(seen)}[metric]
     names = np.repeat([f"d{number}" for number in range(documents)], JUDGES)
     return pl.DataFrame({"doc": names, "value": values.ravel()}).with_columns(topic=pl.lit("t"))
 

@@ -113,9 +113,9 @@ def program() -> NoReturn:
     try:
         main()
     except SystemExit as left:
-        if threading.active_count() > 1:
+        code = 0 if left.code is None else left.code
+        if threading.active_count() > 1 or not isinstance(code, int):
             raise
-        code = left.code if isinstance(left.code, int) else 0
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):

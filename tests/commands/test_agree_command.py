@@ -43,6 +43,9 @@ def test_a_folder_holds_every_table_and_how_they_were_made(judgewell):
     judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "-o", "out")
     record = json.loads(Path("out/agreement.meta.json").read_text())
     assert record["options"]["replicates"] == 50
+    assert list(record["inputs"]) == ["j.csv", "expert.qrels"]
+    judgewell("agree", "j.csv", "other=expert.qrels", "--against", "expert", "--section", "levels", "-o", "named")
+    assert json.loads(Path("named/agreement.meta.json").read_text())["inputs"] == record["inputs"]
     assert record["left out"]["transitivity"] == {"all": "needs pairs with a preference"}
     alpha = pl.read_csv("out/alpha.csv")
     assert alpha.filter(pl.col("metric") == "interval")["alpha"].item() > 0.8

@@ -116,7 +116,8 @@ def agree(
                 outcomes.append(run_section(one, evidence))
                 show(done, len(chosen))
         if output:
-            files = [judgments, *labels, *against, *(name for name in (gains, scores, documents, likes) if name)]
+            named = (_named(name, table)[1] for name in (*labels, *against) if name not in table.columns)
+            files = [judgments, *named, *(name for name in (gains, scores, documents, likes) if name)]
             _write(outcomes, Path(output), dict(context.params), files, told)
         _print(outcomes)
         if sum(bool(one.tables) for one in outcomes) > 1:
@@ -145,15 +146,18 @@ def _likes(path: str) -> pl.DataFrame:
 
 
 def _labels(name: str, table: pl.DataFrame, words: dict[str, str] | None) -> tuple[str, pl.DataFrame]:
-    """A set of labels by name: a column of the judgments, or a file (name=path gives it another name)."""
+    called, source = _named(name, table)
+    return called, read_labels(source, table, words)
+
+
+def _named(name: str, table: pl.DataFrame) -> tuple[str, str]:
+    """What labels are called and where they are: a column of the judgments, or a file (name=path calls it so)."""
     from judgewell.formats.files import stem
 
     called, sign, path = name.partition("=")
     if name in table.columns:
-        called, path = name, name
-    elif not sign or Path(name).exists():
-        called, path = stem(name), name
-    return called, read_labels(path, table, words)
+        return name, name
+    return (called, path) if sign and not Path(name).exists() else (stem(name), name)
 
 
 def _write(

@@ -102,7 +102,6 @@ def evaluate(
     import numpy as np
 
     from judgewell.evaluation.evaluate import scores_table, settle_negatives, system_scores, topic_names
-    from judgewell.evaluation.measures import parse_all
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
@@ -113,14 +112,7 @@ def evaluate(
     from judgewell.terminal import notes, progress
 
     settings = Settings(order, precision, ties, unjudged, topics or ("run" if format == "trec_eval" else "judged"))
-    lines: list[TrecMeasure] = []
-    if format == "trec_eval":
-        from judgewell.evaluation.trec_names import needed, trec_measures
-
-        lines = trec_measures(measure or ["official"], rel=rel)
-        wanted = needed(lines)
-    else:
-        wanted = [_from(one, rel) for one in parse_all(measure or DEFAULT_MEASURES)]
+    wanted, lines = _asked(measure, format, rel)
     options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
     refuse_unwritable(output, gains, *runs)
     if lines and output:
@@ -136,7 +128,8 @@ def evaluate(
             return
         beside = _beside(wanted)
         with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
-            hashes = meanwhile.submit(digests, [gains, *runs_read(systems)] if output else [])
+            recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
+            hashes = meanwhile.submit(digests, recorded)
             results = list(system_scores(systems, table, [*wanted, *beside], settings, progress=show))
         scores = scores_table(results, topic_names(table), wanted)
         if output == "-":
@@ -152,6 +145,17 @@ def evaluate(
             seed=seed,
         )
         _print(scores, summary, wanted, format, per_topic and not output, level)
+
+
+def _asked(measures: tuple[str, ...], format: str, rel: float | None) -> tuple[list[Measure], list[TrecMeasure]]:
+    """The measures to work out, and for trec_eval's format the lines it prints of them."""
+    from judgewell.evaluation.measures import parse_all
+    from judgewell.evaluation.trec_names import needed, trec_measures
+
+    if format != "trec_eval":
+        return [_from(one, rel) for one in parse_all(measures or DEFAULT_MEASURES)], []
+    lines = trec_measures(measures or ["official"], rel=rel)
+    return needed(lines), lines
 
 
 def _beside(wanted: list[Measure]) -> list[Measure]:
