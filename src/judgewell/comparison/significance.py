@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.comparison.scores import ScoreArray, check_systems
-from judgewell.comparison.signed_rank import Zeros, wilcoxon_p
+from judgewell.comparison.signed_rank import SAME, Zeros, wilcoxon_p
 from judgewell.errors import DataError, InputError
 from judgewell.resampling import bootstrap_weights, check_level
 
@@ -33,7 +33,6 @@ Correction = Literal["none", "holm", "bh"]
 TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 CORRECTIONS = ("none", "holm", "bh")
 MOST_PATTERNS = 12  # topics up to which all swaps are tried: 4,096
-SAME = 1 - 1e-9  # a resampled statistic this close to the observed one counts as reaching it
 BLOCK_CELLS = 4_000_000
 
 
@@ -56,6 +55,13 @@ def pairs_of(systems: int, baseline: int | None = None) -> tuple[Ints, Ints]:
         return first, second
     others = np.delete(np.arange(systems), baseline)
     return others, np.full(len(others), baseline)
+
+
+def paired_differences(values: Floats, first: Ints, second: Ints) -> Floats:
+    """The differences of pairs of systems on every topic; two scores that are equal but for rounding differ by 0."""
+    one, other = values[first], values[second]
+    gap = one - other
+    return np.where(np.abs(gap) <= SAME * np.maximum(np.abs(one), np.abs(other)), 0.0, gap)
 
 
 def paired_tests(
@@ -110,7 +116,7 @@ def compare_systems(
     if baseline is None:
         swap = scores.means[first] < scores.means[second]
         first, second = np.where(swap, second, first), np.where(swap, first, second)
-    differences = scores.values[first] - scores.values[second]
+    differences = paired_differences(scores.values, first, second)
     found = paired_tests(differences, test, level=level, resamples=resamples, seed=seed, zeros=zeros)
     adjusted = corrected(found.p, correction)
     names = np.array(scores.systems)
@@ -150,7 +156,7 @@ def randomisation_p(differences: Floats, resamples: int, rng: np.random.Generato
     All patterns for up to 12 topics; else (1 + those that reach it) / (1 + resamples), the same patterns for all rows.
     """
     topics = differences.shape[-1]
-    target = np.abs(differences.sum(axis=-1)) * SAME
+    target = np.abs(differences.sum(axis=-1)) - SAME * np.abs(differences).sum(axis=-1)  # sums of equals differ by rounding
     reached = np.zeros(len(differences), dtype=np.int64)
     exact = topics <= MOST_PATTERNS
     if not exact and resamples < 1:
@@ -225,7 +231,7 @@ def _bootstrap(differences: Floats, level: float, resamples: int, rng: np.random
     for start in range(0, len(differences), block):
         part = slice(start, start + block)
         far = _studentised(differences[part], mean[part], weights)
-        reached[part] = (far >= observed[part] * SAME).sum(axis=0)
+        reached[part] = (far >= observed[part] * (1 - SAME)).sum(axis=0)
         reach[part] = np.quantile(far, level, axis=0)
     p = (reached + 1) / (resamples + 1)
     return np.where((differences == 0).all(axis=-1), 1.0, p), np.where(np.isfinite(reach), reach, 0.0)

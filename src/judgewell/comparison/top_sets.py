@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from judgewell.comparison.correlation import tie_ranks
 from judgewell.comparison.scores import ScoreArray, check_systems
 from judgewell.comparison.signed_rank import Zeros
-from judgewell.comparison.significance import Correction, Test, check_alpha, corrected, paired_tests, pairs_of
+from judgewell.comparison.significance import (
+    Correction,
+    Test,
+    check_alpha,
+    corrected,
+    paired_differences,
+    paired_tests,
+    pairs_of,
+)
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +75,7 @@ def top_set(
     ranks = tie_ranks(scores.means)
     best = min(np.flatnonzero(ranks == ranks.max()).tolist(), key=lambda at: scores.systems[at])
     others, bests = pairs_of(len(scores.systems), best)
-    differences = scores.values[others] - scores.values[bests]
+    differences = paired_differences(scores.values, others, bests)
     found = paired_tests(differences, test, resamples=resamples, seed=seed, zeros=zeros)
     p = np.insert(corrected(found.p, correction), best, 1.0)
     order = np.lexsort((np.arange(len(p)), -ranks))
