@@ -251,6 +251,14 @@ def test_narrow_and_wide_units_with_the_fallback() -> None:
     assert narrow.filter(pl.col("doc") == "y")["gain"][0] == pytest.approx(of_y[0])
 
 
+@given(st.integers(1, 1000), st.integers(2, 30))
+def test_whole_ratios_are_exact(low: int, ratio: int) -> None:
+    """A unit of 5:1 is wide and a ratio of 20 is not above 20, whatever the numbers are."""
+    judgments = anchored((float(ratio * low), float(low), float(ratio * low)))
+    assert magnitude.widths(judgments)["width"].to_list() == [ratio]
+    assert magnitude.by_known(judgments)["normalised"].to_list() == [ratio, ratio]
+
+
 def test_a_width_of_exactly_the_cut_is_wide() -> None:
     judgments = anchored((10.0, 2.0, 4.0))
     scores, widths = magnitude.normalised(judgments), magnitude.widths(judgments)

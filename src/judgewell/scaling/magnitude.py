@@ -41,7 +41,7 @@ BOUNDED = ("bounded", "bounded magnitude", "bounded-magnitude")  # magnitudes be
 def log_scores(
     judgments: Any, *, offset: float | None = None, bound: float | None = None, repeated: Repeated = "all"
 ) -> pl.DataFrame:
-    """The judgments with a column `log`: the natural logarithm of value + offset.
+    """The judgments with the columns `magnitude`, value + offset, and `log`, its natural logarithm.
 
     Without an offset given, a 0-100 scale gets 1 (a third of such scores are 0) and a magnitude scale none; a value
     that is not above 0 then is an error. `bound` is the excluded upper end of a bounded magnitude scale.
@@ -49,8 +49,8 @@ def log_scores(
     frame = with_groups(settle_repeats(judgments_of(judgments), repeated))
     check_range(frame, bound)
     added = used_offset(frame, offset)
-    shifted = frame.with_columns(log=pl.col("value") + added)
-    bad = shifted.filter(pl.col("log") <= 0)
+    shifted = frame.with_columns(magnitude=pl.col("value") + added)
+    bad = shifted.filter(pl.col("magnitude") <= 0)
     if len(bad):
         raise InputError(
             f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)}), nor are {len(bad) - 1} others"
@@ -58,7 +58,7 @@ def log_scores(
             else f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)})",
             cure=f"a magnitude has a ratio only above 0: {_cure_of_no_ratio(bad['value'], added)}",
         )
-    return shifted.with_columns(pl.col("log").log())
+    return shifted.with_columns(log=pl.col("magnitude").log())
 
 
 def _cure_of_no_ratio(values: pl.Series, added: float) -> str:
@@ -160,9 +160,10 @@ def _need_assessors(frame: pl.DataFrame) -> None:
 
 
 def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFrame:
-    """Per unit, the mean log score of its known document (`known` is H or N); units without one are refused."""
+    """Per unit, the score of its known document (`known` is H or N), the geometric mean of several; units without one
+    are refused."""
     extra_column(
-        frame.drop("log"), "known", "H for the known highly relevant document, N for the known non-relevant one"
+        frame.drop("magnitude", "log"), "known", "H for the known highly relevant document, N for the known non-relevant one"
     )
     strange = frame.filter(~pl.col("known").is_in(["H", "N", ""]))
     if len(strange):
@@ -170,7 +171,7 @@ def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFra
             f"known {strange['known'][0]!r} is neither H nor N ({place(strange)})", cure="write H, N, or nothing"
         )
     is_known = pl.col("known") == flag
-    units = frame.group_by(GROUP, maintain_order=True).agg(pl.col("log").filter(is_known).mean().alias(flag))
+    units = frame.group_by(GROUP, maintain_order=True).agg(geometric_mean(pl.col("magnitude").filter(is_known)).alias(flag))
     without = units.filter(pl.col(flag).is_null()).sort(GROUP)
     if without.is_empty():
         return units
@@ -185,6 +186,17 @@ def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFra
     gone = f", and with them {len(lost)} documents that no other unit holds ({listed(lost)})" if len(lost) else ""
     warnings.warn(f"{said}; they are left out{gone}", JudgewellWarning, stacklevel=3)
     return kept
+
+
+def geometric_mean(values: pl.Expr) -> pl.Expr:
+    """The geometric mean; equal values stay as they are, so that 5 does not become 4.999…"""
+    return pl.when(values.min() == values.max()).then(values.first()).otherwise(values.log().mean().exp())
+
+
+def exact_ratio(frame: pl.DataFrame, top: str, bottom: str) -> pl.Series:
+    """One column over another, correctly rounded; polars multiplies by the reciprocal where the divisor is constant,
+    which makes 694/347 a little less than 2."""
+    return pl.Series(frame[top].to_numpy() / frame[bottom].to_numpy())
 
 
 def by_known(
@@ -203,7 +215,7 @@ def by_known(
     frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
     units = known_scores(frame, "N", missing)
     result = frame.join(units, on=list(GROUP), how="inner", nulls_equal=True, maintain_order="left")
-    result = result.with_columns(normalised=(pl.col("log") - pl.col("N")).exp()).drop("N")
+    result = result.with_columns(normalised=exact_ratio(result, "magnitude", "N")).drop("N")
     return result if keep_known else result.filter((pl.col("known") != "N").fill_null(True))
 
 
@@ -219,7 +231,7 @@ def widths(
     frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
     high, low = known_scores(frame, "H", missing), known_scores(frame, "N", missing)
     both = high.join(low, on=list(GROUP), how="inner", nulls_equal=True)
-    return both.select(*GROUP, width=(pl.col("H") - pl.col("N")).exp()).sort(GROUP)
+    return both.select(*GROUP, width=exact_ratio(both, "H", "N")).sort(GROUP)
 
 
 def averaged(frame: pl.DataFrame, average: Average = "median", column: str = "normalised") -> pl.DataFrame:
