@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.bradley_terry import BradleyTerry
 from judgewell.scaling.inputs import gains_frame, place
 from judgewell.scaling.method import Method
@@ -35,11 +34,9 @@ def combine(tables: Sequence[Any], *, scaled: bool = True) -> pl.DataFrame:
     if len(lacking) == len(both):
         raise DataError("no document is in all the gains tables; combine gains of the same topics and documents")
     if len(lacking):
-        warnings.warn(
+        note(
             f"{len(lacking)} of {len(both)} documents lack a gain in one of the tables and are left out "
-            f"({place(lacking)})",
-            JudgewellWarning,
-            stacklevel=2,
+            f"({place(lacking)})"
         )
     both = both.filter(pl.all_horizontal(pl.col(names).is_not_null()))
     product = pl.sum_horizontal(pl.col(names).log()) / len(names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.averaged_draws import averaged_draws
 from judgewell.scaling.dawid_skene import Crowd, dawid_skene
 from judgewell.scaling.inputs import (
@@ -116,11 +115,9 @@ def majority(graded_judgments: pl.DataFrame, ties: Tied = "mean") -> pl.DataFram
     if len(tied) and ties == "error":
         raise DataError(f"{len(tied)} documents have no majority ({listed(tied)}); say ties=mean, lowest or highest")
     if len(tied):
-        warnings.warn(
+        note(
             f"{len(tied)} of {len(chosen)} documents have no majority; they get the {ties} of their most frequent "
-            f"values ({listed(tied)})",
-            JudgewellWarning,
-            stacklevel=2,
+            f"values ({listed(tied)})"
         )
     counts = graded_judgments.group_by("topic", "doc").agg(judgments=pl.len())
     return gains_frame(chosen.join(counts, on=["topic", "doc"]))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.numbers import runs_of
 from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
 
@@ -79,11 +78,9 @@ def _tell_pairs_again(frame: pl.DataFrame) -> None:
     keys = named.select(*GROUP, *ends)
     again = named.filter(~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series())
     if len(again):
-        warnings.warn(
+        note(
             f"{len(again)} answers are by an assessor who compared the same two documents in the same unit before; all "
-            f"of them count ({listed(again)})",
-            JudgewellWarning,
-            stacklevel=3,
+            f"of them count ({listed(again)})"
         )
 
 
@@ -150,11 +147,7 @@ def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
             "say which counts: --repeated all, first or last"
         )
     said = {"all": "all of them count", "first": "the first counts", "last": "the last counts"}[keep]
-    warnings.warn(
-        f"{len(cases)} documents were judged more than once in one unit; {said} ({listed(cases)})",
-        JudgewellWarning,
-        stacklevel=2,
-    )
+    note(f"{len(cases)} documents were judged more than once in one unit; {said} ({listed(cases)})")
     if keep == "all":
         return frame
     named = pl.col("unit").is_not_null() | pl.col("assessor").is_not_null()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.inputs import GROUP, Repeated, extra_column, gains_frame, listed, place
 from judgewell.scaling.magnitude import TURPIN, Averaged, Scores, log_scores, normalised
 
@@ -40,7 +39,7 @@ def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFra
     rows = frame.join(kept, on=list(GROUP), how="semi", nulls_equal=True)
     lost = frame.join(rows, on=["topic", "doc"], how="anti").select("topic", "doc").unique().sort("topic", "doc")
     gone = f", and with them {len(lost)} documents that no other unit holds ({listed(lost)})" if len(lost) else ""
-    warnings.warn(f"{said}; they are left out{gone}", JudgewellWarning, stacklevel=3)
+    note(f"{said}; they are left out{gone}")
     return kept
 
 
@@ -106,11 +105,9 @@ def width_gains(
     alone = gains.filter(pl.col("inside") == 0).sort("topic", "doc")
     if len(alone):
         said = "smallest" if side == "narrow" else "largest"
-        warnings.warn(
+        note(
             f"{len(alone)} documents are in no {side} unit (cut {limit:g}); their gain is the {said} of all their "
-            f"scores ({listed(alone)})",
-            JudgewellWarning,
-            stacklevel=2,
+            f"scores ({listed(alone)})"
         )
     count = pl.when(pl.col("inside") > 0).then("inside").otherwise("total")
     return gains_frame(gains.with_columns(gain=pl.coalesce("gain", "other"), judgments=count))

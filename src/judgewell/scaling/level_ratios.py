@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import polars as pl
 
-from judgewell.errors import DataError, JudgewellWarning
+from judgewell.errors import DataError, note
 from judgewell.scaling.inputs import GROUP, Repeated, extra_column, gains_frame, judgments_of, place
 from judgewell.scaling.magnitude import SCHOLER, Scores, log_scores
 from judgewell.tables import GAINS, check
@@ -81,11 +80,7 @@ def labelled_gains(judgments: Any, chain: pl.DataFrame, label: str = "label") ->
     documents = frame.group_by("topic", "doc").agg(level=pl.col(label).first(), judgments=pl.len())
     unlabelled = documents.filter(pl.col("level").is_null()).sort("topic", "doc")
     if len(unlabelled):
-        warnings.warn(
-            f"{len(unlabelled)} of {len(documents)} documents have no level and get no gain ({place(unlabelled)})",
-            JudgewellWarning,
-            stacklevel=2,
-        )
+        note(f"{len(unlabelled)} of {len(documents)} documents have no level and get no gain ({place(unlabelled)})")
     gains = documents.filter(pl.col("level").is_not_null()).join(chain.select("level", "gain"), on="level", how="left")
     lost = gains.filter(pl.col("gain").is_null()).sort("topic", "doc")
     if len(lost):

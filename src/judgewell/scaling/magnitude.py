@@ -6,7 +6,6 @@ an assessor's numbers say their ratios within one unit (Turpin et al. 2015).
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -14,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import InputError, note
 from judgewell.scaling.averaged_draws import Middle, Shift, averaged_draws, topic_shift
 from judgewell.scaling.inputs import (
     GROUP,
@@ -123,12 +122,10 @@ def _tell_alone(alone: int, groups: int, group: Group) -> None:
     if not alone:
         return
     cure = "normalise by assessor (--group assessor), or average the numbers as they are (--method median)"
-    warnings.warn(
+    note(
         f"{alone} of {groups} {group}s hold one judgment, which counts as the mean whatever it says; {cure}"
         if group == "unit"
-        else f"{alone} of {groups} assessors gave one judgment, which counts as the mean whatever it says",
-        JudgewellWarning,
-        stacklevel=3,
+        else f"{alone} of {groups} assessors gave one judgment, which counts as the mean whatever it says"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.double_judgments import (
     Estimate,
     Prior,
@@ -109,11 +108,7 @@ def tell_single(judgments: pl.DataFrame, found: Tallies) -> None:
     """Say how many documents the estimate rests on."""
     total = judgments.select("topic", "doc").n_unique()
     if len(found.documents) < total:
-        warnings.warn(
-            f"p(R|level) rests on the {len(found.documents)} of {total} documents that two assessors judged",
-            JudgewellWarning,
-            stacklevel=2,
-        )
+        note(f"p(R|level) rests on the {len(found.documents)} of {total} documents that two assessors judged")
 
 
 @dataclass(frozen=True, kw_only=True)

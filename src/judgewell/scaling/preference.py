@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, JudgewellWarning
+from judgewell.errors import DataError, note
 from judgewell.scaling.inputs import gains_frame, pairs_of, place
 from judgewell.scaling.method import Method
 from judgewell.scaling.uncertainty import wilson, with_interval
@@ -26,17 +25,13 @@ def compared(pairs: Any, ties: Ties = "half") -> pl.DataFrame:
     if len(unanswered) == len(frame):
         raise DataError("no pair says which document is preferred; fill the column preferred (left, right or same)")
     if len(unanswered):
-        warnings.warn(
-            f"{len(unanswered)} of {len(frame)} pairs have no answer and are left out ({place(unanswered)})",
-            JudgewellWarning,
-            stacklevel=2,
-        )
+        note(f"{len(unanswered)} of {len(frame)} pairs have no answer and are left out ({place(unanswered)})")
     frame = frame.filter(pl.col("preferred").is_not_null())
     tied = frame.filter(pl.col("preferred") == "same")
     if len(tied) and ties == "error":
         raise DataError(f"{len(tied)} pairs are tied ({place(tied)}); count them as half a win each (ties=half)")
     if len(tied) and ties == "skip":
-        warnings.warn(f"{len(tied)} of {len(frame)} pairs are tied and left out", JudgewellWarning, stacklevel=2)
+        note(f"{len(tied)} of {len(frame)} pairs are tied and left out")
         frame = frame.filter(pl.col("preferred") != "same")
     wins = pl.col("preferred").replace_strict({"left": 1.0, "same": 0.5, "right": 0.0}, return_dtype=pl.Float64)
     return frame.with_columns(left_wins=wins)
@@ -54,11 +49,9 @@ def frequencies(sides: pl.DataFrame, presentations: float | None = None) -> pl.D
     divisor = pl.col("judgments") if presentations is None else pl.lit(float(presentations))
     over = counts.filter(pl.col("judgments") > (presentations or float("inf")))
     if len(over):
-        warnings.warn(
+        note(
             f"{len(over)} documents were shown more often than {presentations:g} times, so a frequency may exceed 1 "
-            f"({place(over.sort('topic', 'doc'))}); leave presentations out to divide by the actual number",
-            JudgewellWarning,
-            stacklevel=2,
+            f"({place(over.sort('topic', 'doc'))}); leave presentations out to divide by the actual number"
         )
     return gains_frame(counts.with_columns(gain=pl.col("yes") / divisor))
 
@@ -78,11 +71,7 @@ def relevance_frequency(pairs: Any, *, presentations: float | None = None) -> pl
     if answered.is_empty():
         raise DataError("no pair says whether its documents are relevant; fill left_relevant and right_relevant")
     if len(answered) < len(sides):
-        warnings.warn(
-            f"{len(sides) - len(answered)} of {len(sides)} presentations have no answer on relevance and are left out",
-            JudgewellWarning,
-            stacklevel=2,
-        )
+        note(f"{len(sides) - len(answered)} of {len(sides)} presentations have no answer on relevance and are left out")
     return frequencies(answered, presentations)
 
 

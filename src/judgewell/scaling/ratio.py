@@ -8,7 +8,6 @@ must be the rows, and the fixed point is this system's solution (Bozóki, Fülö
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, maxima, refuse_unconnected
 from judgewell.scaling.inputs import gains_frame, listed, pairs_of, place
 from judgewell.scaling.laplacian import Array, Index, System, components_of, laplacian, summed
@@ -127,11 +126,7 @@ def _answered(frame: pl.DataFrame) -> pl.DataFrame:
     if lacks.all():
         raise DataError("no pair has both left_score and right_score; ratios need the two numbers")
     without = frame.filter(lacks)
-    warnings.warn(
-        f"{len(without)} of {len(frame)} pairs lack a number and are left out ({place(without)})",
-        JudgewellWarning,
-        stacklevel=3,
-    )
+    note(f"{len(without)} of {len(frame)} pairs lack a number and are left out ({place(without)})")
     return frame.filter(~lacks)
 
 
@@ -180,11 +175,9 @@ class Ratio(Method):
         sure = pl.Series(np.isfinite(fit.sigma))
         without = found.filter(~sure)
         if len(without):
-            warnings.warn(
+            note(
                 f"{len(without)} of {len(found)} documents have no interval: their component has no comparison to "
-                f"spare ({listed(without)}); compare more pairs",
-                JudgewellWarning,
-                stacklevel=2,
+                f"spare ({listed(without)}); compare more pairs"
             )
         return found.with_columns(pl.when(sure).then(pl.col("low", "high")))
 
