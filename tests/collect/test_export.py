@@ -15,7 +15,7 @@ from judgewell.collect.schema import answers, metadata
 from judgewell.collect.status import status, status_text
 from judgewell.collect.store import open_store
 from judgewell.errors import InputError
-from judgewell.formats.tabular import read_table
+from judgewell.formats.frames import read_table
 from judgewell.tables import JUDGMENTS, PAIRS
 
 
@@ -196,7 +196,7 @@ def test_what_is_no_backup_is_refused(tmp_path, begin):
 
 def test_judgments_say_which_documents_are_known(gathered, tmp_path):
     """So that methods which need known documents read our own export."""
-    from judgewell.scaling.magnitude_methods import KnownRatio
+    from judgewell.scaling.known import KnownRatio
 
     export(gathered.store, tmp_path)
     judged = read_table(tmp_path / "judgments.csv", JUDGMENTS)
