@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("", "server/owner", "server/browser")]
     str(ROOT / "tests"),
     str(ROOT / "tests" / "server" / "owner"),
     str(ROOT / "tests" / "server" / "browser"),

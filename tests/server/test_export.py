@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from judging import Clock, Study, check_whole, good_answer
 
 from judgewell.errors import InputError
-from judgewell.formats.tabular import read_table
+from judgewell.formats.frames import read_table
 from judgewell.server.queries.export import defused, export
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.store.backup import backup, restore

@@ -198,7 +198,7 @@ def judged(name: str, study: Path, seed: int, truth: Truth, tell: Callable[[str]
     """Synthetic people judge the study; its finished judgments."""
     from judgewell.assessors.people import make_people
     from judgewell.assessors.simulation import catch_table, simulate
-    from judgewell.formats.crowd import read_judgments, read_pairs
+    from judgewell.formats.judgments import read_judgments, read_pairs
     from judgewell.server.queries.export import export
     from judgewell.server.store.transactions import open_store
     from judgewell.terminal import progress

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError
-from judgewell.formats.tabular import write_table
+from judgewell.formats.frames import write_table
 from judgewell.study.design.chance import generator
 from judgewell.study.design.graphs import Graphs, make_graphs
 from judgewell.study.design.groups import Grouping, make_groups, plan_groups
