@@ -13,10 +13,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("", "server/owner", "server/browser")]
-    str(ROOT / "tests"),
-    str(ROOT / "tests" / "server" / "owner"),
-    str(ROOT / "tests" / "server" / "browser"),
-]
 
 from browsers import browser  # noqa: E402
 from owner_server import owner_server  # noqa: E402
