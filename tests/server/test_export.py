@@ -196,7 +196,7 @@ def test_what_is_no_backup_is_refused(tmp_path, begin):
 
 def test_judgments_say_which_documents_are_known(gathered, tmp_path):
     """So that methods which need known documents read our own export."""
-    from judgewell.scaling.magnitude_methods import KnownRatio
+    from judgewell.scaling.known import KnownRatio
 
     export(gathered.store, tmp_path)
     judged = read_table(tmp_path / "judgments.csv", JUDGMENTS)

@@ -237,7 +237,7 @@ def _tau(gains: pl.DataFrame, final: pl.DataFrame) -> float | None:
 
 def _pair_scale(pairs: pl.DataFrame) -> Scale:
     """Agreement on which of two documents is the better one, and how strengths settled."""
-    from judgewell.scaling.pair_methods import BradleyTerry
+    from judgewell.scaling.bradley_terry import BradleyTerry
 
     method = BradleyTerry(prior=0.1, components="separate")
     ordered = pairs.sort("at", maintain_order=True)
