@@ -459,9 +459,9 @@ def server_schema() -> dict[str, Any]:
     import tempfile
     from pathlib import Path
 
-    from judgewell.collect.setup import prepare
-    from judgewell.collect.store import open_store
-    from judgewell.owner.app import make_app
+    from judgewell.server.app import make_app
+    from judgewell.server.store.setup import prepare
+    from judgewell.server.store.transactions import open_store
     from judgewell.study.new import new_study
 
     with tempfile.TemporaryDirectory() as folder:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.errors import DataError, JudgewellWarning, MeasureError
+from judgewell.errors import DataError, MeasureError, note
 from judgewell.evaluation.measures import parse
 from judgewell.stats.means import NO_LIMITS, few_topics_note, mean_intervals
 from judgewell.tables import SCORES, check
@@ -43,8 +42,8 @@ def summarise_values(
     limits = np.array([measure_limits(name) for name in measures] * count).reshape(-1, 2).T
     rows = values.transpose(0, 2, 1).reshape(count * asked, topics)
     means = mean_intervals(rows, level=level, limits=(limits[0], limits[1]), seed=seed)
-    if note := few_topics_note(means):
-        warnings.warn(note, JudgewellWarning, stacklevel=2)
+    if few := few_topics_note(means):
+        note(few)
     return pl.DataFrame(
         {
             "system": np.repeat(np.array(systems, dtype=object), asked).tolist(),

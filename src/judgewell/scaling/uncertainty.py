@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, JudgewellWarning, note
-from judgewell.resampling import check_level, percentile_interval
 from judgewell.scaling.inputs import GROUP, listed
 from judgewell.scaling.laplacian import Array, Index
 from judgewell.scaling.numbers import documents_of
+from judgewell.stats.resampling import check_level, percentile_interval
 
 Over = Literal["unit", "assessor"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgewell.errors import InputError
-from judgewell.resampling import bootstrap_weights, check_level
+from judgewell.stats.resampling import bootstrap_weights, check_level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
