@@ -54,7 +54,7 @@ def test_one_set_of_gains(judgewell):
     code, out, err = judgewell("compare", *RUNS, "--gains", "nist.qrels", "-o", "found.json")
     assert (code, err) == (0, "")
     assert "nDCG@10 of 3 systems on 12 topics" in out
-    assert "Top set: 1 not told from the best (strong)" in out
+    assert "The best system is, with 95 % confidence, strong." in out
     assert "3 of 3 pairs" in out or "2 of 3 pairs" in out
     found = json.loads(Path("found.json").read_text())
     assert [row["system"] for row in found["systems"]] == ["strong", "middle", "weak"]

@@ -9,32 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.errors import DataError
+from judgewell.stats.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Score = Callable[[Floats], Floats]  # gains (draws × rows) -> scores (draws × systems × topics)
 
 LEAST_JUDGMENTS = 2  # of each document: one says nothing about its noise
 
 
-def scores_without_noise(
-    score: Score,
-    gains: Floats,
-    draws: Iterable[Floats],
-    judgments: Ints,
-    *,
-    log: bool = False,
-    bounds: tuple[float, float] = (-np.inf, np.inf),
-) -> Floats:
-    """Systems × topics: 3 s₀ − 3 s₁ + s₂, the quadratic through s₀, s₁, s₂ at −1.
+def scores_without_noise(score: Score, gains: Floats, draws: Iterable[Floats], judgments: Ints) -> Floats:
+    """Systems × topics: 3 s₀ − 3 s₁ + s₂, the quadratic through s₀, s₁ and s₂ at −1.
 
-    s₀ is the score under the gains; s₁ and s₂ are mean scores under draws whose deviations from the gains are multiplied
-    by √(λ n / (n − 1)) with λ = 1 and 2, n the judgments of the document; n / (n − 1) makes up for a bootstrap's
-    variance being too small. Deviations are of logarithms where `log`, and gains stay inside `bounds`, the scale.
-    A document without a gain in a draw does not deviate there.
+    s₀ is the score under the gains; s₁ and s₂ are mean scores under draws (blocks of draws × rows, read twice) whose
+    deviations from the gains are multiplied by √(λ n / (n − 1)) with λ = 1 and 2, n the document's judgments: without
+    n / (n − 1) a bootstrap's variance is too small. The noisier gains stay inside the range of gains and draws, so
+    inside the scale. A document without a gain in a draw does not deviate there.
     """
     few = int((judgments < LEAST_JUDGMENTS).sum())
     if few:
@@ -42,19 +32,17 @@ def scores_without_noise(
             f"{few} of {len(judgments)} documents have fewer than {LEAST_JUDGMENTS} judgments, which say nothing about "
             "their noise; collect more judgments, or leave these documents out"
         )
-    if log and (gains <= 0).any():
-        raise DataError(f"a gain of a ratio scale is {gains.min():g} and not above 0; give gains of the ratio scale")
     widening = np.sqrt(judgments / (judgments - 1))
+    least, most = float(gains.min()), float(gains.max())
+    for block in draws:
+        least, most = min(least, float(np.nanmin(block))), max(most, float(np.nanmax(block)))
     sums: list[Floats] = [np.zeros(()), np.zeros(())]
     count = 0
     for block in draws:
-        deviation = np.nan_to_num(np.log(block) - np.log(gains) if log else block - gains, nan=0.0) * widening
+        deviation = np.nan_to_num(block - gains, nan=0.0) * widening
         for at, noise in enumerate((1.0, 2.0)):
-            moved = np.sqrt(noise) * deviation
-            table = gains * np.exp(moved) if log else gains + moved
-            sums[at] = sums[at] + score(np.clip(table, *bounds)).sum(axis=0)
+            sums[at] = sums[at] + score(np.clip(gains + np.sqrt(noise) * deviation, least, most)).sum(axis=0)
         count += len(block)
     if not count:
         raise DataError("there are no draws of gain tables; draw one or more")
-    plain = score(gains[None])[0]
-    return np.asarray(3 * plain - 3 * sums[0] / count + sums[1] / count)
+    return np.asarray(3 * score(gains[None])[0] - 3 * sums[0] / count + sums[1] / count)

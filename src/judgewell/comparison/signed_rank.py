@@ -36,12 +36,12 @@ def wilcoxon_p(differences: Floats, zeros: Zeros = "drop") -> Floats:
     any_left = rows.any(axis=-1)
     clean = ~shared & any_left
     if rows.shape[-1] > MOST_EXACT:
-        p[any_left] = _scipy_p(rows[any_left], zeros, "asymptotic")
+        p[any_left] = _scipy_p(rows[any_left], zeros, "approx")
         return p
     p[clean] = _scipy_p(rows[clean], zeros, "exact")
     rest = shared & any_left
     if rows.shape[-1] > MOST_PATTERNS:
-        p[rest] = _scipy_p(rows[rest], zeros, "asymptotic")
+        p[rest] = _scipy_p(rows[rest], zeros, "approx")
     else:
         p[rest] = _pattern_p(rows[rest], zeros)
     return p
@@ -58,10 +58,10 @@ def tied_differences(differences: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     level = np.where(group > 0, np.take_along_axis(ordered, first, axis=-1), 0.0)
     sizes = np.empty(size.shape)
     np.put_along_axis(sizes, order, level, axis=-1)
-    return np.copysign(sizes, differences), ~steps.all(axis=-1)
+    return np.asarray(np.copysign(sizes, differences)), np.asarray(~steps.all(axis=-1))
 
 
-def _scipy_p(rows: Floats, zeros: Zeros, method: Literal["exact", "asymptotic"]) -> Floats:
+def _scipy_p(rows: Floats, zeros: Zeros, method: Literal["exact", "approx"]) -> Floats:
     from scipy.stats import wilcoxon
 
     if not len(rows):

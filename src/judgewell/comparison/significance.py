@@ -157,7 +157,8 @@ def randomisation_p(differences: Floats, resamples: int, rng: np.random.Generato
     All patterns for up to 12 topics; else (1 + those that reach it) / (1 + resamples), the same patterns for all rows.
     """
     topics = differences.shape[-1]
-    target = np.abs(differences.sum(axis=-1)) - SAME * np.abs(differences).sum(axis=-1)  # sums of equals differ by rounding
+    # sums of the same numbers in another order differ by rounding
+    target = np.abs(differences.sum(axis=-1)) - SAME * np.abs(differences).sum(axis=-1)
     reached, count = np.zeros(len(differences), dtype=np.int64), 0
     for signs in sign_blocks(topics, resamples, len(differences), rng):
         reached += (np.abs(signs @ differences.T) >= target).sum(axis=0)
@@ -169,13 +170,13 @@ def sign_blocks(topics: int, resamples: int, rows: int, rng: np.random.Generator
     """Patterns of signs (patterns × topics) in blocks: all of them for up to 12 topics, else random ones."""
     if topics <= MOST_PATTERNS:
         bits = (np.arange(2**topics)[:, None] >> np.arange(topics)) & 1
-        yield 2.0 * bits - 1.0
+        yield np.where(bits, 1.0, -1.0)
         return
     if resamples < 1:
         raise InputError(f"{resamples} resamples are too few", cure="ask for 1 or more, usually 10000")
     block = max(1, BLOCK_CELLS // max(rows, topics))
     for start in range(0, resamples, block):
-        yield 2.0 * rng.integers(0, 2, size=(min(block, resamples - start), topics)) - 1.0
+        yield np.where(rng.integers(0, 2, size=(min(block, resamples - start), topics)), 1.0, -1.0)
 
 
 def smallest_p(test: Test, topics: int, resamples: int = 10_000) -> float:

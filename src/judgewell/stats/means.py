@@ -117,7 +117,7 @@ def studentised(rows: Floats, weights: Floats) -> Floats:
     tiny = 1e-12 * np.max(centred**2, axis=0, initial=0.0)
     error = np.where(spread > tiny, np.sqrt(spread / topics), 0.0)
     endless = np.where(np.abs(shift) <= 1e-6 * np.sqrt(tiny), 0.0, np.inf)
-    return np.divide(np.abs(shift), error, out=endless, where=error > 0)
+    return np.asarray(np.divide(np.abs(shift), error, out=endless, where=error > 0))
 
 
 def student_reach(freedom: int, level: float) -> float:
