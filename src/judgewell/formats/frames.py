@@ -31,7 +31,7 @@ from judgewell.formats.trec import line_of
 from judgewell.tables import OTHER_NAMES, TABLES, Table, check
 
 PARQUET = b"PAR1"
-JSON = re.compile(r"\s*[\[{]")
+JSON = re.compile(r"\s*(\{|\[\s*(\{|\]|$))")
 JSON_TYPES = {
     type(None): "",
     bool: "true or false",
@@ -82,7 +82,7 @@ class Contents:
 def load(
     path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout = SHOWN, data: bytes | None = None
 ) -> Contents:
-    """A file of a table; `columns` maps our names to those in the file, which shows whether its first line has names."""
+    """A file of a table; `columns` maps our names to the file's, which shows whether its first line has names."""
     data = open_bytes(path) if data is None else data
     if data[:4] == PARQUET:
         return Contents(str(path), data, "parquet")
