@@ -65,6 +65,17 @@ def test_one_set_of_gains(judgewell):
     assert set(record["inputs"]) == {"nist.qrels", "weak.run", "middle.run", "strong.run"}
 
 
+def test_every_row_of_the_systems_table_is_of_its_own_system(judgewell):
+    base = np.random.default_rng(0).random(12)
+    scores_table({"a": base, "c": base + 0.3 + 0.01 * np.arange(12), "b": base - 0.2 - 0.01 * np.arange(12)})
+    judgewell("compare", "s.csv", "-o", "found")
+    table = pl.read_csv("found/systems.csv")
+    assert table["system"].to_list() == ["c", "a", "b"]
+    assert table["top"].to_list() == [True, False, False]
+    assert table["p_best"].to_list() == [1.0, 2**-12, 2**-12]
+    assert table["rank_low"].to_list() == [1, 2, 3]
+
+
 def test_several_gains_side_by_side(judgewell):
     code, out, _ = judgewell("compare", *RUNS, "--gains", "nist.qrels", "people=crowd.csv", "--random", "-o", "all")
     assert code == 0

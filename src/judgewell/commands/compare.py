@@ -161,7 +161,7 @@ def _systems(sets: dict[str, ScoreArray], worlds: dict[str, Worlds], given: dict
             over = worlds.get("both") if len(sets) == 1 else None
             over = over or topic_worlds(one.systems, one.values, given["worlds"], seed=given["seed"])
             ranks = over.table(given["level"]).select("system", "rank_low", "rank_high")
-            table = table.with_columns(low=means.low, high=means.high).join(ranks, on="system")
+            table = table.with_columns(low=means.low, high=means.high).join(ranks, on="system", maintain_order="left")
         if FEWEST_TOPICS > len(one.topics) > 1:
             note(f"there is no top set: {len(one.topics)} topics are fewer than {FEWEST_TOPICS}")
         if len(one.topics) >= FEWEST_TOPICS:
