@@ -156,7 +156,7 @@ def magnitudes(tool: str, count: int, unused: int) -> tuple[float, str]:
     path = HERE / "data" / f"magnitudes-{count}.{ending}"
     if not path.exists():
         made(path, count)
-    from judgewell.formats.crowd import read_judgments
+    from judgewell.formats.judgments import read_judgments
     from judgewell.scaling.methods import parse
 
     if name == "reading alone":

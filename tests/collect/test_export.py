@@ -15,7 +15,7 @@ from judgewell.collect.schema import answers, metadata
 from judgewell.collect.status import status, status_text
 from judgewell.collect.store import open_store
 from judgewell.errors import InputError
-from judgewell.formats.tabular import read_table
+from judgewell.formats.frames import read_table
 from judgewell.tables import JUDGMENTS, PAIRS
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError
-from judgewell.formats.crowd import read_judgments, read_pairs
+from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.scaling.methods import parse
 
 pytestmark = [pytest.mark.realdata, pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")]

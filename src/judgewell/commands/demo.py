@@ -200,7 +200,7 @@ def judged(name: str, study: Path, seed: int, truth: Truth, tell: Callable[[str]
     from judgewell.collect.export import export
     from judgewell.collect.store import open_store
     from judgewell.commands.simulation import catch_table, simulate
-    from judgewell.formats.crowd import read_judgments, read_pairs
+    from judgewell.formats.judgments import read_judgments, read_pairs
     from judgewell.terminal import progress
 
     store = open_store(_database(study))

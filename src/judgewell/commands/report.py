@@ -158,10 +158,10 @@ def _of_study(given: dict[str, Any]) -> tuple[list[str], list[str]]:
 def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
     """All that is read, and the files it was read from."""
     from judgewell.evaluation.measures import parse_all
-    from judgewell.formats.answers import parse_words
-    from judgewell.formats.crowd import read_judgments, read_pairs
     from judgewell.formats.gains import read_gains
+    from judgewell.formats.judgments import read_judgments, read_pairs
     from judgewell.formats.runs import open_runs
+    from judgewell.formats.words import parse_words
     from judgewell.reports.sources import Sources, with_codes
 
     columns, words = parse_columns(given["columns"]), parse_words(given["words"])

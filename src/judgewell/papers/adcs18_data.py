@@ -10,8 +10,8 @@ import polars as pl
 
 from judgewell.comparison.scores import ScoreArray, score_array
 from judgewell.errors import DataError
-from judgewell.formats.crowd import read_pairs
 from judgewell.formats.gains import read_gains
+from judgewell.formats.judgments import read_pairs
 from judgewell.formats.runs import Run, open_runs
 from judgewell.papers import synthetic
 from judgewell.papers.data import (

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError
-from judgewell.formats.tabular import write_table
+from judgewell.formats.frames import write_table
 from judgewell.study.chance import generator
 from judgewell.study.doubles import plan_doubles
 from judgewell.study.graphs import Graphs, make_graphs

@@ -12,9 +12,9 @@ import polars as pl
 
 from judgewell.errors import InputError, JudgewellError, JudgewellWarning
 from judgewell.formats.documents import read_documents
+from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
 from judgewell.formats.runs import open_runs
-from judgewell.formats.tabular import read_frame
 from judgewell.formats.topics import read_topics
 from judgewell.study.file import Problem, Source
 from judgewell.study.model import Study

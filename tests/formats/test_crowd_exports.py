@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from judgewell.errors import InputError, JudgewellWarning
-from judgewell.formats.crowd import export_of, read_judgments, read_pairs
+from judgewell.formats.judgments import export_of, read_judgments, read_pairs
 
 TREC8 = "topic_id,unit_id,document_id,gold,doc_pos,worker_id,relevance_score,cumulative_time,comment,trec,sormunen\n"
 

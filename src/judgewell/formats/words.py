@@ -7,13 +7,11 @@ written, and rows that hold no answer, are told.
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import InputError, Place
 from judgewell.tables import GAINS, JUDGMENTS, NUMBER, PAIRS, SIDES, TEXT, Table
 
 ANSWER = {JUDGMENTS.name: "value", PAIRS.name: "preferred", GAINS.name: "gain"}
@@ -30,28 +28,6 @@ LEFTS, RIGHTS, TIES = (
     {"b", "2", "r", "right", "second"},
     {"0", "same", "tie", "equal"},
 )
-
-
-@dataclass(frozen=True)
-class Source:
-    """The file a table is read from, and the line on which each of its rows (from 0) begins."""
-
-    file: str | None
-    lines: Callable[[int], int] | None = None
-
-    def error(self, problem: str, cure: str | None = None, row: int | None = None) -> InputError:
-        if row is not None and self.lines is None:
-            return InputError(f"row {row + 1}: {problem}", cure=cure, file=self.file)
-        line = self.lines(row) if row is not None and self.lines is not None else None
-        return InputError(problem, cure=cure, file=self.file, line=line)
-
-    def tell(self, text: str) -> None:
-        warnings.warn(f"{self.file}: {text}" if self.file else text, JudgewellWarning, stacklevel=6)
-
-    def of_rows(self, rows: pl.Series) -> Source:
-        """The same for a table that kept only these rows."""
-        lines = self.lines
-        return Source(self.file, None if lines is None else (lambda row: lines(rows[row])))
 
 
 def parse_words(text: str | None) -> dict[str, str] | None:
@@ -74,29 +50,29 @@ def parse_words(text: str | None) -> dict[str, str] | None:
 
 
 def settled(
-    frame: pl.DataFrame, table: Table, words: Mapping[str, str] | None, source: Source
-) -> tuple[pl.DataFrame, Source]:
+    frame: pl.DataFrame, table: Table, words: Mapping[str, str] | None, place: Place
+) -> tuple[pl.DataFrame, Place]:
     """The frame, which has our names, with answers that the table can check; rows without one are left out and told."""
     answer = ANSWER[table.name]
     numbers_for_sides = table.name == PAIRS.name and answer in frame.columns and frame[answer].dtype.is_integer()
     if numbers_for_sides or (answer in frame.columns and frame[answer].dtype in (pl.Categorical, pl.Enum)):
         frame = frame.with_columns(pl.col(answer).cast(TEXT))
     if answer in frame.columns and frame[answer].dtype == pl.Boolean and not words:
-        source.tell(f"{answer} is true or false, read as 1 and 0")
+        place.note(f"{answer} is true or false, read as 1 and 0")
     if words and answer in frame.columns:
-        frame = frame.with_columns(_meant(frame[answer], words, table, source))
+        frame = frame.with_columns(_meant(frame[answer], words, table, place))
     for column in table.columns:
         if column.dtype == NUMBER and column.name in frame.columns and frame[column.name].dtype == TEXT:
-            frame = frame.with_columns(_numbers(frame[column.name], source))
+            frame = frame.with_columns(_numbers(frame[column.name], place))
     if answer not in frame.columns or frame[answer].dtype != TEXT:
-        return _answered(frame, table, answer, source)
+        return _answered(frame, table, answer, place)
     if table.name == PAIRS.name:
-        frame = frame.with_columns(_sides(frame, source))
+        frame = frame.with_columns(_sides(frame, place))
     known = frame[answer].is_in(SIDES) if table.name == PAIRS.name else _cast(frame[answer]).is_not_null()
     strange = (~known & (frame[answer].str.strip_chars() != "")).fill_null(False).arg_true()
     if len(strange):
-        raise _unknown(frame[answer], strange, table, source)
-    return _answered(frame, table, answer, source)
+        raise _unknown(frame[answer], strange, table, place)
+    return _answered(frame, table, answer, place)
 
 
 def _folded(word: str) -> str:
@@ -107,7 +83,7 @@ def _cast(values: pl.Series) -> pl.Series:
     return values.str.strip_chars().cast(NUMBER, strict=False).fill_nan(None)
 
 
-def _meant(answers: pl.Series, words: Mapping[str, str], table: Table, source: Source) -> pl.Series:
+def _meant(answers: pl.Series, words: Mapping[str, str], table: Table, place: Place) -> pl.Series:
     """The answers with each word in its meaning; words that no answer has are told."""
     folded = {_folded(str(word)): str(meaning).strip() for word, meaning in words.items()}
     for word, meaning in folded.items():
@@ -119,7 +95,7 @@ def _meant(answers: pl.Series, words: Mapping[str, str], table: Table, source: S
     given = text.str.strip_chars().str.to_lowercase()
     unused = [word for word in folded if word not in set(given.unique().drop_nulls())]
     if unused:
-        source.tell(f"no answer is {', '.join(map(repr, unused))}")
+        place.note(f"no answer is {', '.join(map(repr, unused))}")
     meant = given.replace_strict(list(folded), list(folded.values()), default=text, return_dtype=TEXT)
     return meant.set(meant == "", None).alias(answers.name)
 
@@ -141,7 +117,7 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def _numbers(values: pl.Series, source: Source) -> pl.Series:
+def _numbers(values: pl.Series, place: Place) -> pl.Series:
     """Text with decimal commas or per cent signs as text of numbers, where all of it is written so; told."""
     text = values.str.strip_chars()
     odd = text.filter(((text != "") & text.cast(NUMBER, strict=False).is_null()).fill_null(False))
@@ -150,15 +126,15 @@ def _numbers(values: pl.Series, source: Source) -> pl.Series:
     filled = text.filter((text != "").fill_null(False))
     commas = odd.str.contains(WITH_COMMA).all() and odd.str.contains(SURELY_DECIMAL).any()
     if commas and not filled.str.contains(".", literal=True).any():
-        source.tell(f"{values.name} has decimal commas, read as points ({odd[0]})")
+        place.note(f"{values.name} has decimal commas, read as points ({odd[0]})")
         return text.str.replace(",", ".", literal=True)
     if filled.str.contains(PERCENT).all():
-        source.tell(f"{values.name} is in per cent, read as numbers from 0 to 100 ({odd[0]})")
+        place.note(f"{values.name} is in per cent, read as numbers from 0 to 100 ({odd[0]})")
         return text.str.strip_suffix("%").str.strip_chars()
     return values
 
 
-def _sides(frame: pl.DataFrame, source: Source) -> pl.Series:
+def _sides(frame: pl.DataFrame, place: Place) -> pl.Series:
     """Preferred as left, right or same; where it names one of the two documents, which is told, as that side."""
     given = frame["preferred"].str.strip_chars()
     lowered = given.str.to_lowercase()
@@ -171,30 +147,30 @@ def _sides(frame: pl.DataFrame, source: Source) -> pl.Series:
     documents = set(left.unique()) | set(right.unique())
     if not of_row.any() or set(given.filter(other & ~of_row).unique()) & documents:
         return given
-    source.tell("preferred names documents, read as left or right")
+    place.note("preferred names documents, read as left or right")
     side = pl.select(pl.when(given == left).then(pl.lit("left")).otherwise(pl.lit("right"))).to_series()
     return side.zip_with(of_row, given).alias("preferred")
 
 
-def _unknown(answers: pl.Series, rows: pl.Series, table: Table, source: Source) -> InputError:
+def _unknown(answers: pl.Series, rows: pl.Series, table: Table, place: Place) -> InputError:
     """An answer that is no number (or no side), with the way out: all such words, their meanings where they say."""
     first = str(answers[rows[0]]).strip()
     rule = f"is not one of {', '.join(SIDES)}" if table.name == PAIRS.name else "is not a number"
     problem = f"{answers.name} {first!r} {rule}"
     if table.name != PAIRS.name and NUMERIC.fullmatch(first):
-        return source.error(problem, "write numbers as 1234.5, with nothing between thousands", rows[0])
+        return place.error(problem, "write numbers as 1234.5, with nothing between thousands", rows[0])
     words = answers.gather(rows).str.strip_chars().unique().sort().to_list()
     spelled = {_folded(word): word for word in reversed(words)}
     if len(spelled) > MOST_WORDS:
         cure = f"there are {len(spelled)} such words: is it another column? (--columns {answers.name}=NAME)"
-        return source.error(problem, cure, rows[0])
+        return place.error(problem, cure, rows[0])
     means = _side if table.name == PAIRS.name else _worth
     said = ",".join(f"{word}={means(word, spelled)}" for word in sorted(spelled.values())[:LISTED])
     more = f" and so on for all {len(spelled)} words" if len(spelled) > LISTED else ""
     kind = "left, right or same" if table.name == PAIRS.name else "a number"
     blank = f", {kind} in place of …" if "…" in said else ""
     cure = f"write {kind}, or say what each answer means: --words {said!r}{more}{blank} (nothing means no answer)"
-    return source.error(problem, cure, rows[0])
+    return place.error(problem, cure, rows[0])
 
 
 def _worth(word: str, words: Iterable[str]) -> str:
@@ -222,20 +198,20 @@ def _side(word: str, words: Iterable[str]) -> str:
     return "left" if folded in LEFTS else "right" if folded in RIGHTS else "same" if folded in TIES else "…"
 
 
-def _answered(frame: pl.DataFrame, table: Table, answer: str, source: Source) -> tuple[pl.DataFrame, Source]:
+def _answered(frame: pl.DataFrame, table: Table, answer: str, place: Place) -> tuple[pl.DataFrame, Place]:
     """The rows that hold an answer; pairs keep the others, since a pair may have other answers."""
     if table.name == PAIRS.name or answer not in frame.columns:
-        return frame, source
+        return frame, place
     empty = frame[answer].is_null()
     if frame[answer].dtype == TEXT:
         empty |= (frame[answer].str.strip_chars() == "").fill_null(False)
     if not empty.any():
-        return frame, source
+        return frame, place
     if empty.all():
-        raise source.error(f"no row has a {answer}", f"is {answer} in another column? (--columns {answer}=NAME)")
+        raise place.error(f"no row has a {answer}", f"is {answer} in another column? (--columns {answer}=NAME)")
     at = int(empty.arg_true()[0])
     first = frame.row(at, named=True)
     whose = ", ".join(f"{name} {first[name]}" for name in ("topic", "doc", "assessor") if first.get(name) is not None)
     whose = whose or f"row {at + 1}"
-    source.tell(f"{int(empty.sum())} of {len(frame)} rows have no {answer} and are left out (the first: {whose})")
-    return frame.filter(~empty), source.of_rows((~empty).arg_true())
+    place.note(f"{int(empty.sum())} of {len(frame)} rows have no {answer} and are left out (the first: {whose})")
+    return frame.filter(~empty), place.of_rows((~empty).arg_true())

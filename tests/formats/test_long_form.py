@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judgewell.errors import InputError, JudgewellWarning
-from judgewell.formats.crowd import read_judgments, read_pairs
+from judgewell.formats.judgments import read_judgments, read_pairs
 
 
 def test_raters_side_by_side_are_assessors(tmp_path: Path) -> None:

@@ -9,26 +9,26 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from judgewell.formats.answers import Source
+from judgewell.errors import Place
 
 ROW = "row of the file"
 
 
-def taken_apart(frame: pl.DataFrame, columns: Mapping[str, str], source: Source) -> tuple[pl.DataFrame, Source]:
+def taken_apart(frame: pl.DataFrame, columns: Mapping[str, str], place: Place) -> tuple[pl.DataFrame, Place]:
     """The frame with a column for every one that `columns` names by a path or a star, one judgment a row."""
     paths = [theirs for theirs in columns.values() if _is_path(theirs, frame)]
     starred = {
         ours: theirs for ours, theirs in columns.items() if theirs not in frame.columns and theirs.count("*") == 1
     }
     if not paths and not starred:
-        return frame, source
+        return frame, place
     frame = frame.with_row_index(ROW)
     exploded = ""
     for path in paths:
-        frame, exploded = _reached(frame, path, exploded, source)
+        frame, exploded = _reached(frame, path, exploded, place)
     if starred:
-        frame = _spread(frame, starred, columns, source)
-    return frame.drop(ROW), source.of_rows(frame[ROW])
+        frame = _spread(frame, starred, columns, place)
+    return frame.drop(ROW), place.of_rows(frame[ROW])
 
 
 def _is_path(name: str, frame: pl.DataFrame) -> bool:
@@ -39,7 +39,7 @@ def _is_path(name: str, frame: pl.DataFrame) -> bool:
     return "." in name and first in frame.columns and frame.schema[first].is_nested()
 
 
-def _reached(frame: pl.DataFrame, path: str, exploded: str, source: Source) -> tuple[pl.DataFrame, str]:
+def _reached(frame: pl.DataFrame, path: str, exploded: str, place: Place) -> tuple[pl.DataFrame, str]:
     """The frame with the column `path`; a list on the way gives a row for each of its members.
 
     `exploded` is the last list that was taken apart: another one must lie within it, or members that do not belong
@@ -52,7 +52,7 @@ def _reached(frame: pl.DataFrame, path: str, exploded: str, source: Source) -> t
         if isinstance(dtype, pl.List | pl.Array):
             several = (frame[name].list.len() if isinstance(dtype, pl.List) else pl.Series([2])).max()
             if exploded and not name.startswith(f"{exploded}.") and isinstance(several, int) and several > 1:
-                raise source.error(
+                raise place.error(
                     f"{exploded} and {name} are lists that do not lie within each other",
                     "read them one at a time, or write a table with one judgment a row",
                 )
@@ -67,23 +67,21 @@ def _reached(frame: pl.DataFrame, path: str, exploded: str, source: Source) -> t
             name = f"{name}.{part}"
         else:
             if not isinstance(dtype, pl.Struct):
-                raise source.error(f"there is no {path}; {name} has no parts", f"name {name} itself")
+                raise place.error(f"there is no {path}; {name} has no parts", f"name {name} itself")
             has = ", ".join(f"{name}.{field}" for field in fields)
-            raise source.error(f"there is no {path}; {name} has {has}", "name one of them")
+            raise place.error(f"there is no {path}; {name} has {has}", "name one of them")
 
 
-def _spread(
-    frame: pl.DataFrame, starred: Mapping[str, str], columns: Mapping[str, str], source: Source
-) -> pl.DataFrame:
+def _spread(frame: pl.DataFrame, starred: Mapping[str, str], columns: Mapping[str, str], place: Place) -> pl.DataFrame:
     """One row for each of the columns that a star stands for; columns of several stars go together by what it is."""
     taken = set(columns.values()) | {ROW}
     found = {ours: _matches(frame, pattern, taken) for ours, pattern in starred.items()}
     ours, keys = next((ours, list(matches)) for ours, matches in found.items())
     for other, matches in found.items():
         if not matches:
-            raise source.error(f"no column is called {starred[other]}; the columns are {', '.join(frame.columns[1:])}")
+            raise place.error(f"no column is called {starred[other]}; the columns are {', '.join(frame.columns[1:])}")
         if set(matches) != set(keys):
-            raise source.error(
+            raise place.error(
                 f"{starred[ours]} and {starred[other]} do not stand for the same: {', '.join(keys)}; "
                 f"{', '.join(matches)}",
                 "a star is the same in each, as in doc=doc*,value=rel* for doc1, doc2, rel1, rel2",
@@ -96,7 +94,7 @@ def _spread(
     ]
     said = "; ".join(f"{ours} is read from {', '.join(matches.values())}" for ours, matches in found.items())
     whose = ", each an assessor of that name" if _assessor(found, keys[0], frame, columns) else ""
-    source.tell(f"{said}{whose}: {len(keys)} rows for each row of the file")
+    place.note(f"{said}{whose}: {len(keys)} rows for each row of the file")
     return pl.concat(parts, how="vertical_relaxed").sort(ROW, maintain_order=True)
 
 

@@ -13,14 +13,15 @@ from pathlib import Path
 
 import polars as pl
 
-from judgewell.formats.answers import Source, settled
+from judgewell.errors import Place
+from judgewell.formats.crowd_exports import Columns, recognised, without_blanks
 from judgewell.formats.delimited import first_line, from_latin1, line_numbers, plain_text, read_delimited
-from judgewell.formats.exports import Columns, recognised, without_blanks
 from judgewell.formats.files import matching, open_bytes
+from judgewell.formats.frames import csv_lines, kind_of, read_frame
 from judgewell.formats.gains import without_negatives
-from judgewell.formats.reshaped import taken_apart
-from judgewell.formats.tabular import csv_lines, kind_of, read_frame
+from judgewell.formats.long_form import taken_apart
 from judgewell.formats.trec import line_of, read_qrels
+from judgewell.formats.words import settled
 from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, named
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -81,12 +82,12 @@ def _names_pairs(names: Iterable[str]) -> bool:
     return ((has("left") and has("right")) or {"winner", "loser"} <= simple) and not has("doc")
 
 
-def _refuse_the_other(frame: pl.DataFrame, columns: Columns, table: Table, source: Source) -> None:
+def _refuse_the_other(frame: pl.DataFrame, columns: Columns, table: Table, place: Place) -> None:
     """Pairs where judgments are asked for, and judgments where pairs are."""
     if table.name == "judgments" and not columns and _names_pairs(frame.columns):
-        _right_table("table", "pairs", table, source)
+        _right_table("table", "pairs", table, place)
     if table.name == "pairs" and not columns and {"doc", "value"} <= set(frame.columns):
-        _right_table("table", "judgments", table, source)
+        _right_table("table", "judgments", table, place)
 
 
 def export_of(path: str | Path) -> str | None:
@@ -110,39 +111,39 @@ def _together(path: str | Path, columns: Columns, words: Columns | None, table: 
     twice = units.filter(units.is_duplicated()).unique().sort(pl.all())
     if len(twice):
         told = f"{len(twice)} units stand in more than one file, such as {twice['unit'][0]}; each is taken as one"
-        Source(str(path)).tell(told)
+        Place(str(path)).note(told)
     return check(pl.concat(frames, how="diagonal_relaxed"), table)
 
 
 def _read(path: str | Path, columns: Columns, words: Columns | None, table: Table) -> pl.DataFrame:
     data = _loaded(path)
-    source = Source(str(path), partial(line_of, data) if _is_winner_list(data) else _lines(data, path))
+    place = Place(str(path), partial(line_of, data) if _is_winner_list(data) else _lines(data, path))
     if _is_winner_list(data) and not columns:
-        _right_table(WINNERS, "pairs", table, source)
-        frame, source = settled(_winners(data, source), PAIRS, words, source)
-        return check(frame, PAIRS, file=path, lines=source.lines)
+        _right_table(WINNERS, "pairs", table, place)
+        frame, place = settled(_winners(data, place), PAIRS, words, place)
+        return check(frame, PAIRS, file=path, lines=place.lines)
     if _is_qrels(data, path, words) and not columns:
-        _right_table(LABELS, "judgments", table, source)
+        _right_table(LABELS, "judgments", table, place)
         return _labels(data, words, path)
     frame = _frame(data, path)
     export = None if words or "topic" in columns or "doc" in columns else recognised(frame)
     if export is not None:
-        _right_table(export.name, export.table, table, source)
-        return check(export.read(without_blanks(frame), columns, source), table, file=path)
-    frame, source = taken_apart(frame, columns, source)
-    _refuse_the_other(frame, columns, table, source)
-    frame = named(frame, table, _guessed(frame, table, columns, source), file=path)
+        _right_table(export.name, export.table, table, place)
+        return check(export.read(without_blanks(frame), columns, place), table, file=path)
+    frame, place = taken_apart(frame, columns, place)
+    _refuse_the_other(frame, columns, table, place)
+    frame = named(frame, table, _guessed(frame, table, columns, place), file=path)
     if set(table.required) <= set(frame.columns):  # else what is missing is told first
-        frame, source = settled(frame, table, words, source)
-    return check(frame, table, file=path, lines=source.lines)
+        frame, place = settled(frame, table, words, place)
+    return check(frame, table, file=path, lines=place.lines)
 
 
 def _labels(data: bytes, words: Columns | None, path: str | Path) -> pl.DataFrame:
     """The lines of qrels as judgments; grades below 0 are no judgments."""
-    source = Source(str(path), partial(line_of, data))
-    source.tell("the qrels are read as judgments, one a line, whose assessor is not known")
-    frame, source = settled(read_qrels(path, data), GAINS, words, source)
-    judged = without_negatives(check(frame, GAINS, file=path, lines=source.lines, once=False), "unjudged", str(path))
+    place = Place(str(path), partial(line_of, data))
+    place.note("the qrels are read as judgments, one a line, whose assessor is not known")
+    frame, place = settled(read_qrels(path, data), GAINS, words, place)
+    judged = without_negatives(check(frame, GAINS, file=path, lines=place.lines, once=False), "unjudged", str(path))
     return check(judged.select("topic", "doc", value="gain"), JUDGMENTS, file=path)
 
 
@@ -150,11 +151,11 @@ def _lines(data: bytes, path: str | Path) -> Callable[[int], int] | None:
     return csv_lines(data, path) if kind_of(data, path) in ("parquet", "json") else line_numbers(data)
 
 
-def _right_table(name: str, has: str, wanted: Table, source: Source) -> None:
+def _right_table(name: str, has: str, wanted: Table, place: Place) -> None:
     if has != wanted.name:
         fits = "preference or bradley-terry" if has == "pairs" else "magnitude or mean"
         what = "this table" if name == "table" else f"this is the {name} export, which"
-        raise source.error(f"{what} holds {has}", f"use a method for {has}, such as {fits}")
+        raise place.error(f"{what} holds {has}", f"use a method for {has}, such as {fits}")
 
 
 def _loaded(path: str | Path) -> bytes:
@@ -168,7 +169,7 @@ def _frame(data: bytes, path: str | Path) -> pl.DataFrame:
     return read_frame(path, data) if kind_of(data, path) in ("parquet", "json") else read_delimited(data, path)
 
 
-def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, source: Source) -> Columns:
+def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, place: Place) -> Columns:
     """The mapping, and for a column that is not there the one whose name says the same, which is told.
 
     Where several may hold what the table cannot do without, none is taken.
@@ -178,7 +179,7 @@ def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, source: Source
     found = dict(columns)
     if table.name == "pairs" and {"winner", "loser"} <= set(simple) and not {"left", "right"} & {*there, *found}:
         found |= {"left": simple["winner"], "right": simple["loser"], "preferred": simple["winner"]}
-        source.tell("the winner is read as the left document; on which side it was shown is not known")
+        place.note("the winner is read as the left document; on which side it was shown is not known")
     for column in table.columns:
         others = (column.name, *OTHER_NAMES.get(column.name, ()))
         if column.name in found or column.name in there or set(others) & set(frame.columns):
@@ -187,15 +188,15 @@ def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, source: Source
         matches = [simple[name] for name in dict.fromkeys(alike) if name in simple]
         matches = [name for name in matches if name not in found.values()]
         if len(matches) > 1 and column.required:
-            raise source.error(
+            raise place.error(
                 f"{column.name} may be any of the columns {', '.join(matches)}",
                 f"say which: --columns {column.name}={matches[0]} (columns= in Python)",
             )
         if column.name == "unit" and matches and _one_each(frame, matches[0], found):
-            source.tell(f"{matches[0]} holds one judgment of each assessor: it is not read as the unit of work")
+            place.note(f"{matches[0]} holds one judgment of each assessor: it is not read as the unit of work")
         elif matches:
             found[column.name] = matches[0]
-            source.tell(f"{column.name} is read from the column {matches[0]}")
+            place.note(f"{column.name} is read from the column {matches[0]}")
     return found
 
 
@@ -233,12 +234,12 @@ def _is_qrels(data: bytes, path: str | Path, words: Columns | None) -> bool:
     return known or bool(NUMBER.fullmatch(fields[3]))
 
 
-def _winners(data: bytes, source: Source) -> pl.DataFrame:
+def _winners(data: bytes, place: Place) -> pl.DataFrame:
     rows = [line.split() for line in io.StringIO(data.decode("utf-8")) if line.strip()]
     for number, fields in enumerate(rows):
         if len(fields) != 4:
             said = f"{' '.join(fields)!r} is not a topic, two documents and the preferred one of them"
-            raise source.error(said, "write these four", number)
+            raise place.error(said, "write these four", number)
     topic, left, right, winner = (list(column) for column in zip(*rows, strict=True))
     preferred = [
         "left" if won == first else "right" if won == second else won

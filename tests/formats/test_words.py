@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from judgewell.errors import InputError, JudgewellWarning
-from judgewell.formats.answers import parse_words
-from judgewell.formats.crowd import holds_pairs, read_judgments, read_pairs
 from judgewell.formats.gains import read_gains
+from judgewell.formats.judgments import holds_pairs, read_judgments, read_pairs
+from judgewell.formats.words import parse_words
 
 
 def values(folder: Path, *answers: str, words: dict[str, str] | None = None) -> list[float]:
