@@ -575,7 +575,8 @@ static int rank_lines(Ranking *r, const byte *base, size_t size, byte *met, PyTh
             if ((kind = begin_topic(r, base, name, met, &topic)) != FINE) return kind;
         }
         double x;
-        if (!number(line.field[r->flags & BY_RANK ? 3 : 4], &x, thread)) return NUMBER;
+        if (!number(line.field[4], &x, thread)) return NUMBER;
+        if (r->flags & BY_RANK && !number(line.field[3], &x, thread)) return NUMBER;
         note_tag(r, &line);
         r->rows++;
         if (topic < 0) continue;
