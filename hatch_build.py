@@ -16,7 +16,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCE = Path("src/judgewell/evaluation/_kernel.c")
-OPTIONS = [] if os.name == "nt" else ["-O3", "-std=c11", "-fvisibility=hidden"]
+OPTIONS = [] if os.name == "nt" else ["-O3", "-g0", "-std=c11", "-fvisibility=hidden"]
 
 
 class Kernel(BuildHookInterface):
