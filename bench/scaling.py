@@ -101,7 +101,7 @@ def strengths(tool: str, items: int, count: int) -> tuple[float, str]:
     matrix = np.zeros((items, items))
     np.add.at(matrix, (winner, loser), 1)
     if tool.startswith("judgewell"):
-        from judgewell.scaling.preference import bradley_terry, fit_strengths
+        from judgewell.scaling.bradley_terry import bradley_terry, fit_strengths
 
         ids = pl.Series([f"document-{number:05d}" for number in range(items)])
         frame = pl.DataFrame({"left": ids.gather(left), "right": ids.gather(right)})

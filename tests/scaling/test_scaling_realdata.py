@@ -61,6 +61,12 @@ def test_the_other_methods_reach_every_pair(s100: pl.DataFrame, name: str) -> No
     assert len(parse(name)(s100)) == 4269
 
 
+def test_units_of_exactly_five_to_one_are_wide(s100: pl.DataFrame) -> None:
+    widths = parse("width").tables(s100)["widths"]["width"]
+    assert (widths == 5).sum() == ((widths > 4.999) & (widths < 5.001)).sum() == 9
+    assert (widths >= 5).sum() == 4981
+
+
 def test_six_units_hold_one_document_twice(s100: pl.DataFrame) -> None:
     assert len(parse("magnitude").tables(s100)["repeats"]) == 6
 

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.collecting import database_option, existing
 from judgewell.commands.common import TakesSeveral, kept_where, parse_columns, read_labels
+from judgewell.commands.database import database_option, existing
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgewell.reports.gathered import Gathered
     from judgewell.reports.parts import Report
-    from judgewell.reports.sources import Sources
+    from judgewell.reports.sources import CollectedStudy, Sources
 
 FILES = "_files"  # report.html has its files in report_files
 
@@ -130,17 +129,17 @@ def _refuse_notes(found: Report) -> None:
             raise DataError(f"{part.title}: {note} (refused because of --strict)")
 
 
-def _gathered(given: dict[str, Any]) -> Gathered | None:
+def _gathered(given: dict[str, Any]) -> CollectedStudy | None:
     """What stands in the study's database; the study may be named by its file or by the database itself."""
     if not given["study"]:
         return None
     import time
 
-    from judgewell.reports.gathered import gather
+    from judgewell.server.queries.collected import collected_study
 
     database = given["database"] or (None if given["study"].endswith(".toml") else given["study"])
     with existing(given["study"], database) as store:
-        return gather(store, time.time())
+        return collected_study(store, time.time())
 
 
 def _of_study(given: dict[str, Any]) -> tuple[list[str], list[str]]:

@@ -25,7 +25,8 @@ from judgewell.papers.data import (
     read_labels,
 )
 from judgewell.scaling.combine import combine
-from judgewell.scaling.pair_methods import Preference, Ratio, Relevance
+from judgewell.scaling.preference import Preference, Relevance
+from judgewell.scaling.ratio import Ratio
 
 MEASURE = "RBP(p=0.9)@10"
 QUESTIONS = {"Pref": Preference(), "Rele": Relevance(), "Ratio": Ratio()}
