@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, note
-from judgewell.formats.delimited import UTF16, plain_text
+from judgewell.formats.delimited import UTF16, text_of
 from judgewell.formats.files import open_bytes, stem
-from judgewell.formats.frames import csv_lines, kind_of, mine, read_frame, read_nested
+from judgewell.formats.frames import kind_of, load, mine, read_nested
 from judgewell.formats.runs import FilePart, Run, rising
 from judgewell.formats.trec import read_fields
 from judgewell.formats.trec_lines import PLAIN_RUN, first_fields
@@ -47,7 +47,7 @@ def runs_of_data(data: Any, columns: Mapping[str, str] | None) -> list[Run]:
 def runs_of_table(path: str, beginning: bytes, once: bool, columns: Mapping[str, str] | None) -> list[Run] | None:
     """The systems of a file that is a table, from its beginning (`once`: all of it); None where it is a TREC run."""
     if beginning.startswith(UTF16):
-        once, beginning = True, plain_text(beginning if once else open_bytes(path), path)
+        once, beginning = True, text_of(beginning if once else open_bytes(path), path)
         tag = first_fields(beginning)[5:6]
         if kind_of(beginning, path, columns) == "trec":
             return [Run(tag[0].decode() if tag else "", (FilePart(path, once=beginning),), path, rising(beginning))]
@@ -55,9 +55,8 @@ def runs_of_table(path: str, beginning: bytes, once: bool, columns: Mapping[str,
     if nested is not None:
         return _runs(_checked(nested, None, default=stem(path)), path)
     if kind_of(beginning, path, columns) != "trec":
-        data = beginning if once else open_bytes(path)
-        frame = read_frame(path, data, columns)
-        table = _checked(frame, columns, default=stem(path), file=path, lines=csv_lines(data, path))
+        contents = load(path, columns, data=beginning if once else None)
+        table = _checked(contents.frame(), columns, default=stem(path), file=path, lines=contents.place.lines)
         return _runs(table, path)
     if len(first_fields(beginning)) == len(PLAIN_RUN):
         return _runs(_ranked(beginning if once else open_bytes(path), path), path)

@@ -40,7 +40,7 @@ def surely_trec(fields: list[bytes], path: str | Path) -> bool:
         not names.endswith(".csv")
         and all(NUMBER.fullmatch(number) for number in numbers)
         and all(DIGIT.search(fields[at]) for at in (0, 2))
-        and not any(sign in field for field in fields for sign in (b",", b";", b"|", b"{", b"\0"))
+        and not any(sign in field for field in fields for sign in (b",", b";", b"|", b"{", b"[", b"\0"))
     )
 
 
