@@ -207,9 +207,7 @@ def _scorer(
     return score_of_draws(runs, drawn.documents, measure, first, settings)
 
 
-def _judges_needed(
-    drawn: GainDraws, judged: pl.DataFrame, score: Score, sets: Sets, choices: Choices
-) -> pl.DataFrame:
+def _judges_needed(drawn: GainDraws, judged: pl.DataFrame, score: Score, sets: Sets, choices: Choices) -> pl.DataFrame:
     """How sure the order of the two systems is with more or fewer judgments of each document."""
     values = comparable_judgments(judged, drawn.documents).group_by(DOCUMENT).agg("value")
     joined = drawn.documents.select(DOCUMENT).join(values, on=DOCUMENT, how="left", maintain_order="left")
