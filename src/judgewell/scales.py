@@ -17,9 +17,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from judgewell.errors import InputError
+from judgewell.errors import DataError, InputError, note
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
 KindName = Literal["ratio", "interval", "ordinal", "nominal"]
@@ -134,9 +136,7 @@ class Kind:
         return low <= value <= high
 
 
-_CURE = (
-    f"write one of {', '.join(get_args(KindName))}, with the ends of the scale where it has any, such as interval:0..100"
-)
+_CURE = f"write {', '.join(get_args(KindName))}, with the ends of the scale if it has any, such as interval:0..100"
 
 # The scales of study files by the names that judgewell gives them, for tables that carry no kind.
 BY_SCALE = {
@@ -149,25 +149,98 @@ BY_SCALE = {
 }
 
 
-def infer(values: pl.Series, scale: str | None = None) -> tuple[Kind, str]:
-    """The kind of values that come without one, and the reason in words.
+def infer(values: pl.Series, scale: str | None = None) -> tuple[Kind, str, bool]:
+    """The kind of values that come without one, the reason in words, and whether that is certain.
 
     A scale's name decides where judgewell gives that name. Otherwise 0 and 1 alone are nominal, few whole numbers
-    ordinal, whole numbers from 0 to 100 interval with these ends, other numbers above 0 ratio, and the rest interval.
+    ordinal, numbers from 0 to 1 or from 0 to 100 interval with these ends, other numbers above 0 ratio, and the rest
+    interval.
     """
     if scale is not None and scale.lower() in BY_SCALE:
-        return BY_SCALE[scale.lower()], f"the scale is called {scale}"
+        return BY_SCALE[scale.lower()], f"the scale is called {scale}", True
     numbers = values.drop_nulls()
     if numbers.is_empty():
-        return Kind("interval"), "there are no values"
+        return Kind("interval"), "there are no values", True
     low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
     whole = bool((numbers == numbers.round()).all())
     if whole and low >= 0 and high <= 1:
-        return Kind("nominal"), "the values are 0 and 1"
+        return Kind("nominal"), "they are 0 or 1", False
     if whole and low >= -FEW_VALUES and high <= FEW_VALUES:
-        return Kind("ordinal"), f"the values are few whole numbers, {low:g} to {high:g}"
+        return Kind("ordinal"), f"they are few whole numbers ({low:g} to {high:g})", False
+    if low >= 0 and high <= 1:
+        return Kind("interval", 0, 1), "they lie from 0 to 1", False
     if low >= 0 and high <= 100 and (low == 0 or (whole and high == 100)):
-        return Kind("interval", 0, 100), "the values lie from 0 to 100"
+        return Kind("interval", 0, 100), "they lie from 0 to 100", False
     if low > 0:
-        return Kind("ratio"), "all values are above 0"
-    return Kind("interval"), "the values are 0 or below, too"
+        return Kind("ratio"), "all are above 0", False
+    return Kind("interval"), "not all are above 0", False
+
+
+def with_kinds(judgments: pl.DataFrame, file: str | Path | None = None, kind: str | None = None) -> pl.DataFrame:
+    """The judgments with a kind for every value: `kind` for all, or as carried, or inferred with a note."""
+    import polars as pl
+
+    if kind is not None:
+        return judgments.with_columns(kind=pl.lit(str(Kind.parse(kind))))
+    if _one_kind(judgments["kind"]):
+        return judgments
+    spelled = {text: str(Kind.parse(text)) for text in judgments["kind"].drop_nulls().unique().sort()}
+    judgments = judgments.with_columns(pl.col("kind").replace(spelled))
+    if judgments["kind"].null_count():
+        judgments = _with_inferred_kinds(judgments, file)
+    _refuse_two_kinds(judgments, file)
+    return judgments
+
+
+def _one_kind(kinds: pl.Series) -> bool:
+    """Whether all values have one kind, spelled as it prints: the usual case, decided without sorting."""
+    if len(kinds) == 0 or kinds.null_count() or not (kinds == kinds[0]).all():
+        return False
+    return str(Kind.parse(kinds[0])) == str(kinds[0])
+
+
+def _with_inferred_kinds(judgments: pl.DataFrame, file: str | Path | None) -> pl.DataFrame:
+    """The judgments with a kind for every scale that comes without one; a kind that only values suggest is noted."""
+    import polars as pl
+
+    inferred: dict[str | None, str] = {}
+    for (scale,), part in judgments.filter(pl.col("kind").is_null()).group_by("scale", maintain_order=True):
+        name = None if scale is None else str(scale)
+        kind, reason, certain = infer(part["value"], name)
+        inferred[name] = str(kind)
+        if not certain:
+            which = f"values on the scale {name}" if name else "values"
+            note(f"{which} are read as {kind}, because {reason}; use --kind (kind= in Python) to say otherwise", file)
+    names = pl.Series(list(inferred), dtype=pl.String)
+    by_scale = pl.col("scale").replace_strict(names, list(inferred.values()), default=None, return_dtype=pl.String)
+    return judgments.with_columns(pl.coalesce("kind", by_scale).alias("kind"))
+
+
+def _refuse_two_kinds(judgments: pl.DataFrame, file: str | Path | None) -> None:
+    """Refuse a scale whose values are of two kinds."""
+    import polars as pl
+
+    several = judgments.select("scale", "kind").unique().filter(pl.col("scale").is_duplicated()).sort(pl.all())
+    if several.is_empty():
+        return
+    scale = several["scale"][0]
+    kinds = several.filter(pl.col("scale").eq_missing(scale))["kind"]
+    raise InputError(
+        f"the scale {scale or '(unnamed)'} holds values of the kinds {' and '.join(kinds)}",
+        cure="give each kind a scale name of its own, or name one kind for all (--kind)",
+        file=file,
+    )
+
+
+def kind_of(judgments: pl.DataFrame) -> Kind:
+    """The one kind of a checked judgments table; several are an error that says how to choose."""
+    kinds = judgments["kind"].unique().sort().to_list()
+    if len(kinds) == 1:
+        return Kind.parse(kinds[0])
+    named = judgments.select("scale", "kind").unique().sort("scale")
+    listed = ", ".join(f"{scale or '(unnamed)'} ({kind})" for scale, kind in named.iter_rows())
+    raise DataError(
+        f"the judgments mix the scales {listed}; keep the rows of one (--where scale={named['scale'][0]})"
+        if kinds
+        else "the judgments table has no rows"
+    )
