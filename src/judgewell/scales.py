@@ -182,9 +182,9 @@ def with_kinds(judgments: pl.DataFrame, file: str | Path | None = None, kind: st
 
     if kind is not None:
         return judgments.with_columns(kind=pl.lit(str(Kind.parse(kind))))
-    if _one_kind(judgments["kind"]):
-        return judgments
     try:
+        if _one_kind(judgments["kind"]):
+            return judgments
         spelled = {text: str(Kind.parse(text)) for text in judgments["kind"].drop_nulls().unique().sort()}
     except InputError as error:
         raise InputError(
