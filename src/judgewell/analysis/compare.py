@@ -107,9 +107,9 @@ def compare(
     if simulated:
         systems, tables = _simulated(systems, tables, simulated, seed)
     settings, wanted = Settings(order, precision, "doc", unjudged), parse_all(measures or [DEFAULT_MEASURE])
-    judged = None if judgments is None else _judgments(judgments, columns, words)
-    if draws is not None or judged is not None:
+    if draws is not None or judgments is not None:
         _refuse_whole_rankings(wanted)
+    judged = None if judgments is None else _judgments(judgments, columns, words)
     sets = score_sets(systems, tables, wanted, settings, common=common, progress=progress)
     if draws is None and judged is None:
         return conclude(sets, choices, lambda measure, one: None, inputs)
@@ -122,7 +122,8 @@ def compare(
     result = conclude(sets, choices, resampled, inputs)
     if tell_apart and judged is not None:
         first = next(iter(sets))
-        result.tables["judges needed"] = _judges_needed(drawn, judged, score[first], sets[first], choices)
+        needed = _judges_needed(drawn, judged, score[first], sets[first], choices)
+        result.tables["judges needed"] = needed.select(pl.lit(first).alias("measure"), pl.all())
     return result
 
 
@@ -179,9 +180,8 @@ def _simulated(
 ) -> tuple[list[Run], dict[str, pl.DataFrame]]:
     """Systems made of complete sub-runs under the first gains, their topics the only ones kept."""
     parts = [
-        part.read().select("topic", "doc", "score").with_columns(pl.lit(run.system).alias("system"))
+        run.frame(ranks=False).select("topic", "doc", "score").with_columns(pl.lit(run.system).alias("system"))
         for run in runs
-        for part in run.parts
     ]
     made = simulated_systems(pl.concat(parts), next(iter(tables.values())), count, seed=seed)
     kept = pl.col("topic").is_in(made["topic"].unique().implode())

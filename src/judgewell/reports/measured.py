@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from judgewell.comparison.scores import ScoreArray, aligned, score_array, tell_of_identical
+from judgewell.comparison.scores import ScoreArray, aligned, score_array, note_identical
 from judgewell.comparison.worlds import Worlds, all_worlds, topic_worlds
 from judgewell.errors import DataError, MeasureError
 from judgewell.reports.parts import LeftOut
@@ -58,7 +58,7 @@ def scored(sources: Sources, worth: Worth | None, progress: Callable[[int, int],
             {name: score_array(table, first, limits=sources.measures[0].limits) for name, table in found.items()},
             common=True,
         )
-        tell_of_identical(next(iter(sets.values())))
+        note_identical(next(iter(sets.values())))
         main = next(iter(found))
         measures = {str(one): score_array(found[main], str(one)) for one in sources.measures}
         shared = next(iter(sets.values())).topics
