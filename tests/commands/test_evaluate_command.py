@@ -22,11 +22,11 @@ def files(tmp_path, monkeypatch):
 
 
 def test_a_table_with_the_best_system_first(files, judgewell):
-    code, out, err = judgewell("evaluate", "g.qrels", "bm25.run", "rm3.run", "-m", "nDCG@10", "-m", "ERR@5")
+    code, out, err = judgewell("evaluate", "g.qrels", "bm25.run", "rm3.run", "-m", "nDCG@10", "-m", "ERR(gmax=2)@5")
     assert (code, err) == (0, "")
     header, _, first, second = out.splitlines()
-    beside = ["ERR@5.residual", "Judged@5", "Judged@10", "topics"]
-    assert header.split() == ["system", "nDCG@10", "95", "%", "ERR@5", "95", "%", *beside]
+    beside = ["ERR(gmax=2)@5.residual", "Judged@5", "Judged@10", "topics"]
+    assert header.split() == ["system", "nDCG@10", "95", "%", "ERR(gmax=2)@5", "95", "%", *beside]
     assert first.startswith("rm3")
     assert second.startswith("bm25")
     assert re.search(r"0\.7453 +\[0\.6309, 0\.8597\]", second)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgewell.errors import DataError, InputError
 from judgewell.evaluation.judged import Judged
 from judgewell.evaluation.kernel import JudgedRanks, judged_ranks
-from judgewell.evaluation.measures import Measure, Residual, expected_over_ties, spread_over_ties
+from judgewell.evaluation.measures import JudgedOnly, Measure, Residual, expected_over_ties, spread_over_ties
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import FilePart, FramePart
 
@@ -84,7 +84,7 @@ def _measured_block(found: JudgedRanks, judged: Judged, measures: Sequence[Measu
         else:
             of_ties = expected_over_ties if settings.ties == "shared" else spread_over_ties
             groups = tie_table(found, depth)
-            columns = [of_ties(measure, table, ideal, groups) for measure in measures]
+            columns = [of_ties(measure, table, ideal, groups, found.lengths) for measure in measures]
     return np.stack(columns, axis=-1)
 
 
@@ -106,6 +106,8 @@ def measured(measure: Measure, table: Floats, ideal: Floats, lengths: NDArray[np
 
 def depth_of(measure: Measure) -> int | None:
     """How many ranks a measure looks at; None for all."""
+    if isinstance(measure, JudgedOnly):
+        return None
     return depth_of(measure.of) if isinstance(measure, Residual) else measure.cutoff
 
 
