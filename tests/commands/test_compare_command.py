@@ -254,7 +254,8 @@ def test_grades_in_words(judgewell):
     Path("y.run").write_text("1 Q0 b 1 2 y\n2 Q0 a 1 2 y\n")
     code, _, err = judgewell("compare", "--runs", "x.run", "y.run", "--gains", "w.qrels")
     assert code == 2
-    words = err.split("--words '")[1].split("'")[0]
+    assert "--words 'L0=…,L1=…,L2=…'" in err
+    words = "L0=0,L1=1,L2=2"
     code, out, _ = judgewell("compare", "--runs", "x.run", "y.run", "--gains", "w.qrels", "--words", words)
     assert code == 0
     assert "nDCG@10 of 2 systems on 2 topics" in out

@@ -20,10 +20,10 @@ from judgewell.agreement.common import (
     tell,
     with_number,
 )
-from judgewell.agreement.concord import count_concordance
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
 from judgewell.agreement.unit_levels import with_unit_number
 from judgewell.errors import DataError, InputError
+from judgewell.stats.concordance import count_concordance
 
 KNOWN = ("H", "N")
 

@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 from judgewell.agreement.common import gains_of, tell, with_number
-from judgewell.agreement.concord import TIE, count_concordance
 from judgewell.errors import DataError, InputError
+from judgewell.stats.concordance import TIE, count_concordance
 from judgewell.tables import SCORES, check
 
 COUNTS = ["pairs", "agree", "disagree", "unknown"]

@@ -26,9 +26,9 @@ from judgewell.agreement.common import (
     with_levels,
     with_number,
 )
-from judgewell.agreement.concord import count_concordance
 from judgewell.agreement.unit_levels import pairs_within_units, with_unit_number
 from judgewell.errors import DataError, InputError
+from judgewell.stats.concordance import count_concordance
 
 WIDE = 20.0  # ratios to the known N document above this are counted, as in the papers' figure
 FAR = 3.5  # the same for ratios between levels

@@ -21,10 +21,10 @@ from judgewell.agreement.common import (
     with_levels,
     with_number,
 )
-from judgewell.agreement.concord import count_concordance
 from judgewell.agreement.unit_levels import with_unit_number
 from judgewell.errors import DataError, InputError, JudgewellError
-from judgewell.resampling import permutations
+from judgewell.stats.concordance import count_concordance
+from judgewell.stats.resampling import permutations
 
 Score = Callable[[pl.DataFrame], pl.DataFrame]
 

@@ -16,9 +16,9 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, JudgewellWarning
-from judgewell.formats.delimited import UTF16, plain_text
+from judgewell.formats.delimited import UTF16, text_of
 from judgewell.formats.files import head, is_plain, map_bytes, matching, open_bytes, stem
-from judgewell.formats.tabular import csv_lines, kind_of, mine, read_frame, read_nested
+from judgewell.formats.frames import kind_of, load, mine, read_nested
 from judgewell.formats.trec import PLAIN_RUN, RUN, first_fields, read_fields
 from judgewell.tables import RUNS, check, named
 
@@ -133,14 +133,13 @@ def _runs_of_file(path: str, columns: Mapping[str, str] | None) -> list[Run]:
     once = path == "-" or (Path(path).exists() and not Path(path).is_file())  # a pipe can be read only once
     beginning = open_bytes(path) if once else head(path)
     if beginning.startswith(UTF16):
-        once, beginning = True, plain_text(beginning if once else open_bytes(path), path)
+        once, beginning = True, text_of(beginning if once else open_bytes(path), path)
     nested = read_nested(beginning if once else open_bytes(path)) if beginning.lstrip().startswith(b"{") else None
     if nested is not None:
         return _runs_of_frame(_checked(nested, None, default=stem(path)), path)
     if kind_of(beginning, path, columns) != "trec":
-        data = beginning if once else open_bytes(path)
-        frame = read_frame(path, data, columns)
-        table = _checked(frame, columns, default=stem(path), file=path, lines=csv_lines(data, path))
+        contents = load(path, columns, data=beginning if once else None)
+        table = _checked(contents.frame(), columns, default=stem(path), file=path, lines=contents.place.lines)
         return _runs_of_frame(table, path)
     if len(first_fields(beginning)) == len(PLAIN_RUN):
         return _runs_of_frame(_ranked(beginning if once else open_bytes(path), path), path)

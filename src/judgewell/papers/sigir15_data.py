@@ -24,7 +24,8 @@ from judgewell.papers.data import (
     read_asked_judgments,
     read_asked_runs,
 )
-from judgewell.scaling.magnitude import averaged, normalised, used_offset, width_gains, widths
+from judgewell.scaling.known import width_gains, widths
+from judgewell.scaling.magnitude import averaged, normalised, used_offset
 
 ERR = "ERR(gmax='topic')@10"  # the paper does not say which gain satisfies: each topic's largest
 MEASURES = ("nDCG@10", ERR)
