@@ -67,6 +67,7 @@ class Measure:
     has_residual: ClassVar[bool] = False
     residual_needs_cutoff: ClassVar[bool] = True
     linear: ClassVar[bool] = False  # has `credit` and `total`, so that tied documents can share their ranks
+    in_example: ClassVar[str] = ""  # the parameters that its page in the documentation shows it with
     listed: ClassVar[bool] = True  # among all measures; those that only trec_eval's output has are not
     laws: ClassVar[frozenset[str]] = frozenset()  # checked for every measure by the tests
 

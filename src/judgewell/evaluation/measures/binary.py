@@ -21,6 +21,7 @@ class Binary(Measure):
 
     rel: float | None = setting(None, "the least gain that counts as relevant; 1 where all gains are whole numbers")
 
+    in_example: ClassVar[str] = "rel=0.5"
     source: ClassVar[str] = "Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005"
 
     def relevant(self, gains: Array) -> Truth:

@@ -50,6 +50,7 @@ class ERR(Measure):
 
     name: ClassVar[str] = "ERR"
     source: ClassVar[str] = "Chapelle, Metzler, Zhang & Grinspan, CIKM 2009"
+    in_example: ClassVar[str] = "gmax=1"
     settled_by_gains: ClassVar[tuple[str, ...]] = ("gmax",)
     has_residual: ClassVar[bool] = True
     laws: ClassVar[frozenset[str]] = frozenset(

@@ -141,6 +141,7 @@ class NumRet(OfRetrieved):
     """
 
     name: ClassVar[str] = "NumRet"
+    in_example: ClassVar[str] = ""
     trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
     over_topics: ClassVar[str] = "sum"
     laws: ClassVar[frozenset[str]] = frozenset({"nonnegative", "monotone_append"})
@@ -222,6 +223,7 @@ class NumQ(OfRetrieved):
     """
 
     name: ClassVar[str] = "NumQ"
+    in_example: ClassVar[str] = ""
     trec_names: ClassVar[tuple[str, ...]] = ("num_q",)
     takes_cutoff: ClassVar[bool] = False
     over_topics: ClassVar[str] = "sum"

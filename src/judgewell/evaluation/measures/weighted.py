@@ -40,6 +40,7 @@ class RBP(Linear):
     name: ClassVar[str] = "RBP"
     source: ClassVar[str] = "Moffat & Zobel, ACM TOIS 27(1), 2008"
     trec_names: ClassVar[tuple[str, ...]] = ("rbp",)
+    in_example: ClassVar[str] = "p=0.9"
     dotted: ClassVar[str] = "p"
     never_at: ClassVar = {"rbp": "RBP(p=0.95) for ranx's rbp@95 and rbp.95, or RBP(p=0.9)@95 for the first 95 ranks"}
     always_shown: ClassVar[tuple[str, ...]] = ("p",)
