@@ -212,7 +212,7 @@ def test_ranks_must_be_numbers():
 
 
 def test_intervals_of_many_topics_stay_within_the_values():
-    rows = {"system": "s", "topic": [str(n) for n in range(5000)], "measure": "m", "value": [1.0] * 4999 + [0.9]}
+    rows = {"system": "s", "topic": [str(n) for n in range(5000)], "measure": "P@1", "value": [1.0] * 4999 + [0.9]}
     summary = summarise(pl.DataFrame(rows)).row(0, named=True)
     assert summary["high"] <= 1.0
     with pytest.raises(InputError, match="the seed -1 is below 0"):

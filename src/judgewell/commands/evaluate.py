@@ -102,8 +102,8 @@ def evaluate(
     import numpy as np
 
     from judgewell.evaluation.evaluate import ready, scores_table, settle_negatives, system_scores, topic_names
-    from judgewell.evaluation.overall import summarise_measures
     from judgewell.evaluation.settings import Settings
+    from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
     from judgewell.formats.gains import read_gains
     from judgewell.formats.provenance import digests, provenance, write_result
@@ -139,7 +139,7 @@ def evaluate(
         if output:
             write_result(scores, output, provenance("evaluate", options, hashes.result(), told))
         values, names = np.stack([result.values for result in results]), [result.system for result in results]
-        summary = summarise_measures(values, names, [*wanted, *beside], level=level, seed=seed)
+        summary = summarise_values(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
         _print(scores, summary, wanted, format, per_topic and not output, level)
 
 

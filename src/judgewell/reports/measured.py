@@ -91,7 +91,8 @@ def _of(table: pl.DataFrame, measure: Measure) -> ScoreArray:
     """The scores of a measure, whose name in the table also says what the gains settled."""
     from judgewell.evaluation.measures import find_measure
 
-    return score_array(table, find_measure(measure, table["measure"].unique(maintain_order=True)))
+    name = find_measure(measure, table["measure"].unique(maintain_order=True))
+    return score_array(table, name, limits=measure.limits)
 
 
 def _judged(name: str, table: pl.DataFrame, depth: int, topics: Sequence[str]) -> pl.DataFrame:

@@ -97,6 +97,13 @@ class Measure:
         self.check(gains)
         return self.prepared(float(np.max(gains, initial=0.0)))
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest value it can have, by the laws it declares."""
+        if "range01" in self.laws:
+            return 0.0, 1.0
+        return (0.0, math.inf) if "nonnegative" in self.laws else (-math.inf, math.inf)
+
     def prepared(self, largest: float) -> Self:
         """This measure with what it takes from the whole collection filled in: `largest`, the largest gain.
 
