@@ -74,7 +74,12 @@ def test_counts_are_added_up_and_gmap_is_a_geometric_mean():
     scores = pl.DataFrame(
         [
             {"system": "s", "topic": topic, "measure": measure, "value": value}
-            for measure, values in {"NumRet": (3.0, 5.0), "GMAP": (0.1, 0.4), "AP": (0.1, 0.4), "mine": (1.0, 2.0)}.items()
+            for measure, values in {
+                "NumRet": (3.0, 5.0),
+                "GMAP": (0.1, 0.4),
+                "AP": (0.1, 0.4),
+                "mine": (1.0, 2.0),
+            }.items()
             for topic, value in zip(("a", "b"), values, strict=True)
         ]
     )
