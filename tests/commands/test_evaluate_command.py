@@ -134,7 +134,7 @@ def test_help_shows_examples_and_the_version_is_printed(judgewell):
     code, out, _ = judgewell("evaluate", "--help")
     assert code == 0
     assert "judgewell evaluate qrels.txt runs/*.run -m nDCG@10" in out
-    assert re.fullmatch(r"judgewell \d+\.\d+\.\d+\n", judgewell("--version")[1])
+    assert re.fullmatch(r"judgewell \d+\.\d+\.\d+ \((compiled|numpy) kernel\)\n", judgewell("--version")[1])
 
 
 @pytest.mark.realdata

@@ -158,9 +158,8 @@ class Source:
         from judgewell.formats.runs import open_runs
 
         whole = [
-            part.read().select("topic", "doc", "score").with_columns(pl.lit(run.system).alias("system"))
+            run.frame(ranks=False).select("topic", "doc", "score").with_columns(pl.lit(run.system).alias("system"))
             for run in self.runs
-            for part in run.parts
         ]
         runs = simulated_systems(
             pl.concat(whole), next(iter(self.gains.values())), self.given["simulated"], seed=self.given["seed"]
