@@ -114,7 +114,10 @@ def compare(
     if draws is None and judged is None:
         return conclude(sets, choices, lambda measure, one: None, inputs)
     drawn = _drawn(next(iter(tables.values())), sets, draws, judged, choices)
-    score = {str(one): _scorer(systems, drawn, one, sets, settings) for one in wanted}
+    score = {
+        name: score_of_draws(systems, drawn.documents, one, next(iter(sets[name].values())), settings)
+        for name, one in zip(sets, wanted, strict=True)
+    }
 
     def resampled(measure: str, one: ScoreArray) -> Resampled:
         return resample(drawn, score[measure], one, worlds=worlds, seed=seed)
@@ -198,13 +201,6 @@ def _drawn(
         return draws_of_judgments(judged, gains.filter(kept), choices.worlds, seed=choices.seed)
     table = read_frame(draws) if _is_file(draws) else frame_of(draws)
     return draws_of_table(table.filter(kept), gains.filter(kept), str(draws) if _is_file(draws) else None)
-
-
-def _scorer(
-    runs: Sequence[Run], drawn: GainDraws, measure: Measure, sets: Mapping[str, Sets], settings: Settings
-) -> Score:
-    first = next(iter(sets[str(measure)].values()))
-    return score_of_draws(runs, drawn.documents, measure, first, settings)
 
 
 def _judges_needed(drawn: GainDraws, judged: pl.DataFrame, score: Score, sets: Sets, choices: Choices) -> pl.DataFrame:

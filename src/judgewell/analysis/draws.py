@@ -120,11 +120,12 @@ def score_of_draws(
     if measure.cutoff is None:
         raise InputError(f"{measure} looks at whole rankings", cure=f"give it a cutoff to resample: {measure}@100")
     rankings = ranked_items(runs, documents, measure.cutoff, settings)
+    settled = measure.settled(documents["gain"].to_numpy())
     rows = [rankings.systems.index(name) for name in scores.systems]
     columns = [rankings.topics.index(name) for name in scores.topics]
 
     def score(gains: Any) -> Any:
-        return rankings.scores(measure, gains)[:, rows][..., columns]
+        return rankings.scores(settled, gains)[:, rows][..., columns]
 
     return score
 

@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from judgewell.comparison.scores import Missing, ScoreArray, aligned, score_array, shared_names
-from judgewell.errors import InputError, MeasureError
 from judgewell.evaluation.evaluate import system_scores, topic_names
-from judgewell.evaluation.measures import Measure, parse
+from judgewell.evaluation.measures import Measure, find_measure
 from judgewell.evaluation.settings import Settings
 from judgewell.evaluation.summary import measure_limits
 from judgewell.formats.files import named_files
@@ -39,14 +38,14 @@ def scores_under(
     measures: Sequence[Measure],
     settings: Settings | None = None,
     progress: Progress | None = None,
-) -> Sets:
-    """The scores of runs under one set of gains, by measure."""
+) -> list[ScoreArray]:
+    """The scores of runs under one set of gains, a table for each measure; its name says what the gains settled."""
     results = sorted(system_scores(runs, gains, measures, settings, progress=progress), key=lambda one: one.system)
     topics = topic_names(gains).to_list()
     order = sorted(range(len(topics)), key=topics.__getitem__)
     values = np.stack([one.values for one in results])[:, order]
     names = tuple(one.system for one in results), tuple(topics[at] for at in order)
-    return {str(one): ScoreArray(*names, values[..., at], str(one), one.limits) for at, one in enumerate(measures)}
+    return [ScoreArray(*names, values[..., at], str(one), one.limits) for at, one in enumerate(results[0].measures)]
 
 
 def score_sets(
@@ -65,7 +64,8 @@ def score_sets(
     """
     tables = on_shared_topics(sets, common=common)
     scored = {name: scores_under(runs, table, measures, settings, progress) for name, table in tables.items()}
-    return {str(one): {name: scores[str(one)] for name, scores in scored.items()} for one in measures}
+    first = next(iter(scored.values()))
+    return {one.measure: {name: scores[at] for name, scores in scored.items()} for at, one in enumerate(first)}
 
 
 def on_shared_topics(sets: Mapping[str, pl.DataFrame], *, common: bool) -> dict[str, pl.DataFrame]:
@@ -94,27 +94,11 @@ def sets_of_scores(
     for asked in measures or (None,):
         arrays = {}
         for name, table in checked.items():
-            called = None if asked is None else measure_called(asked, table["measure"].unique(maintain_order=True))
+            called = None if asked is None else find_measure(asked, table["measure"].unique(maintain_order=True))
             one = score_array(table, called, missing=missing)
             arrays[name] = ScoreArray(one.systems, one.topics, one.values, one.measure, measure_limits(one.measure))
         result[next(iter(arrays.values())).measure] = aligned(arrays, common=common)
     return result
-
-
-def measure_called(asked: str, names: Iterable[str]) -> str:
-    """The name among these that means the measure asked for; the name itself where none does."""
-    there = list(names)
-    if asked in there:
-        return asked
-    wanted = _meaning(asked)
-    return next((name for name in there if wanted is not None and _meaning(name) == wanted), asked)
-
-
-def _meaning(name: str) -> Measure | None:
-    try:
-        return parse(name)
-    except (MeasureError, InputError):
-        return None
 
 
 def _is_table(data: Any) -> bool:
