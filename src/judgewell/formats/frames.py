@@ -28,7 +28,7 @@ from judgewell.formats.delimited import (
 )
 from judgewell.formats.files import open_bytes
 from judgewell.formats.trec import line_of
-from judgewell.tables import OTHER_NAMES, TABLES, Table, check
+from judgewell.tables import BESIDE, OTHER_NAMES, TABLES, Table, check, check_names
 
 PARQUET = b"PAR1"
 JSON = re.compile(r"\s*(\{|\[\s*(\{|\]|$))")
@@ -118,7 +118,9 @@ def _names_between_spaces(line: str, known: set[str]) -> bool:
 
 def mine(columns: Mapping[str, str] | None, table: Table) -> dict[str, str] | None:
     """The part of a column mapping that names columns of this table; other tables may need the rest."""
-    return {ours: theirs for ours, theirs in columns.items() if ours in table.names} if columns else None
+    check_names(columns or {}, *TABLES.values())
+    own = (*table.names, *BESIDE.get(table.name, ()))
+    return {ours: theirs for ours, theirs in columns.items() if ours in own} if columns else None
 
 
 def read_nested(data: bytes) -> dict[str, Any] | None:

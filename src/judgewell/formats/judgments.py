@@ -6,7 +6,7 @@ A note reports which column is read as which where its name does not say so itse
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -22,6 +22,7 @@ from judgewell.formats.trec import read_qrels
 from judgewell.formats.words import settled
 from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, named
 
+Paths = str | Path | Sequence[str | Path]
 FILE = "@file"  # assessor=@file reads the file's name
 
 LOOKED_AT = 1 << 20  # bytes of a file without names
@@ -44,11 +45,11 @@ ALSO = {
 
 
 def read_judgments(
-    path: str | Path, columns: Columns | None = None, words: Columns | None = None, layout: Layout = SHOWN
+    path: Paths, columns: Columns | None = None, words: Columns | None = None, layout: Layout = SHOWN
 ) -> pl.DataFrame:
     """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
 
-    A name with a star ("batch*.csv") stands for several such files, taken together.
+    A name with a star ("batch*.csv") or a list of names stands for several such files, taken together.
     `columns` maps our column names to the file's ({"value": "score"}); it may name parts of nested JSON ("meta.topic"),
     several columns by a star ("rel*", then "*" is what the star stands for) and the file's name ("@file"). `words` says
     what answers mean ({"relevant": "1"}). A mapping that names topic or doc is taken at its word, and so are words: the
@@ -58,22 +59,27 @@ def read_judgments(
 
 
 def read_pairs(
-    path: str | Path, columns: Columns | None = None, words: Columns | None = None, layout: Layout = SHOWN
+    path: Paths, columns: Columns | None = None, words: Columns | None = None, layout: Layout = SHOWN
 ) -> pl.DataFrame:
     """A pairs table from a crowd export or from a table of ours, like :func:`read_judgments`."""
     return _together(path, columns or {}, words, layout, PAIRS)
 
 
-def holds_pairs(path: str | Path, columns: Columns | None = None, layout: Layout = SHOWN) -> bool:
+def holds_pairs(path: Paths, columns: Columns | None = None, layout: Layout = SHOWN) -> bool:
     """Whether a file holds pairs, by its kind of export or the names of its columns."""
     if columns and {"left", "right", "preferred", "doc", "value"} & set(columns):
         return not {"doc", "value"} & set(columns)
-    contents = load(matching(path)[0], columns, layout)
+    contents = load(_files(path)[0], columns, layout)
     if _holds_winners(contents) or _holds_grades(contents, None):
         return _holds_winners(contents)
     frame = contents.frame()
     export = recognised(frame)
     return export.table == "pairs" if export else _names_pairs(frame.columns)
+
+
+def _files(path: Paths) -> list[str]:
+    names = [path] if isinstance(path, str | Path) else path
+    return list(dict.fromkeys(file for name in names for file in matching(name)))
 
 
 def _names_pairs(names: Iterable[str]) -> bool:
@@ -87,9 +93,9 @@ def _names_pairs(names: Iterable[str]) -> bool:
     return ((has("left") and has("right")) or {"winner", "loser"} <= simple) and not has("doc")
 
 
-def _together(path: str | Path, columns: Columns, words: Columns | None, layout: Layout, table: Table) -> pl.DataFrame:
+def _together(path: Paths, columns: Columns, words: Columns | None, layout: Layout, table: Table) -> pl.DataFrame:
     """The rows of all files that the path names."""
-    files = matching(path)
+    files = _files(path)
     frames = [_read(file, columns, words, layout, table) for file in files]
     if len(files) == 1:
         return frames[0]
@@ -97,9 +103,12 @@ def _together(path: str | Path, columns: Columns, words: Columns | None, layout:
     units = pl.concat([one.select("topic", "assessor", "unit").unique() for one in frames]).drop_nulls("unit")
     twice = units.filter(units.is_duplicated()).unique().sort(pl.all())
     if len(twice):
-        note(f"{len(twice)} units stand in more than one file, such as {twice['unit'][0]}; each is taken as one", path)
+        note(
+            f"{len(twice)} units stand in more than one file, such as {twice['unit'][0]}; each is taken as one",
+            files[0],
+        )
     if together["assessor"].null_count() == len(together):
-        note(f"no assessor is named; if each file holds one assessor's answers: --columns assessor={FILE}", path)
+        note(f"no assessor is named; if each file holds one assessor's answers: --columns assessor={FILE}", files[0])
     return together
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, JudgewellWarning
-from judgewell.formats.delimited import UTF16, text_of
+from judgewell.formats.delimited import SHOWN, UTF16, Layout, text_of
 from judgewell.formats.files import head, is_plain, map_bytes, matching, open_bytes, stem
 from judgewell.formats.frames import kind_of, load, mine, read_nested
 from judgewell.formats.trec import PLAIN_RUN, RUN, first_fields, read_fields
@@ -87,18 +87,20 @@ class Run:
         return replace(self, parts=(FilePart(self.source),))
 
 
-def open_runs(data: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
+def open_runs(data: Any, columns: Mapping[str, str] | None = None, layout: Layout = SHOWN) -> list[Run]:
     """Runs from paths (globs too), frames, dicts {topic: {doc: score}} or {system: {topic: {doc: score}}}, a dict of
     named paths or frames, or a list of any of these.
 
     A system is named by the tag in its file, by the file's name where tags are missing or clash.
     """
     if isinstance(data, Mapping) and data and all(_is_source(value) for value in data.values()):
-        return [replace(_only(open_runs(source, columns), name), system=str(name)) for name, source in data.items()]
+        return [
+            replace(_only(open_runs(source, columns, layout), name), system=str(name)) for name, source in data.items()
+        ]
     items = data if isinstance(data, list | tuple) and not _is_rows(data) else [data]
     names = (item for item in items if isinstance(item, str | Path))
     paths = list(dict.fromkeys(path for name in names for path in matching(name)))
-    found = [(run, path) for path in paths for run in _runs_of_file(path, columns)]
+    found = [(run, path) for path in paths for run in _runs_of_file(path, columns, layout)]
     runs = _named(found, paths)
     for item in items:
         if not isinstance(item, str | Path):
@@ -128,7 +130,7 @@ def _only(runs: list[Run], name: str) -> Run:
     return runs[0]
 
 
-def _runs_of_file(path: str, columns: Mapping[str, str] | None) -> list[Run]:
+def _runs_of_file(path: str, columns: Mapping[str, str] | None, layout: Layout) -> list[Run]:
     """The systems of one file; a TREC run without a tag has no name yet."""
     once = path == "-" or (Path(path).exists() and not Path(path).is_file())  # a pipe can be read only once
     beginning = open_bytes(path) if once else head(path)
@@ -138,7 +140,7 @@ def _runs_of_file(path: str, columns: Mapping[str, str] | None) -> list[Run]:
     if nested is not None:
         return _runs_of_frame(_checked(nested, None, default=stem(path)), path)
     if kind_of(beginning, path, columns) != "trec":
-        contents = load(path, columns, data=beginning if once else None)
+        contents = load(path, columns, layout, data=beginning if once else None)
         table = _checked(contents.frame(), columns, default=stem(path), file=path, lines=contents.place.lines)
         return _runs_of_frame(table, path)
     if len(first_fields(beginning)) == len(PLAIN_RUN):
