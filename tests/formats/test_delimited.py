@@ -80,6 +80,7 @@ def test_other_peoples_names_are_understood_and_told(tmp_path: Path) -> None:
         "doc is read from the column DocID",
         "assessor is read from the column WorkerId",
         "value is read from the column Score",
+        "values are read as nominal, because they are 0 or 1; use --kind (kind= in Python) to say otherwise",
     ]
     path.write_text("qid;doc_a;doc_b;preference\nt;a;b;left\n")
     with pytest.warns(JudgewellWarning, match="left is read from the column doc_a"):
@@ -109,7 +110,7 @@ def test_every_spelling_is_the_same_for_gains_and_runs_too(tmp_path: Path, spell
     assert read_gains(path).select("topic", "doc", "gain").rows() == [("t", "d 1", 10.0), ("t", "文", 0.5)]
     path.write_bytes(text.replace("gain", "score").encode("utf-16" if wide else "utf-8"))
     run = open_runs(path)[0]
-    assert run.parts[0].read()["doc"].to_list() == ["d 1", "文"]
+    assert run.frame()["doc"].to_list() == ["d 1", "文"]
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,8 @@ where_option = click.option(
 
 def reading(given: Mapping[str, Any], *tables: str) -> dict[str, Any]:
     """columns, words and layout as readers take them; `tables` are those that --columns may name columns of."""
+    if not any(given[name] for name in ("columns", "words", "separator", "no_header")):
+        return {"columns": None, "words": None, "layout": None}
     from judgewell.formats.delimited import Layout
     from judgewell.formats.words import parse_words
     from judgewell.tables import TABLES, check_names

@@ -42,11 +42,18 @@ class Source:
             return self._scored()
         if given["draws"] or given["judgments"] or given["simulated"] or given["chance"] or given["gains_as"]:
             raise InputError("scores cannot be worked out anew under other gains", cure="give --runs and --gains")
+        from dataclasses import replace
+
+        from judgewell.evaluation.summary import measure_limits
+
+        def limited(one: ScoreArray) -> ScoreArray:
+            return replace(one, limits=measure_limits(one.measure))
+
         how = reading(given, "scores")
         how["measure"] = given["measure"]
         del how["words"]
         return {
-            name: score_array(read_scores(path, **how), given["measure"], missing=given["missing"])
+            name: limited(score_array(read_scores(path, **how), given["measure"], missing=given["missing"]))
             for name, path in _names(given["scores"]).items()
         }
 
@@ -108,7 +115,11 @@ class Source:
         with progress("scoring") as show:
             for name, table in self.gains.items():
                 results = list(system_scores(self.runs, table, measures, settings, progress=show))
-                found[name] = score_array(scores_table(results, topic_names(table), measures), missing=given["missing"])
+                found[name] = score_array(
+                    scores_table(results, topic_names(table), measures),
+                    missing=given["missing"],
+                    limits=measures[0].limits,
+                )
         return found
 
     def _settings(self) -> Settings:
@@ -148,9 +159,8 @@ class Source:
         from judgewell.formats.runs import open_runs
 
         whole = [
-            part.read().select("topic", "doc", "score").with_columns(pl.lit(run.system).alias("system"))
+            run.frame(ranks=False).select("topic", "doc", "score").with_columns(pl.lit(run.system).alias("system"))
             for run in self.runs
-            for part in run.parts
         ]
         runs = simulated_systems(
             pl.concat(whole), next(iter(self.gains.values())), self.given["simulated"], seed=self.given["seed"]

@@ -13,13 +13,14 @@ import polars as pl
 
 from judgewell.errors import Place, note
 from judgewell.formats.crowd_exports import Columns, recognised, without_blanks
-from judgewell.formats.delimited import NUMBER, SHOWN, Layout, first_line
+from judgewell.formats.delimited import NUMBER, Layout, first_line
 from judgewell.formats.files import matching, stem
 from judgewell.formats.frames import Contents, load
 from judgewell.formats.gains import without_negatives
 from judgewell.formats.long_form import STAR, one_judgment_a_row
 from judgewell.formats.trec import read_qrels
 from judgewell.formats.words import settled
+from judgewell.scales import with_kinds
 from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, named
 
 Paths = str | Path | Sequence[str | Path]
@@ -45,7 +46,12 @@ ALSO = {
 
 
 def read_judgments(
-    path: Paths, columns: Columns | None = None, words: Columns | None = None, layout: Layout = SHOWN
+    path: Paths,
+    columns: Columns | None = None,
+    words: Columns | None = None,
+    layout: Layout | None = None,
+    *,
+    kind: str | None = None,
 ) -> pl.DataFrame:
     """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
 
@@ -53,19 +59,21 @@ def read_judgments(
     `columns` maps our column names to the file's ({"value": "score"}); it may name parts of nested JSON ("meta.topic"),
     several columns by a star ("rel*", then "*" is what the star stands for) and the file's name ("@file"). `words` says
     what answers mean ({"relevant": "1"}). A mapping that names topic or doc is taken at its word, and so are words: the
-    file is not read as a known export.
+    file is not read as a known export. `kind` says what the values mean ("ratio", "interval:0..100"); without it a file
+    that does not say so gets the kind its values suggest, with a note.
     """
-    return _together(path, columns or {}, words, layout, JUDGMENTS)
+    table = _together(path, columns or {}, words, layout, JUDGMENTS)
+    return with_kinds(table, str(path) if isinstance(path, str | Path) else None, kind)
 
 
 def read_pairs(
-    path: Paths, columns: Columns | None = None, words: Columns | None = None, layout: Layout = SHOWN
+    path: Paths, columns: Columns | None = None, words: Columns | None = None, layout: Layout | None = None
 ) -> pl.DataFrame:
     """A pairs table from a crowd export or from a table of ours, like :func:`read_judgments`."""
     return _together(path, columns or {}, words, layout, PAIRS)
 
 
-def holds_pairs(path: Paths, columns: Columns | None = None, layout: Layout = SHOWN) -> bool:
+def holds_pairs(path: Paths, columns: Columns | None = None, layout: Layout | None = None) -> bool:
     """Whether a file holds pairs, by its kind of export or the names of its columns."""
     if columns and {"left", "right", "preferred", "doc", "value"} & set(columns):
         return not {"doc", "value"} & set(columns)
@@ -93,13 +101,15 @@ def _names_pairs(names: Iterable[str]) -> bool:
     return ((has("left") and has("right")) or {"winner", "loser"} <= simple) and not has("doc")
 
 
-def _together(path: Paths, columns: Columns, words: Columns | None, layout: Layout, table: Table) -> pl.DataFrame:
+def _together(
+    path: Paths, columns: Columns, words: Columns | None, layout: Layout | None, table: Table
+) -> pl.DataFrame:
     """The rows of all files that the path names."""
     files = _files(path)
     frames = [_read(file, columns, words, layout, table) for file in files]
     if len(files) == 1:
         return frames[0]
-    together = check(pl.concat(frames, how="diagonal_relaxed"), table)
+    together = check(pl.concat(frames, how="diagonal_relaxed"), table, infer_kinds=False)
     units = pl.concat([one.select("topic", "assessor", "unit").unique() for one in frames]).drop_nulls("unit")
     twice = units.filter(units.is_duplicated()).unique().sort(pl.all())
     if len(twice):
@@ -112,7 +122,7 @@ def _together(path: Paths, columns: Columns, words: Columns | None, layout: Layo
     return together
 
 
-def _read(path: str, columns: Columns, words: Columns | None, layout: Layout, table: Table) -> pl.DataFrame:
+def _read(path: str, columns: Columns, words: Columns | None, layout: Layout | None, table: Table) -> pl.DataFrame:
     contents = load(path, columns, layout)
     named_by = {ours: STAR if theirs == "*" else theirs for ours, theirs in columns.items() if theirs != FILE}
     if _holds_winners(contents) or _holds_grades(contents, words):
@@ -123,11 +133,11 @@ def _read(path: str, columns: Columns, words: Columns | None, layout: Layout, ta
         export = None if words or {"topic", "doc"} & named_by.keys() else recognised(frame)
         if export is not None:
             _refuse_other(f"this is the {export.name} export, which holds", export.table, table, place)
-            return check(export.read(without_blanks(frame), named_by, place), table, file=path)
+            return check(export.read(without_blanks(frame), named_by, place), table, file=path, infer_kinds=False)
         frame, place = _plain(frame, named_by, words, table, place)
     for ours in columns.keys() - named_by.keys():
         frame = frame.with_columns(pl.lit(stem(path)).alias(ours))
-    return check(_from_one(frame, place), table, file=path, lines=place.lines)
+    return check(_from_one(frame, place), table, file=path, lines=place.lines, infer_kinds=False)
 
 
 def _plain(

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import Place
-from judgewell.formats.delimited import SHOWN, Layout
+from judgewell.formats.delimited import Layout
 from judgewell.formats.frames import load
 from judgewell.formats.words import plain_numbers
 from judgewell.tables import NUMBER, SCORES, TEXT, check, named
@@ -26,7 +26,7 @@ ROW = "row of the file"
 def read_scores(
     data: Any,
     columns: Mapping[str, str] | None = None,
-    layout: Layout = SHOWN,
+    layout: Layout | None = None,
     measure: str | None = None,
 ) -> pl.DataFrame:
     """A checked scores table from a file or a frame; `measure` names the measure where the table does not."""
