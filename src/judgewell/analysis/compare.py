@@ -32,13 +32,16 @@ from judgewell.errors import InputError
 from judgewell.evaluation.measures import Measure, parse_all
 from judgewell.evaluation.settings import Settings
 from judgewell.evaluation.transform import parse_transform
+from judgewell.formats.delimited import Layout
 from judgewell.formats.files import named_file
-from judgewell.formats.frames import read_frame, read_table
+from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments
 from judgewell.formats.runs import Run, open_runs
+from judgewell.formats.scores import read_scores
+from judgewell.scales import with_kinds
 from judgewell.scaling.inputs import judgments_of
-from judgewell.tables import SCORES, frame_of
+from judgewell.tables import frame_of
 
 DEFAULT_MEASURE = "nDCG@10"
 
@@ -74,6 +77,8 @@ def compare(
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
     words: Mapping[str, str] | None = None,
+    layout: Layout | None = None,
+    kind: str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Which systems are better and how sure that is, from tables of scores, or from runs under sets of gains.
@@ -95,7 +100,8 @@ def compare(
     if scores is not None:
         if simulated or random or gains_as or draws is not None or judgments is not None:
             raise InputError("scores cannot be worked out anew under other gains", cure="give --runs and --gains")
-        tables = named_sets(scores, lambda source: _scores(source, columns))
+        named = measures[0] if len(measures) == 1 else None
+        tables = named_sets(scores, lambda source: read_scores(source, columns, layout, named))
         sets = sets_of_scores(tables, measures, missing=missing, common=common)
         return conclude(sets, choices, lambda measure, one: None, _files(scores))
     tables = named_sets(gains, lambda source: read_gains(source, negative=negative, words=words))
@@ -109,7 +115,7 @@ def compare(
     settings, wanted = Settings(order, precision, "doc", unjudged), parse_all(measures or [DEFAULT_MEASURE])
     if draws is not None or judgments is not None:
         _refuse_whole_rankings(wanted)
-    judged = None if judgments is None else _judgments(judgments, columns, words)
+    judged = None if judgments is None else _judgments(judgments, columns, words, layout, kind)
     sets = score_sets(systems, tables, wanted, settings, common=common, progress=progress)
     if draws is None and judged is None:
         return conclude(sets, choices, lambda measure, one: None, inputs)
@@ -130,12 +136,10 @@ def compare(
     return result
 
 
-def _scores(source: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
-    return read_table(source, SCORES, columns) if _is_file(source) else frame_of(source)
-
-
-def _judgments(source: Any, columns: Mapping[str, str] | None, words: Mapping[str, str] | None) -> pl.DataFrame:
-    return read_judgments(source, columns, words) if _is_file(source) else judgments_of(source)
+def _judgments(data: Any, columns: Any, words: Any, layout: Layout | None, kind: str | None) -> pl.DataFrame:
+    if _is_file(data):
+        return read_judgments(data, columns, words, layout, kind=kind)
+    return with_kinds(judgments_of(data), kind=kind)
 
 
 def _is_file(source: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral, choice, parse_columns
+from judgewell.commands.common import TakesSeveral, choice, reading, reading_options
 
 if TYPE_CHECKING:
     from judgewell.analysis.conclusions import Comparison
@@ -49,8 +49,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--resamples", default=10_000, help="Of the joint, randomisation and bootstrap tests.")
 @click.option("--level", default=0.95, help="Level of the intervals.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
-@click.option("--columns", help="Names of the columns in the scores: topic=qid,value=score.")
-@click.option("--words", help="What grades or judgments that are words mean: L0=0,L1=1 or 'not relevant=0,N/A='.")
+@reading_options
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.pass_context
 def compare(
@@ -74,11 +73,11 @@ def compare(
     """
     from judgewell.analysis.compare import compare as compare_systems
     from judgewell.analysis.text import comparison_text
-    from judgewell.formats.words import parse_words
     from judgewell.terminal import notes, progress
 
-    options = {**given, "columns": parse_columns(given["columns"]), "words": parse_words(given["words"])}
+    options = {**given, **reading(given, *(("scores",) if given["scores"] else ("judgments", "gains")))}
     options |= {name: given[name] or None for name in ("scores", "runs", "gains")}
+    del options["separator"], options["no_header"]
     with notes(strict) as collected:
         with progress("scoring") as show:
             comparison = compare_systems(**options, progress=show)
