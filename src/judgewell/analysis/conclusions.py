@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from judgewell.analysis.draws import Resampled
@@ -157,7 +159,8 @@ def systems_table(
         over = worlds or topic_worlds(scores.systems, scores.values, choices.worlds, seed=choices.seed)
         table = table.with_columns(low=means.low, high=means.high)
         if drawn is not None and drawn.without_noise is not None:
-            table = table.with_columns(**_without_noise(drawn.without_noise.intervals(choices.level, choices.seed)))
+            clean = drawn.without_noise.intervals(choices.level, choices.seed)
+            table = table.with_columns(**without_noise_columns(clean, scores.limits))
         ranks = over.table(choices.level).select("system", "rank_low", "rank_high")
         table = table.join(ranks, on="system", maintain_order="left")
     top = best_set(scores, choices)
@@ -167,9 +170,10 @@ def systems_table(
     return table.sort("mean", "system", descending=[True, False])
 
 
-def _without_noise(clean: MeanIntervals) -> dict[str, Any]:
-    """Columns of what judgments without noise would have given, with its interval over topics."""
-    return {"without_noise": clean.mean, "without_noise_low": clean.low, "without_noise_high": clean.high}
+def without_noise_columns(clean: MeanIntervals, limits: tuple[float, float] = (-math.inf, math.inf)) -> dict[str, Any]:
+    """What judgments without noise would have given, with its interval over topics, inside the measure's range."""
+    ends = {"without_noise": clean.mean, "without_noise_low": clean.low, "without_noise_high": clean.high}
+    return {name: np.clip(values, *limits) for name, values in ends.items()}
 
 
 def best_set(scores: ScoreArray, choices: Choices) -> TopSet | None:
@@ -191,4 +195,4 @@ def pairs_table(scores: ScoreArray, choices: Choices, drawn: Resampled | None = 
         return table
     clean = drawn.without_noise
     gaps = [clean.of(first) - clean.of(second) for first, second in table.select("first", "second").iter_rows()]
-    return table.with_columns(**_without_noise(mean_intervals(gaps, level=choices.level, seed=choices.seed)))
+    return table.with_columns(**without_noise_columns(mean_intervals(gaps, level=choices.level, seed=choices.seed)))
