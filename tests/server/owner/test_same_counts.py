@@ -45,7 +45,7 @@ SCALES = {
 
 
 def judged_study(folder: Path, store: Store, scale: str) -> Study:
-    """Of ten units taken: four completed, two excluded, one failed, two abandoned (one with answers), one in progress."""
+    """Of ten units taken: four completed, two excluded, one failed, two abandoned, one in progress."""
     path = write_study(
         folder,
         kind="pairs" if scale == "pairs" else "magnitude",

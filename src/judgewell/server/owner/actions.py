@@ -251,7 +251,12 @@ ACTIONS: dict[str, Action] = {
         Action("resume", OfTopic, "Hand out units again.", _resume),
         Action("release", Releasing, "Free the place of a unit in progress at once.", _release),
         Action("extend", Extending, "Hold a unit for its assessor, silent or not.", _extend),
-        Action("exclude", Excluding, "Exclude an assessor's work: it is kept and marked, and its places are free again.", _exclude),
+        Action(
+            "exclude",
+            Excluding,
+            "Exclude an assessor's work: it is kept and marked, and its places are free again.",
+            _exclude,
+        ),
         Action("include", OfWork, "Include excluded work again.", _include),
         Action("more", AskingMore, "Ask for more judgments of documents.", _more),
         Action("forget", Forgetting, "Delete an assessor's personal data; judgments get a new pseudonym.", _forget),

@@ -56,7 +56,12 @@ Id = Annotated[str, Path(max_length=1000)]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="The most rows.")]
 Offset = Annotated[int, Query(ge=0, le=LARGEST_NUMBER, description="Rows to pass over.")]
 Form = Annotated[Literal["json", "csv", "parquet"], Query(alias="format", description="What the table comes as.")]
-All = Annotated[bool, Query(alias="all", description="Also of excluded, failed, abandoned and unfinished units, with the column `ending`.")]
+All = Annotated[
+    bool,
+    Query(
+        alias="all", description="Also of excluded, failed, abandoned and unfinished units, with the column `ending`."
+    ),
+]
 
 
 class Told(BaseModel):

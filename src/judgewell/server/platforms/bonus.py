@@ -72,7 +72,9 @@ def _completed(connection: sa.Connection, now: float) -> tuple[Counter[int], lis
     sent = sa.select(assessors.c.number).where(assessors.c.origin != "invite")
     completed: Counter[int] = Counter()
     others: Counter[str] = Counter()
-    for assessor, units in endings_by(connection, now, reservations.c.assessor, reservations.c.assessor.in_(sent)).items():
+    for assessor, units in endings_by(
+        connection, now, reservations.c.assessor, reservations.c.assessor.in_(sent)
+    ).items():
         completed[assessor] = units.pop(COMPLETED, 0)
         others.update(units)
     return completed, [f"{count} units are not paid: {ending}" for ending, count in sorted(others.items())]

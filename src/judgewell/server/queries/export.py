@@ -45,8 +45,8 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
     judgments, pairs   the standing answers of completed units (CSV and Parquet)
     left_out           the standing answers of all other units, with how each ended: excluded, failed, abandoned or
                        in progress
-    units              every unit that an assessor took: how it ended, which check it failed, why it was excluded, times,
-                       revisions, steps back
+    units              every unit that an assessor took: how it ended, which check it failed, why it was excluded,
+                       times, revisions, steps back
     verdicts           what each check said at each attempt
     questionnaire      the closing answers
     log.jsonl          every answer with all its revisions, every verdict and event, in order of time
@@ -146,7 +146,9 @@ def _units_query(now: float) -> sa.Select[Any]:
         "assessor": assessors.c.pseudonym,
         "ending": ending(now),
         "late": reservations.c.late,
-        "failed_check": sa.case((reservations.c.state == "failed", sa.func.replace(reservations.c.ending, "failed_", ""))),
+        "failed_check": sa.case(
+            (reservations.c.state == "failed", sa.func.replace(reservations.c.ending, "failed_", ""))
+        ),
         "excluded": reservations.c.excluded,
         "left_out_for": _why(),
         "revisions": reservations.c.revisions,

@@ -11,8 +11,18 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judgewell.server.queries.endings import ABANDONED, COMPLETED, EXCLUDED, FAILED, IN_PROGRESS, PAID
-from judgewell.server.queries.endings import UnitEnding, ending, endings_by, held
+from judgewell.server.queries.endings import (
+    ABANDONED,
+    COMPLETED,
+    EXCLUDED,
+    FAILED,
+    IN_PROGRESS,
+    PAID,
+    UnitEnding,
+    ending,
+    endings_by,
+    held,
+)
 from judgewell.server.queries.status import CheckResult, TopicProgress, missing_completions, status
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (

@@ -13,7 +13,8 @@ import sqlalchemy as sa
 
 from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, ending
 from judgewell.server.session.served import load_served
-from judgewell.server.store.schema import answers, assessors, documents, items, reservations, units, verdicts
+from judgewell.server.store.schema import answers, assessors, documents, items, reservations, study, units, verdicts
+from judgewell.study.model import Study
 from judgewell.study.questions import Bounded, Magnitude
 from judgewell.tables import JUDGMENTS, PAIRS, Table, check
 
@@ -24,7 +25,7 @@ ENDED: dict[str, Any] = {"ending": pl.String, "late": pl.Boolean}  # what every 
 
 def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
     """The standing answers about documents with `ending` and `late` of their units; `known` where any are known."""
-    columns = _document_columns(now)
+    columns = _document_columns(connection, now)
     if _any_known(connection, items.c.other.is_(None)):
         columns["known"] = items.c.known
     return _checked(connection, _documents_query(columns), JUDGMENTS)
@@ -48,9 +49,18 @@ def counting(frame: pl.DataFrame) -> pl.DataFrame:
 _LEFT, _RIGHT = documents.alias("left_document"), documents.alias("right_document")
 
 
-def _document_columns(now: float) -> Columns:
-    given = {"scale": units.c.scale, "value": answers.c.value}
+def _document_columns(connection: sa.Connection, now: float) -> Columns:
+    given = {"scale": units.c.scale, "kind": _kind_of_scale(connection), "value": answers.c.value}
     return {"topic": units.c.topic, "doc": documents.c.doc, **_who(), **given, **_last(now)}
+
+
+def _kind_of_scale(connection: sa.Connection) -> sa.ColumnElement[Any]:
+    """What the values of a unit's scale mean, as the frozen study says."""
+    frozen = connection.execute(sa.select(study.c.frozen)).scalar_one_or_none()
+    scales = Study.model_validate(frozen["settings"]).scales if frozen else {}
+    if not scales:
+        return sa.null()
+    return sa.case({name: str(scale.numbers) for name, scale in scales.items()}, value=units.c.scale)
 
 
 def _pair_columns(now: float) -> Columns:
@@ -99,7 +109,7 @@ def _any_known(connection: sa.Connection, kind: sa.ColumnElement[bool]) -> bool:
 
 def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
     """The rows as a table of ours; an empty one has its columns too."""
-    marks = {name: pl.String for name in ("comment", "known", "left_known", "right_known")} | ENDED
+    marks = dict.fromkeys(("comment", "known", "left_known", "right_known"), pl.String) | ENDED
     frame = read_frame(connection, query, {column.name: column.dtype for column in table.columns} | marks)
     return frame if frame.is_empty() else check(frame, table)
 
@@ -137,7 +147,7 @@ def load_work(connection: sa.Connection, now: float) -> Work:
     """All of it, from what the connection sees."""
     served = load_served(connection)
     ratio = [name for name, scale in served.scales.items() if isinstance(scale, Magnitude | Bounded)]
-    judgments = _ended(connection, _documents_query(_document_columns(now) | _times()), JUDGMENTS)
+    judgments = _ended(connection, _documents_query(_document_columns(connection, now) | _times()), JUDGMENTS)
     pairs = _ended(connection, _pairs_query(_pair_columns(now) | _times()), PAIRS)
     return Work(_comparable(judgments, ratio), pairs, verdicts_frame(connection), planned(connection))
 

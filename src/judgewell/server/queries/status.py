@@ -7,8 +7,18 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judgewell.server.queries.endings import ABANDONED, COMPLETED, EXCLUDED, FAILED, IN_PROGRESS, PAID
-from judgewell.server.queries.endings import UnitEnding, ending, endings_by, unit_endings
+from judgewell.server.queries.endings import (
+    ABANDONED,
+    COMPLETED,
+    EXCLUDED,
+    FAILED,
+    IN_PROGRESS,
+    PAID,
+    UnitEnding,
+    ending,
+    endings_by,
+    unit_endings,
+)
 from judgewell.server.store.schema import answers, assessors, pauses, reservations, study, units, verdicts
 from judgewell.study.model import Study
 
@@ -114,7 +124,10 @@ def _topics(connection: sa.Connection, now: float) -> list[TopicProgress]:
     late = endings_by(connection, now, reservations.c.topic, reservations.c.state == "late")
     missing = missing_completions(now).subquery()
     query = sa.select(
-        missing.c.topic, sa.func.count(), sa.func.sum(missing.c.need), sa.func.sum(sa.case((missing.c.missing > 0, 0), else_=1))
+        missing.c.topic,
+        sa.func.count(),
+        sa.func.sum(missing.c.need),
+        sa.func.sum(sa.case((missing.c.missing > 0, 0), else_=1)),
     ).group_by(missing.c.topic)
     rows = []
     for topic, count, needed, complete in connection.execute(query.order_by(missing.c.topic)):
@@ -157,7 +170,18 @@ def check_results(connection: sa.Connection) -> list[CheckResult]:
     return [CheckResult(name, int(good), count - int(good)) for name, good, count in connection.execute(query)]
 
 
-COLUMNS = ("topic", "units", "complete", "needed", "completed", "in progress", "late", "failed", "abandoned", "excluded")
+COLUMNS = (
+    "topic",
+    "units",
+    "complete",
+    "needed",
+    "completed",
+    "in progress",
+    "late",
+    "failed",
+    "abandoned",
+    "excluded",
+)
 
 
 def status_text(state: Status) -> str:
