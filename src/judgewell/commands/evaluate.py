@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import choice, parse_columns, refuse_unwritable
+from judgewell.commands.common import choice, reading, reading_options, refuse_unwritable
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.option("--level", default=0.95, help="Level of the intervals over topics.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
-@click.option("--columns", help="Names of the columns in a gains table: topic=qid,doc=docno,gain=label.")
-@click.option("--words", help="What grades that are words mean: L0=0,L1=1,L2=2 or 'not relevant=0,relevant=1,junk='.")
+@reading_options
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
 )
@@ -87,6 +86,8 @@ def evaluate(
     seed: int,
     columns: str | None,
     words: str | None,
+    separator: str | None,
+    no_header: bool,
 ) -> None:
     """Score RUNS against GAINS, whole or fractional, with any measure.
 
@@ -106,7 +107,7 @@ def evaluate(
 
     import numpy as np
 
-    from judgewell.evaluation.evaluate import system_scores
+    from judgewell.evaluation.evaluate import ready, system_scores
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.summary import summary_rows
     from judgewell.formats.provenance import digests, provenance
@@ -114,18 +115,20 @@ def evaluate(
     from judgewell.terminal import notes, progress
 
     settings = Settings(order, precision, ties, unjudged, topics or ("run" if format == "trec_eval" else "judged"))
-    wanted, lines = _asked(measure, format, rel)
-    options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
     refuse_unwritable(output, gains, *runs)
-    if lines and output:
+    if format == "trec_eval" and output:
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     with notes(strict) as told:
-        judged = _judged(gains, wanted, negative, columns, words, gains_as)
-        systems = open_runs(list(runs), parse_columns(columns))
+        wanted, lines = _asked(measure, format, rel)
+        how = reading(options, "gains", "runs")
+        judged = _judged(gains, wanted, negative, gains_as, how)
+        systems = open_runs(list(runs), how["columns"], how["layout"])
         if lines:
             print(_trec_eval(systems, judged, lines, settings, per_topic), end="")
             return
-        beside = _beside(wanted)
+        wanted = ready(wanted, judged, settings)
+        options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
+        beside = ready(_beside(wanted), judged, settings)
         with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
             recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
             hashes = meanwhile.submit(digests, recorded)
@@ -141,27 +144,18 @@ def evaluate(
         _print(scores, summary, format, per_topic and not output, level)
 
 
-def _judged(
-    path: str,
-    measures: list[Measure],
-    negative: str,
-    columns: str | None,
-    words: str | None,
-    gains_as: str | None,
-) -> Judged:
+def _judged(path: str, measures: list[Measure], negative: str, gains_as: str | None, how: dict[str, Any]) -> Judged:
     """The judged documents; a plain qrels file is read without what other tables need."""
     from judgewell.evaluation.compiled import plain_qrels
     from judgewell.evaluation.judged import prepare
 
-    plain = None if columns or words or gains_as else plain_qrels(path)
+    plain = None if gains_as or any(how.values()) else plain_qrels(path)
     if plain is not None:
         return plain
     from judgewell.evaluation.evaluate import settle_negatives
     from judgewell.formats.gains import read_gains
-    from judgewell.formats.words import parse_words
 
-    table = read_gains(path, columns=parse_columns(columns), negative="keep", words=parse_words(words))
-    table = settle_negatives(table, negative, measures)
+    table = settle_negatives(read_gains(path, negative="keep", **how), negative, measures)
     if gains_as is not None:
         from judgewell.evaluation.transform import parse_transform
 

@@ -41,10 +41,14 @@ def summarise(scores: pl.DataFrame, *, level: float = 0.95, seed: int = 0) -> pl
 def summarise_values(
     values: Floats, systems: Sequence[str], measures: Sequence[str], *, level: float = 0.95, seed: int = 0
 ) -> pl.DataFrame:
-    """The same of an array systems × topics × measures, NaN where a topic does not count for a system."""
+    """The same of an array systems × topics × measures, NaN where a topic does not count for a system.
+
+    Counts are added up over topics, not averaged, and GMAP is a geometric mean; their intervals follow.
+    """
     import polars as pl
 
-    return pl.DataFrame(summary_rows(values, systems, measures, level=level, seed=seed), infer_schema_length=None)
+    rows = summary_rows(values, systems, measures, level=level, seed=seed)
+    return pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64}, infer_schema_length=None)
 
 
 def summary_rows(
@@ -52,13 +56,20 @@ def summary_rows(
 ) -> list[dict[str, Any]]:
     """The rows of `summarise_values`, made without a table."""
     count, topics, asked = values.shape
+    over = [over_topics(name) for name in measures]
+    geometric = np.array([one == "geometric" for one in over], dtype=bool)
     limits = np.array([measure_limits(name) for name in measures] * count).reshape(-1, 2).T
-    rows = values.transpose(0, 2, 1).reshape(count * asked, topics)
+    limits = np.where(np.tile(geometric, count), np.array(NO_LIMITS)[:, None], limits)
+    logs = np.where(geometric, np.log(np.where(geometric, values, 1.0)), values)
+    rows = logs.transpose(0, 2, 1).reshape(count * asked, topics)
     means = mean_intervals(rows, level=level, limits=(limits[0], limits[1]), seed=seed)
     if few := few_topics_note(means):
         note(few)
     names = [(system, measure) for system in systems for measure in measures]
-    columns = (column.tolist() for column in (means.mean, means.low, means.high, means.topics))
+    ends = np.stack([means.mean, means.low, means.high], axis=-1)
+    counts = np.tile([one == "sum" for one in over], count)
+    ends[counts] *= means.topics[counts, None]
+    ends[np.tile(geometric, count)] = np.exp(ends[np.tile(geometric, count)])
     return [
         {
             "system": system,
@@ -69,8 +80,18 @@ def summary_rows(
             "topics": number,
             "interval": "none: one topic" if kind == "none" else kind,
         }
-        for (system, measure), mean, low, high, number, kind in zip(names, *columns, means.kind, strict=True)
+        for (system, measure), (mean, low, high), number, kind in zip(
+            names, ends.tolist(), means.topics.tolist(), means.kind, strict=True
+        )
     ]
+
+
+def over_topics(name: str) -> str:
+    """How a measure's topics are put together, by its name: mean, sum or geometric."""
+    try:
+        return parse(name).over_topics
+    except MeasureError:
+        return "mean"
 
 
 def measure_limits(name: str) -> tuple[float, float]:
