@@ -13,6 +13,7 @@ from judgewell.commands.common import (
     ENDINGS,
     choice,
     kept_where,
+    kind_option,
     method_options,
     reading,
     reading_options,
