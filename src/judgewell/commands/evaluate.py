@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import choice, parse_columns, refuse_unwritable
+from judgewell.commands.common import choice, reading, reading_options, refuse_unwritable
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.option("--level", default=0.95, help="Level of the intervals over topics.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
-@click.option("--columns", help="Names of the columns in a gains table: topic=qid,doc=docno,gain=label.")
-@click.option("--words", help="What grades that are words mean: L0=0,L1=1,L2=2 or 'not relevant=0,relevant=1,junk='.")
+@reading_options
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
 )
@@ -82,6 +81,8 @@ def evaluate(
     seed: int,
     columns: str | None,
     words: str | None,
+    separator: str | None,
+    no_header: bool,
 ) -> None:
     """Score RUNS against GAINS, whole or fractional, with any measure.
 
@@ -101,32 +102,33 @@ def evaluate(
 
     import numpy as np
 
-    from judgewell.evaluation.evaluate import scores_table, settle_negatives, system_scores, topic_names
+    from judgewell.evaluation.evaluate import ready, scores_table, settle_negatives, system_scores, topic_names
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
     from judgewell.formats.gains import read_gains
     from judgewell.formats.provenance import digests, provenance, write_result
     from judgewell.formats.runs import open_runs
-    from judgewell.formats.words import parse_words
     from judgewell.terminal import notes, progress
 
     settings = Settings(order, precision, ties, unjudged, topics or ("run" if format == "trec_eval" else "judged"))
-    wanted, lines = _asked(measure, format, rel)
-    options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
     refuse_unwritable(output, gains, *runs)
-    if lines and output:
+    if format == "trec_eval" and output:
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     with notes(strict) as told:
-        table = read_gains(gains, columns=parse_columns(columns), negative="keep", words=parse_words(words))
+        wanted, lines = _asked(measure, format, rel)
+        how = reading(options, "gains", "runs")
+        table = read_gains(gains, negative="keep", **how)
         table = settle_negatives(table, negative, wanted)
         if gains_as is not None:
             table = parse_transform(gains_as)(table)
-        systems = open_runs(list(runs), parse_columns(columns))
+        systems = open_runs(list(runs), how["columns"], how["layout"])
         if lines:
             print(_trec_eval(systems, table, lines, settings, per_topic), end="")
             return
-        beside = _beside(wanted)
+        wanted = ready(wanted, table, settings)
+        options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
+        beside = ready(_beside(wanted), table, settings)
         with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
             recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
             hashes = meanwhile.submit(digests, recorded)
@@ -137,13 +139,8 @@ def evaluate(
             return
         if output:
             write_result(scores, output, provenance("evaluate", options, hashes.result(), told))
-        summary = summarise_values(
-            np.stack([result.values for result in results]),
-            [result.system for result in results],
-            [str(one) for one in [*wanted, *beside]],
-            level=level,
-            seed=seed,
-        )
+        values, names = np.stack([result.values for result in results]), [result.system for result in results]
+        summary = summarise_values(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
         _print(scores, summary, wanted, format, per_topic and not output, level)
 
 
