@@ -254,3 +254,36 @@ def test_a_reader_that_stops_early_is_no_error(files):
     )
     assert full.returncode == 2
     assert full.stderr == "judgewell: output: No space left on device\n"
+
+
+def test_all_of_trec_evals_measures_on_qrels_with_grades_below_0(tmp_path, monkeypatch, judgewell):
+    monkeypatch.chdir(tmp_path)
+    Path("q.txt").write_text("1 0 a 1\n1 0 b -1\n1 0 c 0\n1 0 d 2\n")
+    Path("s.run").write_text("".join(f"1 Q0 {doc} {rank} {9 - rank} s\n" for rank, doc in enumerate("bcxda")))
+    code, out, err = judgewell("evaluate", "q.txt", "s.run", "--format", "trec_eval", "-m", "all_trec", "-q")
+    assert code == 0
+    assert "1 of 4 gains are below 0" in err
+    lines = dict(line.split("\t")[::2] for line in out.splitlines() if "\t1\t" in line)
+    assert lines["relstring             "] == "'.0-21'"
+    # at rank 4: two pooled above, one judged; at rank 5: three pooled above, two judged, one of them relevant
+    expected = (1 / 4 + 2 / 4 * 0.00001 / 1.00002 + 1 / 5 + 3 / 5 * 1.00001 / 2.00002) / 2
+    assert lines["infAP                 "] == f"{expected:.4f}"
+    _, table, _ = judgewell("evaluate", "q.txt", "s.run", "-m", "infAP", "--format", "csv")
+    assert f"{expected:.6f}"[:7] in table
+
+
+def test_several_runs_in_trec_evals_format_say_whose_lines_follow(files, judgewell):
+    arguments = ("evaluate", "g.qrels", "bm25.run", "rm3.run", "--format", "trec_eval", "-l", "1", "-m", "nDCG@3")
+    _, out, _ = judgewell(*arguments)
+    assert [line.split()[0] for line in out.splitlines()] == ["runid", "ndcg_cut_3"] * 2
+    assert [line.split()[2] for line in out.splitlines()][::2] == ["bm25", "rm3"]
+
+
+def test_counts_are_added_up_and_trec_evals_names_are_read_in_every_format(files, judgewell):
+    _, out, _ = judgewell(
+        "evaluate", "g.qrels", "bm25.run", "-l", "1", "-m", "num_q", "-m", "num_ret", "-m", "gm_map", "--format", "csv"
+    )
+    rows = {row.split(",")[1]: float(row.split(",")[2]) for row in out.splitlines()[1:]}
+    assert rows["NumQ"] == 2
+    assert rows["NumRet"] == 4
+    assert rows["GMAP(rel=1)"] == pytest.approx(0.5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -101,11 +101,12 @@ def evaluate(
 
     import numpy as np
 
-    from judgewell.evaluation.evaluate import ready, scores_table, settle_negatives, system_scores, topic_names
+    from judgewell.evaluation.evaluate import ready, scores_table, topic_names
+    from judgewell.evaluation.pooled import scores_with_pool
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
-    from judgewell.formats.gains import read_gains
+    from judgewell.formats.gains import read_gains, without_negatives
     from judgewell.formats.provenance import digests, provenance, write_result
     from judgewell.formats.runs import open_runs
     from judgewell.formats.words import parse_words
@@ -117,13 +118,14 @@ def evaluate(
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     with notes(strict) as told:
         wanted, lines = _asked(measure, format, rel)
-        table = read_gains(gains, columns=parse_columns(columns), negative="keep", words=parse_words(words))
-        table = settle_negatives(table, negative, wanted)
+        pool = read_gains(gains, columns=parse_columns(columns), negative="keep", words=parse_words(words))
+        table = without_negatives(pool, negative)
         if gains_as is not None:
             table = parse_transform(gains_as)(table)
         systems = open_runs(list(runs), parse_columns(columns))
+        pooled = pool if negative == "unjudged" and gains_as is None else None
         if lines:
-            print(_trec_eval(systems, table, lines, settings, per_topic), end="")
+            print(_trec_eval(systems, table, pooled, lines, settings, per_topic), end="")
             return
         wanted = ready(wanted, table, settings)
         options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
@@ -131,7 +133,7 @@ def evaluate(
         with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
             recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
             hashes = meanwhile.submit(digests, recorded)
-            results = list(system_scores(systems, table, [*wanted, *beside], settings, progress=show))
+            results = list(scores_with_pool(systems, table, pooled, [*wanted, *beside], settings, progress=show))
         scores = scores_table(results, topic_names(table), wanted)
         if output == "-":
             print(scores.write_json() if format == "json" else scores.write_csv(), end="")
@@ -145,11 +147,11 @@ def evaluate(
 
 def _asked(measures: tuple[str, ...], format: str, rel: float | None) -> tuple[list[Measure], list[TrecMeasure]]:
     """The measures to work out, and for trec_eval's format the lines it prints of them."""
-    from judgewell.evaluation.measures import parse_all
+    from judgewell.evaluation.measures import parse_all, with_rel
     from judgewell.evaluation.trec_names import needed, trec_measures
 
     if format != "trec_eval":
-        return [_from(one, rel) for one in parse_all(measures or DEFAULT_MEASURES)], []
+        return [with_rel(one, rel) for one in parse_all(measures or DEFAULT_MEASURES)], []
     lines = trec_measures(measures or ["official"], rel=rel)
     return needed(lines), lines
 
@@ -177,29 +179,27 @@ def _print(
     print(shown.write_csv() if format == "csv" else shown.write_json() + "\n", end="")
 
 
-def _from(measure: Measure, rel: float | None) -> Measure:
-    """The measure with the least relevant gain asked for, where it has one and does not say it itself."""
-    import dataclasses
-
-    says_none = getattr(measure, "rel", "no such parameter") is None
-    changed: dict[str, Any] = {"rel": rel} if says_none else {}
-    return dataclasses.replace(measure, **changed)
-
-
 def runs_read(systems: list[Run]) -> list[str]:
     """The files the systems come from."""
     return [run.source for run in systems if run.source]
 
 
 def _trec_eval(
-    systems: list[Run], table: pl.DataFrame, lines: list[TrecMeasure], settings: Settings, per_topic: bool
+    systems: list[Run],
+    table: pl.DataFrame,
+    pool: pl.DataFrame | None,
+    lines: list[TrecMeasure],
+    settings: Settings,
+    per_topic: bool,
 ) -> str:
     """What trec_eval prints, one system after the other."""
-    from judgewell.evaluation.evaluate import system_scores, topic_names
-    from judgewell.evaluation.trec_names import needed, print_trec
+    from judgewell.evaluation.evaluate import topic_names
+    from judgewell.evaluation.pooled import scores_with_pool
+    from judgewell.evaluation.trec_names import TrecOutput, needed
 
     topics = topic_names(table).to_list()
+    output = TrecOutput(lines, per_topic, with_runid=len(systems) > 1)
     return "".join(
-        print_trec(result.system, topics, lines, result.values, per_topic=per_topic)
-        for result in system_scores(systems, table, needed(lines), settings)
+        output.text(result.system, topics, result.values, result.lengths)
+        for result in scores_with_pool(systems, table, pool, needed(lines), settings)
     )

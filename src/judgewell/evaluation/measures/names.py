@@ -63,6 +63,15 @@ def parse_all(texts: Iterable[str]) -> list[Measure]:
     return list(dict.fromkeys(measure for text in texts for measure in _read(text)))
 
 
+def with_rel(measure: Measure, rel: float | None) -> Measure:
+    """The measure with this least relevant gain, where it has one and does not say it itself."""
+    if isinstance(measure, Residual | JudgedOnly):
+        return dataclasses.replace(measure, of=with_rel(measure.of, rel))
+    if rel is None or "rel" not in {field.name for field in measure.parameters()} or measure.rel is not None:  # type: ignore[attr-defined]
+        return measure
+    return dataclasses.replace(measure, rel=rel)  # type: ignore[call-arg]
+
+
 def measure_text(asked: object) -> str:
     """How a measure of another tool is written: ir_measures leaves its own defaults out, and some are not ours."""
     theirs: Any = asked
