@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgewell.commands.common import choice, parse_columns, refuse_unwritable
+from judgewell.commands.common import choice, reading, reading_options, refuse_unwritable
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.option("--level", default=0.95, help="Level of the intervals over topics.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
-@click.option("--columns", help="Names of the columns in a gains table: topic=qid,doc=docno,gain=label.")
-@click.option("--words", help="What grades that are words mean: L0=0,L1=1,L2=2 or 'not relevant=0,relevant=1,junk='.")
+@reading_options
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
 )
@@ -82,6 +81,8 @@ def evaluate(
     seed: int,
     columns: str | None,
     words: str | None,
+    separator: str | None,
+    no_header: bool,
 ) -> None:
     """Score RUNS against GAINS, whole or fractional, with any measure.
 
@@ -109,7 +110,6 @@ def evaluate(
     from judgewell.formats.gains import read_gains, without_negatives
     from judgewell.formats.provenance import digests, provenance, write_result
     from judgewell.formats.runs import open_runs
-    from judgewell.formats.words import parse_words
     from judgewell.terminal import notes, progress
 
     settings = Settings(order, precision, ties, unjudged, topics or ("run" if format == "trec_eval" else "judged"))
@@ -118,11 +118,12 @@ def evaluate(
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     with notes(strict) as told:
         wanted, lines = _asked(measure, format, rel)
-        pool = read_gains(gains, columns=parse_columns(columns), negative="keep", words=parse_words(words))
+        how = reading(options, "gains", "runs")
+        pool = read_gains(gains, negative="keep", **how)
         table = without_negatives(pool, negative)
         if gains_as is not None:
             table = parse_transform(gains_as)(table)
-        systems = open_runs(list(runs), parse_columns(columns))
+        systems = open_runs(list(runs), how["columns"], how["layout"])
         pooled = pool if negative == "unjudged" and gains_as is None else None
         if lines:
             print(_trec_eval(systems, table, pooled, lines, settings, per_topic), end="")

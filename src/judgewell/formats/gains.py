@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, Place, note
-from judgewell.formats.delimited import SHOWN, Layout
+from judgewell.formats.delimited import Layout
 from judgewell.formats.frames import load, mine, read_nested
 from judgewell.formats.trec import QRELS, read_qrels
 from judgewell.formats.words import settled
@@ -24,7 +24,7 @@ def read_gains(
     columns: Mapping[str, str] | None = None,
     negative: str = "unjudged",
     words: Mapping[str, str] | None = None,
-    layout: Layout = SHOWN,
+    layout: Layout | None = None,
 ) -> pl.DataFrame:
     """A checked gains table; `words` says what grades that are words mean ({"relevant": "1"}).
 

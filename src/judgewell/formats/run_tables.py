@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, note
-from judgewell.formats.delimited import UTF16, text_of
+from judgewell.formats.delimited import UTF16, Layout, text_of
 from judgewell.formats.files import open_bytes, stem
 from judgewell.formats.frames import kind_of, load, mine, read_nested
 from judgewell.formats.runs import FilePart, Run, rising
@@ -44,7 +44,9 @@ def runs_of_data(data: Any, columns: Mapping[str, str] | None) -> list[Run]:
     return _runs(_checked(data, columns), None)
 
 
-def runs_of_table(path: str, beginning: bytes, once: bool, columns: Mapping[str, str] | None) -> list[Run] | None:
+def runs_of_table(
+    path: str, beginning: bytes, once: bool, columns: Mapping[str, str] | None, layout: Layout | None = None
+) -> list[Run] | None:
     """The systems of a file that is a table, from its beginning (`once`: all of it); None where it is a TREC run."""
     if beginning.startswith(UTF16):
         once, beginning = True, text_of(beginning if once else open_bytes(path), path)
@@ -55,7 +57,7 @@ def runs_of_table(path: str, beginning: bytes, once: bool, columns: Mapping[str,
     if nested is not None:
         return _runs(_checked(nested, None, default=stem(path)), path)
     if kind_of(beginning, path, columns) != "trec":
-        contents = load(path, columns, data=beginning if once else None)
+        contents = load(path, columns, layout, data=beginning if once else None)
         table = _checked(contents.frame(), columns, default=stem(path), file=path, lines=contents.place.lines)
         return _runs(table, path)
     if len(first_fields(beginning)) == len(PLAIN_RUN):

@@ -148,18 +148,20 @@ class Run:
         return pl.concat([piece.frame(ranks=ranks) for part in self.parts for piece in part.pieces()])
 
 
-def open_runs(data: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
+def open_runs(data: Any, columns: Mapping[str, str] | None = None, layout: Any = None) -> list[Run]:
     """Runs from paths (globs too), frames, dicts {topic: {doc: score}} or {system: {topic: {doc: score}}}, a dict of
     named paths or frames, or a list of any of these.
 
     A system is named by the tag in its file, by the file's name where tags are missing or clash.
     """
     if isinstance(data, Mapping) and data and all(_is_source(value) for value in data.values()):
-        return [replace(_only(open_runs(source, columns), name), system=str(name)) for name, source in data.items()]
+        return [
+            replace(_only(open_runs(source, columns, layout), name), system=str(name)) for name, source in data.items()
+        ]
     items = data if isinstance(data, list | tuple) and not _is_rows(data) else [data]
     names = (item for item in items if isinstance(item, str | Path))
     paths = list(dict.fromkeys(path for name in names for path in matching(name)))
-    runs = _named([(run, path) for path in paths for run in _runs_of_file(path, columns)], paths)
+    runs = _named([(run, path) for path in paths for run in _runs_of_file(path, columns, layout)], paths)
     for item in items:
         if not isinstance(item, str | Path):
             from judgewell.formats.run_tables import runs_of_data
@@ -190,15 +192,15 @@ def _only(runs: list[Run], name: str) -> Run:
     return runs[0]
 
 
-def _runs_of_file(path: str, columns: Mapping[str, str] | None) -> list[Run]:
+def _runs_of_file(path: str, columns: Mapping[str, str] | None, layout: Any) -> list[Run]:
     """The systems of one file; a TREC run without a tag has no name yet."""
     once = path == "-" or (Path(path).exists() and not Path(path).is_file())  # a pipe can be read only once
     beginning = open_bytes(path) if once else head(path)
     fields = first_fields(beginning)
-    if columns or not (len(fields) >= len(RUN) - 1 and surely_trec(fields[: len(RUN)], path)):
+    if columns or layout or not (len(fields) >= len(RUN) - 1 and surely_trec(fields[: len(RUN)], path)):
         from judgewell.formats.run_tables import runs_of_table
 
-        tables = runs_of_table(path, beginning, once, columns)
+        tables = runs_of_table(path, beginning, once, columns, layout)
         if tables is not None:
             return tables
     parts = (FilePart(path, once=beginning),) if once else _parts(path)
