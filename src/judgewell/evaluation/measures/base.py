@@ -63,6 +63,7 @@ class Measure:
     over_topics: ClassVar[str] = "mean"  # how topics are put together; a count's are added up (sum), or geometric
     needs_cutoff: ClassVar[bool] = False
     takes_cutoff: ClassVar[bool] = True
+    takes_level: ClassVar[bool] = True  # a least relevant gain for all measures (trec_eval's -l) is for it too
     needs_lengths: ClassVar[bool] = False  # is called with `lengths`, the number of retrieved documents, too
     has_residual: ClassVar[bool] = False
     residual_needs_cutoff: ClassVar[bool] = True

@@ -67,9 +67,9 @@ def with_rel(measure: Measure, rel: float | None) -> Measure:
     """The measure with this least relevant gain, where it has one and does not say it itself."""
     if isinstance(measure, Residual | JudgedOnly):
         return dataclasses.replace(measure, of=with_rel(measure.of, rel))
-    if rel is None or "rel" not in {field.name for field in measure.parameters()} or measure.rel is not None:  # type: ignore[attr-defined]
-        return measure
-    return dataclasses.replace(measure, rel=rel)  # type: ignore[call-arg]
+    open_ = measure.takes_level and getattr(measure, "rel", rel) is None
+    changed: dict[str, Any] = {"rel": rel} if open_ else {}
+    return dataclasses.replace(measure, **changed)
 
 
 def measure_text(asked: object) -> str:
