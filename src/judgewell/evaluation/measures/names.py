@@ -67,7 +67,7 @@ def with_rel(measure: Measure, rel: float | None) -> Measure:
     """The measure with this least relevant gain, where it has one and does not say it itself."""
     if isinstance(measure, Residual | JudgedOnly):
         return dataclasses.replace(measure, of=with_rel(measure.of, rel))
-    open_ = measure.takes_level and getattr(measure, "rel", rel) is None
+    open_ = measure.takes_level and getattr(measure, "rel", "no such parameter") is None
     changed: dict[str, Any] = {"rel": rel} if open_ else {}
     return dataclasses.replace(measure, **changed)
 
