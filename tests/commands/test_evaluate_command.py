@@ -353,8 +353,8 @@ def test_both_kernels_print_and_write_the_same(trec, run):
 def test_ids_with_commas_and_quotes_are_quoted_in_csv(tmp_path, judgewell):
     Path("g.qrels").write_text('1,2 0 d1 1\n"3" 0 d1 1\n')
     Path("a.run").write_text('1,2 Q0 d1 1 1 s,"1"\n"3" Q0 d1 1 1 s,"1"\n')
-    judgewell("evaluate", "g.qrels", "a.run", "-m", "P@1", "-o", "s.csv")
-    assert pl.read_csv("s.csv").rows() == [('s,"1"', "1,2", "P@1", 1.0), ('s,"1"', '"3"', "P@1", 1.0)]
+    judgewell("evaluate", "g.qrels", "a.run", "-m", "R@1", "-o", "s.csv")
+    assert pl.read_csv("s.csv").rows() == [('s,"1"', "1,2", "R@1", 1.0), ('s,"1"', '"3"', "R@1", 1.0)]
 
 
 WHOLE = "q1 0 a 1\nq1 0 b 3\nq1 0 c 0\nq2 0 a 2\nq2 0 b 1\nq3 0 a 1\n"

@@ -150,6 +150,7 @@ def evaluate(
             return
         wanted = ready(wanted, judged, settings)
         options |= {"measure": [str(one) for one in wanted], "topics": topics or settings.topics}
+        options |= {"precision": settings.precision, "unjudged": settings.unjudged}
         residuals, shares = _beside(wanted)
         beside = ready([*residuals, *shares], judged, settings)
         with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
