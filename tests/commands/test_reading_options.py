@@ -119,3 +119,12 @@ def test_wide_tables_of_scores(judgewell):
         assert code == 0, err
         outputs.add(out)
     assert len(outputs) == 1
+
+
+def test_the_kind_of_the_values_is_said(judgewell):
+    Path("j.csv").write_text(JUDGED)
+    options = ("--method", "mean", "--interval", "none")
+    code, _, err = judgewell("scale", "j.csv", *options, "--kind", "interval:0..10")
+    assert (code, "kind" in err) == (0, False), err
+    code, _, err = judgewell("scale", "j.csv", *options, "--kind", "cardinal")
+    assert (code, "'cardinal' is not a kind of number" in err) == (2, True)

@@ -77,6 +77,10 @@ where_option = click.option(
     "--where", multiple=True, help="Keep only rows with one of these values in a column: grade=1,2; pilot= for none."
 )
 
+kind_option = click.option(
+    "--kind", help="What the values mean: ratio, interval, ordinal or nominal; interval:0..100 with ends."
+)
+
 
 def reading(given: Mapping[str, Any], *tables: str) -> dict[str, Any]:
     """columns, words and layout as readers take them; `tables` are those that --columns may name columns of."""

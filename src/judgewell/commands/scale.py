@@ -13,6 +13,7 @@ from judgewell.commands.common import (
     ENDINGS,
     choice,
     kept_where,
+    kind_option,
     method_options,
     reading,
     reading_options,
@@ -43,6 +44,7 @@ def _list_methods(context: click.Context, option: click.Parameter, asked: bool) 
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @reading_options
 @where_option
+@kind_option
 @click.option("--intents", help="Table of topic, intent, probability; judgments have a column intent, 0 for none.")
 @choice("--intent", "top", "each", help="With --intents: each topic's most probable intent, or each as a topic.")
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
@@ -65,6 +67,7 @@ def scale(
     separator: str | None,
     no_header: bool,
     where: tuple[str, ...],
+    kind: str | None,
     intents: str | None,
     intent: str,
     strict: bool,
@@ -103,14 +106,15 @@ def scale(
     read = read_judgments if chosen.takes == "judgments" else read_pairs
     sources = [*files, intents] if intents else files
     with notes(strict) as told:
-        table = kept_where(read(files, **reading(context.params, chosen.takes)), where)
+        how = reading(context.params, chosen.takes) | ({"kind": kind} if chosen.takes == "judgments" else {})
+        table = kept_where(read(files, **how), where)
         if intents:
             table = _by_intent(table, intents, intent)
         if interval == "none":
             gains = chosen(table)
         else:
-            kind: Any = None if interval == "auto" else interval
-            gains = chosen.interval(table, level=level, kind=kind, draws=draws, seed=seed)
+            way: Any = None if interval == "auto" else interval
+            gains = chosen.interval(table, level=level, kind=way, draws=draws, seed=seed)
         tables = chosen.tables(table)
         record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, sources, told)
         if draws_to:

@@ -176,14 +176,20 @@ def open_runs(data: Any, columns: Mapping[str, str] | None = None, layout: Any =
 
 
 def _is_source(value: Any) -> bool:
-    return isinstance(value, str | Path) or hasattr(value, "columns") or hasattr(value, "to_dataframe")
+    """Whether a value of a dict is a run of its own: a path, a frame, rows."""
+    frames = ("columns", "to_dataframe", "to_polars", "__arrow_c_stream__", "scoreddocs_iter")
+    rows = isinstance(value, list | tuple | Iterator) and (isinstance(value, Iterator) or _is_rows(value))
+    return isinstance(value, str | Path) or rows or any(hasattr(value, name) for name in frames)
 
 
 def _is_rows(data: Sequence[Any]) -> bool:
-    """Whether a list holds rows (dicts or named tuples) rather than runs."""
-    return bool(data) and all(
-        (isinstance(item, Mapping) and "doc" in item) or hasattr(item, "_asdict") for item in data
-    )
+    """Whether a list holds rows (named tuples, or dicts of single values) rather than runs."""
+
+    def is_row(item: Any) -> bool:
+        single = isinstance(item, Mapping) and all(isinstance(value, str | int | float) for value in item.values())
+        return single or hasattr(item, "_asdict")
+
+    return bool(data) and all(map(is_row, data))
 
 
 def _only(runs: list[Run], name: str) -> Run:
@@ -205,6 +211,7 @@ def _runs_of_file(path: str, columns: Mapping[str, str] | None, layout: Any) -> 
             return tables
     parts = (FilePart(path, once=beginning),) if once else _parts(path)
     tag = fields[5].decode("utf-8", "replace") if len(fields) > 5 else ""
+    _refuse_swapped(beginning, path)
     return [Run(tag, parts, path, rising(beginning))]
 
 
@@ -222,16 +229,30 @@ def _named(found: Sequence[tuple[Run, str]], paths: Sequence[str]) -> list[Run]:
     return runs
 
 
-def rising(beginning: bytes) -> bool:
-    """Whether the scores of the first topic's first documents go up with their ranks."""
+def _first_ranks(beginning: bytes) -> tuple[list[float], list[float]]:
+    """The ranks and the scores of the first topic's first documents; none where one is no number."""
     lines = [line.split() for line in beginning.split(b"\n", LOOKED_AT)[:LOOKED_AT]]
     whole = [fields for fields in lines if len(fields) >= 5]
     first = [fields for fields in whole if fields[0] == whole[0][0]]
     try:
-        ranks, scores = ([float(fields[at]) for fields in first] for at in (3, 4))
+        return [float(fields[3]) for fields in first], [float(fields[4]) for fields in first]
     except ValueError:
-        return False  # reported when the run is read
-    return len(first) >= 5 and all(a < b for a, b in pairwise(ranks)) and all(a < b for a, b in pairwise(scores))
+        return [], []  # reported when the run is read
+
+
+def _refuse_swapped(beginning: bytes, path: str) -> None:
+    """Scores that count 1, 2, 3, … beside ranks that fall and are no whole numbers."""
+    ranks, scores = _first_ranks(beginning)
+    counted = len(scores) > 2 and scores == [float(at) for at in range(1, len(scores) + 1)]
+    if counted and any(rank % 1 for rank in ranks) and all(a >= b for a, b in pairwise(ranks)):
+        problem = f"rank and score are swapped: ranks fall from {ranks[0]:g}, scores count 1, 2, 3, …"
+        raise InputError(problem, cure="a run's line is: topic Q0 document rank score tag", file=path)
+
+
+def rising(beginning: bytes) -> bool:
+    """Whether the scores of the first topic's first documents go up with their ranks."""
+    ranks, scores = _first_ranks(beginning)
+    return len(ranks) >= 5 and all(a < b for a, b in pairwise(ranks)) and all(a < b for a, b in pairwise(scores))
 
 
 def _parts(path: str) -> tuple[FilePart, ...]:
