@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from judgewell.analysis.conclusions import without_noise_columns
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.worlds import Worlds
 from judgewell.reports import findings
@@ -65,7 +66,7 @@ def systems_table(found: Scored, sources: Sources) -> pl.DataFrame:
         table = table.with_columns(low=over_topics.low, high=over_topics.high)
     if found.without_noise is not None:
         clean = found.without_noise.intervals(sources.level, sources.seed)
-        table = table.with_columns(without_noise=clean.mean, without_noise_low=clean.low, without_noise_high=clean.high)
+        table = table.with_columns(**without_noise_columns(clean, main.limits))
     if found.worlds:
         table = table.join(intervals(found, sources.level), on="system", maintain_order="left")
     if found.worlds and len(main.topics) >= FEWEST_TOPICS:
