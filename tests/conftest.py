@@ -14,8 +14,10 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-settings.register_profile("shared machine", deadline=None)  # a busy machine is slow, not wrong
-settings.load_profile("shared machine")
+# No deadline: a busy machine is slow, not wrong. More examples where time is no matter.
+LONG = bool(os.environ.get("JUDGEWELL_LONG_TESTS"))
+settings.register_profile("judgewell", deadline=None, max_examples=150 if LONG else 20)
+settings.load_profile("judgewell")
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests in a browser are slow; slow tests begin first, so that none is left at the end for one process alone."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.long)
     slow = {item.path for item in items if item.get_closest_marker("slow") and _sets_up(item.path)}
     items.sort(key=lambda item: item.path not in slow and not item.get_closest_marker("slow"))
 

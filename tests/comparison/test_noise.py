@@ -107,7 +107,7 @@ def test_intervals_without_noise_hold_the_score_of_true_gains(scale: str) -> Non
     assert corrected > 0.89  # 240 intervals, three to a study
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("scale", ["log", "0-100"])
 @pytest.mark.parametrize(("count", "topics"), [(3, 10), (5, 25)])
 def test_coverage_without_noise_is_as_accepted(scale: str, count: int, topics: int) -> None:
