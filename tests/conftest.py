@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests in a browser are slow; slow tests begin first, so that none is left at the end for one process alone."""
     for item in items:
         if "chromium" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.long)
+            item.add_marker(pytest.mark.slow)
     slow = {item.path for item in items if item.get_closest_marker("slow") and _sets_up(item.path)}
     items.sort(key=lambda item: item.path not in slow and not item.get_closest_marker("slow"))
 

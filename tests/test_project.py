@@ -97,7 +97,7 @@ def plain(name: str) -> str:
 
 def test_make_alone_lists_the_targets() -> None:
     listed = run(["make", "-C", ROOT, "--no-print-directory"])
-    targets = ["demo", "test", "test-long", "check", "bench", "docs", "clean"]
+    targets = ["demo", "test", "test-long", "check", "bench", "fuzz", "docs", "clean"]
     assert re.findall(r"^make ([\w-]+) ", listed, re.MULTILINE) == targets
 
 
@@ -113,7 +113,7 @@ def wheel_of(built: Path) -> Path:
     return next(built.glob("*.whl"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
     names = zipfile.ZipFile(wheel_of(built)).namelist()
     info = f"judgewell-{judgewell.__version__}.dist-info"
@@ -124,7 +124,7 @@ def test_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
     assert {name for name in expected if "__pycache__" not in name} - set(names) == set()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_without_a_compiler_the_wheel_is_pure_unless_the_kernel_is_required(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, ROOT]
     run(command, CC="/nowhere/cc")
@@ -133,7 +133,7 @@ def test_without_a_compiler_the_wheel_is_pure_unless_the_kernel_is_required(tmp_
         run(command, CC="/nowhere/cc", JUDGEWELL_KERNEL="required")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_source_archive_holds_tests_and_no_data(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
@@ -153,7 +153,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return new
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_wheel_installs_and_runs(installed: Path) -> None:
     python = installed / "bin" / "python"
     where = run([python, "-c", "import judgewell; print(judgewell.__file__)"])
@@ -162,7 +162,7 @@ def test_wheel_installs_and_runs(installed: Path) -> None:
     assert "evaluate" in run([installed / "bin" / "judgewell", "--help"])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_assessor_is_served_by_the_installed_wheel(installed: Path, tmp_path: Path) -> None:
     """From a new study to the closing page, with the installed templates and static files and nothing of the source."""
     command = installed / "bin" / "judgewell"

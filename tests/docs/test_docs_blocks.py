@@ -29,7 +29,7 @@ def named(path: Path) -> str:
 LONG = {"docs/from/ranx.md", "docs/tutorial/demo.md", "docs/tutorial/results.md", "docs/guide/comparing.md"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", [pytest.param(path, marks=pytest.mark.long if named(path) in LONG else ()) for path in PAGES], ids=named
 )

@@ -11,7 +11,7 @@ from judgewell.server.session import pages
 from judgewell.server.session.served import load_served
 from judgewell.server.store.transactions import open_store
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.slow
 
 MOST = 30  # statements of any one step with nothing at hand; the longest closes a unit
 

@@ -27,7 +27,7 @@ def name_in(store):
     return store.read(lambda c: c.execute(study_table.select()).one().name).result()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_another_study_is_restored_only_when_the_server_has_stopped(database, tmp_path, elsewhere):
     path = write_study(tmp_path / "study")
     with running(path, database) as server:
