@@ -53,8 +53,11 @@ class TableFile:
         contents = load(self.path, self.columns, self.layout, data=data)
         return self.checked(contents.frame(), contents.place.lines)
 
-    def checked(self, frame: pl.DataFrame, lines: Callable[[int], int] | None = None) -> pl.DataFrame:
-        return _checked(frame, self.columns, default=stem(self.path), file=self.path, lines=lines)
+    def checked(
+        self, frame: pl.DataFrame, lines: Callable[[int], int] | None = None, *, once: bool = True
+    ) -> pl.DataFrame:
+        """A frame of its rows as a runs table; `once`: no document twice in a ranking."""
+        return _checked(frame, self.columns, default=stem(self.path), file=self.path, lines=lines, once=once)
 
 
 def runs_of_data(data: Any, columns: Mapping[str, str] | None) -> list[Run]:
@@ -113,6 +116,7 @@ def _checked(
     default: str = "run",
     file: str | None = None,
     lines: Callable[[int], int] | None = None,
+    once: bool = True,
 ) -> pl.DataFrame:
     """A checked runs table with a text column `rank`; `default` names the system where the data do not."""
     if isinstance(data, Mapping) and data and all(isinstance(value, Mapping) for value in data.values()):
@@ -124,7 +128,7 @@ def _checked(
     if "rank" in table.columns and "score" not in table.columns:
         note("there are no scores; the column rank orders", file)
         table = table.with_columns(score=-pl.col("rank").cast(pl.Float64, strict=False))
-    frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own})
+    frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own}, once=once)
     _note_ranks(frame, file)
     rank = pl.col("rank").cast(pl.String) if "rank" in frame.columns else pl.lit(None, pl.String).alias("rank")
     return frame.with_columns(rank)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from judgewell.errors import InputError
 from judgewell.formats.delimited import BOM, Layout, read_delimited
-from judgewell.formats.files import is_plain, map_bytes
+from judgewell.formats.files import head, is_plain, read_range
 from judgewell.formats.runs import Run
 
 if TYPE_CHECKING:
@@ -40,21 +40,21 @@ class CsvRows:
     size = CSV_BYTES
 
     def frame(self, ranges: Iterable[Range]) -> pl.DataFrame:
-        data = map_bytes(self.path)
-        return read_delimited(self.header + b"".join(data[start:end] for start, end in ranges), self.path, self.layout)
+        return self._table(b"".join(read_range(self.path, start, end) for start, end in ranges))
+
+    def _table(self, lines: bytes) -> pl.DataFrame:
+        return read_delimited(self.header + lines, self.path, self.layout)
 
     def blocks(self) -> Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]:
         """Some rows at a time, with the places where each begins and the last one ends."""
-        data = map_bytes(self.path)
-        start = data.find(self.header) + len(self.header)
-        while start < len(data):
-            end = data.find(b"\n", start + self.size) + 1 or len(data)
-            block = np.frombuffer(data[start:end], np.uint8)
-            if (block == ord('"')).any():
+        start = head(self.path).find(self.header) + len(self.header)
+        while lines := read_range(self.path, start, start + self.size, to_line_end=True):
+            if b'"' in lines:
                 raise InputError("quotes may hold line ends", file=self.path)
-            lines = np.flatnonzero(block == ord("\n")) + start + 1
-            yield self.frame([(start, end)]), np.unique(np.concatenate([[start], lines, [end]]))
-            start = end
+            ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == ord("\n")) + 1
+            last = [] if lines.endswith(b"\n") else [len(lines)]
+            yield self._table(lines), start + np.concatenate([[0], ends, last]).astype(np.int64)
+            start += len(lines)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _topics(file: TableFile, rows: CsvRows | ParquetRows) -> dict[str, list[Rang
     ranges: dict[str, list[Range]] = {}
     last: tuple[str, str] | None = None
     for frame, places in rows.blocks():
-        keys = file.checked(frame).select("system", "topic")
+        keys = file.checked(frame, once=False).select("system", "topic")
         if len(keys) + 1 != len(places):
             raise InputError("not every line is a row", file=file.path)
         changed = (keys != keys.shift()).select(pl.any_horizontal("system", "topic").fill_null(True)).to_series()
