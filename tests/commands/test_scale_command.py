@@ -197,7 +197,7 @@ BAD = {
         "bradley-terry",
         ("topic t", "2 documents with a; 2 documents with c", "--components separate"),
     ),
-    "never lost": (COMPARED + "t,a,b,x,left\n", "bradley-terry", ("document a never lost", "--prior 0.1")),
+    "never lost": (COMPARED + "t,a,b,x,left\n", "bradley-terry(prior=0)", ("document a never lost", "--prior 1")),
     "with itself": (COMPARED + "t,a,a,x,left\n", "preference", ("compared with itself", "assessor x", "drop")),
     "answer": (COMPARED + "t,a,b,x,better\n", "preference", ("bad.csv:2: preferred 'better' is not one of",)),
     "negative number": (RATED + "t,a,b,x,-1,2\n", "ratio", ("bad.csv:2: left_score -1.0 is below 0", "assessor x")),

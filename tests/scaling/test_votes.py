@@ -12,8 +12,9 @@ from scipy.special import expit, logit
 
 from judgewell.errors import JudgewellWarning
 from judgewell.formats.judgments import read_judgments
-from judgewell.scaling.level_probabilities import parameters
-from judgewell.scaling.predicted import Predicted
+from judgewell.scaling.double_judgments import tallies
+from judgewell.scaling.level_probabilities import estimated, parameters
+from judgewell.scaling.predicted import Predicted, level_votes
 from judgewell.scaling.votes import vote_model
 
 
@@ -101,20 +102,19 @@ def calibration(chance: np.ndarray, came: np.ndarray) -> float:
 
 @pytest.mark.realdata
 @pytest.mark.parametrize("pilot", ["2P-Doc-High", "2P-Doc-NoHigh", "3P-Doc-High", "3P-Doc-NoHigh"])
-def test_fourteen_votes_predict_the_fifteenth(data: Path, pilot: str) -> None:
+def test_each_vote_is_predicted_from_the_others_of_its_document(data: Path, pilot: str) -> None:
     judgments = read_judgments(data / "nyt-crowd" / "judgments.csv.gz").filter(pl.col("pilot") == f"Pilot_{pilot}")
-    shuffled = judgments.sample(fraction=1, shuffle=True, seed=1)
-    numbered = shuffled.with_columns(place=pl.int_range(pl.len()).over("topic", "doc"))
-    parts: dict[str, list[np.ndarray]] = {"came": [], "votes": [], "mean": []}
-    top = judgments["value"].max()
-    for out in range(14):
-        last = numbered.filter(pl.col("place") == out).select("topic", "doc", came=pl.col("value") >= top)
-        for use in ("votes", "mean"):
-            gains = Predicted(use=use)(numbered.filter(pl.col("place") != out))  # type: ignore[arg-type]
-            joined = gains.join(last, on=["topic", "doc"], maintain_order="left")
-            parts[use].append(joined["gain"].to_numpy())
-        parts["came"].append(joined["came"].to_numpy())
-    came, votes, mean = (np.concatenate(parts[name]) for name in ("came", "votes", "mean"))
-    assert 0.75 <= calibration(votes, came) <= 1.1
-    assert calibration(mean, came) > 2.5
-    assert ((votes - came) ** 2).mean() < ((mean - came) ** 2).mean()
+    found = tallies(judgments)
+    model, p = vote_model(found.joint.sum(axis=0), found.is_relevant), estimated(found)["p"].to_numpy()
+    _, votes = level_votes(judgments, found.levels, first=False)
+    chance, mean, came = [], [], []
+    for level, relevant in enumerate(found.is_relevant):
+        others = np.repeat(votes, votes[:, level].astype(int), axis=0)
+        others[:, level] -= 1
+        chance.append(model.chance(others))
+        mean.append(others @ p / others.sum(axis=1))
+        came.append(np.full(len(others), relevant))
+    by_votes, by_level, truth = (np.concatenate(part) for part in (chance, mean, came))
+    assert 0.75 <= calibration(by_votes, truth) <= 1.1
+    assert calibration(by_level, truth) > 2.5
+    assert ((by_votes - truth) ** 2).mean() < ((by_level - truth) ** 2).mean()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -26,15 +27,15 @@ Weight = Literal["pair", "document"]
 NO_DOUBLES = "no document was judged by two assessors; predicted relevance is learnt from double judgments"
 
 
-MANY_LEVELS = 20  # with more, the pairs of levels are too thinly used: votes count as relevant or not
+MANY_LEVELS, GROUPS = 20, 5  # with more levels, pairs of them are too thinly used: 5 groups on each side count
 
 
 @dataclass(frozen=True)
 class Tallies:
     """Per doubly judged document and level i: `judged`, the pairs whose first judgment is i, and `relevant`, those of
     them whose second is at or above the threshold. Their sums over documents are eq. 4's or 5's denominators and
-    numerators. `joint` counts, for each topic, the pairs of a first and a second level (with more than MANY_LEVELS
-    levels, of relevant and not)."""
+    numerators. `joint` counts, for each topic, the pairs of a first and a second level; with more than MANY_LEVELS
+    levels, of neighbouring levels together, as `groups` says."""
 
     documents: pl.DataFrame
     levels: Array
@@ -43,6 +44,7 @@ class Tallies:
     relevant: Array
     judged: Array
     joint: Array
+    groups: Index
 
     @property
     def is_relevant(self) -> Array:
@@ -121,6 +123,7 @@ def tallies(
         (relevant * weights[:, None])[double],
         (judged * weights[:, None])[double],
         votes.joint(estimate, topic, weights),
+        votes.groups,
     )
 
 
@@ -160,11 +163,22 @@ class _Votes:
         sums = [summed(given, values, size * width).reshape(size, width) for values in (others * 1.0, others * hit)]
         return sums[0], sums[1]
 
+    @cached_property
+    def groups(self) -> Index:
+        """The group of each level: itself, or one of GROUPS of about equal use on each side of the threshold."""
+        if len(self.relevant_level) <= MANY_LEVELS:
+            return np.arange(len(self.relevant_level))
+        used = np.bincount(self.level, minlength=len(self.relevant_level))
+        groups = np.zeros(len(used), dtype=np.int64)
+        for side in (0, 1):
+            own = np.flatnonzero(self.relevant_level == side)
+            before = np.cumsum(used[own]) - used[own] / 2
+            groups[own] = GROUPS * side + np.floor(GROUPS * before / max(used[own].sum(), 1)).astype(np.int64)
+        return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+
     def joint(self, estimate: Estimate, topic: Index, weights: Array) -> Array:
         """Pairs of a first and a second level, topics x levels x levels; `topic` is each document's, -1 for none."""
-        many = len(self.relevant_level) > MANY_LEVELS
-        grade = self.relevant_level.astype(np.int64)[self.level] if many else self.level
-        width = 2 if many else len(self.relevant_level)
+        grade, width = self.groups[self.level], int(self.groups.max()) + 1
 
         def counts(group: Index, size: int, chosen: Any = slice(None)) -> Array:
             cells = group[chosen] * width + grade[chosen]

@@ -275,16 +275,15 @@ class Predicted(_Disagreement):
         return documents >= MIN_DOCUMENTS
 
     def _model(self, found: Tallies, joint: Array) -> VoteModel:
-        relevant = found.is_relevant if len(found.levels) <= MANY_LEVELS else np.array([0.0, 1.0])
+        relevant = np.zeros(len(joint))
+        relevant[found.groups] = found.is_relevant
         half = relevant / (2 * relevant.sum()) + (1 - relevant) / (2 * (1 - relevant).sum())
         return vote_model(joint, relevant, self.smoothing, None if self.prior == "marginal" else half)
 
     def _chance(self, part: Part, p: Array, joint: Array) -> tuple[Array, Array]:
         """P(relevant | votes) of each document and its precision; with one vote P is p(R|level) itself."""
-        model, votes = self._model(part.found, joint), part.votes
-        if len(model.shares) < votes.shape[1]:
-            votes = np.stack([votes @ (1 - part.found.is_relevant), votes @ part.found.is_relevant], axis=1)
-        count = part.votes.sum(axis=1)
+        model, count = self._model(part.found, joint), part.votes.sum(axis=1)
+        votes = part.votes @ (part.found.groups[:, None] == np.arange(len(joint)))
         chance = np.where(count == 1, part.shares @ np.nan_to_num(p), model.chance(votes))
         return chance, model.precision(count)
 
