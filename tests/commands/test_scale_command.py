@@ -175,10 +175,10 @@ BAD = {
     "above the bound": (
         JUDGED + "t,c,z,u3,120\n",
         "magnitude(bound=100)",
-        ("score 120 is outside its scale of above 0 and below 100", *WHO),
+        ("value 120 is outside its scale of above 0 and below 100", *WHO),
     ),
-    "above 100": (S100, "magnitude", ("score 101 is outside its scale of 0 to 100", "document a", "assessor x")),
-    "above 100, mean": (S100, "mean", ("score 101 is outside its scale of 0 to 100", "document a", "assessor x")),
+    "above 100": (S100, "magnitude", ("value 101 is outside its scale of 0 to 100", "document a", "assessor x")),
+    "above 100, mean": (S100, "mean", ("value 101 is outside its scale of 0 to 100", "document a", "assessor x")),
     "no unit": ("topic,doc,value\nt,a,1\n", "magnitude", ("neither a unit nor an assessor", "fill the column unit")),
     "no known": (
         KNOWN,

@@ -80,6 +80,7 @@ def test_other_peoples_names_are_understood_and_told(tmp_path: Path) -> None:
         "doc is read from the column DocID",
         "assessor is read from the column WorkerId",
         "value is read from the column Score",
+        "values are read as nominal, because they are 0 or 1; use --kind (kind= in Python) to say otherwise",
     ]
     path.write_text("qid;doc_a;doc_b;preference\nt;a;b;left\n")
     with pytest.warns(JudgewellWarning, match="left is read from the column doc_a"):

@@ -16,7 +16,7 @@ def test_raters_side_by_side_are_assessors_where_the_user_says_so(tmp_path: Path
     path = tmp_path / "raters.csv"
     path.write_text("topic,doc,r1,r2\nt,a,1,2\nt,b,0,\n")
     with collect_notes() as notes:
-        table = read_judgments(path, {"value": "r*"})
+        table = read_judgments(path, {"value": "r*"}, kind="ordinal")
     assert table.select("doc", "assessor", "value").rows() == [("a", None, 1), ("a", None, 2), ("b", None, 0)]
     assert [one.partition(": ")[2] for one in notes] == [
         "value is read from r1, r2: 2 rows for each row of the file; "

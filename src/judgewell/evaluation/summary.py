@@ -37,14 +37,23 @@ def summarise(scores: pl.DataFrame, *, level: float = 0.95, seed: int = 0) -> pl
 def summarise_values(
     values: Floats, systems: Sequence[str], measures: Sequence[str], *, level: float = 0.95, seed: int = 0
 ) -> pl.DataFrame:
-    """The same of an array systems × topics × measures, NaN where a topic does not count for a system."""
+    """The same of an array systems × topics × measures, NaN where a topic does not count for a system.
+
+    Counts are added up over topics, not averaged, and GMAP is a geometric mean; their intervals follow.
+    """
     count, topics, asked = values.shape
+    over = [over_topics(name) for name in measures]
+    geometric = np.array([one == "geometric" for one in over], dtype=bool)
     limits = np.array([measure_limits(name) for name in measures] * count).reshape(-1, 2).T
-    rows = values.transpose(0, 2, 1).reshape(count * asked, topics)
+    limits = np.where(np.tile(geometric, count), np.array(NO_LIMITS)[:, None], limits)
+    logs = np.where(geometric, np.log(np.where(geometric, values, 1.0)), values)
+    rows = logs.transpose(0, 2, 1).reshape(count * asked, topics)
     means = mean_intervals(rows, level=level, limits=(limits[0], limits[1]), seed=seed)
     if few := few_topics_note(means):
         note(few)
-    return pl.DataFrame(
+    kind = pl.Series(over * count)
+    shown = pl.col("mean", "low", "high")
+    table = pl.DataFrame(
         {
             "system": np.repeat(np.array(systems, dtype=object), asked).tolist(),
             "measure": list(measures) * count,
@@ -55,6 +64,16 @@ def summarise_values(
             "interval": pl.Series([kind if kind != "none" else "none: one topic" for kind in means.kind]),
         }
     ).with_columns(pl.when(pl.col("topics") > 1).then(pl.col("low", "high")))
+    total = pl.when(kind == "sum").then(shown * pl.col("topics"))
+    return table.with_columns(total.when(kind == "geometric").then(shown.exp()).otherwise(shown))
+
+
+def over_topics(name: str) -> str:
+    """How a measure's topics are put together, by its name: mean, sum or geometric."""
+    try:
+        return parse(name).over_topics
+    except MeasureError:
+        return "mean"
 
 
 def measure_limits(name: str) -> tuple[float, float]:

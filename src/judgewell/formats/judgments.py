@@ -20,6 +20,7 @@ from judgewell.formats.gains import without_negatives
 from judgewell.formats.long_form import STAR, one_judgment_a_row
 from judgewell.formats.trec import read_qrels
 from judgewell.formats.words import settled
+from judgewell.scales import with_kinds
 from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, named
 
 FILE = "@file"  # assessor=@file reads the file's name
@@ -44,7 +45,12 @@ ALSO = {
 
 
 def read_judgments(
-    path: str | Path, columns: Columns | None = None, words: Columns | None = None, layout: Layout = SHOWN
+    path: str | Path,
+    columns: Columns | None = None,
+    words: Columns | None = None,
+    layout: Layout = SHOWN,
+    *,
+    kind: str | None = None,
 ) -> pl.DataFrame:
     """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
 
@@ -52,9 +58,10 @@ def read_judgments(
     `columns` maps our column names to the file's ({"value": "score"}); it may name parts of nested JSON ("meta.topic"),
     several columns by a star ("rel*", then "*" is what the star stands for) and the file's name ("@file"). `words` says
     what answers mean ({"relevant": "1"}). A mapping that names topic or doc is taken at its word, and so are words: the
-    file is not read as a known export.
+    file is not read as a known export. `kind` says what the values mean ("ratio", "interval:0..100"); without it a file
+    that does not say so gets the kind its values suggest, with a note.
     """
-    return _together(path, columns or {}, words, layout, JUDGMENTS)
+    return with_kinds(_together(path, columns or {}, words, layout, JUDGMENTS), str(path), kind)
 
 
 def read_pairs(
@@ -93,7 +100,7 @@ def _together(path: str | Path, columns: Columns, words: Columns | None, layout:
     frames = [_read(file, columns, words, layout, table) for file in files]
     if len(files) == 1:
         return frames[0]
-    together = check(pl.concat(frames, how="diagonal_relaxed"), table)
+    together = check(pl.concat(frames, how="diagonal_relaxed"), table, infer_kinds=False)
     units = pl.concat([one.select("topic", "assessor", "unit").unique() for one in frames]).drop_nulls("unit")
     twice = units.filter(units.is_duplicated()).unique().sort(pl.all())
     if len(twice):
@@ -114,11 +121,11 @@ def _read(path: str, columns: Columns, words: Columns | None, layout: Layout, ta
         export = None if words or {"topic", "doc"} & named_by.keys() else recognised(frame)
         if export is not None:
             _refuse_other(f"this is the {export.name} export, which holds", export.table, table, place)
-            return check(export.read(without_blanks(frame), named_by, place), table, file=path)
+            return check(export.read(without_blanks(frame), named_by, place), table, file=path, infer_kinds=False)
         frame, place = _plain(frame, named_by, words, table, place)
     for ours in columns.keys() - named_by.keys():
         frame = frame.with_columns(pl.lit(stem(path)).alias(ours))
-    return check(_from_one(frame, place), table, file=path, lines=place.lines)
+    return check(_from_one(frame, place), table, file=path, lines=place.lines, infer_kinds=False)
 
 
 def _plain(

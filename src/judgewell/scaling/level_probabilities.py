@@ -14,7 +14,7 @@ import polars as pl
 
 from judgewell.scaling.double_judgments import Estimate, Tallies, Weight, check_split, levels_of, tallies
 from judgewell.scaling.inputs import judgments_of
-from judgewell.scaling.laplacian import Array
+from judgewell.stats.laplacian import Array
 
 Prior = Literal["marginal", "uniform"]
 

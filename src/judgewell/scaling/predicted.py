@@ -12,7 +12,6 @@ import polars as pl
 from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.double_judgments import MANY_LEVELS, Estimate, Tallies, Weight, tallies
 from judgewell.scaling.inputs import gains_frame, judgments_of, listed, settle_repeats
-from judgewell.scaling.laplacian import Array
 from judgewell.scaling.level_probabilities import (
     MIN_TOPICS,
     Prior,
@@ -27,6 +26,7 @@ from judgewell.scaling.method import Method
 from judgewell.scaling.predicted_curves import resampled_counts
 from judgewell.scaling.uncertainty import Draws, with_interval
 from judgewell.scaling.votes import VoteModel, vote_model
+from judgewell.stats.laplacian import Array
 
 DEMEESTER = "Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2016"
 MIN_DOCUMENTS = 20  # fewer doubly judged documents do not show how far votes can be trusted

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgewell.scaling.laplacian import Array
+from judgewell.stats.laplacian import Array
 
 
 @dataclass(frozen=True)
