@@ -216,7 +216,7 @@ def _joined(
 ) -> SystemScores:
     """One system's parts put together, with what its missing topics score."""
     topics = np.concatenate([part.topics for part in parts])
-    if len(np.unique(topics)) < len(topics):  # topics not together in the file: read it as one
+    if np.bincount(topics).max(initial=0) > 1:  # topics not together in the file: read it as one
         parts = [score_part(run.whole().parts[0], judged, measures, settings)]
         topics = parts[0].topics
     _refuse_empty(run, parts, topics)
