@@ -13,6 +13,7 @@ from judgewell._version import __version__
 if TYPE_CHECKING:
     from judgewell.analysis.compare import compare
     from judgewell.client import Client
+    from judgewell.commands.reporting import report
     from judgewell.evaluation.evaluate import evaluate
     from judgewell.evaluation.measures import parse as parse_measure
     from judgewell.evaluation.summary import summarise
@@ -24,10 +25,11 @@ _HOMES = {
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
     "parse_measure": ("judgewell.evaluation.measures", "parse"),
     "read_gains": ("judgewell.formats.gains", "read_gains"),
+    "report": ("judgewell.commands.reporting", "report"),
     "summarise": ("judgewell.evaluation.summary", "summarise"),
 }
 
-__all__ = ["Client", "__version__", "compare", "evaluate", "parse_measure", "read_gains", "summarise"]
+__all__ = ["Client", "__version__", "compare", "evaluate", "parse_measure", "read_gains", "report", "summarise"]
 
 
 def __getattr__(name: str) -> Any:

@@ -38,8 +38,8 @@ class Findings:
         sentences = [
             f"Gains rank the documents of a topic like their known levels with Kendall's tau {recovered} "
             "(1 is the same order, 0 is chance; mean over topics).",
-            f"Under the known levels the system {best['best']} has the best mean, and with 95 % confidence {sure}; gains "
-            f"rank all {best['systems']} systems like the known levels with tau {orders}.",
+            f"Under the known levels the system {best['best']} has the best mean, and with 95 % confidence {sure}; "
+            f"gains rank all {best['systems']} systems like the known levels with tau {orders}.",
         ]
         *part, whole = self.fewer.iter_rows(named=True)
         row = next((row for row in part if row["tau"] >= ENOUGH), part[-1])
