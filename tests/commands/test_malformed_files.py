@@ -415,7 +415,9 @@ def result(read_as: str, out: str) -> str:
         return ""
     if read_as == "scores":
         return ",".join(rows[0][1:5])
-    return " ".join(",".join(row if read_as in ("gains", "run") else row[:3]) for row in rows)
+    if read_as in ("gains", "run"):
+        return " ".join(",".join(row) for row in rows if row[2] == "RR")
+    return " ".join(",".join(row[:3]) for row in rows)
 
 
 @pytest.mark.parametrize(("read_as", "name", "content", "options", "expected"), CASES)
