@@ -42,6 +42,13 @@ def stream(path: str | Path, size: int = CHUNK) -> Iterator[bytes]:
         yield from _decompressed(iter(partial(file.read, size), b""), path)
 
 
+def read_range(path: str | Path, start: int, end: int, *, to_line_end: bool = False) -> bytes:
+    """The bytes of a plain file between two places, on request up to the end of the last line."""
+    with _opened(path) as file:
+        file.seek(start)
+        return file.read(end - start) + (file.readline() if to_line_end else b"")
+
+
 def map_bytes(path: str | Path) -> bytes | mmap.mmap:
     """All of a file, decompressed; a plain file is mapped, so that only what is looked at is read."""
     if str(path) == "-":

@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, note
-from judgewell.formats.delimited import UTF16, Layout, text_of
+from judgewell.formats.delimited import SHOWN, UTF16, Layout, text_of
 from judgewell.formats.files import open_bytes, stem
 from judgewell.formats.frames import kind_of, load, mine, read_nested
 from judgewell.formats.runs import FilePart, Run, rising
+from judgewell.formats.table_parts import runs_in_parts
 from judgewell.formats.trec import read_fields
 from judgewell.formats.trec_lines import PLAIN_RUN, first_fields
 from judgewell.tables import RUNS, check, named
@@ -39,6 +40,26 @@ class FramePart:
         return self
 
 
+@dataclass(frozen=True)
+class TableFile:
+    """A file that holds a runs table, and how it is read."""
+
+    path: str
+    columns: Mapping[str, str] | None
+    layout: Layout
+
+    def read(self, data: bytes | None = None) -> pl.DataFrame:
+        """All of it; `data` is what a pipe held."""
+        contents = load(self.path, self.columns, self.layout, data=data)
+        return self.checked(contents.frame(), contents.place.lines)
+
+    def checked(
+        self, frame: pl.DataFrame, lines: Callable[[int], int] | None = None, *, once: bool = True
+    ) -> pl.DataFrame:
+        """A frame of its rows as a runs table; `once`: no document twice in a ranking."""
+        return _checked(frame, self.columns, default=stem(self.path), file=self.path, lines=lines, once=once)
+
+
 def runs_of_data(data: Any, columns: Mapping[str, str] | None) -> list[Run]:
     """The systems of a frame, of a dict or of rows."""
     return _runs(_checked(data, columns), None)
@@ -56,10 +77,11 @@ def runs_of_table(
     nested = read_nested(beginning if once else open_bytes(path)) if beginning.lstrip().startswith(b"{") else None
     if nested is not None:
         return _runs(_checked(nested, None, default=stem(path), file=path), path)
-    if kind_of(beginning, path, columns) != "trec":
-        contents = load(path, columns, layout, data=beginning if once else None)
-        table = _checked(contents.frame(), columns, default=stem(path), file=path, lines=contents.place.lines)
-        return _runs(table, path)
+    kind = kind_of(beginning, path, columns)
+    if kind != "trec":
+        file = TableFile(path, columns, layout or SHOWN)
+        runs = None if once else runs_in_parts(file, kind, beginning)
+        return runs or _runs(file.read(beginning if once else None), path)
     if len(first_fields(beginning)) == len(PLAIN_RUN):
         return _runs(_ranked(beginning if once else open_bytes(path), path), path)
     return None
@@ -96,6 +118,7 @@ def _checked(
     default: str = "run",
     file: str | None = None,
     lines: Callable[[int], int] | None = None,
+    once: bool = True,
 ) -> pl.DataFrame:
     """A checked runs table with a text column `rank`; `default` names the system where the data do not."""
     if isinstance(data, Mapping) and data and all(isinstance(value, Mapping) for value in data.values()):
@@ -107,7 +130,7 @@ def _checked(
     if "rank" in table.columns and "score" not in table.columns:
         note("there are no scores; the column rank orders", file)
         table = table.with_columns(score=-pl.col("rank").cast(pl.Float64, strict=False))
-    frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own})
+    frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own}, once=once)
     _note_ranks(frame, file)
     rank = pl.col("rank").cast(pl.String) if "rank" in frame.columns else pl.lit(None, pl.String).alias("rank")
     return frame.with_columns(rank)
