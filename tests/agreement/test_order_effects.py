@@ -11,6 +11,8 @@ from agreement_studies import made_study
 from scipy.stats import friedmanchisquare, ks_2samp
 
 from judgewell.agreement.order_effects import (
+    _any_effect,
+    _residuals,
     assessor_drift,
     holm,
     position_effect,
@@ -18,7 +20,7 @@ from judgewell.agreement.order_effects import (
     score_by_position,
     with_templates,
 )
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, JudgewellWarning
 
 NAMES = {0.0: "N", 1.0: "M", 2.0: "R", 3.0: "H"}
 
@@ -91,7 +93,7 @@ def test_any_effect_is_friedman_on_whole_blocks() -> None:
             "value": values.ravel(),
         }
     )
-    row = position_effect(frame).row(0, named=True)
+    row = _any_effect(_residuals(frame))
     expected = friedmanchisquare(*values.T)
     assert row["df"] == 4
     assert row["chi2"] == pytest.approx(expected.statistic)
@@ -115,15 +117,36 @@ def test_drifting_assessors_are_found() -> None:
         assessor_drift(judgments, least_judgments=1000)
 
 
-def test_rounding_is_no_effect() -> None:
-    """Every document stood at one place and came out at one rank: nothing is left that a place could move."""
+def test_documents_that_never_moved_show_no_effect_of_position() -> None:
+    rng = np.random.default_rng(0)
     rows = [
-        (f"t{t}", f"d{d}", f"w{w}", f"w{w}/t{t}", d + 1, 10.0 * d) for t in range(3) for d in range(5) for w in range(6)
+        (f"t{t}", f"d{d}", f"w{w}", f"w{w}/t{t}", d + 1, 10.0 * d + rng.normal())
+        for t in range(3)
+        for d in range(5)
+        for w in range(6)
     ]
     frame = pl.DataFrame(rows, schema=["topic", "doc", "assessor", "unit", "position", "value"], orient="row")
-    found = position_effect(frame).row(0, named=True)
-    assert (found["slope"], found["p"], found["df"], found["p_any"]) == (None, None, 0, None)
-    assert "nothing varies" in found["note"]
+    with pytest.raises(DataError, match="each of 15 stood at one"):
+        position_effect(frame)
+    swapped = pl.col("position").replace({1: 2, 2: 1})
+    first_two = (pl.col("assessor") == "w0") & (pl.col("position") <= 2)
+    some_moved = frame.with_columns(position=pl.when(first_two).then(swapped).otherwise("position"))
+    with pytest.warns(JudgewellWarning, match="9 documents of 15 stood at one position only"):
+        assert position_effect(some_moved)["judgments"][0] == 6 * 6
+
+
+def test_rounding_is_no_effect() -> None:
+    """Documents that always come out at one rank leave nothing that a position could move."""
+    rows = [
+        (f"t{t}", f"d{d}", f"w{w}", f"w{w}/t{t}", (d + w) % 5 + 1, 10.0 * d)
+        for t in range(3)
+        for d in range(5)
+        for w in range(6)
+    ]
+    frame = pl.DataFrame(rows, schema=["topic", "doc", "assessor", "unit", "position", "value"], orient="row")
+    row = position_effect(frame).row(0, named=True)
+    assert (row["slope"], row["p"], row["df"], row["p_any"]) == (None, None, 0, None)
+    assert "nothing varies" in row["note"]
 
 
 def test_holm() -> None:

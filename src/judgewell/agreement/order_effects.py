@@ -23,6 +23,8 @@ from judgewell.agreement.common import (
     five_numbers,
     judgments_of,
     require,
+    some,
+    tell,
     with_levels,
     with_number,
 )
@@ -88,12 +90,13 @@ def score_by_position(judgments: Any, *, by: Sequence[str] = (), value: str = "v
 
 
 def position_effect(judgments: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
-    """Does the place in the unit move the answer? For units whose documents came in random order.
+    """Does the position in the unit move the answer? For units whose documents came in random order.
 
-    A judgment's rank in its unit (as a share) minus the document's mean rank elsewhere is summed by place. `slope` is
-    the change per place with its z and p (trend); `chi2` tests any difference between places on `df` degrees.
+    A judgment's rank in its unit (as a share) minus the document's mean rank elsewhere is summed by position. `slope`
+    is the change per position with its z and p (trend); `chi2` tests any difference between positions on `df` degrees.
+    Documents that always stood at one position cannot show an effect and are left out.
     """
-    frame = _residuals(judgments)
+    frame = moved_documents(_residuals(judgments))
     check_columns(frame, by)
     rows = []
     for key, part in each_group(frame, by):
@@ -119,6 +122,20 @@ def assessor_drift(judgments: Any, *, order: str = "position", least_judgments: 
         raise DataError(f"drift needs an assessor with {least_judgments} judgments; none has so many")
     table = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_SCHEMA)
     return table.with_columns(p_holm=pl.Series(holm(table["p"].fill_null(1.0).to_numpy()))).sort("p", nulls_last=True)
+
+
+def moved_documents(frame: pl.DataFrame) -> pl.DataFrame:
+    """The judgments of documents that stood at two positions or more; only these separate position from document."""
+    moved = frame.filter(pl.col("position").drop_nulls().n_unique().over(DOCUMENT) > 1)
+    documents = frame.select(DOCUMENT).n_unique()
+    lost = documents - moved.select(DOCUMENT).n_unique()
+    if moved.is_empty():
+        raise DataError(
+            f"an effect of position needs documents that stood at several positions; each of {documents} stood at one"
+        )
+    if lost:
+        tell(f"{some(lost, 'document')} of {documents} stood at one position only and show no effect of position")
+    return moved
 
 
 _SCHEMA: dict[str, Any] = dict.fromkeys(("slope", "z", "p", "chi2", "p_any"), pl.Float64) | {"note": pl.String}

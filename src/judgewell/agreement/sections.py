@@ -220,7 +220,9 @@ def _order_steps() -> dict[str, Step]:
         )
 
     return {
-        "score_by_position": lambda e, t: order_effects.score_by_position(e.judgments),
+        "score_by_position": lambda e, t: order_effects.score_by_position(
+            order_effects.moved_documents(given(e.judgments))
+        ),
         "position_effect": lambda e, t: order_effects.position_effect(e.judgments),
         "position_effect_by_topic": lambda e, t: order_effects.position_effect(e.judgments, by=["topic"]),
         "ratio_order_effects": ratios,

@@ -101,7 +101,7 @@ def agree(
             judgments=None if paired else table,
             pairs=table if paired else None,
             labels=dict(_labels(name, table, meaning) for name in (*labels, *against)),
-            gains=read_gains(gains) if gains else None,
+            gains=read_gains(gains, negative="auto") if gains else None,
             scores=read_table(scores, SCORES) if scores else None,
             lengths=_lengths(documents) if documents else None,
             likes=_likes(likes) if likes else None,

@@ -118,7 +118,7 @@ def read_labels(source: str, table: pl.DataFrame | None, words: Mapping[str, str
         _refuse_two_labels(found, source)
     with warnings.catch_warnings():  # which of the words the labels do not use says nothing
         warnings.filterwarnings("ignore", ".*no answer is")
-        return read_gains(found, words=for_labels)
+        return read_gains(found, words=for_labels, negative="auto")
 
 
 def _refuse_two_labels(found: pl.DataFrame, name: str) -> None:

@@ -65,7 +65,7 @@ def quality_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
         said.insert(0, findings.checks(checks))
     flags = _flags(sources)
     if flags is not None and sources.judgments is not None:
-        said.append(findings.flagged(flags, sources.judgments["assessor"].drop_nulls().n_unique()))
+        said += filter(None, [findings.flagged(flags, sources.judgments)])
     if "time_distribution" in tables:
         said.append(findings.time(tables["time_distribution"]))
         figures.append(_times(sources))

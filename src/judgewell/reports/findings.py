@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from judgewell.reports.sources import Sources
 
 FEW = 20  # values up to which a scale has levels
+FEWEST_FOR_A_FLAG = 6  # judgments or comments of an assessor before an attention check looks at them
+LEAST_PAIRS = 50  # pairs of documents before two grades are called those with the least or most agreement
 ENOUGH = 0.9  # the τ-b with all judgments from which on an order is called settled
 
 
@@ -137,25 +139,35 @@ def faster(table: pl.DataFrame) -> Finding | None:
     return Finding(text, "time_by_position")
 
 
-def flagged(flags: pl.DataFrame, assessors: int) -> Finding:
-    """How many assessors an attention check points at."""
-    names = {
-        "same_answer": "nearly always one answer",
-        "hurried": "a median time below 5 s",
-        "same_comment": "one comment over and over",
-    }
-    counts = flags.group_by("flag").agg(pl.col("assessor").n_unique()).sort("flag")
-    said = listing([f"{names.get(flag, flag.replace('_', ' '))}: {number}" for flag, number in counts.iter_rows()])
+def flagged(flags: pl.DataFrame, judgments: pl.DataFrame) -> Finding | None:
+    """How many assessors an attention check flags; only the checks that the data allow are named."""
+    ran = _attention_checks(judgments)
+    assessors = counted(judgments["assessor"].drop_nulls().n_unique(), "assessor")
+    if not ran:
+        return None
     who = flags["assessor"].n_unique()
     if not who:
-        return Finding(
-            f"Of {counted(assessors, 'assessor')} none is flagged for answering alike, in no time, or with one comment."
-        )
-    return Finding(
-        f"{count(who)} of {counted(assessors, 'assessor')} are flagged ({said}); a flag asks for a look and "
-        "proves nothing.",
-        "flags",
-    )
+        return Finding(f"None of {assessors} is flagged for {listing(list(ran.values())).replace(' and ', ' or ')}.")
+    counts = flags.group_by("flag").agg(pl.col("assessor").n_unique()).sort("flag")
+    reasons = listing([f"{ran.get(flag, flag.replace('_', ' '))}: {number}" for flag, number in counts.iter_rows()])
+    verb = "is" if who == 1 else "are"
+    return Finding(f"{count(who)} of {assessors} {verb} flagged ({reasons}). A flag is a reason to look, not proof.", "flags")
+
+
+def _attention_checks(judgments: pl.DataFrame) -> dict[str, str]:
+    """What each attention check looks for, for those that had anything to look at."""
+    each = judgments.filter(pl.col("assessor").is_not_null()).group_by("assessor")
+    most = each.agg(
+        same_answer=pl.len(),
+        hurried=pl.when(pl.col("seconds").count() > 0).then(pl.len()).otherwise(0),
+        same_comment=pl.col("comment").count(),
+    ).max()
+    looks_for = {
+        "same_answer": "giving nearly always the same answer",
+        "hurried": "a median time below 5 s",
+        "same_comment": "repeating one comment",
+    }
+    return {name: words for name, words in looks_for.items() if (most[name][0] or 0) >= FEWEST_FOR_A_FLAG}
 
 
 def alpha(table: pl.DataFrame, metric: str) -> Finding | None:
@@ -184,7 +196,8 @@ def order(table: pl.DataFrame) -> list[Finding]:
             f"Of {count(pooled['pairs'][0])} pairs of documents on different levels of {labels}, the gains order "
             f"{percent(pooled['half'][0])} alike (ties count half)"
         )
-        steps = part.filter(pl.col("half").is_not_null() & pl.col("lower").is_not_null()).sort("half")
+        enough = pl.col("half").is_not_null() & pl.col("lower").is_not_null() & (pl.col("pairs") >= LEAST_PAIRS)
+        steps = part.filter(enough).sort("half")
         if steps.height > 1:
             low, high = steps.row(0, named=True), steps.row(-1, named=True)
             text += (
