@@ -32,18 +32,18 @@ def templated(seed: int, shift: float, judges: int = 60) -> tuple[pl.DataFrame, 
     for judge in range(judges):
         order = [0, 1, 2, 3] if judge % 2 else [3, 2, 1, 0]
         step = 0.7 + (0 if judge % 2 else shift)
-        for place, level in enumerate(order, start=1):
-            rows.append(("t", f"d{level}", f"j{judge}", place, float(np.exp(step * level + 0.6 * rng.normal()))))
+        for place, grade in enumerate(order, start=1):
+            rows.append(("t", f"d{grade}", f"j{judge}", place, float(np.exp(step * grade + 0.6 * rng.normal()))))
     frame = pl.DataFrame(rows, schema=["topic", "doc", "assessor", "position", "value"], orient="row")
-    levels = pl.DataFrame({"topic": ["t"] * 4, "doc": ["d0", "d1", "d2", "d3"], "gain": [0.0, 1, 2, 3]})
-    return frame, levels
+    grades = pl.DataFrame({"topic": ["t"] * 4, "doc": ["d0", "d1", "d2", "d3"], "gain": [0.0, 1, 2, 3]})
+    return frame, grades
 
 
 def test_templates_and_kolmogorov_smirnov() -> None:
-    frame, levels = templated(0, 0.0)
-    named = with_templates(frame, levels, NAMES)
+    frame, grades = templated(0, 0.0)
+    named = with_templates(frame, grades, NAMES)
     assert named["template"].unique().sort().to_list() == ["HRMN", "NMRH"]
-    table = ratio_order_effects(named, levels)
+    table = ratio_order_effects(named, grades)
     assert table.height == 6
     wide = named.pivot(on="doc", index=["assessor", "template"], values="value").with_columns(
         ratio=pl.col("d1") / pl.col("d0")
@@ -60,8 +60,8 @@ def test_an_order_effect_between_templates_is_found_and_not_invented() -> None:
     alarms, found = [], []
     for seed in range(60):
         for shift, into in ((0.0, alarms), (0.5, found)):
-            frame, levels = templated(seed, shift)
-            table = ratio_order_effects(with_templates(frame, levels, NAMES), levels)
+            frame, grades = templated(seed, shift)
+            table = ratio_order_effects(with_templates(frame, grades, NAMES), grades)
             into.append(table.filter((pl.col("lower") == 0) & (pl.col("upper") == 3))["p"][0] < 0.05)
     assert np.mean(alarms) <= 0.12  # 5 % in truth, 60 draws
     assert np.mean(found) >= 0.95
@@ -154,7 +154,7 @@ def test_holm() -> None:
 
 
 def test_score_by_position_and_refusals() -> None:
-    judgments, levels = made_study(0, units=20)
+    judgments, grades = made_study(0, units=20)
     table = score_by_position(judgments)
     assert table["position"].to_list() == list(range(1, 9))
     assert (table["judgments"] == 20).all()
@@ -163,7 +163,7 @@ def test_score_by_position_and_refusals() -> None:
     gap = judgments.with_columns(position=pl.when(pl.col("unit") != "0").then("position"))
     with pytest.raises(InputError, match="8 judgments have no position"):
         position_effect(gap)
-    without = ratio_order_effects(judgments, levels)
+    without = ratio_order_effects(judgments, grades)
     assert set(without["order"]) == {"lower first"}
 
 

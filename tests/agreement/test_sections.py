@@ -121,6 +121,6 @@ def test_music(music: pl.DataFrame) -> None:
     outcomes = {o.name: o for o in run_sections(Evidence(pairs=music))}
     assert outcomes["transitivity"].tables["transitivity_overall"]["consistency"][0] > 0.5
     assert outcomes["time"].tables["time_distribution"]["count"][0] == music.height
-    assert outcomes["workers"].tables["workers_per_document"].height > 0
+    assert outcomes["workers"].tables["assessors_per_document"].height > 0
     assert outcomes["stability"].left_out["document_stability"] == "needs judgments, which are not given"
     assert outcomes["repeated labels"].left_out["all"] == "needs pairs with relevant or not"

@@ -10,10 +10,10 @@ import pytest
 from agreement_studies import made_study
 from scipy import stats
 
-from judgewell.agreement.power import level_power, power_of
+from judgewell.agreement.power import grade_power, power_of
 from judgewell.agreement.stability import (
     document_stability,
-    inferred_levels,
+    inferred_grades,
     judge_stability,
     partition_stability,
     unit_ratios,
@@ -22,7 +22,7 @@ from judgewell.errors import DataError, InputError, JudgewellWarning
 
 
 def judges(seed: int, count: int, noise: float) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Every judge scores one document of each level; the truth is 1, 2, 4, 8."""
+    """Every judge scores one document of each grade; the truth is 1, 2, 4, 8."""
     rng = np.random.default_rng(seed)
     frame = pl.DataFrame(
         {
@@ -35,10 +35,10 @@ def judges(seed: int, count: int, noise: float) -> tuple[pl.DataFrame, pl.DataFr
     return frame, pl.DataFrame({"topic": ["t"] * 4, "doc": ["n", "m", "r", "h"], "gain": [0.0, 1, 2, 3]})
 
 
-def test_inferred_levels_are_the_chain_of_median_ratios() -> None:
+def test_inferred_grades_are_the_chain_of_median_ratios() -> None:
     ratios = np.array([[2.0, 3], [4, np.nan], [np.nan, 5]])
-    assert inferred_levels(ratios).tolist() == [1, 3, 12]
-    assert np.isnan(inferred_levels(np.array([[2.0, np.nan]]))).tolist() == [False, False, True]
+    assert inferred_grades(ratios).tolist() == [1, 3, 12]
+    assert np.isnan(inferred_grades(np.array([[2.0, np.nan]]))).tolist() == [False, False, True]
     found, present = unit_ratios(*judges(0, 3, 0.0))
     assert present == [0, 1, 2, 3]
     np.testing.assert_allclose(found, 2)
@@ -61,17 +61,17 @@ def test_more_judges_are_closer() -> None:
         judge_stability(*judges(1, 40, 0.8), counts=[41])
 
 
-def test_orders_without_a_level_are_counted() -> None:
-    judgments, levels = made_study(0, units=40, size=3)
-    table = judge_stability(judgments, levels, orders=50, counts=[1, 30])
+def test_orders_without_a_grade_are_counted() -> None:
+    judgments, grades = made_study(0, units=40, size=3)
+    table = judge_stability(judgments, grades, orders=50, counts=[1, 30])
     first = table.row(0, named=True)
     assert first["undefined"] > 0
-    assert "lack a level" in first["note"]
+    assert "lack a grade" in first["note"]
 
 
 def test_document_stability() -> None:
-    judgments, levels = made_study(2, units=150, noise=1.0)
-    table = document_stability(judgments, levels, most=12, orders=10)
+    judgments, grades = made_study(2, units=150, noise=1.0)
+    table = document_stability(judgments, grades, most=12, orders=10)
     assert table["tau_median"].is_sorted()
     assert table["tau_median"][-1] < 1
     assert table["expert_tau_median"][0] < table["expert_tau_median"][-1]
@@ -139,13 +139,13 @@ def test_power_equals_theory() -> None:
     assert nothing == pytest.approx(0.05, abs=0.02)
 
 
-def test_level_power() -> None:
-    judgments, levels = made_study(0, units=60)
-    table = level_power(judgments, levels, sizes=(3, 30), replicates=200)
+def test_grade_power() -> None:
+    judgments, grades = made_study(0, units=60)
+    table = grade_power(judgments, grades, sizes=(3, 30), replicates=200)
     steps = table.filter(~pl.col("observed")).group_by("size").agg(pl.col("power").mean()).sort("size")
     assert steps["power"][0] < steps["power"][1]
     with pytest.raises(InputError, match="no test 'sign'"):
-        level_power(judgments, levels, test="sign")
+        grade_power(judgments, grades, test="sign")
 
 
 @pytest.mark.realdata

@@ -22,7 +22,7 @@ from judgewell.agreement.common import (
 )
 from judgewell.agreement.concord import count_concordance
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
-from judgewell.agreement.unit_levels import with_unit_number
+from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError
 
 KNOWN = ("H", "N")

@@ -1,6 +1,6 @@
 """Did the order of documents, or the time of judging, change the answer?
 
-Units with a fixed order of levels (templates) are compared with each other; units in random order are tested within:
+Units with a fixed order of grades (templates) are compared with each other; units in random order are tested within:
 under no effect, the places of a unit's documents are exchangeable, which gives the exact mean and variance of every sum
 over places, whatever the values.
 """
@@ -25,42 +25,42 @@ from judgewell.agreement.common import (
     require,
     some,
     tell,
-    with_levels,
+    with_grades,
     with_number,
 )
 from judgewell.agreement.scale_use import ratios_within_units
-from judgewell.agreement.unit_levels import with_unit_number
+from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError
 
 DIGITS = 12  # of shares; what is smaller is rounding and must not pass as an effect
 
 
-def with_templates(judgments: Any, levels: Any, names: dict[float, str] | None = None) -> pl.DataFrame:
-    """The judgments with the column `template`: the levels of the unit's documents in the order they were shown.
+def with_templates(judgments: Any, grades: Any, names: dict[float, str] | None = None) -> pl.DataFrame:
+    """The judgments with the column `template`: the grades of the unit's documents in the order they were shown.
 
-    `names` turns levels into letters ({0: "N", 1: "M", 2: "R", 3: "H"}); a document without a level is "U".
+    `names` turns grades into letters ({0: "N", 1: "M", 2: "R", 3: "H"}); a document without a grade is "U".
     """
-    frame = with_unit_number(with_levels(judgments_of(judgments), levels))
+    frame = with_unit_number(with_grades(judgments_of(judgments), grades))
     require(frame, "position", "templates")
-    letters = {level: f"{level:g}" for level in frame["level"].drop_nulls().unique()} | (names or {})
-    letter = pl.col("level").replace_strict(letters, default="U", return_dtype=pl.String)
+    letters = {grade: f"{grade:g}" for grade in frame["grade"].drop_nulls().unique()} | (names or {})
+    letter = pl.col("grade").replace_strict(letters, default="U", return_dtype=pl.String)
     shown = frame.sort("position", maintain_order=True).group_by("unit_number").agg(template=letter.str.join(""))
     kept = frame.drop("template") if "template" in frame.columns else frame
-    return kept.join(shown, on="unit_number", maintain_order="left").drop("unit_number", "level")
+    return kept.join(shown, on="unit_number", maintain_order="left").drop("unit_number", "grade")
 
 
-def ratio_order_effects(judgments: Any, levels: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
-    """Kolmogorov–Smirnov between orders, for the ratio of every two levels within a unit.
+def ratio_order_effects(judgments: Any, grades: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
+    """Kolmogorov–Smirnov between orders, for the ratio of every two grades within a unit.
 
-    With a column `template`, every two templates that show both levels are compared (as for NMRH against HRMN in the
-    papers). Without it, ratios where the lower level was shown first are compared with those where the upper one was.
+    With a column `template`, every two templates that show both grades are compared (as for NMRH against HRMN in the
+    papers). Without it, ratios where the lower grade was shown first are compared with those where the upper one was.
     """
     frame = judgments_of(judgments)
     templated = "template" in frame.columns and frame["template"].null_count() < frame.height
     if not templated:
         require(frame, "position", "order effects")
     kept = [*by, "template"] if templated else list(by)
-    ratios = ratios_within_units(frame, levels, offset=offset, by=kept)
+    ratios = ratios_within_units(frame, grades, offset=offset, by=kept)
     if not templated:
         first = pl.when(pl.col("lower_position") < pl.col("upper_position")).then(pl.lit("lower first"))
         ratios = ratios.with_columns(template=first.otherwise(pl.lit("upper first")))
@@ -72,7 +72,7 @@ def ratio_order_effects(judgments: Any, levels: Any, *, offset: float = 0.0, by:
         for one, other in combinations(sorted(orders), 2):
             rows.append(key | {"order": one, "other": other} | _kolmogorov(orders[one], orders[other]))
     if not rows:
-        raise DataError("order effects need two levels shown in two orders; every pair of levels has one order only")
+        raise DataError("order effects need two grades shown in two orders; every pair of grades has one order only")
     return pl.DataFrame(rows, infer_schema_length=None)
 
 

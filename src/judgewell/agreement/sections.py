@@ -138,9 +138,9 @@ def _level_steps() -> dict[str, Step]:
         return step
 
     return {
-        "level_distributions": against(levels.level_distributions),
-        "level_distributions_by_topic": against(levels.level_distributions, by=["topic"]),
-        "adjacent_level_tests": against(levels.adjacent_level_tests),
+        "grade_distributions": against(levels.grade_distributions),
+        "level_distributions_by_topic": against(levels.grade_distributions, by=["topic"]),
+        "adjacent_grade_tests": against(levels.adjacent_grade_tests),
         "exception_counts": against(levels.exception_counts),
         "exceptions": against(levels.exceptions),
         "order_agreement": against(levels.order_agreement_summary),
@@ -172,10 +172,10 @@ def _judgment_steps() -> dict[str, Step]:
         return step
 
     return {
-        "level_value_tests": against(unit_levels.level_value_tests),
+        "grade_value_tests": against(unit_levels.grade_value_tests),
         "unit_order_agreement": against(unit_levels.unit_order_agreement),
         "inferred_ranks": against(unit_levels.inferred_ranks),
-        "level_power": against(power.level_power, sizes=(10, 20, 50, 100), replicates=500, observed=False),
+        "grade_power": against(power.grade_power, sizes=(10, 20, 50, 100), replicates=500, observed=False),
     }
 
 
@@ -197,7 +197,7 @@ def _scale_steps() -> dict[str, Step]:
         "widths": lambda e, t: scale_use.widths(e.judgments, offset=e.offset()),
         "width_distribution": lambda e, t: scale_use.width_distribution(made(t, "widths")),
         "gain_profile": ratios(scale_use.gain_profile),
-        "level_ratios": ratios(scale_use.level_ratios),
+        "grade_ratios": ratios(scale_use.grade_ratios),
         "document_ratios": lambda e, t: _document_ratios(e),
     }
 
@@ -316,18 +316,18 @@ def _time_steps() -> dict[str, Step]:
 def _worker_steps() -> dict[str, Step]:
     def per_document(evidence: Evidence, _: Tables) -> pl.DataFrame:
         if evidence.judgments is not None:
-            return workers.workers_per_document(evidence.judgments)
-        return workers.workers_per_document_of_pairs(evidence.pairs)
+            return workers.assessors_per_document(evidence.judgments)
+        return workers.assessors_per_document_of_pairs(evidence.pairs)
 
     def statistics(evidence: Evidence, _: Tables) -> pl.DataFrame:
         if evidence.judgments is None:
             raise DataError("worker statistics need judgments; only pairs are given")
-        return workers.worker_statistics(evidence.judgments)
+        return workers.assessor_statistics(evidence.judgments)
 
     return {
-        "worker_statistics": statistics,
-        "workers_per_document": per_document,
-        "units_per_worker": lambda e, t: workers.units_per_worker(_work(e)),
+        "assessor_statistics": statistics,
+        "assessors_per_document": per_document,
+        "units_per_assessor": lambda e, t: workers.units_per_assessor(_work(e)),
     }
 
 

@@ -14,37 +14,37 @@ from judgewell.agreement.common import (
     Ints,
     gains_of,
     judgments_of,
-    level_values,
+    grade_values,
     or_none,
     some,
     tell,
-    with_levels,
+    with_grades,
     with_number,
 )
 from judgewell.agreement.concord import count_concordance
-from judgewell.agreement.unit_levels import with_unit_number
+from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError, JudgewellError
 from judgewell.resampling import permutations
 
 Score = Callable[[pl.DataFrame], pl.DataFrame]
 
 
-def inferred_levels(ratios: Floats) -> Floats:
-    """What each level is worth when the lowest is 1: the running product of the median ratios of adjacent levels.
+def inferred_grades(ratios: Floats) -> Floats:
+    """What each grade is worth when the lowest is 1: the running product of the median ratios of adjacent grades.
 
-    `ratios` is … × judges × steps, NaN where a judge has none; the result is … × levels, NaN from a step no judge has.
+    `ratios` is … × judges × steps, NaN where a judge has none; the result is … × grades, NaN from a step no judge has.
     """
     steps = _median(ratios)
     return np.concatenate([np.ones((*steps.shape[:-1], 1)), np.cumprod(steps, axis=-1)], axis=-1)
 
 
-def unit_ratios(judgments: Any, levels: Any, *, offset: float = 0.0) -> tuple[Floats, list[float]]:
-    """Each unit's ratios of adjacent levels (units × steps, NaN where it lacks one) and the levels from low to high.
+def unit_ratios(judgments: Any, grades: Any, *, offset: float = 0.0) -> tuple[Floats, list[float]]:
+    """Each unit's ratios of adjacent grades (units × steps, NaN where it lacks one) and the grades from low to high.
 
-    A level's value in a unit is the geometric mean of its documents'.
+    A grade's value in a unit is the geometric mean of its documents'.
     """
-    frame = with_unit_number(with_levels(judgments_of(judgments), levels)).filter(pl.col("level").is_not_null())
-    present = level_values(frame)
+    frame = with_unit_number(with_grades(judgments_of(judgments), grades)).filter(pl.col("grade").is_not_null())
+    present = grade_values(frame)
     shifted = frame.with_columns(pl.col("value") + offset)
     positive = shifted.filter((pl.col("value") > 0).all().over("unit_number"))
     lost = shifted["unit_number"].n_unique() - positive["unit_number"].n_unique()
@@ -52,17 +52,17 @@ def unit_ratios(judgments: Any, levels: Any, *, offset: float = 0.0) -> tuple[Fl
         raise DataError("ratios need values above 0; every unit has one that is not: give an offset (1 for 0 to 100)")
     if lost:
         tell(f"{some(lost, 'unit')} with a value of 0 or below are left out of ratios; an offset keeps them")
-    means = positive.group_by("unit_number", "level").agg(log=pl.col("value").log().mean())
+    means = positive.group_by("unit_number", "grade").agg(log=pl.col("value").log().mean())
     _, unit = np.unique(means["unit_number"].to_numpy(), return_inverse=True)
     table = np.full((unit.max() + 1, len(present)), np.nan)
-    table[unit, np.searchsorted(present, means["level"].to_numpy())] = means["log"].to_numpy()
+    table[unit, np.searchsorted(present, means["grade"].to_numpy())] = means["log"].to_numpy()
     ratios = np.exp(np.diff(table, axis=1))
     return ratios[~np.isnan(ratios).all(axis=1)], present
 
 
 def judge_stability(
     judgments: Any,
-    levels: Any,
+    grades: Any,
     *,
     counts: Sequence[int] | None = None,
     orders: int = 1000,
@@ -71,33 +71,33 @@ def judge_stability(
 ) -> pl.DataFrame:
     """What the first k judges of a random order give, against all of them: SSD and tau with quartiles over orders.
 
-    SSD_k = Σ (inferred_k(L) − inferred_all(L))² over the levels above the lowest, whose value is 1; tau_k is Kendall's
-    between the levels' order and the inferred one. A judge is a unit that has two adjacent levels. Orders in which the
+    SSD_k = Σ (inferred_k(L) − inferred_all(L))² over the grades above the lowest, whose value is 1; tau_k is Kendall's
+    between the grades' order and the inferred one. A judge is a unit that has two adjacent grades. Orders in which the
     first k judges lack a step are counted in `undefined`.
     """
-    ratios, _ = unit_ratios(judgments, levels, offset=offset)
-    whole = inferred_levels(ratios)
+    ratios, _ = unit_ratios(judgments, grades, offset=offset)
+    whole = inferred_grades(ratios)
     if np.isnan(whole).any():
-        raise DataError("no unit holds both of two adjacent levels: their ratio cannot be inferred")
+        raise DataError("no unit holds both of two adjacent grades: their ratio cannot be inferred")
     sizes = _counts(counts, len(ratios))
     rng = np.random.default_rng(seed)
     drawn = permutations(len(ratios), orders, rng)[:, : max(sizes)]
     rows = []
     for count in sizes:
-        inferred = inferred_levels(ratios[drawn[:, :count]])
+        inferred = inferred_grades(ratios[drawn[:, :count]])
         known = inferred[~np.isnan(inferred).any(axis=1)]
         ssd = ((known - whole) ** 2).sum(axis=1)
         rows.append({"judges": count} | _quartiles("ssd", ssd) | _quartiles("tau", _tau_with_order(known)))
         rows[-1] |= {"orders": orders, "undefined": orders - len(known)}
-    return _with_note(pl.DataFrame(rows, infer_schema_length=None), "orders in which the first judges lack a level")
+    return _with_note(pl.DataFrame(rows, infer_schema_length=None), "orders in which the first judges lack a grade")
 
 
 def document_stability(
-    judgments: Any, levels: Any = None, *, most: int = 20, orders: int = 20, seed: int = 0
+    judgments: Any, grades: Any = None, *, most: int = 20, orders: int = 20, seed: int = 0
 ) -> pl.DataFrame:
     """How many judgments per document are enough: tau-b of medians of k random judgments with medians of all.
 
-    The mean over topics, then quartiles over random orders; with levels also the tau with the experts. Documents with
+    The mean over topics, then quartiles over random orders; with grades also the tau with the experts. Documents with
     fewer than k judgments count with all they have.
     """
     frame = with_number(judgments_of(judgments), DOCUMENT, "document").sort("document", maintain_order=True)
@@ -105,7 +105,7 @@ def document_stability(
     code, value = frame["document"].to_numpy(), frame["value"].to_numpy()
     sizes = np.bincount(code)
     whole = frame.group_by("document", maintain_order=True).agg(pl.col("value").median())["value"].to_numpy()
-    expert = None if levels is None else with_levels(documents, levels)["level"].to_numpy()
+    expert = None if grades is None else with_grades(documents, grades)["grade"].to_numpy()
     rng = np.random.default_rng(seed)
     found: dict[int, list[tuple[float, float]]] = {k: [] for k in range(1, min(most, int(sizes.max())) + 1)}
     for _ in range(orders):
@@ -225,7 +225,7 @@ def _medians_of_first(shuffled: Floats, sizes: Ints, count: int) -> Floats:
 
 
 def _mean_tau(medians: Floats, whole: Floats, expert: Floats | None, topics: Ints) -> tuple[float, float]:
-    """The mean over topics of tau-b with all judgments, and with the experts' levels."""
+    """The mean over topics of tau-b with all judgments, and with the experts' grades."""
     with_all = _mean_known(count_concordance(medians, whole, topics).tau_b)
     if expert is None:
         return with_all, np.nan
