@@ -1,12 +1,21 @@
-"""What can go wrong, one small tree.
+"""Errors and notes.
 
-Every message says the value, the rule it breaks and the cure, with file and line where there is a file.
-The command line prints a :class:`JudgewellError` as one line and exits with code 2.
+An error says the value, the rule it breaks and the cure, with file and line where there is a file. The command line
+prints a :class:`JudgewellError` as one line and exits with code 2.
+
+A note reports something that a result assumes or leaves out. :func:`note` emits one, as a Python warning;
+:func:`collect_notes` collects them, or refuses them.
 """
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 class JudgewellError(Exception):
@@ -43,4 +52,59 @@ class DataError(JudgewellError):
 
 
 class JudgewellWarning(UserWarning):
-    """Something the result leaves out or assumes; a strict run refuses it instead."""
+    """A note: something that the result assumes or leaves out."""
+
+
+def note(text: str, file: str | Path | None = None) -> None:
+    """Emit a note; the warning names the line outside this package that led to it."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"{file}: {text}" if file else text, JudgewellWarning, stacklevel=level)
+
+
+@contextmanager
+def collect_notes(*, strict: bool = False) -> Iterator[list[str]]:
+    """Collect the notes emitted inside, each once, instead of showing them; `strict` makes the first one an error.
+
+    Other warnings are shown as always.
+    """
+    collected: list[str] = []
+
+    def collect(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        if not issubclass(category, JudgewellWarning):
+            show(message, category, *rest, **more)
+        elif strict:
+            raise DataError(f"{message} (refused because of --strict)")
+        elif str(message) not in collected:
+            collected.append(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", JudgewellWarning)
+        show, warnings.showwarning = warnings.showwarning, collect
+        yield collected
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the rows of a table come from, for messages: a file, and the line on which each row (from 0) begins."""
+
+    file: str | None = None
+    lines: Callable[[int], int] | None = None
+
+    def error(self, problem: str, cure: str | None = None, row: int | None = None) -> InputError:
+        if row is None or self.lines is None:
+            return InputError(problem if row is None else f"row {row + 1}: {problem}", cure=cure, file=self.file)
+        return InputError(problem, cure=cure, file=self.file, line=self.lines(row))
+
+    def note(self, text: str) -> None:
+        note(text, self.file)
+
+    def row(self, row: int) -> str:
+        """A row in words."""
+        return f"line {self.lines(row)}" if self.lines else f"row {row + 1}"
+
+    def of_rows(self, rows: Sequence[int]) -> Place:
+        """The place of a table that keeps only these rows."""
+        lines = self.lines
+        return Place(self.file, None if lines is None else lambda row: lines(int(rows[row])))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from judgewell.errors import DataError, JudgewellWarning
+from judgewell.errors import collect_notes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,26 +63,12 @@ def _cells(values: Sequence[Any]) -> list[str]:
 
 @contextmanager
 def notes(strict: bool = False) -> Iterator[list[str]]:
-    """Gather what a command leaves out or assumes, and tell it on standard error at the end; or refuse it."""
-    told: list[str] = []
-
-    def hear(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
-        if issubclass(category, JudgewellWarning):
-            if strict:
-                raise DataError(f"{message} (refused because of --strict)")
-            if str(message) not in told:
-                told.append(str(message))
-        else:
-            shown(message, category, *rest, **more)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", JudgewellWarning)
-        shown, warnings.showwarning = warnings.showwarning, hear
+    """Collect a command's notes and print them on standard error at the end; `strict` refuses them."""
+    with collect_notes(strict=strict) as collected:
         try:
-            yield told
+            yield collected
         finally:
-            warnings.showwarning = shown
-            for text in told:
+            for text in collected:
                 print(f"note: {text}", file=sys.stderr)
 
 
