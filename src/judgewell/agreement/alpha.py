@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from judgewell.agreement.common import Floats, Ints, each_group, judgments_of, or_none, some, tell
-from judgewell.errors import DataError, InputError
+from judgewell.agreement.common import Floats, Ints, each_group, judgments_of, or_none, some
+from judgewell.errors import DataError, InputError, note
 from judgewell.resampling import check_level, percentile_interval, weight_blocks
 
 BLOCK_CELLS = 4_000_000  # cells of distances or counts held at once: 32 MB
@@ -86,14 +86,14 @@ def krippendorff_alpha(
     """
     _check_options(metric, replicates, level)
     frame = judgments_of(judgments)
-    _tell_of_repeats(frame)
+    _note_repeats(frame)
     rng = np.random.default_rng(seed)
     rows = [key | _alpha_row(part, metric, replicates, level, rng) for key, part in each_group(frame, by)]
     if not by and rows[0]["note"]:
         raise DataError(f"alpha {rows[0]['note']}")
     single = sum(row["single"] for row in rows)
     if single:
-        tell(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of alpha")
+        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of alpha")
     return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_SCHEMA)
 
 
@@ -307,9 +307,9 @@ def _check_options(metric: str, replicates: int, level: float) -> None:
     check_level(level)
 
 
-def _tell_of_repeats(frame: pl.DataFrame) -> None:
+def _note_repeats(frame: pl.DataFrame) -> None:
     """Say how often one assessor judged one document again: those rows are not independent."""
     named = frame.filter(pl.col("assessor").is_not_null())
     repeats = named.height - named.select("topic", "doc", "assessor").n_unique()
     if repeats:
-        tell(f"{some(repeats, 'judgment')} repeat a document the same assessor already judged; all count")
+        note(f"{some(repeats, 'judgment')} repeat a document the same assessor already judged; all count")

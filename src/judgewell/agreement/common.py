@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError
 from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
 
 Floats = NDArray[np.float64]
@@ -120,11 +119,6 @@ def five_numbers(column: str, prefix: str = "") -> list[pl.Expr]:
 def some(count: int, what: str) -> str:
     """A count with its noun: "1 document", "12 documents"."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def tell(text: str) -> None:
-    """Say what the result leaves out or assumes, to the caller of the analysis."""
-    warnings.warn(text, JudgewellWarning, stacklevel=3)
 
 
 def or_none(value: float) -> float | None:

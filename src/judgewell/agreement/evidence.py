@@ -9,7 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from judgewell.agreement import common, stability
-from judgewell.errors import DataError
+from judgewell.errors import DataError, note
 
 FEW_GRADES = 20  # label sets with more values are continuous: they have an order, but no grades to compare
 
@@ -54,14 +54,14 @@ class Evidence:
     def document_gains(self) -> pl.DataFrame:
         if self.gains is not None:
             return self.gains
-        common.tell("no gains are given: documents are scored by the median of their values")
+        note("no gains are given: documents are scored by the median of their values")
         return common.document_medians(given(self.judgments))
 
     def offset(self) -> float:
         """1 where values of 0 would spoil ratios (a scale from 0 to 100), else 0."""
         if self.judgments is None or common.judgments_of(self.judgments)["value"].min() != 0:
             return 0.0
-        common.tell("some values are 0: ratios are taken after adding 1 to all values")
+        note("some values are 0: ratios are taken after adding 1 to all values")
         return 1.0
 
     def without_known_documents(self) -> pl.DataFrame:
@@ -69,7 +69,7 @@ class Evidence:
         frame = given(self.judgments)
         if "known" not in frame.columns or frame["known"].null_count() == frame.height:
             return frame
-        common.tell("known documents, which every assessor had to order to pass, are left out of comparisons of assessors")
+        note("known documents, which every assessor had to order to pass, are left out of comparisons of assessors")
         return frame.filter(pl.col("known").is_null())
 
     def against_labels(self, analysis: Callable[[pl.DataFrame], pl.DataFrame], *, graded: bool = True) -> pl.DataFrame:
@@ -86,7 +86,7 @@ class Evidence:
         if not parts:
             raise DataError("; ".join(reasons) or "needs labels to compare with")
         for reason_text in reasons:
-            common.tell(f"left out against {reason_text}")
+            note(f"left out against {reason_text}")
         return pl.concat(parts, how="diagonal_relaxed")
 
 

@@ -15,9 +15,9 @@ from judgewell.agreement.common import (
     judgments_of,
     grade_values,
     some,
-    tell,
     with_grades,
 )
+from judgewell.errors import note
 
 NORMAL_MAD = 1.4826  # turns a median distance into the standard deviation of a normal
 
@@ -35,7 +35,7 @@ def failures(gains: Any, grades: Any, *, most: int | None = None) -> pl.DataFram
     parts = [_misfits(part) for _, part in each_group(frame, ["topic"])]
     alone = sum(part["own_median"].null_count() for part in parts)
     if alone:
-        tell(
+        note(
             f"{some(alone, 'document')} alone in their grade and topic cannot be placed and are not on the failure list"
         )
     table = pl.concat(parts).filter(pl.col("misfit") > 0).sort("misfit", descending=True, maintain_order=True)

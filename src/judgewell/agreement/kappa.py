@@ -25,10 +25,9 @@ from judgewell.agreement.common import (
     judgments_of,
     or_none,
     some,
-    tell,
 )
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, note
 from judgewell.resampling import bootstrap_weights, percentile_interval, weight_blocks
 
 WEIGHTS = ("none", "linear", "quadratic")
@@ -97,7 +96,7 @@ def fleiss_kappa(
         raise DataError(f"Fleiss' kappa {rows[0]['note']}")
     single = sum(row["single"] for row in rows)
     if single:
-        tell(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of kappa")
+        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of kappa")
     schema: dict[str, Any] = dict.fromkeys(("kappa", "low", "high", "observed", "expected"), pl.Float64)
     return pl.DataFrame(rows, schema_overrides=schema | {"note": pl.String}, infer_schema_length=None)
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.agreement.common import gains_of, tell, with_number
+from judgewell.agreement.common import gains_of, with_number
 from judgewell.agreement.concord import TIE, count_concordance
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, note
 from judgewell.tables import SCORES, check
 
 COUNTS = ["pairs", "agree", "disagree", "unknown"]
@@ -41,7 +41,7 @@ def concordance(label_sets: Mapping[str, Any], *, tolerance: float = TIE) -> pl.
     compared = topics.select("first", "second").unique().rows()
     lost = [pair for pair in combinations(label_sets, 2) if pair not in compared]
     for first, second in lost:
-        tell(f"{first} and {second} share no two documents of a topic and are not compared")
+        note(f"{first} and {second} share no two documents of a topic and are not compared")
     shares = [(pl.col(name).sum() / pl.col("pairs").sum()).alias(f"micro_{name}") for name in COUNTS[1:]]
     means = [pl.col(f"{name}_share").mean().alias(f"macro_{name}") for name in COUNTS[1:]]
     return topics.group_by("first", "second", maintain_order=True).agg(

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import Floats, Ints, tell
-from judgewell.errors import DataError, InputError
+from judgewell.agreement.common import Floats, Ints
+from judgewell.errors import DataError, InputError, note
 
 STEP = 1e-4  # for slopes of the likelihood; columns are standardised, so one size fits all
 ROUNDS = 100
@@ -46,9 +46,9 @@ def mixed_logistic(
     design = _design(data, response, fixed, random)
     fit = _fit(design, None)
     covariance = _covariance(design, fit)
-    note = _trouble(design, fit, covariance)
-    if note:
-        tell(f"the mixed model {note}")
+    trouble = _trouble(design, fit, covariance)
+    if trouble:
+        note(f"the mixed model {trouble}")
     rows = _fixed_rows(design, fit, covariance)
     if ratio_tests:
         rows = [row | _ratio_test(design, fit, place) for place, row in enumerate(rows)]
@@ -59,7 +59,7 @@ def mixed_logistic(
     ]
     schema: dict[str, Any] = dict.fromkeys(("se", "z", "p_wald"), pl.Float64)
     table = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=schema)
-    return MixedModel(table, pl.DataFrame(factors), fit.log_likelihood, len(design.y), fit.converged, note)
+    return MixedModel(table, pl.DataFrame(factors), fit.log_likelihood, len(design.y), fit.converged, trouble)
 
 
 def question_choice_model(

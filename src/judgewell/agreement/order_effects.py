@@ -24,13 +24,12 @@ from judgewell.agreement.common import (
     judgments_of,
     require,
     some,
-    tell,
     with_grades,
     with_number,
 )
 from judgewell.agreement.scale_use import ratios_within_units
 from judgewell.agreement.unit_grades import with_unit_number
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, note
 
 DIGITS = 12  # of shares; what is smaller is rounding and must not pass as an effect
 
@@ -134,7 +133,7 @@ def moved_documents(frame: pl.DataFrame) -> pl.DataFrame:
             f"an effect of position needs documents that stood at several positions; each of {documents} stood at one"
         )
     if lost:
-        tell(f"{some(lost, 'document')} of {documents} stood at one position only and show no effect of position")
+        note(f"{some(lost, 'document')} of {documents} stood at one position only and show no effect of position")
     return moved
 
 

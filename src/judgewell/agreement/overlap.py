@@ -19,10 +19,9 @@ from judgewell.agreement.common import (
     or_none,
     require,
     some,
-    tell,
     with_number,
 )
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, note
 from judgewell.resampling import bootstrap_weights, percentile_interval
 
 LEAST_DOCUMENTS = 10  # with fewer shared documents a pair's statistic is mostly noise
@@ -104,7 +103,7 @@ def _first_judgments(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     once = named.unique([*keys, "assessor"], keep="first", maintain_order=True)
     repeats = named.height - once.height
     if repeats:
-        tell(f"{some(repeats, 'judgment')} repeat an earlier one by the same assessor; the first counts")
+        note(f"{some(repeats, 'judgment')} repeat an earlier one by the same assessor; the first counts")
     return once
 
 
@@ -119,7 +118,7 @@ def _enough(code: Ints, least_documents: int) -> tuple[Ints, Ints, Ints]:
         )
     if not enough.all():
         left = some(int((~enough).sum()), "pair")
-        tell(f"{left} of assessors share fewer than {least_documents} documents and are left out")
+        note(f"{left} of assessors share fewer than {least_documents} documents and are left out")
     renumbered = np.where(enough, np.cumsum(enough) - 1, -1)
     return codes[enough], renumbered[place.ravel()], counts[enough]
 

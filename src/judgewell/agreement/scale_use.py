@@ -22,13 +22,12 @@ from judgewell.agreement.common import (
     grade_values,
     require,
     some,
-    tell,
     with_grades,
     with_number,
 )
 from judgewell.agreement.concord import count_concordance
 from judgewell.agreement.unit_grades import pairs_within_units, with_unit_number
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, note
 
 WIDE = 20.0  # ratios to the known N document above this are counted, as in the papers' figure
 FAR = 3.5  # the same for ratios between grades
@@ -208,4 +207,4 @@ def _refuse_without_ratio(lost: int, total: int, what: str) -> None:
             f"ratios need values above 0; every {what} has one that is not: give an offset (1 for 0 to 100)"
         )
     if lost:
-        tell(f"{some(lost, what)} of {total} with a value of 0 or below are left out of ratios; an offset keeps them")
+        note(f"{some(lost, what)} of {total} with a value of 0 or below are left out of ratios; an offset keeps them")

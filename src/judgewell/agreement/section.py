@@ -7,15 +7,13 @@ follow from it. The command and the report show every table of every section and
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from judgewell.agreement import common
 from judgewell.agreement.evidence import Evidence, has
-from judgewell.errors import DataError, JudgewellWarning
+from judgewell.errors import DataError, collect_notes, note, note
 
 Frame = pl.DataFrame
 Get = Callable[[str], pl.DataFrame]
@@ -112,7 +110,7 @@ def run_section(section: Section, evidence: Evidence, *, files: bool = True) -> 
     if lacking:
         return Outcome(section, left_out={"all": lacking})
     results, left_out = [], {}
-    with _heard() as notes:
+    with collect_notes() as notes:
         run = _Run(section, evidence)
         for table in section.tables:
             if table.shown == FILE and not files:
@@ -147,7 +145,7 @@ class _Run:
         if not frames:
             raise DataError("; ".join(dict.fromkeys(reasons.values())))
         for scale, reason_text in reasons.items():
-            common.tell(f"{table.title} is left out on the scale {scale}: {reason_text}")
+            note(f"{table.title} is left out on the scale {scale}: {reason_text}")
         findings = [f"Scale {scale}: {text}" for scale, frame in frames.items() for text in _sentences(table, frame)]
         named = [
             frame.drop("scale", strict=False).select(pl.lit(scale).alias("scale"), pl.all())
@@ -183,25 +181,6 @@ def _sentences(table: Table, frame: pl.DataFrame) -> tuple[str, ...]:
         return ()
     text = table.finding(frame)
     return () if not text else (text,) if isinstance(text, str) else tuple(text)
-
-
-class _heard:  # noqa: N801 — used like a function
-    """The notes raised inside, each once; other warnings pass on."""
-
-    def __enter__(self) -> list[str]:
-        self.notes: list[str] = []
-        self._catch = warnings.catch_warnings(record=True)
-        self._caught = self._catch.__enter__()
-        warnings.simplefilter("always", JudgewellWarning)
-        return self.notes
-
-    def __exit__(self, *error: object) -> None:
-        self._catch.__exit__()
-        for one in self._caught or []:
-            if not issubclass(one.category, JudgewellWarning):
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-            elif str(one.message) not in self.notes:
-                self.notes.append(str(one.message))
 
 
 # What sections need ---------------------------------------------------------------------------------------------------

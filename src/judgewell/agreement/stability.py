@@ -17,13 +17,12 @@ from judgewell.agreement.common import (
     grade_values,
     or_none,
     some,
-    tell,
     with_grades,
     with_number,
 )
 from judgewell.agreement.concord import count_concordance
 from judgewell.agreement.unit_grades import with_unit_number
-from judgewell.errors import DataError, InputError, JudgewellError
+from judgewell.errors import DataError, InputError, JudgewellError, note
 from judgewell.resampling import permutations
 
 Score = Callable[[pl.DataFrame], pl.DataFrame]
@@ -51,7 +50,7 @@ def unit_ratios(judgments: Any, grades: Any, *, offset: float = 0.0) -> tuple[Fl
     if positive.is_empty():
         raise DataError("ratios need values above 0; every unit has one that is not: give an offset (1 for 0 to 100)")
     if lost:
-        tell(f"{some(lost, 'unit')} with a value of 0 or below are left out of ratios; an offset keeps them")
+        note(f"{some(lost, 'unit')} with a value of 0 or below are left out of ratios; an offset keeps them")
     means = positive.group_by("unit_number", "grade").agg(log=pl.col("value").log().mean())
     _, unit = np.unique(means["unit_number"].to_numpy(), return_inverse=True)
     table = np.full((unit.max() + 1, len(present)), np.nan)
@@ -147,7 +146,7 @@ def partition_stability(
     for (topic,), part in data.partition_by("topic", as_dict=True, maintain_order=True).items():
         names = part[partition].unique(maintain_order=True)
         if len(names) < 2:
-            tell(f"topic {topic} has one partition and shows no stability")
+            note(f"topic {topic} has one partition and shows no stability")
             continue
         whole = gains_of(score(part))
         drawn = permutations(len(names), orders, rng)

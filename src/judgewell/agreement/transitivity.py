@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from judgewell.agreement.best_order import MOST_DOCUMENTS, Chance, ChanceByShape, best_order_by_parts, best_orders
-from judgewell.agreement.common import Ints, check_columns, judgments_of, pairs_of, require, tell, with_number
-from judgewell.errors import DataError, InputError
+from judgewell.agreement.common import Ints, check_columns, judgments_of, pairs_of, require, with_number
+from judgewell.errors import DataError, InputError, note
 
 GROUPS = {"unit": ["topic", "assessor", "unit"], "assessor": ["topic", "assessor"]}
 
@@ -47,7 +47,7 @@ def transitivity(pairs: Any, *, within: str = "unit", samples: int = 1000, seed:
     found = pl.DataFrame(results, infer_schema_length=None, schema_overrides=_SCHEMA)
     empty = table.height - found.height
     if empty:
-        tell(f"{empty} groups hold no preference (all 'same') and are left out of transitivity")
+        note(f"{empty} groups hold no preference (all 'same') and are left out of transitivity")
     shares = {
         "share": pl.col("discords") / pl.col("comparisons"),
         "touched_share": pl.col("touched") / pl.col("documents"),
@@ -66,7 +66,7 @@ def transitivity_summary(table: pl.DataFrame, *, by: Sequence[str] = ()) -> pl.D
         raise DataError("no group of preferences is small enough for an exact best order")
     lost = table.height - counted.height
     if lost:
-        tell(f"{lost} groups too large for an exact best order are left out of the summary")
+        note(f"{lost} groups too large for an exact best order are left out of the summary")
     sums = [pl.col(name).sum() for name in ("comparisons", "discords", "chance_discords")]
     grouped = counted.group_by(by, maintain_order=True) if by else counted.group_by(pl.lit(0))
     summary = grouped.agg(

@@ -15,12 +15,11 @@ from judgewell.agreement.common import (
     grade_pairs,
     grade_values,
     some,
-    tell,
     with_grades,
     with_number,
 )
 from judgewell.agreement.grades import by_grade, order_shares, rank_sum
-from judgewell.errors import DataError
+from judgewell.errors import DataError, note
 
 
 def grade_value_tests(
@@ -76,7 +75,7 @@ def inferred_ranks(judgments: Any, grades: Any, *, by: Sequence[str] = ()) -> pl
     if labelled.is_empty():
         raise DataError(f"inferred ranks need units whose documents all have a grade; none of {lost} has")
     if lost:
-        tell(f"{some(lost, 'unit')} with a document that has no grade are left out of the inferred ranks")
+        note(f"{some(lost, 'unit')} with a document that has no grade are left out of the inferred ranks")
     return labelled.select(
         *dict.fromkeys([*by, "topic", "assessor", "unit", "position", "doc", "grade", "value"]),
         rank=pl.col("value").rank("average").over("unit_number"),

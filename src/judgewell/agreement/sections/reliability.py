@@ -1,0 +1,90 @@
+"""Do assessors give the same document the same value?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from judgewell.agreement import alpha, kappa
+from judgewell.agreement.evidence import Evidence
+from judgewell.agreement.section import JUDGED, OPEN, Section, Table
+from judgewell.errors import DataError
+from judgewell.text import counted, interval, plain
+
+FEW_VALUES = 20  # kappa is for scales of few values; with more it only counts coincidences
+
+
+def _alpha(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
+    options = {"by": by, "replicates": evidence.replicates, "seed": evidence.seed}
+    rows = [
+        alpha.krippendorff_alpha(frame, metric, **options).with_columns(values=pl.lit(values))  # type: ignore[arg-type]
+        for frame, metric, values in evidence.comparable()
+    ]
+    return pl.concat(rows)
+
+
+def _fleiss(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
+    return kappa.fleiss_kappa(few_values(evidence), by=by, replicates=evidence.replicates, seed=evidence.seed)
+
+
+def few_values(evidence: Evidence) -> pl.DataFrame:
+    """The judgments, where they have few enough values for kappa."""
+    frame = evidence.checked
+    distinct = frame["value"].n_unique()
+    if distinct > FEW_VALUES:
+        raise DataError(f"kappa needs a scale of at most {FEW_VALUES} values; the judgments hold {distinct}")
+    return frame
+
+
+def _alpha_finding(table: pl.DataFrame) -> str | None:
+    """The first row is the one that fits the scale."""
+    row = table.row(0, named=True)
+    if row["alpha"] is None:
+        return None
+    around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
+    return (
+        f"Krippendorff’s α between assessors is {plain(row['alpha'])}{around} over {counted(row['documents'], 'document')} "
+        f"(0 is chance, 1 is perfect; {row['metric']} metric, {row['values']})."
+    )
+
+
+_COLUMNS = ("values", "metric", "alpha", "low", "high", "speaks_for", "documents", "judgments", "assessors", "note")
+
+SECTION = Section(
+    name="reliability",
+    about="do assessors give the same document the same value",
+    part="agreement",
+    order=10,
+    needs=(JUDGED,),
+    tables=(
+        Table(
+            name="alpha",
+            title="Agreement between assessors",
+            caption="Krippendorff’s α with 95 % intervals; the first row fits the scale.",
+            compute=lambda e, get: _alpha(e, ()),
+            finding=_alpha_finding,
+            columns=_COLUMNS,
+            shown=OPEN,
+        ),
+        Table(
+            name="alpha_by_topic",
+            title="Agreement between assessors, by topic",
+            caption="Krippendorff’s α within each topic, with 95 % intervals.",
+            compute=lambda e, get: _alpha(e, ("topic",)),
+            columns=("topic", *_COLUMNS),
+        ),
+        Table(
+            name="fleiss_kappa",
+            title="Fleiss’ κ",
+            caption="Agreement on grades beyond chance, with 95 % intervals.",
+            compute=lambda e, get: _fleiss(e, ()),
+        ),
+        Table(
+            name="fleiss_kappa_by_topic",
+            title="Fleiss’ κ, by topic",
+            caption="Agreement on grades beyond chance within each topic.",
+            compute=lambda e, get: _fleiss(e, ("topic",)),
+        ),
+    ),
+)
