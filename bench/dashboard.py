@@ -168,11 +168,11 @@ def fill(where: str, judgments: int) -> str:
 
     import sqlalchemy as sa
 
-    from judgewell.collect.schema import answers, assessors, reservations, units, verdicts
-    from judgewell.collect.schema import study as study_table
-    from judgewell.collect.store import open_store
-    from judgewell.owner.access import make_key
-    from judgewell.owner.accounts import add_account
+    from judgewell.server.owner.access import make_key
+    from judgewell.server.owner.accounts import add_account
+    from judgewell.server.store.schema import answers, assessors, reservations, units, verdicts
+    from judgewell.server.store.schema import study as study_table
+    from judgewell.server.store.transactions import open_store
 
     rng, now = random.Random(1), time.time()
     store = open_store(where)

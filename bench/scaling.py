@@ -101,7 +101,7 @@ def strengths(tool: str, items: int, count: int) -> tuple[float, str]:
     matrix = np.zeros((items, items))
     np.add.at(matrix, (winner, loser), 1)
     if tool.startswith("judgewell"):
-        from judgewell.scaling.preference import bradley_terry, fit_strengths
+        from judgewell.scaling.bradley_terry import bradley_terry, fit_strengths
 
         ids = pl.Series([f"document-{number:05d}" for number in range(items)])
         frame = pl.DataFrame({"left": ids.gather(left), "right": ids.gather(right)})
@@ -156,7 +156,7 @@ def magnitudes(tool: str, count: int, unused: int) -> tuple[float, str]:
     path = HERE / "data" / f"magnitudes-{count}.{ending}"
     if not path.exists():
         made(path, count)
-    from judgewell.formats.crowd import read_judgments
+    from judgewell.formats.judgments import read_judgments
     from judgewell.scaling.methods import parse
 
     if name == "reading alone":

@@ -97,7 +97,7 @@ def write(path: Path, documents: int) -> None:
 
 def design(folder: Path) -> None:
     from judgewell.study.check import load_study
-    from judgewell.study.design import make_design
+    from judgewell.study.design.plan import make_design
 
     study, inputs = load_study(folder / "study.toml")
     made = make_design(study, inputs)

@@ -17,9 +17,9 @@ from evidence import made_by, markdown, wilson, write
 
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
-from judgewell.collect.store import open_store
+from judgewell.assessors.simulation import catch_table, simulate
 from judgewell.commands.demo_study import LEAST_SECONDS, write_magnitude_study, write_pairs_study
-from judgewell.commands.simulation import catch_table, simulate
+from judgewell.server.store.transactions import open_store
 
 WORDS = {
     "practice": "practice with lines",

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "owner"), str(ROOT / "tests" / "collect" / "browser")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("", "server/owner", "server/browser")]
 
 from browsers import browser  # noqa: E402
 from owner_server import owner_server  # noqa: E402
@@ -20,8 +20,8 @@ from owner_studies import write_graded_study  # noqa: E402
 from page_pictures import shrink  # noqa: E402
 
 from judgewell.assessors.people import make_people  # noqa: E402
-from judgewell.collect.store import open_store  # noqa: E402
-from judgewell.commands.simulation import BEGIN, simulate  # noqa: E402
+from judgewell.assessors.simulation import BEGIN, simulate  # noqa: E402
+from judgewell.server.store.transactions import open_store  # noqa: E402
 
 LOOKS = {
     "light": {"viewport": {"width": 1180, "height": 860}, "color_scheme": "light"},

@@ -22,7 +22,7 @@ from judgewell import tables
 from judgewell.cli import COMMANDS, app
 from judgewell.evaluation.measures import Measure, all_measures
 from judgewell.scaling.method import Method
-from judgewell.scaling.methods import methods
+from judgewell.scaling.methods import FAMILIES, family_of, methods
 from judgewell.study.model import Study
 
 PARTS = ("Formula", "Use", "Traps")
@@ -67,12 +67,7 @@ PAIRS = """pairs = pl.DataFrame({
     "right_score": [30., 10.,  0., 25., 20., 10.],
 })"""
 SHOWN_AS = {"bradley-terry": "bradley-terry(prior=0.1)", "predicted": "predicted(threshold=2)"}
-FAMILIES = {
-    "magnitude_methods": ("Magnitudes", MAGNITUDES),
-    "grade_methods": ("Grades and bounded scores", GRADES),
-    "pair_methods": ("Pairs", PAIRS),
-    "predicted_methods": ("Predicted relevance", GRADES),
-}
+EXAMPLES = {"Magnitudes": MAGNITUDES, "Pairs": PAIRS}  # the other families take grades
 
 
 def all_pages() -> dict[str, str]:
@@ -267,11 +262,11 @@ def residual_note(measure: type[Measure]) -> str:
 def method_pages() -> dict[str, str]:
     """A page for each scaling method, from its class, and one that lists them by what they take."""
     pages, index = {}, ["# Scaling methods", SCALING_INTRO]
-    for module, (title, example) in FAMILIES.items():
+    for title in FAMILIES:
         rows = []
         for name, method in methods().items():
-            if method.__module__.endswith("." + module):
-                pages[f"reference/methods/{name}.md"] = method_page(method, example)
+            if family_of(method) == title:
+                pages[f"reference/methods/{name}.md"] = method_page(method, EXAMPLES.get(title, GRADES))
                 rows.append((f"[`{name}`]({name}.md)", method.purpose))
         index += [f"## {title}", table(("method", "what it does"), rows)]
     pages["reference/methods/index.md"] = "\n\n".join(index) + "\n"
@@ -464,9 +459,9 @@ def server_schema() -> dict[str, Any]:
     import tempfile
     from pathlib import Path
 
-    from judgewell.collect.setup import prepare
-    from judgewell.collect.store import open_store
-    from judgewell.owner.app import make_app
+    from judgewell.server.app import make_app
+    from judgewell.server.store.setup import prepare
+    from judgewell.server.store.transactions import open_store
     from judgewell.study.new import new_study
 
     with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,7 @@ from pathlib import Path
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "collect" / "browser")]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "server" / "browser")]
 
 from browsers import browser  # noqa: E402
 from page_server import page_server  # noqa: E402

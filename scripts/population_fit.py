@@ -23,7 +23,7 @@ from judgewell.assessors.figures import figures, known_ratios, synthetic_table
 from judgewell.assessors.fitting import fit, fit_known, known_figures
 from judgewell.assessors.population import Population
 from judgewell.errors import JudgewellWarning
-from judgewell.formats.crowd import read_judgments
+from judgewell.formats.judgments import read_judgments
 from judgewell.reports.files import svg
 from judgewell.reports.themes import theme
 

@@ -20,17 +20,17 @@ from pathlib import Path
 
 from evidence import ROOT, made_by, markdown, wilson, write
 
-sys.path.insert(0, str(ROOT / "tests" / "owner"))
+sys.path.insert(0, str(ROOT / "tests" / "server" / "owner"))
 
 from owner_studies import write_graded_study
 
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
-from judgewell.collect.store import open_store
-from judgewell.commands.simulation import simulate
+from judgewell.assessors.simulation import simulate
 from judgewell.errors import JudgewellWarning
-from judgewell.owner.suspicion import LEAST, people
-from judgewell.owner.work import load_work
+from judgewell.server.owner.unusual_assessors import LEAST, people
+from judgewell.server.queries.standing_answers import load_work
+from judgewell.server.store.transactions import open_store
 
 SCALES = ("s100", "magnitude", "binary", "pairs")
 GOOD = ("careful", "generous", "parsimonious")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,7 +104,7 @@ class Place:
         """A row in words."""
         return f"line {self.lines(row)}" if self.lines else f"row {row + 1}"
 
-    def of_rows(self, rows: Sequence[int]) -> Place:
-        """The place of a table that keeps only these rows."""
+    def of_rows(self, rows: Any) -> Place:
+        """The place of a table that keeps only these rows, a sequence or series of numbers."""
         lines = self.lines
         return Place(self.file, None if lines is None else lambda row: lines(int(rows[row])))

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from judgewell.errors import JudgewellWarning
-from judgewell.formats.crowd import read_judgments, read_pairs
+from judgewell.formats.judgments import read_judgments, read_pairs
 
 Labels = dict[str, pl.DataFrame]
 

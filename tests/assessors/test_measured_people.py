@@ -85,7 +85,7 @@ def test_the_exponent_is_solved_for():
 def test_the_population_holds_what_the_data_give(data):
     import warnings
 
-    from judgewell.formats.crowd import read_judgments
+    from judgewell.formats.judgments import read_judgments
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -14,7 +14,7 @@ from judgewell.assessors.measured import width_interval
 from judgewell.assessors.population import Kind, Population
 from judgewell.assessors.value import Alternative, expected_value
 from judgewell.errors import InputError
-from judgewell.formats.crowd import read_judgments
+from judgewell.formats.judgments import read_judgments
 
 
 @pytest.fixture(scope="module")

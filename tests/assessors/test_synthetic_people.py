@@ -16,7 +16,7 @@ from judgewell.assessors.session import Session, Sight, _agreeing
 from judgewell.assessors.truth import Truth
 from judgewell.errors import DataError, InputError
 from judgewell.study.checks import PairAgrees
-from judgewell.study.scales import S100, Absolute, Binary, Bounded, Magnitude, Ordinal, Preference, Ratio
+from judgewell.study.questions import S100, Absolute, Binary, Bounded, Magnitude, Ordinal, Preference, Ratio
 
 SCALES = (Binary(), Ordinal(), Magnitude(), Bounded(), Bounded(high=10), S100())
 

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from judgewell.collect.export import judgments_frame, pairs_frame
-from judgewell.collect.setup import prepare
-from judgewell.collect.store import open_store
 from judgewell.commands.report import report as command
 from judgewell.commands.simulate import simulate
 from judgewell.errors import DataError, InputError
+from judgewell.server.queries.export import judgments_frame, pairs_frame
+from judgewell.server.store.setup import prepare
+from judgewell.server.store.transactions import open_store
 from judgewell.study.new import new_study
 
 JUDGMENTS = "topic,doc,assessor,value\n" + "".join(

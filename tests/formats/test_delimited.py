@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from judgewell.errors import InputError, JudgewellWarning
-from judgewell.formats.crowd import ALSO, export_of, read_judgments, read_pairs
+from judgewell.formats.frames import kind_of, read_frame
 from judgewell.formats.gains import read_gains
+from judgewell.formats.judgments import ALSO, export_of, read_judgments, read_pairs
 from judgewell.formats.runs import open_runs
-from judgewell.formats.tabular import kind_of, read_frame
 from judgewell.tables import OTHER_NAMES
 
 HEADER = ["topic", "doc", "assessor", "value"]

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from judgewell.errors import InputError, JudgewellWarning
+from judgewell.formats.frames import kind_of, write_table
 from judgewell.formats.gains import read_gains
-from judgewell.formats.tabular import kind_of, write_table
 
 ROWS = [("q1", "a", 0.7), ("q1", "b", 2.0)]
 

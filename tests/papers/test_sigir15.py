@@ -143,6 +143,13 @@ def test_public_scores_order_documents_as_the_paper_says(data):
     assert found["S–T, mean, ties half"][1] == pytest.approx(0.67, abs=0.001)
 
 
+@pytest.mark.realdata
+def test_ratios_of_exactly_twenty_are_not_above_it(data):
+    one = paper("sigir15")
+    figure = make(one.chosen(["figure 8"])[0], one.read(Asked(data=str(data)))).made.shown[0]
+    assert figure.data["above"].to_list() == [430, 700, 1101, 3586]
+
+
 def test_agreement_within_levels_by_hand():
     def gains(values):
         return pl.DataFrame({"topic": "q", "doc": list("abcd"), "gain": values})

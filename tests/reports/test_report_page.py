@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_studies import sources
 
-from judgewell.reports import numbers
+from judgewell import text as numbers
 from judgewell.reports.files import write_files
 from judgewell.reports.latex import escape, latex
 from judgewell.reports.page import MOST_ROWS, render, sheet, tight

@@ -9,8 +9,8 @@ import pytest
 from report_studies import study
 
 from judgewell.evaluation.measures import parse_all
-from judgewell.formats.crowd import read_judgments
 from judgewell.formats.gains import read_gains
+from judgewell.formats.judgments import read_judgments
 from judgewell.formats.runs import open_runs
 from judgewell.reports.page import render
 from judgewell.reports.sources import Sources, with_codes

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from judgewell.errors import InputError, JudgewellWarning
 from judgewell.scaling.averaged_draws import SortedScores
-from judgewell.scaling.grade_methods import Majority, Mean, Median
-from judgewell.scaling.magnitude_methods import KnownRatio, LogMagnitude, Magnitude, TwoWayModel
+from judgewell.scaling.grades import Majority, Mean, Median
+from judgewell.scaling.known import KnownRatio
+from judgewell.scaling.magnitude import LogMagnitude, Magnitude
 from judgewell.scaling.method import Method
 from judgewell.scaling.numbers import documents_of
+from judgewell.scaling.two_way_model import TwoWayModel
 from judgewell.scaling.uncertainty import Resampler, bootstrap
 
 

@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.scaling.combine import combine
-from judgewell.scaling.pair_methods import Combined, Preference, Ratio, Relevance
+from judgewell.scaling.combine import Combined, combine
+from judgewell.scaling.preference import Preference, Relevance
+from judgewell.scaling.ratio import Ratio
 
 
 def gains(**worth: float) -> pl.DataFrame:

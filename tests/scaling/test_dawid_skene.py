@@ -8,7 +8,7 @@ import pytest
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.scaling.dawid_skene import Crowd, dawid_skene
-from judgewell.scaling.grade_methods import DawidSkene, Majority
+from judgewell.scaling.grades import DawidSkene, Majority
 
 
 def crowd_of(seed: int, documents: int = 150, good: int = 4, poor: int = 6) -> tuple[pl.DataFrame, np.ndarray]:

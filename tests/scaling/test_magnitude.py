@@ -202,63 +202,6 @@ def test_repeats_can_be_an_error() -> None:
         magnitude.normalised(REPEATED, repeated="error")
 
 
-def anchored(*units: tuple[float, float, float]) -> pl.DataFrame:
-    """Units of the known H and N and one document x each: (H, N, x)."""
-    rows = [
-        ("t", doc, f"u{number}", value, flag)
-        for number, scores in enumerate(units)
-        for doc, flag, value in zip(("h", "n", "x"), ("H", "N", None), scores, strict=True)
-    ]
-    return pl.DataFrame(rows, schema=["topic", "doc", "unit", "value", "known"], orient="row")
-
-
-def test_by_known_divides_by_the_units_n_and_leaves_n_out() -> None:
-    judgments = anchored((8.0, 2.0, 4.0), (30.0, 10.0, 5.0))
-    assert magnitude.by_known(judgments)["normalised"].to_list() == pytest.approx([4.0, 2.0, 3.0, 0.5])
-    kept = magnitude.by_known(judgments, keep_known=True)
-    assert kept.filter(pl.col("known") == "N")["normalised"].to_list() == pytest.approx([1.0, 1.0])
-
-
-def test_a_unit_without_its_known_document_is_refused_or_skipped() -> None:
-    judgments = anchored((8.0, 2.0, 4.0), (30.0, 10.0, 5.0)).filter((pl.col("unit") != "u1") | (pl.col("doc") != "n"))
-    with pytest.raises(DataError, match=r"1 of 2 units hold no known N document .topic t, unit u1.*--missing skip"):
-        magnitude.by_known(judgments)
-    with pytest.warns(JudgewellWarning, match=r"left out"):
-        assert magnitude.by_known(judgments, missing="skip")["unit"].unique().to_list() == ["u0"]
-
-
-def test_known_documents_need_their_column() -> None:
-    with pytest.raises(InputError, match=r"needs the column known"):
-        magnitude.by_known(table(("t", "a", "u", 1.0)))
-
-
-def test_widths_are_ratios_of_the_known_documents() -> None:
-    assert magnitude.widths(anchored((8.0, 2.0, 4.0), (30.0, 5.0, 5.0)))["width"].to_list() == pytest.approx([4.0, 6.0])
-
-
-def test_narrow_and_wide_units_with_the_fallback() -> None:
-    judgments = anchored((8.0, 2.0, 4.0), (30.0, 5.0, 5.0))
-    alone = pl.DataFrame({"topic": "t", "doc": "y", "unit": "u1", "value": 7.0, "known": None})
-    judgments = pl.concat([judgments, alone], how="vertical_relaxed")
-    scores, widths = magnitude.normalised(judgments), magnitude.widths(judgments)
-    of_x = scores.filter(pl.col("doc") == "x").sort("unit")["normalised"]
-    of_y = scores.filter(pl.col("doc") == "y")["normalised"]
-    with pytest.warns(JudgewellWarning, match=r"1 documents are in no narrow unit .cut 5.*smallest.*document y"):
-        narrow = magnitude.width_gains(scores, widths, side="narrow")
-    wide = magnitude.width_gains(scores, widths, side="wide")
-    assert narrow.filter(pl.col("doc") == "x")["gain"][0] == pytest.approx(of_x[0])
-    assert wide.filter(pl.col("doc") == "x")["gain"][0] == pytest.approx(of_x[1])
-    assert narrow.filter(pl.col("doc") == "y")["gain"][0] == pytest.approx(of_y[0])
-
-
-def test_a_width_of_exactly_the_cut_is_wide() -> None:
-    judgments = anchored((10.0, 2.0, 4.0))
-    scores, widths = magnitude.normalised(judgments), magnitude.widths(judgments)
-    assert len(magnitude.width_gains(scores, widths, side="wide")) == 3
-    with pytest.warns(JudgewellWarning, match=r"3 documents are in no narrow unit"):
-        magnitude.width_gains(scores, widths, side="narrow")
-
-
 def test_sampled_scores_are_each_documents_own_and_all_occur() -> None:
     scores = pl.DataFrame({"topic": ["t"] * 5, "doc": list("aabbb"), "normalised": [1.0, 2.0, 3.0, 4.0, 5.0]})
     picks = magnitude.sampled(scores, np.random.default_rng(1), 300)

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError
-from judgewell.scaling import predicted, predicted_curves
-from judgewell.scaling.predicted_methods import Predicted
+from judgewell.scaling import double_judgments, predicted_curves
+from judgewell.scaling.predicted import Predicted
 
 
 def judged(rows: list[tuple[str, str, int, int]]) -> pl.DataFrame:
@@ -30,19 +30,19 @@ def random_topics(topics: int = 30, size: int = 20, seed: int = 0, clustered: bo
 
 
 def test_the_topic_bootstrap_sees_what_the_sigmas_ignore() -> None:
-    found = predicted.tallies(random_topics())
-    sigma = predicted.estimated(found)["sigma"].to_numpy()
+    found = double_judgments.tallies(random_topics())
+    sigma = double_judgments.estimated(found)["sigma"].to_numpy()
     spread = predicted_curves.topic_spread(found, np.random.default_rng(0))
     assert (spread["sigma_topics"].to_numpy() > 1.8 * sigma).all()
-    independent = predicted.tallies(random_topics(clustered=False))
+    independent = double_judgments.tallies(random_topics(clustered=False))
     alike = predicted_curves.topic_spread(independent, np.random.default_rng(0))["sigma_topics"].to_numpy()
-    assert alike == pytest.approx(predicted.estimated(independent)["sigma"].to_numpy(), rel=0.35)
+    assert alike == pytest.approx(double_judgments.estimated(independent)["sigma"].to_numpy(), rel=0.35)
 
 
 def test_the_topic_bootstrap_counts_a_topic_as_often_as_it_is_drawn() -> None:
     """With two topics of p 0 and 1 and equal size, a draw can only give 0, a half or 1."""
     judgments = judged([("s", f"d{n}", 1, 0) for n in range(4)] + [("t", f"d{n}", 1, 1) for n in range(4)])
-    found = predicted.tallies(judgments, estimate="first")
+    found = double_judgments.tallies(judgments, estimate="first")
     drawn = predicted_curves.topic_bootstrap(found, np.random.default_rng(0), 500)[:, 1]
     values, counts = np.unique(drawn, return_counts=True)
     assert values.tolist() == [0.0, 0.5, 1.0]
@@ -51,7 +51,7 @@ def test_the_topic_bootstrap_counts_a_topic_as_often_as_it_is_drawn() -> None:
 
 def test_one_topic_cannot_be_resampled() -> None:
     with pytest.raises(DataError, match=r"1 topic cannot be resampled"):
-        predicted_curves.topic_bootstrap(predicted.tallies(judged([("t", "a", 0, 1)])), np.random.default_rng(0))
+        predicted_curves.topic_bootstrap(double_judgments.tallies(judged([("t", "a", 0, 1)])), np.random.default_rng(0))
 
 
 def test_gains_of_one_topic_are_drawn_over_its_documents() -> None:
@@ -61,9 +61,9 @@ def test_gains_of_one_topic_are_drawn_over_its_documents() -> None:
 
 
 def test_growth_settles_on_the_whole() -> None:
-    found = predicted.tallies(random_topics(clustered=False))
+    found = double_judgments.tallies(random_topics(clustered=False))
     curve = predicted_curves.growth(found, np.random.default_rng(0), sizes=[5, 50, 600])
-    p = predicted.estimated(found)
+    p = double_judgments.estimated(found)
     last = curve.filter(pl.col("documents") == 600)
     assert last["p"].to_list() == pytest.approx(p["p"].to_list(), abs=0.02)
     assert last["sd"].to_list() == pytest.approx(p["sigma"].to_list(), rel=0.4)
@@ -75,7 +75,7 @@ def test_growth_settles_on_the_whole() -> None:
 
 
 def test_growth_leaves_a_level_out_until_it_is_seen() -> None:
-    found = predicted.tallies(judged([("t", f"d{n}", 0, 0) for n in range(30)] + [("t", "x", 1, 1)]))
+    found = double_judgments.tallies(judged([("t", f"d{n}", 0, 0) for n in range(30)] + [("t", "x", 1, 1)]))
     first = predicted_curves.growth(found, np.random.default_rng(0), sizes=[1]).filter(pl.col("level") == 1)
     assert first["rounds"][0] < 50
 
@@ -90,19 +90,19 @@ def test_quality_goes_from_the_best_system_to_all() -> None:
             "score": [2.0, 1.0, 2.0, 1.0],
         }
     )
-    found = predicted.tallies(judgments, estimate="first")
+    found = double_judgments.tallies(judgments, estimate="first")
     curve = predicted_curves.quality(judgments, runs, found, good=1)
     tops = curve.filter(pl.col("level") == 1)
     assert tops["p"].to_list() == pytest.approx([1.0, 2 / 3])
     assert curve.filter(pl.col("level") == 0)["p"].to_list() == [None, 0.0]
-    assert tops["p"][-1] == pytest.approx(predicted.estimated(found)["p"][1])
+    assert tops["p"][-1] == pytest.approx(double_judgments.estimated(found)["p"][1])
 
 
 def test_runs_of_other_documents_are_refused() -> None:
     judgments = judged([("t", "a", 1, 0)])
     runs = pl.DataFrame({"system": ["s"], "topic": ["t"], "doc": ["z"], "score": [1.0]})
     with pytest.raises(DataError, match=r"no doubly judged document is in the runs"):
-        predicted_curves.quality(judgments, runs, predicted.tallies(judgments), good=1)
+        predicted_curves.quality(judgments, runs, double_judgments.tallies(judgments), good=1)
 
 
 def test_enough_when_intervals_stay_apart() -> None:

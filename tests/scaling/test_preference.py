@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.scaling.pair_methods import BradleyTerry, Preference, Relevance
-from judgewell.scaling.preference import Strengths, bradley_terry, preference_frequency, relevance_frequency
+from judgewell.scaling.bradley_terry import BradleyTerry, Strengths, bradley_terry
+from judgewell.scaling.preference import Preference, Relevance, preference_frequency, relevance_frequency
 
 
 def wins(data: list[tuple[int, int]], topic: str = "t") -> pl.DataFrame:

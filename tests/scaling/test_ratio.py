@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.scaling import laplacian
-from judgewell.scaling.pair_methods import Ratio
-from judgewell.scaling.ratio import log_ratio_fit
+from judgewell.scaling.ratio import Ratio, log_ratio_fit
 
 
 def pairs_of(rows: list[tuple[int, int, float, float]], topic: str = "t") -> pl.DataFrame:

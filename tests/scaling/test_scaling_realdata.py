@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError
-from judgewell.formats.crowd import read_judgments, read_pairs
+from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.scaling.methods import parse
 
 pytestmark = [pytest.mark.realdata, pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")]
@@ -59,6 +59,12 @@ def test_judgments_for_each_document(s100: pl.DataFrame) -> None:
 @pytest.mark.parametrize("name", ["known-ratio", "width", "width(side=wide)", "sampled", "majority"])
 def test_the_other_methods_reach_every_pair(s100: pl.DataFrame, name: str) -> None:
     assert len(parse(name)(s100)) == 4269
+
+
+def test_units_of_exactly_five_to_one_are_wide(s100: pl.DataFrame) -> None:
+    widths = parse("width").tables(s100)["widths"]["width"]
+    assert (widths == 5).sum() == ((widths > 4.999) & (widths < 5.001)).sum() == 9
+    assert (widths >= 5).sum() == 4981
 
 
 def test_six_units_hold_one_document_twice(s100: pl.DataFrame) -> None:

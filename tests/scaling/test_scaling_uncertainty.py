@@ -9,9 +9,14 @@ from scipy.stats import binom
 
 from judgewell.errors import DataError, InputError
 from judgewell.scaling import uncertainty
-from judgewell.scaling.grade_methods import Majority, Mean
-from judgewell.scaling.magnitude_methods import Magnitude, Sampled, TwoWayModel, Width
-from judgewell.scaling.pair_methods import BradleyTerry, Combined, Preference, Ratio
+from judgewell.scaling.bradley_terry import BradleyTerry
+from judgewell.scaling.combine import Combined
+from judgewell.scaling.grades import Majority, Mean
+from judgewell.scaling.known import Width
+from judgewell.scaling.magnitude import Magnitude, Sampled
+from judgewell.scaling.preference import Preference
+from judgewell.scaling.ratio import Ratio
+from judgewell.scaling.two_way_model import TwoWayModel
 
 
 def magnitudes(seed: int = 0, units: int = 40, documents: int = 12, spread: float = 1.0) -> pl.DataFrame:

@@ -22,15 +22,15 @@ from judgewell.study.checks import (
     Quiz,
     Syntax,
 )
-from judgewell.study.flags import (
+from judgewell.study.questions import Magnitude
+from judgewell.study.texts import catalogue, english
+from judgewell.study.unit_flags import (
     attention_flags,
     consistency_flags,
     known_pair_accuracy,
     pair_verdicts,
     unit_verdicts,
 )
-from judgewell.study.scales import Magnitude
-from judgewell.study.texts import catalogue, english
 
 
 def said(verdict):

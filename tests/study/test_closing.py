@@ -6,7 +6,7 @@ from judgewell.study.closing import Choice, ClosingQuestion
 from judgewell.study.file import parse, read_source
 from judgewell.study.frozen import changes, freeze, study_hash
 from judgewell.study.new import KINDS, new_study
-from judgewell.study.numbers import Refused
+from judgewell.study.typed_numbers import Refused
 
 TWO = (Choice("a", "A"), Choice("b", "B"))
 

@@ -7,7 +7,7 @@ import pytest
 
 from judgewell.study.check import alternatives, check_study, load_study
 from judgewell.study.cost import cost_of, group_alternatives, unit_alternatives
-from judgewell.study.groups import plan_groups
+from judgewell.study.design.groups import plan_groups
 from judgewell.study.model import Pay, Work
 from judgewell.study.new import new_study
 from judgewell.study.reliability import Assumed, reliability_of_pairs, reliability_of_units

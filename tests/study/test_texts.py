@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgewell.errors import InputError
-from judgewell.study.places import line_of, places
 from judgewell.study.texts import catalogue, english
+from judgewell.study.toml_lines import line_of, places
 
 
 def test_a_text_is_filled_and_a_missing_value_is_an_error():

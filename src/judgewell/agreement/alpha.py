@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from judgewell.agreement.common import Floats, Ints, each_group, judgments_of, or_none, some
 from judgewell.errors import DataError, InputError, note
-from judgewell.resampling import check_level, percentile_interval, weight_blocks
+from judgewell.stats.resampling import check_level, percentile_interval, weight_blocks
 
 BLOCK_CELLS = 4_000_000  # cells of distances or counts held at once: 32 MB
 DIRECT_VALUES = 200  # up to this many distinct values they are compared one by one on a ratio scale

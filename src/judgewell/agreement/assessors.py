@@ -19,7 +19,6 @@ from judgewell.agreement.common import (
     some,
     with_number,
 )
-from judgewell.agreement.concord import count_concordance
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
 from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError, note

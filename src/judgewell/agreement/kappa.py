@@ -28,7 +28,7 @@ from judgewell.agreement.common import (
 )
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
 from judgewell.errors import DataError, InputError, note
-from judgewell.resampling import bootstrap_weights, percentile_interval, weight_blocks
+from judgewell.stats.resampling import bootstrap_weights, percentile_interval, weight_blocks
 
 WEIGHTS = ("none", "linear", "quadratic")
 

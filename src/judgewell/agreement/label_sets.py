@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.agreement.common import gains_of, with_number
-from judgewell.agreement.concord import TIE, count_concordance
+from judgewell.stats.concordance import TIE, count_concordance
 from judgewell.errors import DataError, InputError, note
 from judgewell.tables import SCORES, check
 

@@ -22,7 +22,7 @@ from judgewell.agreement.common import (
     with_number,
 )
 from judgewell.errors import DataError, InputError, note
-from judgewell.resampling import bootstrap_weights, percentile_interval
+from judgewell.stats.resampling import bootstrap_weights, percentile_interval
 
 LEAST_DOCUMENTS = 10  # with fewer shared documents a pair's statistic is mostly noise
 

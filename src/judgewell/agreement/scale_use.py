@@ -25,7 +25,7 @@ from judgewell.agreement.common import (
     with_grades,
     with_number,
 )
-from judgewell.agreement.concord import count_concordance
+from judgewell.stats.concordance import count_concordance
 from judgewell.agreement.unit_grades import pairs_within_units, with_unit_number
 from judgewell.errors import DataError, InputError, note
 

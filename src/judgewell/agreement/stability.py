@@ -20,10 +20,10 @@ from judgewell.agreement.common import (
     with_grades,
     with_number,
 )
-from judgewell.agreement.concord import count_concordance
+from judgewell.stats.concordance import count_concordance
 from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError, JudgewellError, note
-from judgewell.resampling import permutations
+from judgewell.stats.resampling import permutations
 
 Score = Callable[[pl.DataFrame], pl.DataFrame]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgewell.assessors.people import Person
 from judgewell.assessors.population import Population
 from judgewell.errors import DataError
-from judgewell.study.scales import S100, Binary, Bounded, Magnitude, Ordinal, Scale
+from judgewell.study.questions import S100, Binary, Bounded, Magnitude, Ordinal, Scale
 
 Floats = NDArray[np.float64]
 SMALLEST = 0.01  # nobody types smaller magnitudes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgewell.assessors.population import Kind, Population
-from judgewell.study.chance import generator
+from judgewell.study.design.chance import generator
 
 
 @dataclass(frozen=True)

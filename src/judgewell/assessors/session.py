@@ -17,7 +17,7 @@ from judgewell.assessors.answers import number, thresholds, typed, typed_magnitu
 from judgewell.assessors.people import Person
 from judgewell.assessors.population import Population
 from judgewell.assessors.truth import Truth
-from judgewell.study.scales import Scale, Side
+from judgewell.study.questions import Scale, Side
 
 SECONDS = {"consent": 20.0, "instructions": 30.0, "topic": 25.0, "comprehension": 15.0, "quiz": 10.0, "practice": 5.0}
 PATIENCE = 3  # how often a person looks again when all work is in other hands

@@ -9,7 +9,7 @@ import polars as pl
 
 from judgewell.assessors.population import Population
 from judgewell.errors import DataError
-from judgewell.study.chance import generator
+from judgewell.study.design.chance import generator
 
 
 @dataclass(frozen=True)

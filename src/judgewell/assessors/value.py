@@ -24,7 +24,7 @@ from judgewell.assessors.figures import done_again, judged_units
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
 from judgewell.errors import InputError
-from judgewell.study.chance import generator
+from judgewell.study.design.chance import generator
 
 Floats = NDArray[np.float64]
 Kind = Literal["magnitude", "s100", "ordinal", "binary", "pairs"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from judgewell.commands.collecting import database_option, existing
+from judgewell.commands.database import database_option, existing
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -57,8 +57,8 @@ def add(study: str, database: str | None, name: str, role: str, address: str) ->
     Example:
       judgewell account study.toml add Ada --role reviewer --address https://judge.example.org
     """
-    from judgewell.owner.access import record
-    from judgewell.owner.accounts import add_account, new_link
+    from judgewell.server.owner.access import record
+    from judgewell.server.owner.accounts import add_account, new_link
 
     def job(connection: sa.Connection, now: float) -> str:
         add_account(connection, now, name, role)
@@ -80,8 +80,8 @@ def link(study: str, database: str | None, name: str, address: str) -> None:
     Example:
       judgewell account study.toml link Ada
     """
-    from judgewell.owner.access import record
-    from judgewell.owner.accounts import new_link
+    from judgewell.server.owner.access import record
+    from judgewell.server.owner.accounts import new_link
 
     def job(connection: sa.Connection, now: float) -> str:
         record(connection, now, None, "link made", f"account {name}")
@@ -104,8 +104,8 @@ def token(study: str, database: str | None, name: str, scopes: tuple[str, ...], 
     Example:
       judgewell account study.toml token Grace --scope read --scope write --days 30 --label notebook
     """
-    from judgewell.owner.access import record
-    from judgewell.owner.accounts import new_token
+    from judgewell.server.owner.access import record
+    from judgewell.server.owner.accounts import new_token
 
     def job(connection: sa.Connection, now: float) -> str:
         told = {"scopes": list(scopes), "days": days, "label": label}
@@ -125,7 +125,7 @@ def list_(study: str, database: str | None) -> None:
     Example:
       judgewell account study.toml list
     """
-    from judgewell.owner.accounts import list_accounts
+    from judgewell.server.owner.accounts import list_accounts
 
     for row in _write(study, database, lambda connection, _: list_accounts(connection)):
         state = "disabled" if row.disabled else "open" if row.open else "no password yet"
@@ -142,7 +142,7 @@ def sessions(study: str, database: str | None) -> None:
     Example:
       judgewell account study.toml sessions
     """
-    from judgewell.owner.accounts import list_keys
+    from judgewell.server.owner.accounts import list_keys
 
     for row in _write(study, database, lambda connection, now: list_keys(connection, now)):
         said = [f"until {_when(row.expires)}", f"last seen {_when(row.seen)}", *row.scopes, row.label or ""]

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from judgewell.commands.collecting import database_option, existing
+from judgewell.commands.database import database_option, existing
 from judgewell.errors import InputError
 
 
@@ -14,9 +14,9 @@ def do(study: str, database: str | None, name: str, given: dict[str, Any]) -> No
     """Do an action on a study's database and say what came of it."""
     import time
 
-    from judgewell.collect.served import load_served
-    from judgewell.owner.acting import told_of
-    from judgewell.owner.actions import ACTIONS, read_fields, run
+    from judgewell.server.owner.action_routes import told_of
+    from judgewell.server.owner.actions import ACTIONS, read_fields, run
+    from judgewell.server.session.served import load_served
 
     if name not in ACTIONS:
         raise InputError(f"{name!r} is no action", cure=f"use one of {', '.join(ACTIONS)}")
@@ -74,7 +74,7 @@ def forget(study: str, pseudonym: str | None, comments: bool, older_than: float 
     """
     import time
 
-    from judgewell.owner.retention import retain
+    from judgewell.server.owner.retention import retain
 
     if (pseudonym is None) == (older_than is None):
         raise InputError("nobody to forget", cure="give a pseudonym, or --older-than DAYS")
@@ -104,7 +104,7 @@ def audit(study: str, output: str | None, lines: int, database: str | None) -> N
     from dataclasses import asdict
     from datetime import UTC, datetime
 
-    from judgewell.owner.access import audit_entries
+    from judgewell.server.owner.access import audit_entries
 
     with existing(study, database) as store:
         most = lines if output is None else 2**31
@@ -123,7 +123,7 @@ def audit(study: str, output: str | None, lines: int, database: str | None) -> N
         return
     import polars as pl
 
-    from judgewell.collect.export import defused
+    from judgewell.server.queries.export import defused
 
     text = dict.fromkeys(("at", "account", "action", "target", "data", "address"), pl.String)
     defused(pl.DataFrame(rows, schema={"number": pl.Int64, **text})).write_csv(output)

@@ -80,10 +80,10 @@ def agree(
     from judgewell.agreement.evidence import Evidence
     from judgewell.agreement.sections import SECTIONS, run_section
     from judgewell.errors import InputError
-    from judgewell.formats.answers import parse_words
-    from judgewell.formats.crowd import holds_pairs, read_judgments, read_pairs
+    from judgewell.formats.frames import read_table
     from judgewell.formats.gains import read_gains
-    from judgewell.formats.tabular import read_table
+    from judgewell.formats.judgments import holds_pairs, read_judgments, read_pairs
+    from judgewell.formats.words import parse_words
     from judgewell.scaling.preference import preference_frequency
     from judgewell.tables import SCORES
     from judgewell.terminal import notes, progress
@@ -137,7 +137,7 @@ def _lengths(path: str) -> pl.DataFrame:
 def _likes(path: str) -> pl.DataFrame:
     import polars as pl
 
-    from judgewell.formats.tabular import read_frame
+    from judgewell.formats.frames import read_frame
 
     truth = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
     liked = pl.col("liked").cast(pl.String).str.to_lowercase().replace_strict(truth, return_dtype=pl.Boolean)

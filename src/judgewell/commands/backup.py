@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from judgewell.commands.collecting import database_of, database_option, existing
+from judgewell.commands.database import database_of, database_option, existing
 
 
 @click.command()
@@ -18,7 +18,7 @@ def backup(study: str, file: str, database: str | None) -> None:
     Example:
       judgewell backup study.toml monday.backup
     """
-    from judgewell.collect.backup import backup as write
+    from judgewell.server.store.backup import backup as write
 
     with existing(study, database) as store:
         print(write(store, file))
@@ -37,8 +37,8 @@ def restore(study: str, file: str, replace: bool, database: str | None) -> None:
       judgewell restore study.toml monday.backup --replace
       judgewell restore study.toml monday.backup --database postgresql://judge@localhost/trials
     """
-    from judgewell.collect.backup import restore as read
-    from judgewell.collect.store import open_store
+    from judgewell.server.store.backup import restore as read
+    from judgewell.server.store.transactions import open_store
 
     store = open_store(database_of(study, database))
     try:

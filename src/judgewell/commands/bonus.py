@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from judgewell.commands.collecting import database_option, existing
 from judgewell.commands.common import refuse_unwritable
+from judgewell.commands.database import database_option, existing
 
 
 @click.command()
@@ -23,9 +23,9 @@ def bonus(study: str, output: str, again: bool, database: str | None) -> None:
     """
     from pathlib import Path
 
-    from judgewell.collect.platforms.bonus import take_bonuses
-    from judgewell.collect.served import load_served
     from judgewell.errors import InputError
+    from judgewell.server.platforms.bonus import take_bonuses
+    from judgewell.server.session.served import load_served
 
     path = Path(output)
     if path.exists() and not again:

@@ -108,8 +108,8 @@ def read_labels(source: str, table: pl.DataFrame | None, words: Mapping[str, str
     """
     import polars as pl
 
-    from judgewell.formats.answers import is_number
     from judgewell.formats.gains import read_gains
+    from judgewell.formats.words import is_number
 
     for_labels = {word: means for word, means in (words or {}).items() if not is_number(word)}
     found: Any = source

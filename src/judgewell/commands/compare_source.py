@@ -35,7 +35,7 @@ class Source:
     def sets(self) -> dict[str, ScoreArray]:
         """Every set of scores by name."""
         from judgewell.comparison.scores import score_array
-        from judgewell.formats.tabular import read_table
+        from judgewell.formats.frames import read_table
         from judgewell.tables import SCORES
 
         given = self.given
@@ -123,8 +123,8 @@ class Source:
 
         from judgewell.comparison.simulated import random_draws
         from judgewell.evaluation.transform import parse_transform
-        from judgewell.formats.answers import parse_words
         from judgewell.formats.gains import read_gains
+        from judgewell.formats.words import parse_words
 
         given = self.given
         found: dict[str, pl.DataFrame] = {}
@@ -161,12 +161,12 @@ class Source:
     def _draws(self, gains: pl.DataFrame) -> tuple[pl.DataFrame, Iterator[Any]]:
         """The documents with their gains, and blocks of other gains for them."""
         from judgewell.comparison.simulated import individual_draws
-        from judgewell.formats.tabular import read_frame
+        from judgewell.formats.frames import read_frame
 
         given = self.given
         if given["judgments"]:
-            from judgewell.formats.answers import parse_words
-            from judgewell.formats.crowd import read_judgments
+            from judgewell.formats.judgments import read_judgments
+            from judgewell.formats.words import parse_words
 
             words = parse_words(given["words"])
             self.judged = read_judgments(given["judgments"], parse_columns(given["columns"]), words)

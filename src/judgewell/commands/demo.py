@@ -83,11 +83,11 @@ def open_judging(study: Path) -> None:
     """Serve the study on a free port with an invitation for one person, opened in the browser; Ctrl-C ends it."""
     import socket
 
-    from judgewell.collect import people
-    from judgewell.collect.served import load_served
-    from judgewell.collect.setup import default_database, prepare
-    from judgewell.collect.store import open_store
-    from judgewell.owner.serve import serve
+    from judgewell.server.judging import invitations as people
+    from judgewell.server.serve import serve
+    from judgewell.server.session.served import load_served
+    from judgewell.server.store.setup import default_database, prepare
+    from judgewell.server.store.transactions import open_store
 
     database = default_database(study)
     store = open_store(database)
@@ -176,8 +176,8 @@ def truth_of_all(studies: Iterable[Path], seed: int) -> Truth:
     """What the documents are worth, the same in all studies: clear where any of them uses a document as a known one."""
     from dataclasses import replace
 
-    from judgewell.collect.store import open_store
-    from judgewell.commands.simulation import truth_of
+    from judgewell.assessors.simulation import truth_of
+    from judgewell.server.store.transactions import open_store
 
     found = []
     for study in studies:
@@ -197,10 +197,10 @@ def _database(study: Path) -> Path:
 def judged(name: str, study: Path, seed: int, truth: Truth, tell: Callable[[str], None]) -> pl.DataFrame:
     """Synthetic people judge the study; its finished judgments."""
     from judgewell.assessors.people import make_people
-    from judgewell.collect.export import export
-    from judgewell.collect.store import open_store
-    from judgewell.commands.simulation import catch_table, simulate
-    from judgewell.formats.crowd import read_judgments, read_pairs
+    from judgewell.assessors.simulation import catch_table, simulate
+    from judgewell.formats.judgments import read_judgments, read_pairs
+    from judgewell.server.queries.export import export
+    from judgewell.server.store.transactions import open_store
     from judgewell.terminal import progress
 
     store = open_store(_database(study))

@@ -105,10 +105,10 @@ def evaluate(
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
-    from judgewell.formats.answers import parse_words
     from judgewell.formats.gains import read_gains
     from judgewell.formats.provenance import digests, provenance, write_result
     from judgewell.formats.runs import open_runs
+    from judgewell.formats.words import parse_words
     from judgewell.terminal import notes, progress
 
     settings = Settings(order, precision, ties, unjudged, topics or ("run" if format == "trec_eval" else "judged"))

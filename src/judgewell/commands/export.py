@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from judgewell.commands.collecting import database_option, existing
+from judgewell.commands.database import database_option, existing
 
 
 @click.command()
@@ -22,7 +22,7 @@ def export(study: str, output: str, everything: bool, database: str | None) -> N
       judgewell export study.toml -o results && judgewell scale results/judgments.csv --method magnitude -o gains.csv
       judgewell export study.toml --all
     """
-    from judgewell.collect.export import export as write
+    from judgewell.server.queries.export import export as write
 
     with existing(study, database) as store:
         for path in write(store, output, everything=everything):

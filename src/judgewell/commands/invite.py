@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgewell.commands.collecting import database_option, existing
+from judgewell.commands.database import database_option, existing
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgewell.collect.people import Invited
+    from judgewell.server.judging.invitations import Invited
 
 LABELS = ("label", "email", "name")
 
@@ -51,8 +51,8 @@ def invite(
       judgewell invite study.toml --csv people.csv -o links.csv --address https://judge.example.org
       judgewell invite study.toml --revoke Ada
     """
-    from judgewell.collect import people as assessors
-    from judgewell.collect.served import load_served
+    from judgewell.server.judging import invitations as assessors
+    from judgewell.server.session.served import load_served
 
     if not (names or count or listed or people or revoke):
         raise InputError("nobody to invite", cure="give names, --count, --csv, --list or --revoke")
@@ -109,7 +109,7 @@ def _write(output: str, table: pl.DataFrame | None, links: list[Invited], base: 
     """The links as CSV; a cell that a spreadsheet would run as a formula begins with an apostrophe."""
     import polars as pl
 
-    from judgewell.collect.export import FORMULA
+    from judgewell.server.queries.export import FORMULA
 
     made = pl.DataFrame({"label": [link.label for link in links], "link": [base + link.path for link in links]})
     if table is not None and len(table) == len(links):

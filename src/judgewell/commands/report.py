@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.collecting import database_option, existing
 from judgewell.commands.common import TakesSeveral, kept_where, parse_columns, read_labels
+from judgewell.commands.database import database_option, existing
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgewell.reports.gathered import Gathered
     from judgewell.reports.parts import Report
-    from judgewell.reports.sources import Sources
+    from judgewell.reports.sources import CollectedStudy, Sources
 
 FILES = "_files"  # report.html has its files in report_files
 
@@ -130,17 +129,17 @@ def _refuse_notes(found: Report) -> None:
             raise DataError(f"{part.title}: {note} (refused because of --strict)")
 
 
-def _gathered(given: dict[str, Any]) -> Gathered | None:
+def _gathered(given: dict[str, Any]) -> CollectedStudy | None:
     """What stands in the study's database; the study may be named by its file or by the database itself."""
     if not given["study"]:
         return None
     import time
 
-    from judgewell.reports.gathered import gather
+    from judgewell.server.queries.collected import collected_study
 
     database = given["database"] or (None if given["study"].endswith(".toml") else given["study"])
     with existing(given["study"], database) as store:
-        return gather(store, time.time())
+        return collected_study(store, time.time())
 
 
 def _of_study(given: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -158,10 +157,10 @@ def _of_study(given: dict[str, Any]) -> tuple[list[str], list[str]]:
 def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
     """All that is read, and the files it was read from."""
     from judgewell.evaluation.measures import parse_all
-    from judgewell.formats.answers import parse_words
-    from judgewell.formats.crowd import read_judgments, read_pairs
     from judgewell.formats.gains import read_gains
+    from judgewell.formats.judgments import read_judgments, read_pairs
     from judgewell.formats.runs import open_runs
+    from judgewell.formats.words import parse_words
     from judgewell.reports.sources import Sources, with_codes
 
     columns, words = parse_columns(given["columns"]), parse_words(given["words"])

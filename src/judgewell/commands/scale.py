@@ -77,9 +77,9 @@ def scale(
       judgewell scale pairs.csv --method bradley-terry --prior 0.1 --columns topic=qid -o gains.qrels
       judgewell scale batch.csv --method mean --columns topic=Input.q,doc=Input.doc,value=Answer.rel --words no=0,yes=1
     """
-    from judgewell.formats.answers import parse_words
-    from judgewell.formats.crowd import read_judgments, read_pairs
+    from judgewell.formats.judgments import read_judgments, read_pairs
     from judgewell.formats.provenance import provenance
+    from judgewell.formats.words import parse_words
     from judgewell.scaling.methods import named, parse
     from judgewell.terminal import notes
 
@@ -122,7 +122,7 @@ def _refuse_unwritable(output: str | None, endings: tuple[str, ...]) -> None:
 
 def _by_intent(table: pl.DataFrame, intents: str, intent: str) -> pl.DataFrame:
     """The judgments with none spread over the topic's intents, of the most probable intent or each as a topic."""
-    from judgewell.formats.tabular import read_frame
+    from judgewell.formats.frames import read_frame
     from judgewell.scaling.intents import each_intent, expanded, top_intents
 
     known = read_frame(intents)

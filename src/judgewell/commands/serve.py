@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from judgewell.commands.collecting import database_of, database_option
+from judgewell.commands.database import database_of, database_option
 
 
 @click.command()
@@ -24,7 +24,7 @@ def serve(study: str, database: str | None, host: str, port: int, workers: int, 
       judgewell serve study.toml
       judgewell serve study.toml --database postgresql://judge@localhost/trials --workers 4
     """
-    from judgewell.owner.serve import serve as run
+    from judgewell.server.serve import serve as run
 
     run(
         study,

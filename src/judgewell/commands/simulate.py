@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.collecting import database_option
+from judgewell.commands.database import database_option
 
 if TYPE_CHECKING:
     import polars as pl
 
     from judgewell.assessors.truth import Truth
-    from judgewell.collect.store import Store
+    from judgewell.server.store.transactions import Store
 
 
 @click.command()
@@ -35,11 +35,11 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
       judgewell simulate study.toml --assessors 60 -o out && judgewell scale out/judgments.csv --method magnitude
     """
     from judgewell.assessors.people import make_people
-    from judgewell.collect.export import judgments_frame, pairs_frame
-    from judgewell.collect.setup import default_database
-    from judgewell.collect.store import open_store, without_password
-    from judgewell.commands.simulation import catch_table
-    from judgewell.commands.simulation import simulate as run
+    from judgewell.assessors.simulation import catch_table
+    from judgewell.assessors.simulation import simulate as run
+    from judgewell.server.queries.export import judgments_frame, pairs_frame
+    from judgewell.server.store.setup import default_database
+    from judgewell.server.store.transactions import open_store, without_password
     from judgewell.terminal import progress
 
     beside = default_database(study)
@@ -101,9 +101,9 @@ def write(store: Store, folder: str | Path, truth: Truth, caught: pl.DataFrame, 
     """What an export writes, and beside it what the documents were worth and what the checks caught."""
     import sqlalchemy as sa
 
-    from judgewell.collect.export import export
-    from judgewell.collect.schema import documents, items, units
     from judgewell.formats.provenance import provenance, write_result
+    from judgewell.server.queries.export import export
+    from judgewell.server.store.schema import documents, items, units
 
     written = export(store, folder)
     query = sa.select(units.c.topic, documents.c.doc).join_from(items, units, units.c.number == items.c.unit).distinct()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from judgewell.commands.collecting import database_option, existing
 from judgewell.commands.common import choice
+from judgewell.commands.database import database_option, existing
 
 
 @click.command()
@@ -23,8 +23,8 @@ def status(study: str, database: str | None, format: str) -> None:
     import time
     from dataclasses import asdict
 
-    from judgewell.collect.status import status as find
-    from judgewell.collect.status import status_text
+    from judgewell.server.queries.status import status as find
+    from judgewell.server.queries.status import status_text
 
     with existing(study, database) as store:
         found = store.read(lambda connection: find(connection, time.time())).result()

@@ -72,7 +72,7 @@ def design(study: str, output: str | None, compare: bool) -> None:
     """
     from judgewell.formats.provenance import provenance, write_record
     from judgewell.study.check import alternatives, check_study
-    from judgewell.study.design import write_design
+    from judgewell.study.design.plan import write_design
 
     found = check_study(study)
     _tell(found)

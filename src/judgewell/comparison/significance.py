@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from judgewell.comparison.scores import ScoreArray, check_systems
 from judgewell.comparison.signed_rank import Zeros, wilcoxon_p
 from judgewell.errors import DataError, InputError
-from judgewell.resampling import bootstrap_weights, check_level
+from judgewell.stats.resampling import bootstrap_weights, check_level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

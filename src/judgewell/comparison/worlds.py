@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from judgewell.comparison.correlation import tau_b, tie_ranks
 from judgewell.comparison.scores import listed
 from judgewell.errors import DataError, InputError
-from judgewell.resampling import bootstrap_weights, check_level, percentile_interval
+from judgewell.stats.resampling import bootstrap_weights, check_level, percentile_interval
 
 Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]  # gains (draws × rows) -> scores (draws × systems × topics)

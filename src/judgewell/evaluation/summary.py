@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError
-from judgewell.resampling import bootstrap_weights, check_level, percentile_interval
+from judgewell.stats.resampling import bootstrap_weights, check_level, percentile_interval
 from judgewell.tables import SCORES, check
 
 Floats = NDArray[np.float64]

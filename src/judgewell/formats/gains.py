@@ -10,12 +10,12 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.errors import InputError, JudgewellWarning
-from judgewell.formats.answers import Source, settled
+from judgewell.errors import InputError, JudgewellWarning, Place
 from judgewell.formats.delimited import UTF16, plain_text
 from judgewell.formats.files import open_bytes
-from judgewell.formats.tabular import csv_lines, kind_of, mine, read_frame, read_nested
+from judgewell.formats.frames import csv_lines, kind_of, mine, read_frame, read_nested
 from judgewell.formats.trec import QRELS, line_of, read_qrels
+from judgewell.formats.words import settled
 from judgewell.tables import GAINS, check, frame_of, named
 
 NEGATIVE = ("unjudged", "zero", "keep", "error", "auto")
@@ -51,8 +51,8 @@ def read_gains(
             frame, lines = read_frame(path, contents, columns), csv_lines(contents, path)
     else:
         frame, lines = _from_memory(data), None
-    frame, source = settled(named(frame, GAINS, mine(columns, GAINS), file=path), GAINS, words, Source(path, lines))
-    frame, lines = check(frame, GAINS, file=path, lines=source.lines, once=False), source.lines
+    frame, place = settled(named(frame, GAINS, mine(columns, GAINS), file=path), GAINS, words, Place(path, lines))
+    frame, lines = check(frame, GAINS, file=path, lines=place.lines, once=False), place.lines
     if frame.is_empty():
         raise InputError(
             "there is no judgment in it", cure="a line is: topic 0 document grade", file=path or "the gains"

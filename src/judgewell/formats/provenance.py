@@ -16,7 +16,7 @@ import polars as pl
 
 from judgewell._version import __version__
 from judgewell.formats.files import matching
-from judgewell.formats.tabular import write_table
+from judgewell.formats.frames import write_table
 
 
 def provenance(

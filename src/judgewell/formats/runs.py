@@ -18,7 +18,7 @@ import polars as pl
 from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats.delimited import UTF16, plain_text
 from judgewell.formats.files import head, is_plain, map_bytes, matching, open_bytes, stem
-from judgewell.formats.tabular import csv_lines, kind_of, mine, read_frame, read_nested
+from judgewell.formats.frames import csv_lines, kind_of, mine, read_frame, read_nested
 from judgewell.formats.trec import PLAIN_RUN, RUN, first_fields, read_fields
 from judgewell.tables import RUNS, check, named
 

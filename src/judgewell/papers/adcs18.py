@@ -23,7 +23,7 @@ from judgewell.papers.adcs18_printed import DESIGN, DOCUMENTS, LIKES, PAIRS, SYS
 from judgewell.papers.data import measured
 from judgewell.papers.items import SAME_NUMBERS, Item, Made, Paper, beside, unmakable
 from judgewell.reports.parts import Grid
-from judgewell.study.groups import partitions_for
+from judgewell.study.design.groups import partitions_for
 
 SIZE, PARTNERS, TIMES, SHARE = 8, 3, 3, 0.15  # documents of a group, others each meets, workers, others met in all
 

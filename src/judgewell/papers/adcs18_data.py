@@ -10,8 +10,8 @@ import polars as pl
 
 from judgewell.comparison.scores import ScoreArray, score_array
 from judgewell.errors import DataError
-from judgewell.formats.crowd import read_pairs
 from judgewell.formats.gains import read_gains
+from judgewell.formats.judgments import read_pairs
 from judgewell.formats.runs import Run, open_runs
 from judgewell.papers import synthetic
 from judgewell.papers.data import (
@@ -25,7 +25,8 @@ from judgewell.papers.data import (
     read_labels,
 )
 from judgewell.scaling.combine import combine
-from judgewell.scaling.pair_methods import Preference, Ratio, Relevance
+from judgewell.scaling.preference import Preference, Relevance
+from judgewell.scaling.ratio import Ratio
 
 MEASURE = "RBP(p=0.9)@10"
 QUESTIONS = {"Pref": Preference(), "Rele": Relevance(), "Ratio": Ratio()}

@@ -13,10 +13,10 @@ import polars as pl
 
 from judgewell.errors import DataError
 from judgewell.evaluation.evaluate import measures_of, scores_table, system_scores, topic_names
-from judgewell.formats.crowd import read_judgments, read_pairs
+from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
+from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.formats.runs import Run, open_runs
-from judgewell.formats.tabular import read_frame
 from judgewell.reports.sources import with_codes
 
 

@@ -12,10 +12,10 @@ import polars as pl
 from judgewell.formats.provenance import write_record
 from judgewell.papers.items import Outcome, Paper
 from judgewell.reports.files import write_files
-from judgewell.reports.numbers import counted, plain
 from judgewell.reports.page import TEMPLATES, Cell, Sheet, libraries, sheet, specification, tight
 from judgewell.reports.parts import Figure, Grid, Part, Report
 from judgewell.reports.themes import theme
+from judgewell.text import counted, plain
 
 HERE = Path(__file__).parent / "templates"
 

@@ -18,7 +18,8 @@ from judgewell.papers.prm15_data import Data, Doubles, read
 from judgewell.papers.prm15_printed import RUNS, TABLE_2, TABLE_3, TABLE_6, TABLE_7, U1, U2, attainable
 from judgewell.papers.sigir15_data import top
 from judgewell.reports.parts import Grid
-from judgewell.scaling.predicted import Estimate, count_relevant, parameters
+from judgewell.scaling.double_judgments import Estimate, parameters
+from judgewell.scaling.predicted import count_relevant
 
 DEPTH = 10  # results of a system that Table 5 counts
 

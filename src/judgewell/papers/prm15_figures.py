@@ -9,7 +9,7 @@ from judgewell.papers.items import Made
 from judgewell.papers.prm15_data import Data, Doubles
 from judgewell.papers.sigir15_data import top
 from judgewell.reports.parts import Figure, Grid
-from judgewell.scaling.predicted import parameters, tallies
+from judgewell.scaling.double_judgments import parameters, tallies
 from judgewell.scaling.predicted_curves import growth, quality, topic_bootstrap, topic_spread
 
 DRAWS, ROUNDS = 300, 50

@@ -24,7 +24,8 @@ from judgewell.papers.data import (
     read_asked_judgments,
     read_asked_runs,
 )
-from judgewell.scaling.magnitude import averaged, normalised, used_offset, width_gains, widths
+from judgewell.scaling.known import width_gains, widths
+from judgewell.scaling.magnitude import averaged, normalised, used_offset
 
 MEASURES = ("nDCG@10", "ERR@10")
 SYSTEMS = 100  # simulated ones

@@ -26,8 +26,9 @@ from judgewell.papers.sigir15_data import MEASURES, Data, scores_under
 from judgewell.papers.sigir15_order import agreement_within_levels, overall
 from judgewell.reports.charts import boxes, histogram, scatter
 from judgewell.reports.parts import Figure, Grid
-from judgewell.scaling.grades import with_labels
-from judgewell.scaling.magnitude import by_known, normalised, sampled
+from judgewell.scaling.known import by_known
+from judgewell.scaling.level_ratios import with_labels
+from judgewell.scaling.magnitude import normalised, sampled
 
 NAMES = {"0": "N", "1": "M", "2": "R", "3": "H", "U": "U"}
 FEWEST = 4  # units of a bar that is drawn

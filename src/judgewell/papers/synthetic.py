@@ -17,8 +17,8 @@ from judgewell.assessors.figures import synthetic_table
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
 from judgewell.formats.runs import Run, open_runs
-from judgewell.study.groups import make_groups, plan_groups
-from judgewell.study.templates import fill_templates
+from judgewell.study.design.groups import make_groups, plan_groups
+from judgewell.study.design.templates import fill_templates
 
 KEYS = "NMRH"
 SCALES = ("unbounded", "bounded")

@@ -9,10 +9,10 @@ import polars as pl
 from judgewell.agreement.evidence import Outcome
 from judgewell.reports import bins, charts, findings
 from judgewell.reports.in_short import metric_of, of_agreement, of_use, usual_count
-from judgewell.reports.numbers import count, counted
 from judgewell.reports.parts import Figure, Finding, Grid, LeftOut, Part
 from judgewell.reports.shown import SHOWN, grid
 from judgewell.reports.sources import Sources
+from judgewell.text import count, counted
 
 Tables = Mapping[str, pl.DataFrame]
 MOST_TIMES = 0.99  # the share of times a histogram shows; a few very long ones would flatten it
@@ -96,7 +96,7 @@ def _flags(sources: Sources) -> pl.DataFrame | None:
     frame = sources.judgments
     if frame is None or frame["assessor"].null_count() == frame.height:
         return None
-    from judgewell.study.flags import attention_flags
+    from judgewell.study.unit_flags import attention_flags
 
     return attention_flags(frame).sort("flag", "assessor")
 

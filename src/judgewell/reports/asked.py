@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgewell.reports import bins, charts, findings
-from judgewell.reports.numbers import count, counted, listing, percent, plain
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.sources import Sources
+from judgewell.text import count, counted, listing, percent, plain
 
 if TYPE_CHECKING:
-    from judgewell.reports.gathered import Gathered
+    from judgewell.reports.sources import CollectedStudy
 
 
 def asked_part(sources: Sources) -> Part:
@@ -44,7 +44,7 @@ def asked_part(sources: Sources) -> Part:
     return Part("asked", "What was asked of whom", tuple(said), tuple(items))
 
 
-def study_grids(found: Gathered) -> list[Grid]:
+def study_grids(found: CollectedStudy) -> list[Grid]:
     """The frozen study in words, and what became of every unit that was begun."""
     marked = f"The study {found.name} as it was frozen when judging began (SHA-256 {found.hash[:12]}…)."
     ended = (

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from judgewell.reports.numbers import count, counted, interval, listing, p_said, percent, plain
 from judgewell.reports.parts import Finding
+from judgewell.text import count, counted, interval, listing, p_said, percent, plain
 
 if TYPE_CHECKING:
     from judgewell.comparison.worlds import Worlds
-    from judgewell.reports.gathered import Gathered
-    from judgewell.reports.sources import Sources
+    from judgewell.reports.sources import CollectedStudy, Sources
 
 FEW = 20  # values up to which a scale has levels
 FEWEST_FOR_A_FLAG = 6  # judgments or comments of an assessor before an attention check looks at them
@@ -44,7 +43,7 @@ def work(table: pl.DataFrame, one: str, source: str) -> Finding:
     return Finding(text, source)
 
 
-def study(found: Gathered) -> Finding:
+def study(found: CollectedStudy) -> Finding:
     """How much of what a study asks for is done, and what was begun in vain."""
     begun, counts = int(found.endings["units"].sum()), found.endings.filter("counted")
     vain = begun - int(counts["units"].sum())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from judgewell.reports.numbers import cells, head
 from judgewell.reports.parts import Grid
+from judgewell.text import cells, head
 
 LONG = 45  # rows that a page holds
 SPECIAL = {

@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from judgewell.reports.numbers import cells, count, head
 from judgewell.reports.parts import Figure, Grid, Part, Report
 from judgewell.reports.themes import theme
+from judgewell.text import cells, count, head
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_ROWS = 200  # of a table on the page; files hold all

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from judgewell.reports.numbers import counted
 from judgewell.reports.parts import Grid
+from judgewell.text import counted
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,23 @@ from judgewell.errors import JudgewellWarning
 if TYPE_CHECKING:
     from judgewell.evaluation.measures import Measure
     from judgewell.formats.runs import Run
-    from judgewell.reports.gathered import Gathered
     from judgewell.scaling.method import Method
+
+
+@dataclass(frozen=True)
+class CollectedStudy:
+    """A study's database in a few tables; only answers of completed units are judgments or pairs."""
+
+    name: str
+    hash: str
+    judgments: pl.DataFrame | None
+    pairs: pl.DataFrame | None
+    settings: pl.DataFrame  # setting, value: the frozen study in words
+    endings: pl.DataFrame  # ended, units, assessors, answers
+    checks: pl.DataFrame  # check, verdicts, failed, share
+    topics: pl.DataFrame  # topic, title, needed, completed
+    needed: int  # completions of units that the study asks for
+    completed: int
 
 
 @dataclass(frozen=True)
@@ -41,7 +56,7 @@ class Sources:
     level: float = 0.95
     alpha: float = 0.05
     seed: int = 0
-    study: Gathered | None = None
+    study: CollectedStudy | None = None
 
 
 def with_codes(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> tuple[pl.DataFrame | None, ...]:

@@ -15,11 +15,11 @@ from judgewell.reports import findings
 from judgewell.reports.analyses import agreement_part, left_out_of, metrics_for, quality_part, use_part
 from judgewell.reports.asked import asked_part
 from judgewell.reports.measured import Scored, scored
-from judgewell.reports.numbers import counted
 from judgewell.reports.parts import Grid, LeftOut, Part, Report
 from judgewell.reports.sources import Sources
 from judgewell.reports.systems import systems_part
 from judgewell.reports.worth import Worth, gains_part, steps_of, worth_of
+from judgewell.text import counted
 
 Progress = Callable[[int, int], None]
 ANALYSES = tuple(section for section in SECTIONS if section.name not in ("difficulty", "likes"))

@@ -10,9 +10,9 @@ import polars as pl
 from judgewell.comparison.worlds import Worlds
 from judgewell.reports import charts, findings
 from judgewell.reports.measured import Scored, widest
-from judgewell.reports.numbers import count, counted, plain
 from judgewell.reports.parts import Figure
 from judgewell.reports.sources import Sources
+from judgewell.text import count, counted, plain
 
 MOST = 40  # systems in a figure; tables hold all
 SCATTERS = 3

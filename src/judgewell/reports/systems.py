@@ -10,7 +10,6 @@ from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.worlds import Worlds
 from judgewell.reports import findings
 from judgewell.reports.measured import Scored, own_judged, widest
-from judgewell.reports.numbers import counted
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.sources import Sources
 from judgewell.reports.system_figures import (
@@ -22,6 +21,7 @@ from judgewell.reports.system_figures import (
     scatter_figures,
     taus_figure,
 )
+from judgewell.text import counted
 
 
 def systems_part(sources: Sources, found: Scored) -> Part:

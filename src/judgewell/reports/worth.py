@@ -12,9 +12,9 @@ import polars as pl
 from judgewell.agreement.evidence import Outcome
 from judgewell.reports import bins, charts, findings
 from judgewell.reports.analyses import grids_for, tables_of
-from judgewell.reports.numbers import counted
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.sources import Sources, hearing
+from judgewell.text import counted
 
 if TYPE_CHECKING:
     from judgewell.scaling.method import Method

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
+from judgewell.scaling.bradley_terry import BradleyTerry
 from judgewell.scaling.inputs import gains_frame, place
+from judgewell.scaling.method import Method
+from judgewell.scaling.preference import YANG, Preference, Relevance
+from judgewell.scaling.ratio import Ratio
 from judgewell.tables import GAINS, check
 
 
@@ -30,11 +34,9 @@ def combine(tables: Sequence[Any], *, scaled: bool = True) -> pl.DataFrame:
     if len(lacking) == len(both):
         raise DataError("no document is in all the gains tables; combine gains of the same topics and documents")
     if len(lacking):
-        warnings.warn(
+        note(
             f"{len(lacking)} of {len(both)} documents lack a gain in one of the tables and are left out "
-            f"({place(lacking)})",
-            JudgewellWarning,
-            stacklevel=2,
+            f"({place(lacking)})"
         )
     both = both.filter(pl.all_horizontal(pl.col(names).is_not_null()))
     product = pl.sum_horizontal(pl.col(names).log()) / len(names)
@@ -60,3 +62,38 @@ def _part(table: Any, number: int, scaled: bool) -> pl.DataFrame:
         )
     gain = _over_maximum("gain") if scaled else pl.col("gain")
     return gains.select("topic", "doc", gain.alias(f"gain{number}"), pl.col("judgments").alias(f"judgments{number}"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combined(Method):
+    """The geometric mean of other methods over the same pairs, at their default options.
+
+    Formula: (g_1 g_2 … g_m)^(1/m), each g over its topic's maximum.
+    Use: Pairs with all three questions: Yang et al.'s gains.
+    Traps: A 0 in any part makes the gain 0. Documents that a part lacks are left out and told. The interval is from
+    resampled units or assessors; the best document's gain is near 1 in every resample, so its interval is short.
+    """
+
+    name = "combined"
+    purpose = "the geometric mean of preference, relevance and ratio (or some of them), each over its topic's maximum"
+    source = YANG
+    takes = "pairs"
+    of: tuple[str, ...] = ("preference", "relevance", "ratio")
+    scaled: bool = True
+    epsilon: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unknown = [name for name in self.of if name not in self.parts()]
+        if unknown or len(set(self.of)) < 2:
+            raise InputError(
+                f"combined: of={';'.join(self.of)} is not possible",
+                cure=f"name two or more of {', '.join(self.parts())}",
+            )
+
+    def parts(self) -> dict[str, Method]:
+        return {part.name: part for part in (Preference(), Relevance(), Ratio(epsilon=self.epsilon), BradleyTerry())}
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        chosen = [self.parts()[name] for name in self.of]
+        return combine([part.gains(table) for part in chosen], scaled=self.scaled)

@@ -1,30 +1,32 @@
-"""Grades and 0-100 scores to gains: majority, mean, median, profiles of levels, and levels' gains from magnitudes."""
+"""Grades and 0-100 scores to gains: mean, median, majority, and Dawid and Skene's expected grade."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
+from judgewell.scaling.averaged_draws import averaged_draws
+from judgewell.scaling.dawid_skene import Crowd, dawid_skene
 from judgewell.scaling.inputs import (
-    GROUP,
     Repeated,
-    extra_column,
+    check_range,
     gains_frame,
     judgments_of,
     listed,
-    place,
+    repeats,
     settle_repeats,
 )
-from judgewell.scaling.magnitude import averaged, check_range, log_scores
-from judgewell.tables import GAINS, check
+from judgewell.scaling.magnitude import averaged
+from judgewell.scaling.method import Method
+from judgewell.scaling.uncertainty import Draws, mean_interval, median_interval, quietly
 
 Tied = Literal["mean", "lowest", "highest", "error"]
-Anchor = Literal["highest", "lowest"]
+
 PROFILES = ("linear", "exp2", "binary")
 
 
@@ -91,14 +93,6 @@ def graded(
     return frame.with_columns(pl.col("value").replace_strict(table, return_dtype=pl.Float64))
 
 
-def level_gains(
-    levels: pl.DataFrame, profile: str | Mapping[float, float], *, threshold: float | None = None
-) -> pl.DataFrame:
-    """A gains table of whole levels (classic qrels) with each level turned into its gain."""
-    table = profile_table(profile, levels["gain"].unique(), threshold=threshold)
-    return levels.with_columns(pl.col("gain").replace_strict(table, return_dtype=pl.Float64))
-
-
 def mean(graded_judgments: pl.DataFrame) -> pl.DataFrame:
     """The mean of a document's judgments."""
     return averaged(graded_judgments, "mean", "value")
@@ -121,91 +115,142 @@ def majority(graded_judgments: pl.DataFrame, ties: Tied = "mean") -> pl.DataFram
     if len(tied) and ties == "error":
         raise DataError(f"{len(tied)} documents have no majority ({listed(tied)}); say ties=mean, lowest or highest")
     if len(tied):
-        warnings.warn(
+        note(
             f"{len(tied)} of {len(chosen)} documents have no majority; they get the {ties} of their most frequent "
-            f"values ({listed(tied)})",
-            JudgewellWarning,
-            stacklevel=2,
+            f"values ({listed(tied)})"
         )
     counts = graded_judgments.group_by("topic", "doc").agg(judgments=pl.len())
     return gains_frame(chosen.join(counts, on=["topic", "doc"]))
 
 
-def level_chain(
-    judgments: Any,
-    *,
-    label: str = "label",
-    anchor: Anchor = "highest",
-    offset: float | None = None,
-    bound: float | None = None,
-    repeated: Repeated = "all",
-) -> pl.DataFrame:
-    """The gains of levels derived from magnitudes: the chain of median ratios of adjacent levels.
+@dataclass(frozen=True, kw_only=True)
+class Graded(Method):
+    """What the methods over levels share: `profile` turns each judgment's level into its gain before anything else."""
 
-    For each unit and each pair of its documents on adjacent levels the ratio of the higher to the lower document's
-    score; `ratio` is the median over all of them, and a level's `gain` the product of the ratios from the anchor, whose
-    gain is 1 (Maddalena et al. anchor H; the poster anchors N). The median of ratios is not the ratio of medians, and
-    the chain not the direct median of H/N: this is the chain. Levels no unit connects to the anchor are missing.
+    takes = "judgments"
+    profile: str = "linear"
+    threshold: float | None = None
+    repeated: Repeated = "all"
+
+    def graded(self, table: Any) -> pl.DataFrame:
+        return graded(table, self.profile, threshold=self.threshold, repeated=self.repeated)
+
+    def tables(self, table: Any) -> dict[str, pl.DataFrame]:
+        found = repeats(table)
+        return {} if found.is_empty() else {"repeats": found}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean(Graded):
+    """The mean of a document's judgments.
+
+    Formula: (1/n) Σ profile(value).
+    Use: Grades and 0–100 scores when every judgment should count; the smoothest gains from few judgments.
+    Traps: It treats the steps between levels as equal unless a profile says otherwise. One careless assessor moves
+    it. Student's interval may leave the scale with two or three judgments.
     """
-    frame = extra_column(judgments_of(judgments), label, "the document's level, a number", "label")
-    scores = log_scores(frame, offset=offset, bound=bound, repeated=repeated)
-    scores = scores.with_columns(pl.col(label).cast(pl.Float64)).filter(pl.col(label).is_not_null())
-    if scores.is_empty():
-        raise DataError(f"no judged document has a level in the column {label}; the chain needs labelled documents")
-    levels = scores[label].unique().sort().to_list()
-    side = scores.select(*GROUP, pl.col(label).alias("level"), "log")
-    above = side.join(side, on=list(GROUP), nulls_equal=True, suffix="_lower")
-    steps = dict(zip(levels[1:], levels[:-1], strict=True))
-    next_lower = pl.col("level").replace_strict(steps, default=None, return_dtype=pl.Float64)
-    adjacent = above.filter(pl.col("level_lower") == next_lower)
-    logs = adjacent.group_by("level").agg(ratio=(pl.col("log") - pl.col("log_lower")).exp().median(), ratios=pl.len())
-    table = pl.DataFrame({"level": levels}).join(logs, on="level", how="left", maintain_order="left")
-    table = table.with_columns(pl.col("ratios").fill_null(0).cast(pl.Int64))
-    return table.with_columns(gain=pl.Series(_chained(table["ratio"].to_list(), anchor))).select(
-        "level", "gain", "ratio", "ratios"
-    )
+
+    name = "mean"
+    purpose = "the mean of a document's judgments, each first turned into its level's gain"
+    source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
+    own_spread = True
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        return mean(self.graded(table))
+
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
+        graded = self.graded(table)
+        ends = mean_interval(graded, "value", level)
+        return gains_frame(mean(graded).drop("low", "high").join(ends, on=["topic", "doc"], how="left"))
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        graded = quietly(self.graded, table)
+        return averaged_draws(graded, graded["value"].to_numpy(), "mean", size, seed)
 
 
-def _chained(ratios: list[float | None], anchor: Anchor) -> list[float | None]:
-    """Gains from the ratios to the next lower level (the first has none), 1 at the anchor, None beyond a gap."""
-    gains: list[float | None] = [None] * len(ratios)
-    if anchor == "lowest":
-        gains[0] = 1.0
-        for at in range(1, len(ratios)):
-            below, ratio = gains[at - 1], ratios[at]
-            gains[at] = None if below is None or ratio is None else below * ratio
-    else:
-        gains[-1] = 1.0
-        for at in range(len(ratios) - 1, 0, -1):
-            here, ratio = gains[at], ratios[at]
-            gains[at - 1] = None if here is None or ratio is None else here / ratio
-    return gains
+@dataclass(frozen=True, kw_only=True)
+class Median(Graded):
+    """The median of a document's judgments.
+
+    Formula: the median of profile(value); of an even count the mean of the middle two.
+    Use: Grades and 0–100 scores with outliers.
+    Traps: With few levels most documents tie, and ties cost measures their power. The interval needs six judgments
+    for 95 %.
+    """
+
+    name = "median"
+    purpose = "the median of a document's judgments, each first turned into its level's gain"
+    source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
+    own_spread = True
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        return median(self.graded(table))
+
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
+        graded = self.graded(table)
+        ends = median_interval(graded, "value", level)
+        return gains_frame(median(graded).drop("low", "high").join(ends, on=["topic", "doc"], how="left"))
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        graded = quietly(self.graded, table)
+        return averaged_draws(graded, graded["value"].to_numpy(), "median", size, seed)
 
 
-def with_labels(judgments: Any, levels: Any, label: str = "label") -> pl.DataFrame:
-    """The judgments with each document's level from a gains table of levels (qrels), missing where it has none."""
-    known = check(levels, GAINS).select("topic", "doc", pl.col("gain").alias(label))
-    frame = judgments_of(judgments)
-    frame = frame.drop(label) if label in frame.columns else frame
-    return frame.join(known, on=["topic", "doc"], how="left", maintain_order="left")
+@dataclass(frozen=True, kw_only=True)
+class Majority(Graded):
+    """The value most of a document's judgments have.
+
+    Formula: argmax over v of the number of judgments with profile(value) = v; ties as the option says.
+    Use: Labels for tools that want one grade per document.
+    Traps: It throws away how close the vote was. Two of five votes are a majority of three ways. The interval, from
+    resampled units, says which other values might have won: where all agree it has no width, and with few judgments it
+    covers the value a large crowd would choose less often than its level says.
+    """
+
+    name = "majority"
+    purpose = "the gain most of a document's judgments agree on"
+    source = "majority vote; gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
+    own_spread = True
+    ties: Tied = "mean"
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        return majority(self.graded(table), self.ties)
 
 
-def labelled_gains(judgments: Any, chain: pl.DataFrame, label: str = "label") -> pl.DataFrame:
-    """Each labelled document with the gain of its level; unlabelled documents are left out and counted."""
-    frame = judgments_of(judgments).with_columns(pl.col(label).cast(pl.Float64))
-    documents = frame.group_by("topic", "doc").agg(level=pl.col(label).first(), judgments=pl.len())
-    unlabelled = documents.filter(pl.col("level").is_null()).sort("topic", "doc")
-    if len(unlabelled):
-        warnings.warn(
-            f"{len(unlabelled)} of {len(documents)} documents have no level and get no gain ({place(unlabelled)})",
-            JudgewellWarning,
-            stacklevel=2,
+@dataclass(frozen=True, kw_only=True)
+class DawidSkene(Graded):
+    """The expected gain over a document's probable levels; levels are learnt before the profile is applied.
+
+    Formula: EM over P(level) and P(answer | level, assessor); gain = Σ P(level | answers) · profile(level).
+    Use: Crowds of uneven quality with several judgments per document and per assessor.
+    Traps: An assessor's error rates need some dozens of judgments; with fewer they are mostly smoothing. It can
+    settle on a swapped meaning of levels when most answers are wrong. Near-certain probabilities are the model's,
+    not the world's.
+    """
+
+    name = "dawid-skene"
+    purpose = "for noisy crowds: each assessor's error rates and each document's level learnt together"
+    source = "Dawid and Skene, Applied Statistics 1979"
+    resamples = "assessor"
+    smoothing: float = 0.01
+    gain: Literal["expected", "likeliest"] = "expected"
+    tolerance: float = 1e-8
+    steps: int = 10_000
+
+    def fit(self, table: Any) -> Crowd:
+        return dawid_skene(
+            table, smoothing=self.smoothing, tolerance=self.tolerance, steps=self.steps, repeated=self.repeated
         )
-    gains = documents.filter(pl.col("level").is_not_null()).join(chain.select("level", "gain"), on="level", how="left")
-    lost = gains.filter(pl.col("gain").is_null()).sort("topic", "doc")
-    if len(lost):
-        raise DataError(
-            f"the level {lost['level'][0]:g} has no gain: no unit holds it beside its neighbour level "
-            f"({place(lost)}); give the gains as a table (profile=…)"
-        )
-    return gains_frame(gains)
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        crowd = self.fit(table)
+        profile = profile_table(self.profile, crowd.levels, threshold=self.threshold)
+        if self.gain == "expected":
+            gain = crowd.expected(profile)
+        else:
+            by_level = np.array([profile[level] for level in crowd.levels])
+            gain = by_level[crowd.probabilities.argmax(axis=1)]
+        return gains_frame(crowd.documents.with_columns(gain=pl.Series(gain)))
+
+    def tables(self, table: Any) -> dict[str, pl.DataFrame]:
+        return {**super().tables(table), "assessors": self.fit(table).quality}

@@ -80,6 +80,13 @@ def component_numbers(documents: pl.DataFrame, labels: Index) -> Index:
     return frame.select(pl.col("label").rank("dense").over("topic"))["label"].to_numpy().astype(np.int64)
 
 
+def maxima(values: Array, groups: Index) -> Array:
+    """Each column's maximum in each row's group, documents x draws."""
+    top = np.full((int(groups.max()) + 1, values.shape[1]), -np.inf)
+    np.maximum.at(top, groups, values)
+    return np.asarray(top[groups])
+
+
 def refuse_unconnected(documents: pl.DataFrame, labels: Index, rule: Components) -> None:
     """An unconnected topic is an error that names its components, unless each is to be scaled alone."""
     if rule == "separate":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.numbers import runs_of
 from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
 
@@ -17,6 +16,8 @@ Repeated = Literal["all", "first", "last", "error"]
 
 # What tells one sitting apart: a unit is one assessor's batch for one topic, and a batch may be given to several.
 GROUP = ("topic", "unit", "assessor")
+HUNDRED = ("s100", "0-100", "0–100", "0..100")  # scales from 0 to 100: a zero is a legal answer, so 1 is added
+BOUNDED = ("bounded", "bounded magnitude", "bounded-magnitude")  # magnitudes between 0 and 100, both excluded
 
 
 def judgments_of(data: Any) -> pl.DataFrame:
@@ -37,6 +38,22 @@ def scale_of(frame: pl.DataFrame) -> str | None:
     """The name of the one scale in the table, where it says."""
     scales = frame["scale"].drop_nulls()
     return None if scales.is_empty() else str(scales[0])
+
+
+def check_range(frame: pl.DataFrame, bound: float | None = None) -> None:
+    """Refuse a score outside its scale: 0 to 100, or below the bound of a bounded magnitude."""
+    scale = (scale_of(frame) or "").lower()
+    if scale in HUNDRED and bound is None:
+        outside, rule = frame.filter((pl.col("value") < 0) | (pl.col("value") > 100)), "0 to 100"
+    else:
+        if bound is None:
+            bound = 100.0 if scale in BOUNDED else float("inf")
+        outside, rule = frame.filter(pl.col("value") >= bound), f"above 0 and below {bound:g}"
+    if len(outside):
+        raise InputError(
+            f"the score {outside['value'][0]:g} is outside its scale of {rule} ({place(outside)})",
+            cure="mend or drop these judgments, or name the scale they are on (column scale, option bound)",
+        )
 
 
 def pairs_of(data: Any) -> pl.DataFrame:
@@ -61,11 +78,9 @@ def _tell_pairs_again(frame: pl.DataFrame) -> None:
     keys = named.select(*GROUP, *ends)
     again = named.filter(~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series())
     if len(again):
-        warnings.warn(
+        note(
             f"{len(again)} answers are by an assessor who compared the same two documents in the same unit before; all "
-            f"of them count ({listed(again)})",
-            JudgewellWarning,
-            stacklevel=3,
+            f"of them count ({listed(again)})"
         )
 
 
@@ -132,11 +147,7 @@ def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
             "say which counts: --repeated all, first or last"
         )
     said = {"all": "all of them count", "first": "the first counts", "last": "the last counts"}[keep]
-    warnings.warn(
-        f"{len(cases)} documents were judged more than once in one unit; {said} ({listed(cases)})",
-        JudgewellWarning,
-        stacklevel=2,
-    )
+    note(f"{len(cases)} documents were judged more than once in one unit; {said} ({listed(cases)})")
     if keep == "all":
         return frame
     named = pl.col("unit").is_not_null() | pl.col("assessor").is_not_null()

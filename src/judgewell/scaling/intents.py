@@ -6,12 +6,11 @@ word for none; here that becomes an explicit 0 for each of the topic's intents.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.inputs import extra_column, judgments_of, listed, place
 from judgewell.tables import frame_of
 
@@ -99,21 +98,17 @@ def top_intents(judgments: pl.DataFrame, intents: Any) -> pl.DataFrame:
     top = table.filter(pl.col("probability") == pl.col("probability").max().over("topic")).sort("topic", "intent")
     tied = top.filter(top["topic"].is_duplicated()).unique("topic", keep="first", maintain_order=True)
     if len(tied):
-        warnings.warn(
+        note(
             f"{len(tied)} topics have several intents of the highest probability; the first by name is used "
-            f"({listed(tied)})",
-            JudgewellWarning,
-            stacklevel=2,
+            f"({listed(tied)})"
         )
     chosen = top.unique("topic", keep="first", maintain_order=True).select("topic", "intent")
     kept = judgments.join(chosen, on=["topic", "intent"], how="semi", maintain_order="left")
     if kept.is_empty():
         raise DataError("no judgment is of its topic's most probable intent; check the topics of the table of intents")
-    warnings.warn(
+    note(
         f"{len(judgments) - len(kept)} of {len(judgments)} judgments are of other intents than their topic's most "
-        "probable and are left out",
-        JudgewellWarning,
-        stacklevel=2,
+        "probable and are left out"
     )
     return kept
 

@@ -1,47 +1,55 @@
-"""Magnitudes to gains: geometric averaging, normalisation by the known document, medians, widths, the two-way model.
+"""Magnitudes to gains: each unit moved to its topic's geometric mean, then an average for each document.
 
-A magnitude is a number above 0 whose ratios mean something; each assessor chooses its own unit of measure, so what an
-assessor's numbers say is their ratios within one sitting (Turpin et al. 2015).
+A magnitude is a number above 0 whose ratios mean something. Each assessor chooses a unit of measure of their own, so
+an assessor's numbers say their ratios within one unit (Turpin et al. 2015).
 """
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import InputError, note
+from judgewell.scaling.averaged_draws import Middle, Shift, averaged_draws, topic_shift
 from judgewell.scaling.inputs import (
     GROUP,
+    HUNDRED,
     Repeated,
-    extra_column,
+    check_range,
     gains_frame,
     judgments_of,
-    listed,
     place,
+    repeats,
     scale_of,
     settle_repeats,
     with_groups,
 )
-from judgewell.scaling.laplacian import Array
+from judgewell.scaling.laplacian import Array, Index
+from judgewell.scaling.method import Method
 from judgewell.scaling.numbers import documents_of, groups_of, numbered
+from judgewell.scaling.uncertainty import Draws, bootstrap, mean_interval, median_interval, quietly
 
 Average = Literal["median", "log-median", "mean", "log-mean"]
+
 TopicMean = Literal["judgments", "units"]
+
 Group = Literal["unit", "assessor"]
-Missing = Literal["error", "skip"]
 
 HUGE = 700.0  # logarithms beyond this are no longer numbers
-HUNDRED = ("s100", "0-100", "0–100", "0..100")  # scales from 0 to 100: a zero is a legal answer, so 1 is added
-BOUNDED = ("bounded", "bounded magnitude", "bounded-magnitude")  # magnitudes between 0 and 100, both excluded
+
+TURPIN = "Turpin, Scholer, Mizzaro and Maddalena, SIGIR 2015"
+
+SCHOLER = "Scholer, Maddalena, Mizzaro and Turpin, EVIA 2014"
 
 
 def log_scores(
     judgments: Any, *, offset: float | None = None, bound: float | None = None, repeated: Repeated = "all"
 ) -> pl.DataFrame:
-    """The judgments with a column `log`: the natural logarithm of value + offset.
+    """The judgments with the columns `magnitude`, value + offset, and `log`, its natural logarithm.
 
     Without an offset given, a 0-100 scale gets 1 (a third of such scores are 0) and a magnitude scale none; a value
     that is not above 0 then is an error. `bound` is the excluded upper end of a bounded magnitude scale.
@@ -49,8 +57,8 @@ def log_scores(
     frame = with_groups(settle_repeats(judgments_of(judgments), repeated))
     check_range(frame, bound)
     added = used_offset(frame, offset)
-    shifted = frame.with_columns(log=pl.col("value") + added)
-    bad = shifted.filter(pl.col("log") <= 0)
+    shifted = frame.with_columns(magnitude=pl.col("value") + added)
+    bad = shifted.filter(pl.col("magnitude") <= 0)
     if len(bad):
         raise InputError(
             f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)}), nor are {len(bad) - 1} others"
@@ -58,7 +66,7 @@ def log_scores(
             else f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)})",
             cure=f"a magnitude has a ratio only above 0: {_cure_of_no_ratio(bad['value'], added)}",
         )
-    return shifted.with_columns(pl.col("log").log())
+    return shifted.with_columns(log=pl.col("magnitude").log())
 
 
 def _cure_of_no_ratio(values: pl.Series, added: float) -> str:
@@ -74,22 +82,6 @@ def used_offset(frame: pl.DataFrame, offset: float | None) -> float:
     if offset is None:
         return 1.0 if (scale_of(frame) or "").lower() in HUNDRED else 0.0
     return offset
-
-
-def check_range(frame: pl.DataFrame, bound: float | None = None) -> None:
-    """Refuse a score outside its scale: 0 to 100, or below the bound of a bounded magnitude."""
-    scale = (scale_of(frame) or "").lower()
-    if scale in HUNDRED and bound is None:
-        outside, rule = frame.filter((pl.col("value") < 0) | (pl.col("value") > 100)), "0 to 100"
-    else:
-        if bound is None:
-            bound = 100.0 if scale in BOUNDED else float("inf")
-        outside, rule = frame.filter(pl.col("value") >= bound), f"above 0 and below {bound:g}"
-    if len(outside):
-        raise InputError(
-            f"the score {outside['value'][0]:g} is outside its scale of {rule} ({place(outside)})",
-            cure="mend or drop these judgments, or name the scale they are on (column scale, option bound)",
-        )
 
 
 def normalised(
@@ -130,12 +122,10 @@ def _tell_alone(alone: int, groups: int, group: Group) -> None:
     if not alone:
         return
     cure = "normalise by assessor (--group assessor), or average the numbers as they are (--method median)"
-    warnings.warn(
+    note(
         f"{alone} of {groups} {group}s hold one judgment, which counts as the mean whatever it says; {cure}"
         if group == "unit"
-        else f"{alone} of {groups} assessors gave one judgment, which counts as the mean whatever it says",
-        JudgewellWarning,
-        stacklevel=3,
+        else f"{alone} of {groups} assessors gave one judgment, which counts as the mean whatever it says"
     )
 
 
@@ -159,69 +149,6 @@ def _need_assessors(frame: pl.DataFrame) -> None:
         )
 
 
-def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFrame:
-    """Per unit, the mean log score of its known document (`known` is H or N); units without one are refused."""
-    extra_column(
-        frame.drop("log"), "known", "H for the known highly relevant document, N for the known non-relevant one"
-    )
-    strange = frame.filter(~pl.col("known").is_in(["H", "N", ""]))
-    if len(strange):
-        raise InputError(
-            f"known {strange['known'][0]!r} is neither H nor N ({place(strange)})", cure="write H, N, or nothing"
-        )
-    is_known = pl.col("known") == flag
-    units = frame.group_by(GROUP, maintain_order=True).agg(pl.col("log").filter(is_known).mean().alias(flag))
-    without = units.filter(pl.col(flag).is_null()).sort(GROUP)
-    if without.is_empty():
-        return units
-    said = f"{len(without)} of {len(units)} units hold no known {flag} document ({listed(without)})"
-    if missing == "error":
-        raise DataError(f"{said}; mark it in the column known, or leave those units out (--missing skip)")
-    if len(without) == len(units):
-        raise DataError(f"{said}; mark them in the column known (H or N)")
-    kept = units.filter(pl.col(flag).is_not_null())
-    rows = frame.join(kept, on=list(GROUP), how="semi", nulls_equal=True)
-    lost = frame.join(rows, on=["topic", "doc"], how="anti").select("topic", "doc").unique().sort("topic", "doc")
-    gone = f", and with them {len(lost)} documents that no other unit holds ({listed(lost)})" if len(lost) else ""
-    warnings.warn(f"{said}; they are left out{gone}", JudgewellWarning, stacklevel=3)
-    return kept
-
-
-def by_known(
-    judgments: Any,
-    *,
-    keep_known: bool = False,
-    offset: float | None = None,
-    bound: float | None = None,
-    missing: Missing = "error",
-    repeated: Repeated = "all",
-) -> pl.DataFrame:
-    """Scores divided by the score of the unit's known N document: s / s(N) in the column `normalised`.
-
-    N itself is always 1 and is left out of its level unless `keep_known` (Turpin et al. 2015, Fig. 8).
-    """
-    frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
-    units = known_scores(frame, "N", missing)
-    result = frame.join(units, on=list(GROUP), how="inner", nulls_equal=True, maintain_order="left")
-    result = result.with_columns(normalised=(pl.col("log") - pl.col("N")).exp()).drop("N")
-    return result if keep_known else result.filter((pl.col("known") != "N").fill_null(True))
-
-
-def widths(
-    judgments: Any,
-    *,
-    offset: float | None = None,
-    bound: float | None = None,
-    missing: Missing = "error",
-    repeated: Repeated = "all",
-) -> pl.DataFrame:
-    """Per unit, how wide its assessor spread the scale: score(H) / score(N) (Turpin et al. 2015, Fig. 7)."""
-    frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
-    high, low = known_scores(frame, "H", missing), known_scores(frame, "N", missing)
-    both = high.join(low, on=list(GROUP), how="inner", nulls_equal=True)
-    return both.select(*GROUP, width=(pl.col("H") - pl.col("N")).exp()).sort(GROUP)
-
-
 def averaged(frame: pl.DataFrame, average: Average = "median", column: str = "normalised") -> pl.DataFrame:
     """One gain per document from its scores: `median` (the arithmetic middle of an even count), `log-median` (the
     geometric middle), `mean` or `log-mean` (the geometric mean)."""
@@ -232,32 +159,6 @@ def averaged(frame: pl.DataFrame, average: Average = "median", column: str = "no
     return gains_frame(documents.table.with_columns(gain=pl.Series(gain)), ordered=True)
 
 
-def width_gains(
-    scores: pl.DataFrame, unit_widths: pl.DataFrame, *, side: Literal["narrow", "wide"], cut: float | None = 5.0
-) -> pl.DataFrame:
-    """Medians over the narrow (width < cut) or wide (>= cut) units alone; a document that no such unit holds gets the
-    smallest (narrow) or largest (wide) of all its scores. `cut=None` is the median width (Turpin et al. 2015)."""
-    limit = float(np.median(unit_widths["width"].to_numpy())) if cut is None else cut
-    chosen = pl.col("width") < limit if side == "narrow" else pl.col("width") >= limit
-    marked = scores.join(unit_widths, on=list(GROUP), how="inner", nulls_equal=True)
-    inside, score = pl.col("normalised").filter(chosen), pl.col("normalised")
-    fallback = score.min() if side == "narrow" else score.max()
-    gains = marked.group_by("topic", "doc").agg(
-        gain=inside.median(), other=fallback, inside=inside.len(), total=pl.len()
-    )
-    alone = gains.filter(pl.col("inside") == 0).sort("topic", "doc")
-    if len(alone):
-        said = "smallest" if side == "narrow" else "largest"
-        warnings.warn(
-            f"{len(alone)} documents are in no {side} unit (cut {limit:g}); their gain is the {said} of all their "
-            f"scores ({listed(alone)})",
-            JudgewellWarning,
-            stacklevel=2,
-        )
-    count = pl.when(pl.col("inside") > 0).then("inside").otherwise("total")
-    return gains_frame(gains.with_columns(gain=pl.coalesce("gain", "other"), judgments=count))
-
-
 def sampled(scores: pl.DataFrame, generator: np.random.Generator, size: int = 1) -> Array:
     """One randomly chosen score per document, `size` times: an array size x documents in topic and document order
     (Turpin et al. 2015, Fig. 6)."""
@@ -266,3 +167,157 @@ def sampled(scores: pl.DataFrame, generator: np.random.Generator, size: int = 1)
     starts = np.cumsum(counts) - counts
     picks = starts + (generator.random((size, len(counts))) * counts).astype(np.int64)
     return np.asarray(ordered["normalised"].to_numpy()[picks])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores(Method):
+    """What the methods over magnitude scores share."""
+
+    takes = "judgments"
+    offset: float | None = None
+    bound: float | None = None
+    repeated: Repeated = "all"
+
+    @property
+    def scored(self) -> dict[str, Any]:
+        return {"offset": self.offset, "bound": self.bound, "repeated": self.repeated}
+
+    def tables(self, table: Any) -> dict[str, pl.DataFrame]:
+        found = repeats(table)
+        return {} if found.is_empty() else {"repeats": found}
+
+
+def _averaged_interval(gains: pl.DataFrame, scores: pl.DataFrame, average: str, level: float) -> pl.DataFrame:
+    """The gains with the interval of the median, or of the mean of scores or logs."""
+    if average.endswith("median"):
+        ends = median_interval(scores, "normalised", level)
+    elif average == "mean":
+        ends = mean_interval(scores, "normalised", level)
+    else:
+        logs = scores.with_columns(normalised=pl.col("normalised").log())
+        ends = mean_interval(logs, "normalised", level).with_columns(pl.col("low", "high").exp())
+    return gains.drop("low", "high").join(ends, on=["topic", "doc"], how="left").pipe(gains_frame)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Averaged(Scores):
+    """What the methods share that average each document's normalised scores."""
+
+    own_spread = True
+    average: Average = "median"
+
+    def scores(self, table: Any) -> pl.DataFrame:
+        """The judgments with the score to average in the column `normalised`."""
+        raise NotImplementedError
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        return averaged(self.scores(table), self.average)
+
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
+        scores = self.scores(table)
+        return _averaged_interval(averaged(scores, self.average), scores, self.average, level)
+
+    def shift(self, scores: pl.DataFrame) -> Shift:
+        """How far drawing other units moves the logarithms of each document's scores: not at all."""
+        return lambda weights: np.zeros(1)
+
+    def moved(self, gains: Array, shift: Array) -> Array:
+        return gains * np.exp(shift)
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        scores = quietly(self.scores, table)
+        shift, logs = self.shift(scores), self.average.startswith("log-")
+        values = scores["normalised"].to_numpy()
+
+        def finish(averages: Array, weights: Index) -> Array:
+            return self.moved(np.exp(averages) if logs else averages, shift(weights))
+
+        middle: Middle = "median" if self.average.endswith("median") else "mean"
+        return averaged_draws(scores, np.log(values) if logs else values, middle, size, seed, finish)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Normalised(Averaged):
+    """What the methods share that move each unit's (or assessor's) mean to the topic's."""
+
+    topic_mean: TopicMean = "judgments"
+    group: Group = "unit"
+
+    def scores(self, table: Any) -> pl.DataFrame:
+        return normalised(table, topic_mean=self.topic_mean, group=self.group, **self.scored)
+
+    def shift(self, scores: pl.DataFrame) -> Shift:
+        return topic_shift(scores, self.topic_mean)
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        """An assessor's mean changes with the units drawn of them, so such tables are made one by one."""
+        if self.group == "assessor":
+            return bootstrap(self.gains, self.checked(table), size, seed, self.resamples)
+        return super().draws(table, size, seed=seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Magnitude(_Normalised):
+    """Geometric averaging, then the median per document; its interval takes the normalisation as given.
+
+    Formula: s* = exp(l − mean of l in the unit + mean of l in the topic), l = ln(score + offset); a document's gain
+    is the median of its s*.
+    Use: Magnitudes, or 0–100 scores read as magnitudes, where every unit holds documents of the whole range: the
+    first choice.
+    Traps: Gains have a unit per topic, so measures that are not scale invariant need them rescaled. Units that hold
+    only poor documents are lifted to the topic's mean: then use two-way. The median's interval needs six judgments
+    for 95 %; below that, resample (--interval bootstrap). A 0 has no logarithm: 0–100 scores get an offset of 1 by
+    themselves, magnitudes of 0 are refused.
+    """
+
+    name = "magnitude"
+    purpose = "each unit's magnitudes moved to the topic's geometric mean, then the median per document"
+    source = TURPIN
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogMagnitude(_Normalised):
+    """The same on the log scale: gains may be below 0.
+
+    Formula: ln s*, s* as in magnitude; a document's gain is the median (or mean) of its ln s*.
+    Use: Analyses of levels and of effects of order, where logarithms are normal and magnitudes are not.
+    Traps: Gains may be below 0, which most measures refuse or read as a cost. Not for nDCG.
+    """
+
+    name = "log-magnitude"
+    purpose = "the median normalised natural logarithm of the magnitudes; may be below 0, for analyses of levels"
+    source = SCHOLER
+    average: Literal["median", "mean"] = "median"
+
+    def scores(self, table: Any) -> pl.DataFrame:
+        return super().scores(table).with_columns(normalised=pl.col("log_normalised"))
+
+    def moved(self, gains: Array, shift: Array) -> Array:
+        return gains + shift
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled(Scores):
+    """One random score per document; draws are as many such tables.
+
+    Formula: one of the document's s* (see magnitude), chosen at random with the seed.
+    Use: To see how different a study with one assessor per document would have been; its draws are such studies.
+    Traps: The gains of one draw are noisy on purpose. Its interval is the spread of single judgments, not of a
+    mean.
+    """
+
+    name = "sampled"
+    purpose = "one normalised magnitude per document, chosen at random: what a single assessor would have given"
+    source = TURPIN
+    seed: int = 0
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        scores = normalised(table, **self.scored)
+        gains = averaged(scores).select("topic", "doc", "judgments")
+        picks = sampled(scores, np.random.default_rng(self.seed))[0]
+        return gains_frame(gains.with_columns(gain=pl.Series(picks)))
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        scores = normalised(table, **self.scored)
+        documents = scores.select("topic", "doc").unique().sort("topic", "doc")
+        return Draws(documents, size, seed, partial(sampled, scores))

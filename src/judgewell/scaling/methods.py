@@ -4,23 +4,46 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from judgewell.errors import InputError
-from judgewell.scaling import grade_methods, magnitude_methods, pair_methods, predicted_methods
+from judgewell.scaling import (
+    bradley_terry,
+    combine,
+    grades,
+    known,
+    level_ratios,
+    magnitude,
+    predicted,
+    preference,
+    ratio,
+    two_way_model,
+)
 from judgewell.scaling.method import Method, build, spelled
 
-FAMILIES = (magnitude_methods, grade_methods, pair_methods, predicted_methods)  # importing them makes them known
+FAMILIES = {  # importing a module makes its methods known
+    "Magnitudes": (magnitude, known, two_way_model, level_ratios),
+    "Grades and bounded scores": (grades,),
+    "Predicted relevance": (predicted,),
+    "Pairs": (preference, bradley_terry, ratio, combine),
+}
 
 
 def methods() -> dict[str, type[Method]]:
-    """Every method by its name, family by family."""
-    found = [method for method in _below(Method) if "name" in vars(method)]
-    order = {family.__name__: place for place, family in enumerate(FAMILIES)}
+    """Every method by its name, family by family; those of other modules come last."""
+    order = {module.__name__: place for place, module in enumerate(chain.from_iterable(FAMILIES.values()))}
+    concrete = [method for method in _below(Method) if "name" in vars(method)]
     return {
-        method.name: method for method in sorted(found, key=lambda method: order.get(method.__module__, len(order)))
+        method.name: method for method in sorted(concrete, key=lambda method: order.get(method.__module__, len(order)))
     }
+
+
+def family_of(method: type[Method]) -> str:
+    """The family a method belongs to, by its module."""
+    return next(title for title, family in FAMILIES.items() if sys.modules[method.__module__] in family)
 
 
 def _below(method: type[Method]) -> Iterator[type[Method]]:

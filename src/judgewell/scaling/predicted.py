@@ -1,258 +1,31 @@
-"""Predicted relevance: the chance that a random user finds a document relevant, given an assessor's level.
-
-p(R|i) is learnt from documents that two or more assessors judged independently; a user finds relevant what it would
-give a level of at least the threshold (Demeester et al. 2016). `both` is eq. 5, every ordered pair of
-distinct assessors of a document; `first` is eq. 4, the first assessor against each later one, right where only chosen
-documents were judged again.
-"""
+"""Predicted relevance: the chance that a random user finds a document relevant, given what assessors said of it."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.scaling.inputs import extra_column, judgments_of, listed, place
-from judgewell.scaling.laplacian import Array, Index, summed
+from judgewell.errors import DataError, InputError, note
+from judgewell.scaling.double_judgments import (
+    Estimate,
+    Prior,
+    Tallies,
+    Weight,
+    estimated,
+    probabilities,
+    tallies,
+)
+from judgewell.scaling.inputs import gains_frame, judgments_of, listed, settle_repeats
+from judgewell.scaling.laplacian import Array
+from judgewell.scaling.method import Method
+from judgewell.scaling.predicted_curves import enough, topic_bootstrap, topic_spread
+from judgewell.scaling.uncertainty import Draws, with_interval, z_of
 
-Estimate = Literal["both", "first"]
-Weight = Literal["pair", "document"]
-Prior = Literal["marginal", "uniform"]
-
-NO_DOUBLES = "no document was judged by two assessors; predicted relevance is learnt from double judgments"
-
-
-@dataclass(frozen=True)
-class Tallies:
-    """Per doubly judged document and level i: `judged`, the pairs whose first judgment is i, and `relevant`, those of
-    them whose second is at or above the threshold. Their sums over documents are eq. 4's or 5's denominators and
-    numerators. `documents` has topic, doc and, where there is a split, the topic's property."""
-
-    documents: pl.DataFrame
-    levels: Array
-    threshold: float
-    relevant: Array
-    judged: Array
-
-    def rows(self, chosen: Any) -> Tallies:
-        """The same for some of the documents (a mask or row numbers; a row given twice counts twice)."""
-        at: Index = np.flatnonzero(chosen) if np.asarray(chosen).dtype == bool else np.asarray(chosen)
-        return Tallies(self.documents[at], self.levels, self.threshold, self.relevant[at], self.judged[at])
-
-    def by_topic(self) -> tuple[Array, Array]:
-        """The sums of `relevant` and `judged` for each topic, topics x levels."""
-        code = self.documents["topic"].rank("dense").to_numpy().astype(np.int64) - 1
-        size = int(code.max(initial=-1)) + 1
-        sums = [np.zeros((size, len(self.levels))) for _ in range(2)]
-        for total, values in zip(sums, (self.relevant, self.judged), strict=True):
-            np.add.at(total, code, values)
-        return sums[0], sums[1]
-
-
-def double_judgments(
-    judgments: Any, *, estimate: Estimate = "both", weight: Weight = "pair", split: str | None = None
-) -> pl.DataFrame:
-    """Ordered pairs of judgments of one document by distinct assessors: topic, doc, first, second, weight.
-
-    Judgments without an assessor count as made by different ones. `weight="document"` gives every document the same
-    say however often it was judged. Documents judged once are counted in a warning: they teach nothing here.
-    """
-    frame = judgments_of(judgments)
-    keys = ["topic", "doc"] if split is None else ["topic", "doc", split]
-    if split is not None:
-        _check_split(frame, split)
-    who = pl.coalesce("assessor", pl.format("row {}", pl.int_range(pl.len())))
-    rows = frame.with_row_index("row").select(*keys, "value", "row", who=who)
-    other = rows.select("topic", "doc", second="value", other_row="row", other_who="who")
-    both = rows.rename({"value": "first"}).join(other, on=["topic", "doc"])
-    both = both.filter((pl.col("row") != pl.col("other_row")) & (pl.col("who") != pl.col("other_who")))
-    if estimate == "first":
-        both = both.filter(pl.col("row") == pl.col("row").min().over("topic", "doc"))
-    if both.is_empty():
-        raise DataError(NO_DOUBLES)
-    full = 2.0 if estimate == "both" else 1.0
-    share = pl.lit(1.0) if weight == "pair" else full / pl.len().over("topic", "doc")
-    return both.sort("row", "other_row").select(*keys, "first", "second", weight=share)
-
-
-def _check_split(frame: pl.DataFrame, split: str) -> None:
-    extra_column(frame, split, "a property of the topic, such as navigational or informational", "split")
-    mixed = frame.group_by("topic").agg(kinds=pl.col(split).n_unique(), gaps=pl.col(split).null_count())
-    bad = mixed.filter((pl.col("kinds") > 1) | (pl.col("gaps") > 0)).sort("topic")
-    if len(bad):
-        raise InputError(
-            f"the topic {bad['topic'][0]} has {'no' if bad['gaps'][0] else 'more than one'} {split}",
-            cure=f"{split} is a property of the topic: give each topic one value",
-        )
-
-
-def levels_of(judgments: pl.DataFrame, levels: Sequence[float] | None) -> Array:
-    """The scale's levels: as given (a judgment outside them is an error), else those the judgments use."""
-    if levels is None:
-        return np.array(sorted(judgments["value"].unique().to_list()), dtype=np.float64)
-    given = np.array(sorted(set(map(float, levels))), dtype=np.float64)
-    outside = judgments.filter(~pl.col("value").is_in(given.tolist()))
-    if len(outside):
-        raise InputError(
-            f"the level {outside['value'][0]:g} is not one of {', '.join(f'{level:g}' for level in given)} "
-            f"({place(outside)}), in {len(outside)} judgments",
-            cure="mend or drop these judgments, or name all the scale's levels (levels=…)",
-        )
-    return given
-
-
-def tallies(
-    judgments: Any,
-    *,
-    threshold: float | None = None,
-    estimate: Estimate = "both",
-    weight: Weight = "pair",
-    levels: Sequence[float] | None = None,
-    split: str | None = None,
-) -> Tallies:
-    """The double judgments counted per document and level; the threshold is the top level unless given."""
-    frame = judgments_of(judgments)
-    scale = levels_of(frame, levels)
-    least = float(scale[-1]) if threshold is None else float(threshold)
-    if not scale[0] < least <= scale[-1]:
-        raise InputError(
-            f"the threshold {least:g} must lie above the lowest level {scale[0]:g} and not above {scale[-1]:g}",
-            cure="everything or nothing would be relevant: choose a level in between",
-        )
-    if split is not None:
-        _check_split(frame, split)
-    votes = _votes(frame, scale, least)
-    judged, relevant = votes.first_pairs() if estimate == "first" else votes.all_pairs()
-    pairs = judged.sum(axis=1)
-    if not pairs.any():
-        raise DataError(NO_DOUBLES)
-    if weight == "document":
-        full = np.divide(2.0 if estimate == "both" else 1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)[:, None]
-        judged, relevant = judged * full, relevant * full
-    keys = ["topic", "doc"] if split is None else ["topic", "doc", split]
-    documents = votes.documents.select(keys)
-    return Tallies(documents, scale, least, relevant, judged).rows(pairs > 0)
-
-
-@dataclass(frozen=True)
-class _Votes:
-    """Every judgment as the number of its document, of its document and assessor, and of its level."""
-
-    documents: pl.DataFrame
-    doc: Index
-    person: Index
-    level: Index
-    relevant_level: Array
-    first: Index
-
-    def all_pairs(self) -> tuple[Array, Array]:
-        """Per document and first level, the ordered pairs of judgments, less those of one assessor with itself."""
-        whole, own = self._products(self.doc), self._products(self.person)
-        owner = np.zeros(len(own[0]), dtype=np.int64)
-        owner[self.person] = self.doc
-        for total, same in zip(whole, own, strict=True):
-            np.subtract.at(total, owner, same)
-        return whole
-
-    def _products(self, group: Index) -> tuple[Array, Array]:
-        """c_i * n and c_i * (the relevant ones of n) for the counts c_i of each level in each group."""
-        width, size = len(self.relevant_level), int(group.max()) + 1
-        counts = summed(group * width + self.level, np.ones(len(group)), size * width).reshape(size, width)
-        hits = counts @ self.relevant_level
-        return counts * counts.sum(axis=1, keepdims=True), counts * hits[:, None]
-
-    def first_pairs(self) -> tuple[Array, Array]:
-        """Per document, its first judgment with each judgment by another assessor."""
-        width, size = len(self.relevant_level), len(self.documents)
-        others = self.person != self.person[self.first][self.doc]
-        given = self.doc * width + self.level[self.first][self.doc]
-        hit = self.relevant_level[self.level]
-        sums = [summed(given, values, size * width).reshape(size, width) for values in (others * 1.0, others * hit)]
-        return sums[0], sums[1]
-
-
-def _votes(frame: pl.DataFrame, scale: Array, least: float) -> _Votes:
-    documents = frame.unique(["topic", "doc"], keep="first", maintain_order=True)
-    numbered = documents.select("topic", "doc").with_row_index("number")
-    keyed = frame.join(numbered, on=["topic", "doc"], how="left", maintain_order="left")
-    who = pl.coalesce("assessor", pl.format("row {}", pl.int_range(pl.len())))
-    person = keyed.select(pl.struct("number", who=who).rank("dense"))["number"].to_numpy().astype(np.int64) - 1
-    doc = keyed["number"].to_numpy().astype(np.int64)
-    level = np.searchsorted(scale, frame["value"].to_numpy())
-    first = np.unique(doc, return_index=True)[1]
-    return _Votes(documents, doc, person, level, (scale >= least).astype(np.float64), first)
-
-
-def probabilities(relevant: Array, judged: Array, smoothing: float = 0.0, prior: Prior = "marginal") -> Array:
-    """p(R|i) from counts whose last axis is the level; NaN where a level was never used.
-
-    (N_relevant + a * m) / (N_judged + a): a the smoothing, m the share of relevant judgments overall (`marginal`) or a
-    half (`uniform`).
-    """
-    share = 0.5
-    if prior == "marginal" and smoothing > 0:
-        share = relevant.sum(axis=-1, keepdims=True) / judged.sum(axis=-1, keepdims=True)
-    total = judged + smoothing
-    top = relevant + smoothing * share
-    return np.asarray(np.divide(top, total, out=np.full(np.shape(total), np.nan), where=total > 0))
-
-
-def estimated(found: Tallies, *, smoothing: float = 0.0, prior: Prior = "marginal") -> pl.DataFrame:
-    """The table of p(R|level): level, threshold, relevant, judged, p, sigma, sigma_printed.
-
-    `sigma_printed` is the binomial sqrt(p(1-p)/N) of the paper; it is too small for eq. 5, where a pair (i, i) counts
-    twice. `sigma` is sqrt(sum (a - p b)^2) / sum b over the documents' contributions a, b. Both ignore
-    that documents of one topic are alike: see `topic_bootstrap`.
-    """
-    relevant, judged = found.relevant.sum(axis=0), found.judged.sum(axis=0)
-    p = probabilities(relevant, judged, smoothing, prior)
-    total = judged + smoothing
-    with np.errstate(invalid="ignore", divide="ignore"):
-        printed = np.sqrt(p * (1 - p) / total)
-        sigma = np.sqrt(((found.relevant - p * found.judged) ** 2).sum(axis=0)) / total
-    return pl.DataFrame(
-        {
-            "level": found.levels,
-            "threshold": np.full(len(p), found.threshold),
-            "relevant": relevant,
-            "judged": judged,
-            "p": p,
-            "sigma": sigma,
-            "sigma_printed": printed,
-        }
-    ).with_columns(pl.col("p", "sigma", "sigma_printed").fill_nan(None))
-
-
-def parameters(
-    judgments: Any,
-    *,
-    threshold: float | None = None,
-    estimate: Estimate = "both",
-    weight: Weight = "pair",
-    smoothing: float = 0.0,
-    prior: Prior = "marginal",
-    levels: Sequence[float] | None = None,
-    split: str | None = None,
-) -> pl.DataFrame:
-    """p(R|level) with both sigmas, one row per level (and per value of the topic property `split`).
-
-    A level nobody used in double judgments is missing (null), never 0.
-    """
-    found = tallies(judgments, threshold=threshold, estimate=estimate, weight=weight, levels=levels, split=split)
-    if split is None:
-        return estimated(found, smoothing=smoothing, prior=prior)
-    kinds = found.documents[split]
-    tables = []
-    for kind in kinds.unique().sort():
-        table = estimated(found.rows((kinds == kind).to_numpy()), smoothing=smoothing, prior=prior)
-        tables.append(table.select(pl.lit(kind).alias(split), pl.all()))
-    return pl.concat(tables)
+DEMEESTER = "Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2016"
 
 
 def at_least(p: Array, wanted: int, users: int) -> Array:
@@ -273,23 +46,6 @@ def udm_weights(p: Array, levels: Array, wanted: int = 1, users: int = 2) -> Arr
     below = at_least(p, wanted, users - 1) if wanted < users else np.where(np.isnan(p), np.nan, 0.0)
     weights = np.where(levels == levels[-1], at_least(p, wanted - 1, users - 1), below)
     return np.where(levels == levels[0], 0.0, weights)
-
-
-def conditional(judgments: Any, *, levels: Sequence[float] | None = None, estimate: Estimate = "both") -> pl.DataFrame:
-    """P(another assessor gives j | one gave i), as the differences of p at successive thresholds."""
-    frame = judgments_of(judgments)
-    scale = levels_of(frame, levels)
-    above = [np.ones(len(scale))]
-    for threshold in scale[1:]:
-        found = tallies(frame, threshold=float(threshold), estimate=estimate, levels=scale.tolist())
-        above.append(probabilities(found.relevant.sum(axis=0), found.judged.sum(axis=0)))
-    never = np.isnan(above[-1])
-    above.append(np.zeros(len(scale)))
-    steps = [np.where(never, np.nan, here - next_) for here, next_ in pairwise(above)]
-    size = len(scale)
-    return pl.DataFrame(
-        {"level": np.repeat(scale, size), "other": np.tile(scale, size), "p": np.stack(steps, axis=1).ravel()}
-    ).with_columns(pl.col("p").fill_nan(None))
 
 
 def count_relevant(
@@ -352,8 +108,167 @@ def tell_single(judgments: pl.DataFrame, found: Tallies) -> None:
     """Say how many documents the estimate rests on."""
     total = judgments.select("topic", "doc").n_unique()
     if len(found.documents) < total:
-        warnings.warn(
-            f"p(R|level) rests on the {len(found.documents)} of {total} documents that two assessors judged",
-            JudgewellWarning,
-            stacklevel=2,
+        note(f"p(R|level) rests on the {len(found.documents)} of {total} documents that two assessors judged")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Disagreement(Method):
+    """What both models share: p(R|level) for each part of the topics, and the levels each document was given."""
+
+    takes = "judgments"
+    estimate: Estimate = "both"
+    weight: Weight = "pair"
+    smoothing: float = 0.0
+    prior: Prior = "marginal"
+    levels: tuple[float, ...] | None = None
+    split: str | None = None
+    use: Literal["mean", "first"] = "mean"
+
+    def found(self, table: Any) -> Tallies:
+        return tallies(
+            table,
+            threshold=self.cut,
+            estimate=self.estimate,
+            weight=self.weight,
+            levels=self.levels,
+            split=self.split,
         )
+
+    @property
+    def cut(self) -> float | None:
+        return None
+
+    def worth(self, p: Array, levels: Array) -> Array:
+        """The gain of each level from p(R|level)."""
+        raise NotImplementedError
+
+    def parts(self, table: pl.DataFrame) -> list[tuple[pl.DataFrame, Tallies]]:
+        """The judgments with the tallies that serve them, one entry per value of the split."""
+        found = self.found(table)
+        tell_single(table, found)
+        if self.split is None:
+            return [(table, found)]
+        kinds = found.documents[self.split]
+        known = set(kinds.unique())
+        lost = sorted(str(kind) for kind in table[self.split].unique() if kind not in known)
+        if lost:
+            raise InputError(
+                f"no document of a topic whose {self.split} is {lost[0]} was judged twice",
+                cure="judge some of them twice, or do without the split",
+            )
+        return [
+            (table.filter(pl.col(self.split) == kind), found.rows((kinds == kind).to_numpy())) for kind in sorted(known)
+        ]
+
+    def _p(self, found: Tallies) -> Array:
+        totals = found.relevant.sum(axis=0), found.judged.sum(axis=0)
+        return probabilities(*totals, self.smoothing, self.prior)
+
+    def _with_gains(self, table: Any) -> list[tuple[pl.DataFrame, Array, Tallies]]:
+        result = []
+        for rows, found in self.parts(settle_repeats(judgments_of(table), "all")):
+            documents, shares = document_levels(rows, found.levels, self.use)
+            gains = self.worth(self._p(found), found.levels)
+            refuse_undefined(documents, shares, gains, found.levels)
+            gain = shares @ np.nan_to_num(gains)
+            result.append((documents.with_columns(gain=pl.Series(gain)), shares, found))
+        return result
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        return gains_frame(pl.concat([documents for documents, _, _ in self._with_gains(table)]))
+
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
+        """Each p moved by z sigma, all levels in the same direction: an interval that is on the safe side."""
+        z, filled = z_of(level), []
+        for documents, shares, found in self._with_gains(table):
+            params = estimated(found, smoothing=self.smoothing, prior=self.prior)
+            p, sigma = (params[name].fill_null(float("nan")).to_numpy() for name in ("p", "sigma"))
+            ends = [self.worth(np.clip(p + sign * z * sigma, 0, 1), found.levels) for sign in (-1, 1)]
+            low, high = (shares @ np.nan_to_num(end) for end in ends)
+            filled.append(with_interval(documents, low, high))
+        return gains_frame(pl.concat(filled))
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        """Draws of the gains by resampling topics (of a single topic, its documents); a level that a draw lacks keeps
+        its estimate from all."""
+        parts = self._with_gains(table)
+        documents = pl.concat([documents.select("topic", "doc") for documents, _, _ in parts])
+        order = documents.with_row_index("row").sort("topic", "doc")["row"].to_numpy()
+
+        def make(generator: np.random.Generator, count: int) -> Array:
+            blocks = []
+            for _, shares, found in parts:
+                p = topic_bootstrap(found, generator, count, self.smoothing, self.prior, documents_of_one=True)
+                whole = np.broadcast_to(self._p(found), p.shape)
+                worth = self.worth(np.where(np.isnan(p), whole, p), found.levels)
+                blocks.append(np.nan_to_num(worth) @ shares.T)
+            return np.asarray(np.concatenate(blocks, axis=1)[:, order])
+
+        return Draws(documents.sort("topic", "doc"), size, seed, make)
+
+    def tables(self, table: Any) -> dict[str, pl.DataFrame]:
+        """p(R|level) with its sigmas (that of a topic bootstrap with seed 0 among them), and whether there are enough
+        double judgments."""
+        found, sufficient = [], []
+        for _, tally in self.parts(judgments_of(table)):
+            params = estimated(tally, smoothing=self.smoothing, prior=self.prior)
+            kind = [] if self.split is None else [pl.lit(tally.documents[self.split][0]).alias(self.split)]
+            sufficient.append(enough(params).select(*kind, pl.all()))
+            if tally.documents["topic"].n_unique() > 1:
+                topics = topic_spread(tally, np.random.default_rng(0)).select("level", "sigma_topics")
+                params = params.join(topics, on="level", how="left", maintain_order="left")
+            else:
+                params = params.with_columns(sigma_topics=pl.lit(None, dtype=pl.Float64))
+            gains = self.worth(params["p"].fill_null(float("nan")).to_numpy(), tally.levels)
+            params = params.with_columns(gain=pl.Series(gains).fill_nan(None))
+            found.append(params.select(*kind, pl.all()))
+        return {"parameters": pl.concat(found), "enough": pl.concat(sufficient)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicted(_Disagreement):
+    """p(R|level), averaged over a document's judgments (or its first); at least `wanted` of `users` users.
+
+    Formula: gain = mean over the document's judgments of p(R | level), p(R | i) = relevant second judgments /
+    second judgments of documents judged i first.
+    Use: Gains that mean something to users: with ExpectedP they give the precision a random user will see. A sample
+    of double judgments is enough.
+    Traps: p(R | level) needs double judgments by different assessors, and some at every level: a level nobody
+    judged twice has no p, and its documents are refused. One judgment per document gives as many different gains as
+    there are levels. The threshold is part of the result.
+    """
+
+    name = "predicted"
+    purpose = "the chance that a random user finds the document relevant, learnt from double judgments"
+    source = DEMEESTER
+    threshold: float | None = None
+    wanted: int = 1
+    users: int = 1
+
+    @property
+    def cut(self) -> float | None:
+        return self.threshold
+
+    def worth(self, p: Array, levels: Array) -> Array:
+        return p if self.wanted == self.users == 1 else at_least(p, self.wanted, self.users)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserDisagreement(_Disagreement):
+    """1 for the top level, p(top|level) below it, 0 for the lowest; or at least `wanted` of `users`.
+
+    Formula: gain = 1 for the top level, p(top | level) between, 0 for the lowest (at 1 of 2 users).
+    Use: To repeat results of the 2014 model; predicted is its successor.
+    Traps: The observed assessor counts as one of the users, so gains depend on whose judgment it was. The lowest
+    level is fixed at 0 even where others disagree. The interval is that of p(top | level) alone: the top and the lowest
+    level, which are fixed, have none.
+    """
+
+    name = "udm"
+    purpose = "the older user disagreement model: the observed assessor or a random one gives the top level"
+    source = "Demeester, Aly, Hiemstra, Nguyen, Trieschnigg and Develder, WSDM 2014"
+    wanted: int = 1
+    users: int = 2
+
+    def worth(self, p: Array, levels: Array) -> Array:
+        return udm_weights(p, levels, self.wanted, self.users)

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError
-from judgewell.resampling import bootstrap_weights
+from judgewell.scaling.double_judgments import Prior, Tallies, probabilities
 from judgewell.scaling.inputs import judgments_of
 from judgewell.scaling.laplacian import Array
-from judgewell.scaling.predicted import Prior, Tallies, probabilities
+from judgewell.stats.resampling import bootstrap_weights
 from judgewell.tables import RUNS, check
 
 

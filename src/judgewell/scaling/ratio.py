@@ -8,7 +8,6 @@ must be the rows, and the fixed point is this system's solution (Bozóki, Fülö
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,10 +15,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, refuse_unconnected
-from judgewell.scaling.inputs import pairs_of, place
+from judgewell.errors import DataError, InputError, note
+from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, maxima, refuse_unconnected
+from judgewell.scaling.inputs import gains_frame, listed, pairs_of, place
 from judgewell.scaling.laplacian import Array, Index, System, components_of, laplacian, summed
+from judgewell.scaling.method import Kind, Method
+from judgewell.scaling.preference import YANG
+from judgewell.scaling.uncertainty import Draws
 
 
 @dataclass(frozen=True)
@@ -124,11 +126,7 @@ def _answered(frame: pl.DataFrame) -> pl.DataFrame:
     if lacks.all():
         raise DataError("no pair has both left_score and right_score; ratios need the two numbers")
     without = frame.filter(lacks)
-    warnings.warn(
-        f"{len(without)} of {len(frame)} pairs lack a number and are left out ({place(without)})",
-        JudgewellWarning,
-        stacklevel=3,
-    )
+    note(f"{len(without)} of {len(frame)} pairs lack a number and are left out ({place(without)})")
     return frame.filter(~lacks)
 
 
@@ -136,3 +134,61 @@ def log_ratio_fit(pairs: Any, *, epsilon: float = 1.0, weighted: bool = False, c
     """Logarithmic least squares on the pairs' numbers; a cell counts once, or `weighted` by its number of answers."""
     cells = ratio_cells(pairs, epsilon)
     return fit(cells, cells.count if weighted else np.ones(len(cells.count)), components)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio(Method):
+    """Logarithmic least squares on the two numbers of each pair; the best document of a topic has gain 1.
+
+    Formula: y minimises Σ (ln((s_left + ε) / (s_right + ε)) − (y_left − y_right))²; gain = exp(y − max y).
+    Use: Pairs with a number for each document: how many times better, not only which.
+    Traps: ε stands for what a 0 is worth: with the default 1 a ratio of 50 to 0 counts as 51. Documents that no
+    chain of pairs connects have no common scale.
+    """
+
+    name = "ratio"
+    purpose = "worth from the two numbers given to each pair, by logarithmic least squares on their ratios"
+    source = f"{YANG}; Bozóki, Fülöp and Rónyai, Mathematical and Computer Modelling 2010"
+    takes = "pairs"
+    epsilon: float = 1.0
+    weighted: bool = False
+    components: Components = "error"
+
+    def fit(self, table: Any) -> Fit:
+        return log_ratio_fit(table, epsilon=self.epsilon, weighted=self.weighted, components=self.components)
+
+    def _documents(self, fit: Fit) -> pl.DataFrame:
+        top = maxima(fit.y[:, None], fit.labels)[:, 0]
+        number = component_numbers(fit.cells.documents, fit.labels)
+        return fit.cells.documents.with_columns(gain=pl.Series(np.exp(fit.y - top)), component=pl.Series(number))
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        return gains_frame(self._documents(self.fit(table)), ["component"] if self.components == "separate" else [])
+
+    def interval(
+        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+    ) -> pl.DataFrame:
+        """From draws of all scores together, since a gain over the largest depends on the largest's error too; missing,
+        and told, where no comparison is to spare."""
+        found = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
+        fit = self.fit(table)
+        sure = pl.Series(np.isfinite(fit.sigma))
+        without = found.filter(~sure)
+        if len(without):
+            note(
+                f"{len(without)} of {len(found)} documents have no interval: their component has no comparison to "
+                f"spare ({listed(without)}); compare more pairs"
+            )
+        return found.with_columns(pl.when(sure).then(pl.col("low", "high")))
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        fit = self.fit(table)
+
+        def make(generator: np.random.Generator, count: int) -> Array:
+            y = fit.drawn(generator, count)
+            return np.asarray(np.exp(y - maxima(y, fit.labels)).T)
+
+        return Draws(fit.cells.documents.select("topic", "doc"), size, seed, make)
+
+    def tables(self, table: Any) -> dict[str, pl.DataFrame]:
+        return {"consistency": self.fit(table).consistency}

@@ -14,11 +14,11 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.resampling import check_level, percentile_interval
+from judgewell.errors import DataError, InputError, JudgewellWarning, note
 from judgewell.scaling.inputs import GROUP, listed
 from judgewell.scaling.laplacian import Array, Index
 from judgewell.scaling.numbers import documents_of
+from judgewell.stats.resampling import check_level, percentile_interval
 
 Over = Literal["unit", "assessor"]
 
@@ -148,11 +148,9 @@ def with_grounds(gains: pl.DataFrame, own_spread: bool) -> pl.DataFrame:
     if not baseless.any():
         return gains
     first = listed(gains.filter(baseless).sort("topic", "doc"))
-    warnings.warn(
+    note(
         f"{int(baseless.sum())} of {len(gains)} documents have one judgment, which says nothing of how sure it is, so "
-        f"low and high are missing ({first}); collect more",
-        JudgewellWarning,
-        stacklevel=3,
+        f"low and high are missing ({first}); collect more"
     )
     return gains.with_columns(pl.when(~baseless).then(pl.col("low", "high")))
 
@@ -162,11 +160,9 @@ def with_log_interval(gains: pl.DataFrame, centre: Array, errors: Array, level: 
     half = z_of(level) * errors
     without = gains.filter(pl.Series(np.isnan(errors))).sort("topic", "doc")
     if len(without):
-        warnings.warn(
+        note(
             f"{len(without)} of {len(gains)} documents have no standard error, so low and high are missing: none of "
-            f"their judgments is to spare ({listed(without)}); collect more",
-            JudgewellWarning,
-            stacklevel=2,
+            f"their judgments is to spare ({listed(without)}); collect more"
         )
     return with_interval(gains, np.exp(centre - half), np.exp(centre + half))
 
@@ -215,11 +211,9 @@ def median_interval(frame: pl.DataFrame, column: str, level: float) -> pl.DataFr
     result = result.with_columns(pl.col("low", "high").fill_nan(None))
     short = result.filter(pl.col("low").is_null()).sort("topic", "doc")
     if len(short):
-        warnings.warn(
+        note(
             f"{len(short)} of {len(result)} documents have too few judgments for a {level:.0%} interval of the median "
-            f"({listed(short)}); resample for one (--interval bootstrap)",
-            JudgewellWarning,
-            stacklevel=2,
+            f"({listed(short)}); resample for one (--interval bootstrap)"
         )
     return result
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.study.cost import Cost, cost_of_design, group_alternatives, unit_alternatives
-from judgewell.study.design import Design, Note, make_design
+from judgewell.study.design.plan import Design, Note, make_design
 from judgewell.study.file import Problem, Source, parse, read_source
 from judgewell.study.inputs import Inputs, read_inputs
 from judgewell.study.model import Study

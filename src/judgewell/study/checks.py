@@ -14,9 +14,9 @@ from math import ceil, comb, factorial
 from typing import ClassVar, Literal
 
 from judgewell.errors import InputError
-from judgewell.study.numbers import Refused, shown
-from judgewell.study.scales import Scale, Side
+from judgewell.study.questions import Scale, Side
 from judgewell.study.texts import Catalogue
+from judgewell.study.typed_numbers import Refused, shown
 
 Stage = Literal["door", "answer", "end", "after"]
 

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, model_validator
 
 from judgewell.errors import InputError
-from judgewell.study.numbers import Refused, read_number, shown
 from judgewell.study.section import Section, many, setting, valid
+from judgewell.study.typed_numbers import Refused, read_number, shown
 
 Kind = Literal["choice", "several", "text", "number", "scale"]
 When = Literal["first", "each", "last"]

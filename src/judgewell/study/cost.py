@@ -8,11 +8,11 @@ from math import ceil
 
 import polars as pl
 
-from judgewell.study.design import Design
-from judgewell.study.groups import plan_groups
+from judgewell.study.design.groups import plan_groups
+from judgewell.study.design.plan import Design
+from judgewell.study.design.units import units_needed
 from judgewell.study.model import Pay, Study, Work
 from judgewell.study.reliability import reliability_of_pairs, reliability_of_units
-from judgewell.study.units import units_needed
 
 UNIT_SIZES = (4, 6, 8, 10)
 REDUNDANCIES = (5, 10, 15)

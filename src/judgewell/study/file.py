@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 
 from judgewell.errors import InputError
 from judgewell.study.model import Study
-from judgewell.study.places import Place, line_of, places
 from judgewell.study.section import Section
+from judgewell.study.toml_lines import Place, line_of, places
 
 DESIGNS = ("units", "templates", "groups")
 

@@ -12,13 +12,13 @@ import polars as pl
 
 from judgewell.errors import InputError, JudgewellError, JudgewellWarning
 from judgewell.formats.documents import read_documents
+from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
 from judgewell.formats.runs import open_runs
-from judgewell.formats.tabular import read_frame
 from judgewell.formats.topics import read_topics
+from judgewell.study.design.pools import first_of_run, pool_list, pool_runs
 from judgewell.study.file import Problem, Source
 from judgewell.study.model import Study
-from judgewell.study.pools import first_of_run, pool_list, pool_runs
 from judgewell.study.texts import Catalogue, catalogue, english
 from judgewell.tables import OTHER_NAMES
 

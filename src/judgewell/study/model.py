@@ -9,8 +9,9 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from judgewell.study.checks import CommentReview, Comprehension, KnownOrder, PracticeLines, Quiz
 from judgewell.study.closing import Questionnaire
+from judgewell.study.design.templates import documents_needed
 from judgewell.study.platform import Platform
-from judgewell.study.scales import (
+from judgewell.study.questions import (
     FOUR_LEVELS,
     PAIR_QUESTIONS,
     S100,
@@ -24,7 +25,6 @@ from judgewell.study.scales import (
     Scale,
 )
 from judgewell.study.section import Section, many, setting, valid
-from judgewell.study.templates import documents_needed
 
 
 class About(Section):
@@ -206,7 +206,7 @@ class Groups(Section):
 
     @model_validator(mode="after")
     def _possible(self) -> Groups:
-        from judgewell.study.graphs import check_group
+        from judgewell.study.design.graphs import check_group
 
         valid(check_group, self.documents, self.partners)
         return self

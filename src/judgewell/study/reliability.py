@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgewell.study.chance import generator
-from judgewell.study.graphs import make_graphs
-from judgewell.study.groups import GroupPlan, make_groups
-from judgewell.study.units import Whole, make_units
+from judgewell.study.design.chance import generator
+from judgewell.study.design.graphs import make_graphs
+from judgewell.study.design.groups import GroupPlan, make_groups
+from judgewell.study.design.units import Whole, make_units
 
 # A simulated topic is kept small: reliability depends on how often a document is judged, hardly on how many there are.
 LARGEST = 150

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from judgewell.errors import InputError
-from judgewell.study.places import places
+from judgewell.study.toml_lines import places
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 # A language, and where needed its script, region and variants: de, pt-BR, zh-Hant, sr-Latn-RS (BCP 47).

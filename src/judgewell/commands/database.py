@@ -1,0 +1,47 @@
+"""What the commands around the judging server share: which database a study is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgewell.errors import InputError
+
+if TYPE_CHECKING:
+    from judgewell.server.store.transactions import Store
+
+DATABASE_HELP = "A file, or postgresql://user@host/name.  [default: a file named after the study, beside it]"
+
+
+def database_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--database`: where the study is kept."""
+    return click.option("--database", help=DATABASE_HELP, envvar="JUDGEWELL_DATABASE")(command)
+
+
+def database_of(study: str, database: str | None) -> str:
+    """The database of a study: the one given, else the file beside the study."""
+    from judgewell.server.store.setup import default_database
+
+    return database or str(default_database(study))
+
+
+@contextmanager
+def existing(study: str, database: str | None) -> Iterator[Store]:
+    """The database of a study that was served before."""
+    from judgewell.server.store.transactions import open_store
+
+    where = database_of(study, database)
+    if "://" not in where and not Path(where).is_file():
+        others = [str(path) for path in sorted(Path(where).parent.glob("*.sqlite"))]
+        named = f", or name another: --database {others[0]}" if others else ""
+        cure = f"start it with judgewell serve {study}{named}"
+        raise InputError("there is no such database", cure=cure, file=where)
+    store = open_store(where)
+    try:
+        yield store
+    finally:
+        store.close()

@@ -1,0 +1,226 @@
+"""The known crowd exports: each is the columns its header must have and the function that makes a table of it.
+
+What a file leaves out or has odd is told as a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from judgewell.errors import Place
+
+Columns = Mapping[str, str]
+CRITERIA = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}
+GRADES = {"not_relevant": 0.0, "relevant": 1.0, "highly_relevant": 2.0}
+SCALES = {"me": "magnitude", "magnitude": "magnitude", "s100": "s100", "s2": "binary", "s4": "ordinal"}
+MISSING = ("", "null")
+
+
+@dataclass(frozen=True)
+class Export:
+    """A known kind of crowd export."""
+
+    name: str
+    table: Literal["judgments", "pairs"]
+    needs: frozenset[str]
+    read: Callable[[pl.DataFrame, Columns, Place], pl.DataFrame]
+
+
+def recognised(frame: pl.DataFrame) -> Export | None:
+    header = set(frame.columns)
+    return next((export for export in EXPORTS if export.needs <= header), None)
+
+
+def without_blanks(frame: pl.DataFrame) -> pl.DataFrame:
+    """Empty fields and the word null both mean missing."""
+    text = pl.col(pl.String)
+    return frame.with_columns(pl.when(~text.is_in(MISSING)).then(text).name.keep())
+
+
+def _numbers(frame: pl.DataFrame, name: str, place: Place) -> pl.Series:
+    """A column of numbers; the first value that is none is named with its row."""
+    values = frame[name]
+    cast = values.cast(pl.Float64, strict=False)
+    bad = (values.is_not_null() & cast.is_null()).arg_true()
+    if len(bad):
+        raise place.error(f"{name} {values[bad[0]]!r} is not a number", "write a number, or nothing", bad[0])
+    return cast
+
+
+def _trec8(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
+    """The TREC-8 relevance-scales export: 0-100 scores, or magnitudes where there is a column relevance_scale."""
+    value, scale = _trec8_value(frame, columns, place)
+    extra = [pl.Series(name, _numbers(frame, name, place)) for name in ("trec", "sormunen") if name in frame.columns]
+    unknown = (~frame["gold"].is_in(["H", "N"])).fill_null(False).arg_true()
+    if len(unknown):
+        raise place.error(f"gold {frame['gold'][unknown[0]]!r} is neither H nor N", row=unknown[0])
+    table = frame.select(
+        topic="topic_id",
+        doc="document_id",
+        assessor="worker_id",
+        unit=pl.format("{}/{}", "topic_id", "unit_id"),  # unit ids are unique only within a topic
+        position=pl.Series(_numbers(frame, "doc_pos", place)).cast(pl.Int64) + 1,
+        scale=scale,
+        value=value,
+        seconds=pl.Series(_numbers(frame, "cumulative_time", place)),
+        comment="comment",
+        known="gold",
+    ).with_columns(extra)
+    _tell_oddities(table, place)
+    return _answered(table, place)
+
+
+def _trec8_value(frame: pl.DataFrame, columns: Columns, place: Place) -> tuple[pl.Series, pl.Series]:
+    named = frame["relevance_scale"] if "relevance_scale" in frame.columns else None
+    score = columns.get("value", "relevance_score")
+    if named is not None and score not in frame.columns:
+        return _numbers(frame, "relevance_scale", place), pl.Series(["magnitude"] * len(frame))
+    if score not in frame.columns:
+        cure = "say which column holds them: --columns value=NAME"
+        raise place.error(f"there is no column {score} to read the scores from", cure)
+    if named is None:
+        return _numbers(frame, score, place), pl.Series(["s100"] * len(frame))
+    if named.cast(pl.Float64, strict=False).is_not_null().any():
+        raise place.error(
+            "relevance_score and relevance_scale both hold numbers",
+            "say which is the value (--columns value=relevance_scale)",
+        )
+    lowered = named.str.to_lowercase()
+    return _numbers(frame, score, place), lowered.replace_strict(SCALES, default=lowered)
+
+
+def _tell_oddities(table: pl.DataFrame, place: Place) -> None:
+    below = table.filter(pl.col("seconds") < 0)
+    if len(below):
+        place.note(
+            f"{len(below)} times are below 0, kept as they are (topic {below['topic'][0]}, unit {below['unit'][0]})"
+        )
+    if "sormunen" in table.columns:
+        known = table.filter(pl.col("known").is_not_null() & pl.col("sormunen").is_null())
+        documents = known.select("topic", "doc", "known").unique().sort("topic", "doc")
+        if len(documents):
+            said = ", ".join(f"topic {topic} {doc} ({flag})" for topic, doc, flag in documents.iter_rows())
+            place.note(f"{len(documents)} known documents have no Sormunen level: {said}")
+
+
+def _answered(table: pl.DataFrame, place: Place) -> pl.DataFrame:
+    """Rows without a value are left out and told."""
+    empty = table.filter(pl.col("value").is_null())
+    if len(empty):
+        first = f"topic {empty['topic'][0]}, document {empty['doc'][0]}"
+        place.note(f"{len(empty)} of {len(table)} judgments have no value and are left out ({first})")
+    return table.filter(pl.col("value").is_not_null())
+
+
+def _music(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
+    """Musical similarity by preference: a, b or the same (Urbano et al. 2010)."""
+    sides = {"a": "left", "b": "right", "s": "same", "same": "same"}
+    answers = frame["Answer.radio"].str.to_lowercase()
+    bad = (answers.is_not_null() & ~answers.is_in(list(sides))).arg_true()
+    if len(bad):
+        raise place.error(f"the answer {answers[bad[0]]!r} is not a, b or same", row=bad[0])
+    return frame.select(
+        topic="Input.query",
+        left="Input.docA",
+        right="Input.docB",
+        assessor="WorkerId",
+        unit="HITId",
+        preferred=answers.replace_strict(sides, default=None, return_dtype=pl.String),
+        seconds=pl.Series(_numbers(frame, "WorkTimeInSeconds", place)),
+        comment="Answer.comment",
+    )
+
+
+def _rankme(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
+    """RankME: one rating per row (plain magnitudes or Likert), or three systems side by side (relative magnitudes)."""
+    wide = "team1" in frame.columns
+    criterion = _criterion(frame, columns, wide, place)
+    topic = "mr_id" if "mr_id" in frame.columns else "mr"
+    sides = [str(side) for side in (1, 2, 3)] if wide else [""]
+    parts = [
+        frame.with_row_index("row").select(
+            topic=topic,
+            doc=f"team{side}",
+            assessor="_worker_id",
+            unit=pl.format("row {}", pl.col("row") + 1) if wide else pl.lit(None, dtype=pl.String),
+            position=pl.lit(int(side) if side else None, dtype=pl.Int64),
+            value=pl.Series(_numbers(frame, f"{criterion}{side}", place)),
+            text=f"ref{side}",
+        )
+        for side in sides
+    ]
+    table = pl.concat(parts)
+    likert = not wide and bool(table["value"].is_in([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).all())
+    name = CRITERIA.get(criterion, criterion)
+    said = table.with_columns(scale=pl.lit("ordinal" if likert else "magnitude"), criterion=pl.lit(name))
+    return _answered(said, place)
+
+
+def _criterion(frame: pl.DataFrame, columns: Columns, wide: bool, place: Place) -> str:
+    """The rated quality: the only one in the file, or the one asked for as value."""
+    names = [*CRITERIA, *CRITERIA.values()]
+    found = [name for name in names if (f"{name}1" if wide else name) in frame.columns]
+    asked = columns.get("value")
+    if asked is None and len(found) == 1:
+        return found[0]
+    if asked not in found:
+        what = f"no {asked}" if asked else "several ratings"
+        raise place.error(
+            f"this RankME export has {what}; it has {', '.join(found)}",
+            f"say which is the value (--columns value={found[-1] if found else 'quality'})",
+        )
+    return asked or ""
+
+
+def _nyt(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
+    """Relevance of news articles on two and three levels, with the NIST label; merged pilots repeat others' rows."""
+    answers = columns.get("value", "relevance")
+    bad = (frame[answers].is_not_null() & ~frame[answers].is_in(list(GRADES))).arg_true()
+    if len(bad):
+        cure = "if this is another file, name its topics to have it read as a plain table: --columns topic=topic"
+        raise place.error(f"{answers} {frame[answers][bad[0]]!r} is none of {', '.join(GRADES)}", cure, bad[0])
+    pilots = "pilot" in frame.columns
+    if pilots:
+        merged = frame.filter(pl.col("pilot").str.ends_with("_merged"))
+        if len(merged):
+            place.note(f"{len(merged)} rows of merged pilots repeat others and are left out")
+        frame = frame.filter(~pl.col("pilot").str.ends_with("_merged"))
+    two = pl.col("pilot").str.contains("_2P") if pilots else pl.lit(False)
+    table = frame.select(
+        topic="topic",
+        doc="document_id",
+        assessor="_worker_id",
+        scale=pl.when(two).then(pl.lit("binary")).otherwise(pl.lit("ordinal")),
+        value=pl.col(answers).replace_strict(GRADES, default=None, return_dtype=pl.Float64),
+        label=pl.Series(_numbers(frame, "rel", place)),
+        **({"pilot": pl.col("pilot")} if pilots else {}),
+    )
+    return _answered(table, place)
+
+
+EXPORTS = (
+    Export(
+        "TREC-8 relevance scales",
+        "judgments",
+        frozenset({"topic_id", "unit_id", "document_id", "gold", "doc_pos", "worker_id"}),
+        _trec8,
+    ),
+    Export(
+        "music preferences",
+        "pairs",
+        frozenset({"Input.query", "Input.docA", "Input.docB", "Answer.radio", "WorkerId"}),
+        _music,
+    ),
+    Export("RankME", "judgments", frozenset({"_worker_id", "mr", "team"}), _rankme),
+    Export("RankME relative", "judgments", frozenset({"_worker_id", "mr", "team1", "team2", "team3"}), _rankme),
+    Export(
+        "NYT topical relevance",
+        "judgments",
+        frozenset({"_unit_id", "_worker_id", "relevance", "rel", "topic", "document_id"}),
+        _nyt,
+    ),
+)

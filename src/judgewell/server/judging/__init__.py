@@ -1,0 +1,1 @@
+"""The assessors' side of the server: arriving, routes, static files."""

@@ -1,0 +1,73 @@
+"""How assessors come in: by their own invite link, or sent by a platform; and what the platform tells of them later."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter, Request
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+
+from judgewell.server.judging import invitations as people
+from judgewell.server.platforms import links, notices
+from judgewell.server.process import Server, done
+from judgewell.server.tokens import numbered
+from judgewell.server.web import Refusal
+
+
+def router(server: Server) -> APIRouter:
+    """The doors."""
+    routes = APIRouter(include_in_schema=False)
+    store, served = server.store, server.served
+    platform = served.study.platform
+    keys = links.platform_keys(platform, store.read(people.held_keys).result())
+    secret = notices.webhook_secret(served.study)
+
+    @routes.get("/i/{token}")
+    async def by_invite(request: Request, token: str) -> Response:
+        assessor = people.by_invite(served, token)
+        if assessor is None or not await done(store.read(lambda connection: people.is_welcome(connection, assessor))):
+            server.slow_down(request)
+            raise Refusal(404, "link")
+        return server.enter(request, assessor)
+
+    @routes.get("/join")
+    async def join(request: Request) -> Response:
+        server.slow_down(request)
+        if platform.kind == "invite":
+            raise Refusal(404, "link")
+        present = numbered(served.secret, "session", request.cookies.get(server.cookie, ""))
+        try:
+            assessor = await asyncio.to_thread(people.join, store, served, keys, request.query_params, present)
+        except links.BadLink:
+            raise Refusal(403 if keys else 404, "arrival" if keys else "link") from None
+        except links.KeysAway:
+            raise Refusal(503, "arrival_later", {"retry-after": "60"}) from None
+        return server.enter(request, assessor)
+
+    @routes.post("/webhooks/prolific")
+    async def told(request: Request) -> Response:
+        if secret is None:
+            raise Refusal(404, "link")
+        try:
+            body = await _body(request)
+            notice = notices.read_notice(secret, request.headers, body, served.clock())
+        except notices.BadNotice as bad:
+            server.slow_down(request)
+            return JSONResponse({"error": bad.said}, bad.status)
+        return JSONResponse({"taken": await asyncio.to_thread(notices.take_notice, store, served, notice)})
+
+    return routes
+
+
+async def _body(request: Request) -> bytes:
+    """The body of a notice, read no further than the largest that is taken."""
+    body = b""
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > notices.LARGEST:
+                raise notices.BadNotice(413, "the request is too large")
+    except ClientDisconnect:
+        raise notices.BadNotice(400, "the request broke off") from None
+    return body

@@ -1,0 +1,180 @@
+"""Who judges: invited assessors and those a platform sends. Outside names stay apart from pseudonyms."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from judgewell.server.platforms.keys import Keys
+from judgewell.server.platforms.links import Arrival, BadLink, read_link
+from judgewell.server.platforms.notices import take_waiting
+from judgewell.server.session.assignment import release
+from judgewell.server.session.served import Served
+from judgewell.server.store.schema import arrivals, assessors, events, identities, study
+from judgewell.server.store.transactions import Job, Store
+from judgewell.server.tokens import numbered, signed
+
+_ALPHABET = "bcdfghjkmnpqrstvwxyz23456789"  # nothing that can be misread or spell a word
+
+
+def new_pseudonym() -> str:
+    """A random name that says nothing."""
+    return "a-" + "".join(secrets.choice(_ALPHABET) for _ in range(10))
+
+
+def new_assessor(connection: sa.Connection, origin: str, now: float, label: str | None = None) -> int:
+    """A new assessor under a random pseudonym; the number is the row's."""
+    row: dict[str, object] = {
+        "pseudonym": new_pseudonym(),
+        "origin": origin,
+        "label": label,
+        "created": now,
+        "stage": "consent",
+        "position": 0,
+        "turn": 0,
+        "scratch": {},
+        "moved": now,
+    }
+    number = connection.execute(sa.insert(assessors).values(row).returning(assessors.c.number)).scalar_one()
+    connection.execute(
+        sa.insert(events).values(at=now, kind="created", assessor=number, data={"origin": origin, "label": label})
+    )
+    return int(number)
+
+
+@dataclass(frozen=True)
+class Invited:
+    """An invite link: whose, where to, and whether it was just made."""
+
+    label: str
+    path: str
+    new: bool = False
+
+
+def invite(store: Store, served: Served, labels: Sequence[str], *, again: bool = False) -> list[Invited]:
+    """A link for each label, in order: the one it has, or a new one; `again` makes new ones for all."""
+
+    def make(connection: sa.Connection) -> list[Invited]:
+        held = {} if again else dict(_invited(connection))
+        found = []
+        for label in labels:
+            new = label not in held
+            if new:
+                held[label] = new_assessor(connection, "invite", served.clock(), label)
+            found.append(Invited(label, invite_path(served, held[label]), new))
+        return found
+
+    return store.write(make).result()
+
+
+def invite_more(store: Store, served: Served, count: int) -> list[Invited]:
+    """New links for so many whom nobody has named yet: numbered on from those there are."""
+    every = sa.select(sa.func.count()).where(assessors.c.origin == "invite")
+    taken: int = store.read(lambda connection: connection.execute(every).scalar_one()).result()
+    return invite(store, served, [f"assessor {number}" for number in range(taken + 1, taken + count + 1)], again=True)
+
+
+def invited(store: Store, served: Served) -> list[Invited]:
+    """All invite links that are open."""
+    found = store.read(lambda connection: list(_invited(connection))).result()
+    return [Invited(label, invite_path(served, number)) for label, number in found]
+
+
+def revoke(store: Store, served: Served, label: str) -> int:
+    """Close the links of a label, and the sessions they led to; what was judged stays. How many there were."""
+
+    def close(connection: sa.Connection) -> int:
+        now = served.clock()
+        numbers = [number for own, number in _invited(connection) if own == label]
+        for number in numbers:
+            whose = assessors.c.number == number
+            held = connection.execute(sa.select(assessors.c.reservation).where(whose).with_for_update()).scalar()
+            if held is not None:
+                release(connection, held, now, "the invite link was revoked")
+            connection.execute(sa.update(assessors).where(whose).values(forgotten=now))
+            connection.execute(sa.insert(events).values(at=now, kind="revoked", assessor=number, data={}))
+        return len(numbers)
+
+    return store.write(close).result()
+
+
+def _invited(connection: sa.Connection) -> list[tuple[str, int]]:
+    query = sa.select(assessors.c.label, assessors.c.number).where(
+        assessors.c.origin == "invite", assessors.c.forgotten.is_(None)
+    )
+    return [(label or "", number) for label, number in connection.execute(query.order_by(assessors.c.number))]
+
+
+def is_welcome(connection: sa.Connection, assessor: int) -> bool:
+    """Whether an invite link still opens the door."""
+    query = sa.select(assessors.c.number).where(assessors.c.number == assessor, assessors.c.forgotten.is_(None))
+    return connection.execute(query).scalar() is not None
+
+
+def invite_path(served: Served, assessor: int) -> str:
+    """The path of an assessor's own link: the number and 160 bits or more that only the secret can make."""
+    return f"/i/{signed(served.secret, 'invite', str(assessor))}"
+
+
+def by_invite(served: Served, token: str) -> int | None:
+    """The assessor whose link this is."""
+    return numbered(served.secret, "invite", token)
+
+
+def held_keys(connection: sa.Connection) -> Mapping[str, Any] | None:
+    """The platform's keys as they stood in the study's key file at the last start; None where there is no such file."""
+    texts: Mapping[str, Any] = connection.execute(sa.select(study.c.texts)).scalar_one()
+    return texts.get("keys")
+
+
+def join(store: Store, served: Served, keys: Keys | None, given: Mapping[str, str], present: int | None = None) -> int:
+    """The assessor whom a platform's address brings; `present` is the one whose session the browser holds."""
+    return arrive(store, served, read_link(served.study.platform, keys, given, served.clock()), present)
+
+
+def arrive(store: Store, served: Served, arrival: Arrival, present: int | None = None) -> int:
+    """The assessor whom the platform sent: the one known by this id, or a new one."""
+    job = _arriving(served, arrival, present)
+    try:
+        return store.write(job).result()
+    except IntegrityError:  # the same person or token arrived twice at the same moment; now it is known
+        return store.write(job).result()
+
+
+def _arriving(served: Served, arrival: Arrival, present: int | None) -> Job[int]:
+    platform = served.study.platform.kind
+
+    def job(connection: sa.Connection) -> int:
+        now = served.clock()
+        key = (identities.c.platform == platform, identities.c.outside == arrival.person)
+        known = connection.execute(sa.select(identities.c.assessor).where(*key)).scalar()
+        if not _use_once(connection, arrival, now) and (known is None or known != present):
+            raise BadLink("the token was used before")
+        told = {"session": arrival.session, "study": arrival.study, "arrived": now}
+        if known is None:
+            known = new_assessor(connection, platform, now)
+            row = {"platform": platform, "outside": arrival.person, "assessor": known}
+            connection.execute(sa.insert(identities).values(**row, **told))
+        else:
+            connection.execute(sa.update(identities).where(*key).values(told))
+        take_waiting(connection, served, known, arrival.person, arrival.session)
+        connection.execute(sa.insert(events).values(at=now, kind="arrived", assessor=known, data={}))
+        return int(known)
+
+    return job
+
+
+def _use_once(connection: sa.Connection, arrival: Arrival, now: float) -> bool:
+    """Mark the token as used; false where it was before. Tokens that have run out are forgotten."""
+    if arrival.token is None:
+        return True
+    connection.execute(sa.delete(arrivals).where(arrivals.c.expires <= now))
+    if connection.execute(sa.select(arrivals.c.token).where(arrivals.c.token == arrival.token)).scalar() is not None:
+        return False
+    connection.execute(sa.insert(arrivals).values(token=arrival.token, expires=arrival.expires))
+    return True

@@ -1,0 +1,98 @@
+"""The assessor's addresses: the page they are on, one step, and the sign of life of an open page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from judgewell.server.limits import read_form
+from judgewell.server.process import Server, done
+from judgewell.server.session import pages
+from judgewell.server.session.answers import Form, first
+from judgewell.server.session.assignment import come, expire
+from judgewell.server.session.served import Served
+from judgewell.server.session.show import page_of
+from judgewell.server.session.state import load
+from judgewell.server.session.steps import Taken, take
+from judgewell.server.store.transactions import Store
+from judgewell.server.tokens import read_step
+from judgewell.server.web import Refusal
+
+
+def router(server: Server) -> APIRouter:
+    """Where assessors work."""
+    routes = APIRouter(include_in_schema=False)
+    store, served, html = server.store, server.served, server.html
+
+    async def front(request: Request) -> Response:
+        server.assessor(request)
+        return RedirectResponse("/work", 303)
+
+    async def work(request: Request) -> Response:
+        """The page the assessor is on."""
+        assessor = server.assessor(request)
+        page = await done(store.read(lambda connection: current_page(connection, served, assessor)))
+        if page is None:
+            raise Refusal(403, "link")
+        return html.response(page, request)
+
+    async def step(request: Request) -> Response:
+        """One step."""
+        assessor = server.assessor(request)
+        form = await read_form(request)
+        taken = await _take(store, served, assessor, _turn(served, assessor, form), form)
+        if taken is None:
+            raise Refusal(403, "link")
+        if taken.outcome == "not taken":
+            return html.response(taken.page, request, 422)
+        return html.response(taken.page, request) if "x-fragment" in request.headers else RedirectResponse("/work", 303)
+
+    async def alive(request: Request) -> JSONResponse:
+        """The open page reports itself."""
+        assessor = server.assessor(request)
+        turn = _turn(served, assessor, await read_form(request))
+        told = await done(store.write(lambda connection: sign_of_life(connection, served, assessor, turn)))
+        return JSONResponse(told)
+
+    # Plain routes: a step has no parameters for the framework to look for, and it is asked for most.
+    routes.add_route("/work", step, ["POST"])
+    routes.add_route("/work", work, ["GET"])
+    routes.add_route("/work/alive", alive, ["POST"])
+    routes.add_route("/", front, ["GET"])
+    return routes
+
+
+def _turn(served: Served, assessor: int, form: Form) -> int:
+    """The turn a request was made for; a forged one, or another assessor's, is refused."""
+    turn = read_step(served.secret, assessor, first(form, "step"))
+    if turn is None:
+        raise Refusal(403, "link")
+    return turn
+
+
+async def _take(store: Store, served: Served, assessor: int, turn: int, form: Form) -> Taken | None:
+    """Take a step. Where no unit is free the overdue ones are freed, and it is tried once more."""
+    step: Callable[[sa.Connection], Taken | None] = lambda connection: take(connection, served, assessor, turn, form)  # noqa: E731
+    taken = await done(store.write(step))
+    if taken is None or taken.outcome != "waiting":
+        return taken
+    if not await done(store.write(lambda connection: expire(connection, served.clock(), served.silence))):
+        return taken
+    return await done(store.write(lambda connection: take(connection, served, assessor, turn + 1, {})))
+
+
+def current_page(connection: sa.Connection, served: Served, assessor: int) -> pages.Page | None:
+    state = load(connection, served, assessor)
+    return None if state is None else page_of(connection, served, state)
+
+
+def sign_of_life(connection: sa.Connection, served: Served, assessor: int, turn: int) -> dict[str, Any]:
+    state = come(connection, served, assessor, served.clock(), stepped=False)
+    if state is None or state.holding is None:
+        return {"alive": False, "current": state is not None and state.turn == turn, "seconds": 0}
+    alive = state.held.state == "live"
+    return {"alive": alive, "current": state.turn == turn, "seconds": served.silence if alive else 0}

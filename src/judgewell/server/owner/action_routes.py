@@ -1,0 +1,86 @@
+"""Where the owner's forms are sent: one address for all actions."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote, unquote
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from judgewell.errors import InputError
+from judgewell.server.limits import LARGEST_BODY, read_form
+from judgewell.server.owner.access import asked_from, check_guard, local, require
+from judgewell.server.owner.actions import ACTIONS, Action, Result, read_fields, run
+from judgewell.server.process import Server, done
+from judgewell.server.session.answers import Form, first
+from judgewell.server.tokens import opened, signed
+from judgewell.server.web import Refusal
+
+OWN = ("action", "guard", "next")  # fields of the form that are not the action's
+MOST_DOCUMENTS = 2100
+TOLD_SECONDS = 15
+
+
+def router(server: Server) -> APIRouter:
+    """Where the owner acts."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.post("/owner/act")
+    async def act(request: Request) -> Response:
+        """Do one action and go back; what came of it is told on the next page."""
+        account = await require(server, request)
+        form = await read_form(request, LARGEST_BODY, MOST_DOCUMENTS)
+        check_guard(server, account, form)
+        action = ACTIONS.get(first(form, "action"))
+        if action is None:
+            raise Refusal(404, "link")
+        now, address = server.served.clock(), asked_from(request)
+        try:
+            fields = read_fields(action, _given(action, form))
+            result = await done(
+                server.store.write(lambda c: run(c, server.served, now, action, fields, account, address))
+            )
+            said = told_of(action, result)
+        except InputError as error:
+            said = f"Not done: {error}"
+        response = RedirectResponse(local(first(form, "next")), 303)
+        response.set_cookie(
+            _cookie(server),
+            quote(signed(server.served.secret, "told", said[:800])),
+            max_age=TOLD_SECONDS,
+            httponly=True,
+            samesite="lax",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    return routes
+
+
+def _given(action: Action, form: Form) -> dict[str, Any]:
+    """The action's fields in the form; a field of which there may be several is a list."""
+    given: dict[str, Any] = {}
+    for name, values in form.items():
+        if name not in OWN:
+            given[name] = list(values) if name == "docs" else values[0]
+    return given
+
+
+def told_of(action: Action, result: Result) -> str:
+    """A sentence about what was done."""
+    details = [
+        f"{name} {', '.join(value) if isinstance(value, list) else value}"
+        for name, value in result.items()
+        if value not in ([], None)
+    ]
+    return f"Done: {action.name}" + (f" ({'; '.join(details)})" if details else "")
+
+
+def told(server: Server, request: Request) -> str:
+    """What came of the last action, for the page that is shown after it; "" where there is nothing to tell."""
+    return opened(server.served.secret, "told", unquote(request.cookies.get(_cookie(server), ""))) or ""
+
+
+def _cookie(server: Server) -> str:
+    return f"{server.cookie}-told"

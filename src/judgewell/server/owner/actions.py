@@ -1,0 +1,294 @@
+"""What an owner can do to a running study: each action has its fields, a sentence of help and a job.
+
+The form of a page, the API and the command line all run the same job, in one transaction with its line in the audit
+log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import sqlalchemy as sa
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from judgewell.errors import InputError
+from judgewell.server.owner.access import Account, record
+from judgewell.server.owner.accounts import disable, enable, revoke_all, revoke_key
+from judgewell.server.owner.exclusions import exclude, find_assessor, find_reservation, include
+from judgewell.server.owner.extra_judgments import ask_more
+from judgewell.server.owner.privacy import forget
+from judgewell.server.session.assignment import release
+from judgewell.server.session.served import Served
+from judgewell.server.store.schema import assessors, events, pauses, reservations, topics, units
+
+Result = dict[str, Any]
+
+
+def _lines(value: Any) -> Any:
+    """Lines of a text as a list."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        return value
+    return [line.strip() for text in texts for line in text.splitlines() if line.strip()]
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Reason = Annotated[str, Field(min_length=1, max_length=1000, description="Why, for the record.")]
+Pseudonym = Annotated[str, Field(min_length=1, max_length=100, description="The assessor's pseudonym.")]
+
+
+class Fields(BaseModel):
+    """What an action is told; anything else is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+    @property
+    def target(self) -> str | None:
+        """What the action is about, for the audit log."""
+        return None
+
+
+class OfTopic(Fields):
+    topic: str = Field("", max_length=200, description="One topic; the whole study when empty.")
+
+    @property
+    def target(self) -> str | None:
+        return f"topic {self.topic}" if self.topic else "the study"
+
+
+class Pausing(OfTopic):
+    reason: str = Field("", max_length=1000, description="Why, for the record.")
+
+
+class OfReservation(Fields):
+    reservation: int = Field(ge=1, description="The number of a unit in hand.")
+
+    @property
+    def target(self) -> str | None:
+        return f"reservation {self.reservation}"
+
+
+class Releasing(OfReservation):
+    reason: str = Field("", max_length=1000, description="Why, for the record.")
+
+
+class Extending(OfReservation):
+    minutes: float = Field(ge=1, le=7 * 24 * 60, description="How long from now the unit is held for its assessor.")
+
+
+class OfWork(Fields):
+    assessor: Pseudonym
+    unit: str = Field("", max_length=200, description="One unit of theirs; all their work when empty.")
+
+    @property
+    def target(self) -> str | None:
+        return self.assessor
+
+
+class Excluding(OfWork):
+    reason: Reason
+
+
+class AskingMore(Fields):
+    topic: Name
+    docs: Annotated[list[Name], BeforeValidator(_lines)] = Field(
+        min_length=1, max_length=2000, description="The documents' ids."
+    )
+    more: int = Field(1, ge=1, le=50, description="How many more judgments of each.")
+    scale: str = Field("", max_length=100, description="One of the study's scales; each of them when empty.")
+
+    @property
+    def target(self) -> str | None:
+        return f"topic {self.topic}"
+
+
+class Forgetting(Fields):
+    assessor: Pseudonym
+    comments: bool = Field(False, description="Delete the comments on documents too.")
+
+
+class OfAccount(Fields):
+    account: Name = Field(description="The account's name.")
+
+    @property
+    def target(self) -> str | None:
+        return f"account {self.account}"
+
+
+class OfKey(Fields):
+    key: int = Field(ge=1, description="The number of a session, token or link.")
+
+    @property
+    def target(self) -> str | None:
+        return f"key {self.key}"
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something an owner can do: its name, what it must be told, what it is for, and the job that does it."""
+
+    name: str
+    fields: type[Fields]
+    help: str
+    job: Callable[[sa.Connection, Served, float, Any], Result]
+
+
+def run(
+    connection: sa.Connection,
+    served: Served,
+    now: float,
+    action: Action,
+    fields: Fields,
+    account: Account | None = None,
+    address: str | None = None,
+) -> Result:
+    """Do it and write it into the audit log; a job for the store. Without an account it is the command line's."""
+    result = action.job(connection, served, now, fields)
+    # no pseudonym but in the target, where forgetting an assessor finds it
+    told = {name: value for name, value in fields.model_dump().items() if name not in ("assessor", "docs") and value}
+    record(connection, now, account, action.name, fields.target, told | {"result": result}, address)
+    return result
+
+
+def read_fields(action: Action, given: Mapping[str, Any]) -> Fields:
+    """The fields of an action; what is wrong with them is one line."""
+    try:
+        return action.fields.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or action.name
+        known = ", ".join(action.fields.model_fields)
+        raise InputError(f"{where}: {first['msg']}", cure=f"{action.name} takes {known}") from None
+
+
+def _pause(connection: sa.Connection, served: Served, now: float, fields: Pausing) -> Result:
+    _check_topic(connection, fields.topic)
+    connection.execute(sa.delete(pauses).where(pauses.c.topic == fields.topic))
+    connection.execute(sa.insert(pauses).values(topic=fields.topic, at=now, reason=fields.reason or None))
+    _tell(connection, now, "paused", topic=fields.topic or None, reason=fields.reason or None)
+    return {"paused": fields.topic or "the study"}
+
+
+def _resume(connection: sa.Connection, served: Served, now: float, fields: OfTopic) -> Result:
+    _check_topic(connection, fields.topic)
+    if connection.execute(sa.delete(pauses).where(pauses.c.topic == fields.topic)).rowcount == 0:
+        raise InputError(f"{fields.target} is not paused", cure="pause it first")
+    _tell(connection, now, "resumed", topic=fields.topic or None)
+    return {"resumed": fields.topic or "the study"}
+
+
+def _check_topic(connection: sa.Connection, topic: str) -> None:
+    known = connection.execute(sa.select(topics.c.topic).where(topics.c.topic == topic)).scalar()
+    if topic and known is None:
+        raise InputError(f"there is no topic {topic!r}", cure="take its id from the study's topics")
+
+
+def _tell(connection: sa.Connection, now: float, kind: str, **data: Any) -> None:
+    told = {name: value for name, value in data.items() if value is not None}
+    connection.execute(sa.insert(events).values(at=now, kind=kind, data=told))
+
+
+def _release(connection: sa.Connection, served: Served, now: float, fields: Releasing) -> Result:
+    if not release(connection, fields.reservation, now, fields.reason or "by the owner"):
+        raise InputError(f"reservation {fields.reservation} is not in hand", cure="look at who works now")
+    return {"released": fields.reservation}
+
+
+def _extend(connection: sa.Connection, served: Served, now: float, fields: Extending) -> Result:
+    """Held for so long whatever its holder does; signs of life count on beside it."""
+    until = now + fields.minutes * 60
+    held = (
+        sa.update(reservations)
+        .where(reservations.c.number == fields.reservation, reservations.c.state == "live")
+        .values(held_until=until)
+        .returning(reservations.c.assessor)
+    )
+    assessor = connection.execute(held).scalar()
+    if assessor is None:
+        raise InputError(f"reservation {fields.reservation} is not in hand", cure="look at who works now")
+    told = {"at": now, "kind": "extended", "assessor": assessor, "reservation": fields.reservation}
+    connection.execute(sa.insert(events), {**told, "data": {"minutes": fields.minutes}})
+    return {"reservation": fields.reservation, "until": until}
+
+
+def _exclude(connection: sa.Connection, served: Served, now: float, fields: Excluding) -> Result:
+    assessor = find_assessor(connection, fields.assessor)
+    reservation = find_reservation(connection, assessor, fields.unit) if fields.unit else None
+    return {"units": exclude(connection, now, assessor, reservation, fields.reason, "owner")}
+
+
+def _include(connection: sa.Connection, served: Served, now: float, fields: OfWork) -> Result:
+    assessor = find_assessor(connection, fields.assessor)
+    reservation = find_reservation(connection, assessor, fields.unit) if fields.unit else None
+    return {"units": include(connection, now, assessor, reservation)}
+
+
+def _more(connection: sa.Connection, served: Served, now: float, fields: AskingMore) -> Result:
+    made = ask_more(connection, served, fields.topic, fields.docs, fields.more, fields.scale or None)
+    _tell(connection, now, "more asked", topic=fields.topic, docs=fields.docs, more=fields.more, **made)
+    return {"docs": len(fields.docs), **made}
+
+
+def _forget(connection: sa.Connection, served: Served, now: float, fields: Forgetting) -> Result:
+    forget(connection, now, fields.assessor, comments=fields.comments)
+    return {"assessors": 1}
+
+
+def _with_account(job: Callable[[sa.Connection, float, str], int]) -> Callable[..., Result]:
+    return lambda connection, served, now, fields: {"keys": job(connection, now, fields.account)}
+
+
+def _revoke_key(connection: sa.Connection, served: Served, now: float, fields: OfKey) -> Result:
+    return {"account": revoke_key(connection, now, fields.key)}
+
+
+ACTIONS: dict[str, Action] = {
+    action.name: action
+    for action in (
+        Action("pause", Pausing, "Hand out no new units of the study or of one topic.", _pause),
+        Action("resume", OfTopic, "Hand out units again.", _resume),
+        Action("release", Releasing, "Free the place of a unit in hand at once.", _release),
+        Action("extend", Extending, "Hold a unit for its assessor, silent or not.", _extend),
+        Action("exclude", Excluding, "Leave an assessor's work out: kept and marked, its places free again.", _exclude),
+        Action("include", OfWork, "Take in again what was left out.", _include),
+        Action("more", AskingMore, "Ask for more judgments of documents.", _more),
+        Action("forget", Forgetting, "Delete an assessor's personal data; judgments get a new pseudonym.", _forget),
+        Action("revoke", OfAccount, "End all sessions, tokens and links of an account.", _with_account(revoke_all)),
+        Action("revoke-key", OfKey, "End one session, token or link.", _revoke_key),
+        Action("disable", OfAccount, "Let an account in no longer; its keys end.", _with_account(disable)),
+        Action("enable", OfAccount, "Let a disabled account in again.", _with_account(enable)),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Held:
+    """A unit in hand, for those who would release or extend it."""
+
+    reservation: int
+    assessor: str
+    unit: str
+    topic: str
+    seen: float
+    expires: float
+    held_until: float | None
+
+
+def in_hand(connection: sa.Connection) -> list[Held]:
+    """The units in hand now, those silent longest first."""
+    columns = (reservations.c.number, assessors.c.pseudonym, units.c.unit, reservations.c.topic, reservations.c.seen)
+    query = (
+        sa.select(*columns, reservations.c.expires, reservations.c.held_until)
+        .join_from(reservations, assessors, assessors.c.number == reservations.c.assessor)
+        .join(units, units.c.number == reservations.c.unit)
+        .where(reservations.c.state == "live")
+        .order_by(reservations.c.seen, reservations.c.number)
+    )
+    return [Held(*row) for row in connection.execute(query)]
+
+
+def pauses_now(connection: sa.Connection) -> dict[str, str]:
+    """What is paused ("" is the whole study), with the reason."""
+    return {topic: reason or "" for topic, reason in connection.execute(sa.select(pauses.c.topic, pauses.c.reason))}

@@ -1,0 +1,240 @@
+"""The owner's pages: how the study goes, who judges, which documents are unclear, what it costs.
+
+Every page is whole without scripts. With the header `X-Fragment` it is its inside alone, which an open page asks for
+every few seconds; where nothing changed the answer is 304.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from judgewell.server.owner import figures as drawn
+from judgewell.server.owner.access import Account, audit_entries, guard, require
+from judgewell.server.owner.action_routes import told
+from judgewell.server.owner.live_analysis import Document, Insight
+from judgewell.server.owner.live_cache import Computed
+from judgewell.server.owner.pages import Column, listing, own_files, respond
+from judgewell.server.owner.unusual_assessors import Person
+from judgewell.server.process import Server, done
+from judgewell.server.queries import progress
+from judgewell.server.queries.history import AssessorRow, assessor_rows, trail
+from judgewell.server.queries.progress import TopicRow, UnitRow
+from judgewell.server.session.served import Served
+from judgewell.server.web import Refusal
+
+KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
+Values = dict[str, Any]
+
+TOPICS = (
+    Column("topic", "topic", lambda row: row.progress.topic),
+    Column("units", "units", lambda row: row.progress.units, True),
+    Column("complete", "complete", lambda row: row.progress.complete, True),
+    Column("done", "done", lambda row: row.progress.done / max(row.progress.needed, 1), True),
+    Column("live", "in hand", lambda row: row.progress.live, True),
+    Column("late", "late", lambda row: row.progress.late, True),
+    Column("failed", "failed", lambda row: row.progress.failed, True),
+    Column("expired", "abandoned", lambda row: row.progress.expired, True),
+)
+UNITS = (
+    Column("unit", "unit", lambda row: row.number),
+    Column("size", "places", lambda row: row.size, True),
+    Column("done", "done", lambda row: row.done / max(row.need, 1), True),
+    Column("live", "in hand", lambda row: row.in_hand, True),
+    Column("late", "late", lambda row: row.late, True),
+    Column("failed", "failed", lambda row: row.failed, True),
+    Column("expired", "abandoned", lambda row: row.abandoned, True),
+)
+ASSESSORS = (
+    Column("assessor", "assessor", lambda pair: pair[0].pseudonym),
+    Column("signs", "evidence", lambda pair: len(pair[1].evidence) if pair[1] else 0, True),
+    Column("done", "done", lambda pair: pair[0].done, True),
+    Column("failed", "failed", lambda pair: pair[0].failed, True),
+    Column("abandoned", "abandoned", lambda pair: pair[0].abandoned, True),
+    Column("seconds", "median time", lambda pair: pair[1].seconds if pair[1] else None, True),
+    Column("tau", "τ with others", lambda pair: pair[1].tau if pair[1] else None, True),
+    Column("known", "known failed", lambda pair: pair[1].known_failed if pair[1] else None, True),
+    Column("moved", "last step", lambda pair: pair[0].moved, True),
+)
+DOCUMENTS = (
+    Column("doc", "document", lambda row: (row.topic, row.doc)),
+    Column("judgments", "judgments", lambda row: row.judgments, True),
+    Column("gain", "gain", lambda row: row.gain, True),
+    Column("spread", "spread", lambda row: row.spread, True),
+    Column("unsure", "unsure", lambda row: row.unsure, True),
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at the study: what was asked for, and what there is to read it from."""
+
+    served: Served
+    request: Request
+    connection: sa.Connection
+    now: float
+    latest: Insight | None
+
+    def overview(self) -> progress.Overview:
+        return progress.overview(self.connection, self.served, self.now)
+
+    def topics(self) -> list[TopicRow]:
+        return progress.topic_rows(self.connection, self.overview().topics)
+
+
+Read = Callable[[Look], Values]
+
+
+def router(server: Server, computed: Computed) -> APIRouter:
+    """Where the owner looks."""
+    routes = APIRouter(include_in_schema=False)
+
+    def page(name: str, read: Read) -> Callable[[Request], Awaitable[Response]]:
+        async def show(request: Request) -> Response:
+            account = await require(server, request)
+            now = server.served.clock()
+
+            def job(connection: sa.Connection) -> tuple[Values, str]:
+                look = Look(server.served, request, connection, now, computed.latest)
+                return read(look), progress.answers_stamp(connection)
+
+            values, stamp = await done(server.store.read(job))
+            common = _common(server, account, computed, stamp)
+            return respond(request, name, values | common | {"told": told(server, request)})
+
+        return show
+
+    for path, (name, read) in PAGES.items():
+        routes.add_route(path, page(name, read), ["GET"])
+    routes.add_route("/owner/static/{name}", static, ["GET"])
+    routes.add_route("/owner/", lambda _: RedirectResponse("/owner", 308), ["GET"])
+    return routes
+
+
+async def static(request: Request) -> Response:
+    """The style sheet and scripts of these pages, which hold nothing of the study."""
+    name = request.path_params["name"]
+    if name not in own_files():
+        raise Refusal(404, "link")
+    headers = {"cache-control": "public, max-age=31536000, immutable"}
+    return Response(own_files()[name], media_type=KINDS[name.rpartition(".")[2]], headers=headers)
+
+
+def _overview(look: Look) -> Values:
+    found = look.overview()
+    rows = progress.topic_rows(look.connection, found.topics)
+    least = sorted(rows, key=lambda row: row.progress.done / max(row.progress.needed, 1))[:8]
+    working = progress.working(look.connection, look.now)
+    return {"found": found, "least": least, "working": working, "chart": drawn.done_chart(found.bars)}
+
+
+def _topics(look: Look) -> Values:
+    return {"table": listing(look.request, look.topics(), TOPICS, _topic_words, sort="topic")}
+
+
+def _topic(look: Look) -> Values:
+    wanted = look.request.query_params.get("topic")
+    found = next((row for row in look.topics() if row.progress.topic == wanted), None)
+    if found is None:
+        raise Refusal(404, "link")
+    units = progress.unit_rows(look.connection, found.progress.topic, look.now)
+    shown = listing(look.request, units, UNITS, _unit_words, sort="unit")
+    parts = look.served.topic(look.connection, found.progress.topic).parts
+    return {"topic": found, "table": shown, "parts_shown": parts}
+
+
+def _assessors(look: Look) -> Values:
+    known = {person.assessor: person for person in look.latest.assessors} if look.latest else {}
+    pairs = [(row, known.get(row.pseudonym)) for row in assessor_rows(look.connection)]
+    shown = listing(look.request, pairs, ASSESSORS, _assessor_words, sort="signs", down=True)
+    return {"table": shown, "pay": look.served.study.pay}
+
+
+def _assessor(look: Look) -> Values:
+    number = _whole(look.request.path_params["number"])
+    found = None if number is None else trail(look.connection, number)
+    if found is None:
+        raise Refusal(404, "link")
+    people = look.latest.assessors if look.latest else ()
+    person = next((one for one in people if one.assessor == found.who.pseudonym), None)
+    return {"trail": found, "person": person, "pay": look.served.study.pay}
+
+
+def _documents(look: Look) -> Values:
+    rows = look.latest.documents if look.latest else ()
+    if look.request.query_params.get("only") == "split":
+        rows = tuple(row for row in rows if row.split)
+    return {"table": listing(look.request, rows, DOCUMENTS, _document_words, sort="unsure", down=True)}
+
+
+def _checks(look: Look) -> Values:
+    return {
+        "checks": look.overview().checks,
+        "charts": drawn.check_charts(progress.check_bars(look.connection)),
+        "failures": progress.failures(look.connection),
+    }
+
+
+def _money(look: Look) -> Values:
+    found = look.overview()
+    return {"found": found, "m": progress.priced(look.connection, found.money), "pay": look.served.study.pay}
+
+
+def _log(look: Look) -> Values:
+    return {"entries": audit_entries(look.connection, 100, _whole(look.request.query_params.get("before", "")))}
+
+
+PAGES: dict[str, tuple[str, Read]] = {
+    "/owner": ("overview", _overview),
+    "/owner/topics": ("topics", _topics),
+    "/owner/topic": ("topic", _topic),
+    "/owner/assessors": ("assessors", _assessors),
+    "/owner/assessors/{number}": ("assessor", _assessor),
+    "/owner/documents": ("documents", _documents),
+    "/owner/checks": ("checks", _checks),
+    "/owner/money": ("money", _money),
+    "/owner/log": ("log", _log),
+}
+
+
+def _whole(text: str) -> int | None:
+    """A number of a row, or None where it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
+
+
+def _common(server: Server, account: Account, computed: Computed, stamp: str) -> Values:
+    """What every page shows: who looks, and what was computed, with a newer one on its way where there is news."""
+    found = computed.look(stamp)
+    return {
+        "study": server.served.title,
+        "account": account,
+        "guard": guard(server, account),
+        "insight": found,
+        "computing": computed.busy and (found is None),
+        "trouble": computed.trouble,
+        "settling": drawn.settling_charts(found) if found else [],
+        "times": drawn.time_charts(found.times) if found else [],
+    }
+
+
+def _topic_words(row: TopicRow) -> str:
+    return f"{row.progress.topic} {row.title}"
+
+
+def _unit_words(row: UnitRow) -> str:
+    return f"{row.unit} {row.scale or ''}"
+
+
+def _document_words(row: Document) -> str:
+    return f"{row.topic} {row.doc} {row.scale}"
+
+
+def _assessor_words(pair: tuple[AssessorRow, Person | None]) -> str:
+    row, person = pair
+    signs = " ".join(evidence.kind for evidence in person.evidence) if person else ""
+    return f"{row.pseudonym} {row.label} {row.origin} {row.stage} {signs} {'left out' if row.left_out else ''}"

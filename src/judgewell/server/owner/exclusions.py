@@ -1,0 +1,97 @@
+"""Leaving work out, with a reason: kept, marked, and reversible.
+
+Work that is left out holds no place: the unit's place is free at once, so that somebody else judges it. An assessor
+whose work is left out as a whole gets no more units; what they have in hand they may finish, and it is left out too.
+Work that is taken in again takes its place if that is still free, and otherwise counts beyond the unit's need, as late
+work does.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import sqlalchemy as sa
+
+from judgewell.errors import InputError
+from judgewell.server.session.assignment import release
+from judgewell.server.store.schema import assessors, events, exclusions, reservations, units
+
+Source = Literal["owner", "review"]
+
+
+def find_assessor(connection: sa.Connection, pseudonym: str) -> int:
+    """The number of an assessor by pseudonym, locked against a step of theirs under way."""
+    query = sa.select(assessors.c.number).where(assessors.c.pseudonym == pseudonym).with_for_update()
+    found = connection.execute(query).scalar()
+    if found is None:
+        raise InputError(f"there is no assessor {pseudonym!r}", cure="take the pseudonym from the status or an export")
+    return int(found)
+
+
+def find_reservation(connection: sa.Connection, assessor: int, unit: str) -> int:
+    """The reservation of an assessor's unit."""
+    query = (
+        sa.select(reservations.c.number)
+        .join(units, units.c.number == reservations.c.unit)
+        .where(reservations.c.assessor == assessor, units.c.unit == unit)
+    )
+    found = connection.execute(query).scalar()
+    if found is None:
+        raise InputError(f"this assessor had no unit {unit!r}", cure="take the unit's name from an export")
+    return int(found)
+
+
+def exclude(
+    connection: sa.Connection, now: float, assessor: int, reservation: int | None, reason: str, source: Source
+) -> int:
+    """Leave out one unit of an assessor's, or all of their work; how many units that changed."""
+    row = {"assessor": assessor, "reservation": reservation, "source": source, "reason": reason, "at": now}
+    connection.execute(sa.insert(exclusions), row)
+    return _mark(connection, now, assessor, "excluded", reason)
+
+
+def include(connection: sa.Connection, now: float, assessor: int, reservation: int | None) -> int:
+    """Take in again what was left out, whoever left it out; how many units that changed."""
+    undo = (
+        sa.update(exclusions)
+        .where(exclusions.c.assessor == assessor, exclusions.c.undone.is_(None))
+        .where(exclusions.c.reservation == reservation if reservation else exclusions.c.reservation.is_(None))
+        .values(undone=now)
+    )
+    if connection.execute(undo).rowcount == 0:
+        raise InputError("nothing of this is left out", cure="look in the list of what is left out")
+    return _mark(connection, now, assessor, "included", "")
+
+
+def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reason: str) -> int:
+    """Bring the marks in line with the exclusions that stand; how many units changed."""
+    standing = connection.execute(
+        sa.select(exclusions.c.reservation).where(exclusions.c.assessor == assessor, exclusions.c.undone.is_(None))
+    ).scalars()
+    left_out = set(standing)
+    everything = None in left_out
+    connection.execute(sa.update(assessors).where(assessors.c.number == assessor).values(excluded=everything))
+    mine = sa.select(reservations).where(reservations.c.assessor == assessor).order_by(reservations.c.unit)
+    changed = [
+        row
+        for row in connection.execute(mine.with_for_update()).all()
+        if row.excluded != (everything or row.number in left_out)
+    ]
+    for row in changed:
+        if not row.excluded and row.state == "live":
+            release(connection, row.number, now, "left out")
+        values = {"excluded": not row.excluded}
+        if row.state == "done":
+            values["late"] = row.late if not row.excluded else _takes_place_late(connection, row.unit)
+            change = 1 if not row.excluded else -1
+            connection.execute(sa.update(units).where(units.c.number == row.unit).values(free=units.c.free + change))
+        connection.execute(sa.update(reservations).where(reservations.c.number == row.number).values(values))
+        told = {"at": now, "kind": kind, "assessor": assessor, "reservation": row.number}
+        connection.execute(sa.insert(events), {**told, "data": {"reason": reason} if reason else {}})
+    return len(changed)
+
+
+def _takes_place_late(connection: sa.Connection, unit: int) -> bool:
+    """Whether work that is taken in again goes beyond its unit's need."""
+    query = sa.select(units.c.free).where(units.c.number == unit).with_for_update()
+    return int(connection.execute(query).scalar_one()) <= 0

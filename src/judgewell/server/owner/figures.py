@@ -1,0 +1,74 @@
+"""The charts of the owner's pages, from their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from judgewell.server.owner.charts import Chart, Line, bars, lines
+from judgewell.server.owner.live_analysis import Insight, Scale, Times
+from judgewell.server.owner.pages import day, spell
+from judgewell.server.queries.progress import Bar, CheckBar
+
+
+def done_chart(found: Sequence[Bar]) -> Chart | None:
+    """Units done over time."""
+    if not found:
+        return None
+    labels = [day(bar.start, bar.seconds) for bar in found]
+    counts = [float(bar.done) for bar in found]
+    each = spell(found[0].seconds)
+    said = f"Units done in each {each}, {sum(bar.done for bar in found):,} in all; the most at once {max(counts):,.0f}."
+    return bars("done", f"Units done in each {each}", said, labels, [("good", "units done", counts)], "from (UTC)")
+
+
+def check_charts(found: Sequence[CheckBar]) -> list[Chart]:
+    """Every check over time: passed below, failed above."""
+    charts = []
+    for name in dict.fromkeys(bar.name for bar in found):
+        mine = {bar.start: bar for bar in found if bar.name == name}
+        width = found[0].seconds
+        places = range(int(min(mine) / width), int(max(mine) / width) + 1)
+        row = [mine.get(place * width) for place in places]
+        passed = [float(bar.passed) if bar else 0.0 for bar in row]
+        failed = [float(bar.failed) if bar else 0.0 for bar in row]
+        said = f"Check {name} in each {spell(width)}: {sum(passed):,.0f} passed and {sum(failed):,.0f} failed in all."
+        labels = [day(place * width, width) for place in places]
+        stacks = [("good", "passed", passed), ("bad", "failed", failed)]
+        charts.append(bars(f"check-{name}", f"{name} in each {spell(width)}", said, labels, stacks, "from (UTC)"))
+    return charts
+
+
+def settling_charts(found: Insight) -> list[Chart]:
+    """Agreement and stability as judgments came, for each scale."""
+    return [_settling(place, scale) for place, scale in enumerate(found.scales) if len(scale.steps) > 1]
+
+
+def _settling(place: int, scale: Scale) -> Chart:
+    tau = [(float(step.judgments), step.tau) for step in scale.steps if step.tau is not None]
+    alpha = [(float(step.judgments), step.alpha) for step in scale.steps if step.alpha is not None]
+    drawn = [
+        Line("first", "order of gains, τ with the present one", tuple(tau)),
+        Line("second", f"agreement, α ({scale.metric})", tuple(alpha)),
+    ]
+    said = f"As judgments on {scale.scale} came: " + "; ".join(
+        f"{line.label} went from {line.points[0][1]:.2f} to {line.points[-1][1]:.2f}" for line in drawn if line.points
+    )
+    low = min([0.0, *(y for line in drawn for _, y in line.points)])
+    return lines(f"settling-{place}", f"{scale.scale}: settling", f"{said}.", drawn, "judgments", low=low)
+
+
+def time_charts(times: Times) -> list[Chart]:
+    """Active time: how long answers took, and at which place of the unit."""
+    if not times.answers:
+        return []
+    labels = [f"{bar.low:g}–{bar.high:g}" if bar.high is not None else f"over {bar.low:g}" for bar in times.bars]
+    counts = [float(bar.answers) for bar in times.bars]
+    said = f"Active seconds of {times.answers:,} answers; the median is {spell(times.median)}."
+    first = bars("times", "Active seconds for each answer", said, labels, [("good", "answers", counts)], "seconds")
+    places = times.positions
+    told = f"Median active seconds by place in the unit, from {places[0].median:.0f} at the first to "
+    told += f"{places[-1].median:.0f} at the last."
+    medians = [place.median for place in places]
+    names = [str(place.position) for place in places]
+    title = "Median active seconds by place in the unit"
+    return [first, bars("places", title, told, names, [("good", "median", medians)], "place")]

@@ -1,0 +1,86 @@
+"""The computed figures of one server process: made off the request path, when somebody looks and at most so often."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from judgewell.server.owner.live_analysis import Insight, from_json
+from judgewell.server.store.transactions import Clock
+
+LEAST_PAUSE = 15.0  # seconds between two computations
+SHARE = 10  # and never more than this part of the time
+LONGEST = 900.0  # seconds after which one is given up
+
+Compute = Callable[[str, float], Insight]
+
+
+class Computed:
+    """The newest insight, and a computation under way at most.
+
+    `look(stamp)` gives what there is at once; where the database has moved on (the stamp differs) it also starts a new
+    computation, unless one is under way or the last one was a moment ago.
+    """
+
+    def __init__(self, url: str, clock: Clock, compute: Compute | None = None, pause: float = LEAST_PAUSE) -> None:
+        self._url, self._clock = url, clock
+        self._compute = compute or in_a_process
+        self._pause = pause
+        self._lock = threading.Lock()
+        self._latest: Insight | None = None
+        self._stamp: str | None = None
+        self._next = 0.0
+        self._worker: threading.Thread | None = None
+        self.trouble = ""
+
+    @property
+    def latest(self) -> Insight | None:
+        """What was computed last."""
+        return self._latest
+
+    @property
+    def busy(self) -> bool:
+        """Whether a computation is under way."""
+        return self._worker is not None and self._worker.is_alive()
+
+    def look(self, stamp: str) -> Insight | None:
+        """The newest insight; a newer one is on its way where there is something new."""
+        with self._lock:
+            if stamp != self._stamp and not self.busy and time.monotonic() >= self._next:
+                self._worker = threading.Thread(target=self._run, args=(stamp,), name="insight", daemon=True)
+                self._worker.start()
+        return self._latest
+
+    def wait(self, seconds: float = 60.0) -> Insight | None:
+        """The newest insight once the computation under way is done."""
+        if self._worker is not None:
+            self._worker.join(seconds)
+        return self._latest
+
+    def _run(self, stamp: str) -> None:
+        start = time.monotonic()
+        try:
+            self._latest = self._compute(self._url, self._clock())
+            self._stamp, self.trouble = stamp, ""
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            self.trouble = f"the figures could not be computed: {type(error).__name__}"
+        self._next = time.monotonic() + max(self._pause, SHARE * (time.monotonic() - start))
+
+
+def in_a_process(url: str, now: float) -> Insight:
+    """The insight, worked out by a process that ends afterwards and gives its memory back."""
+    told = json.dumps({"database": url, "now": now}) + "\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "judgewell.server.owner.live_analysis"],
+        input=told,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=LONGEST,
+        check=True,
+    )
+    return from_json(done.stdout)

@@ -1,0 +1,209 @@
+"""The owner's pages as HTML: templates, and how numbers and times are written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib import resources
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from fastapi import Request
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, Response
+
+from judgewell.server.web import static_version
+from judgewell.text import counted
+
+T = TypeVar("T")
+
+PAGE = 100  # rows of a table at once
+ALL = 10_000  # and at most, where all are asked for
+LONGEST_FILTER = 100
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table that can be sorted: the name in addresses, the head, and the key rows are sorted by."""
+
+    name: str
+    head: str
+    key: Callable[[Any], Any]
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The rows of a table that are shown, and how they were chosen."""
+
+    rows: tuple[Any, ...]
+    found: int
+    of: int
+    columns: tuple[Column, ...]
+    sort: str
+    down: bool
+    text: str
+    page: int
+    pages: int
+    all: bool
+    path: str
+
+    @property
+    def whole(self) -> bool:
+        """Whether every row found is on the page, so that the browser can sort them itself."""
+        return self.found <= len(self.rows)
+
+    def link(self, **changes: object) -> str:
+        """The address of this table with some choices changed; a new order begins at the first page."""
+        kept: dict[str, object] = {"sort": self.sort, "down": int(self.down), "text": self.text, "page": self.page}
+        kept |= {"all": int(self.all)} | ({"page": 1} if "sort" in changes else {}) | changes
+        return f"{self.path}?{urlencode({name: value for name, value in kept.items() if value not in ('', 0)})}"
+
+    def turned(self, column: Column) -> str:
+        """The address that sorts by a column, the other way round where it is sorted by it already."""
+        down = not self.down if column.name == self.sort else column.number
+        return self.link(sort=column.name, down=int(down))
+
+
+def listing(
+    request: Request,
+    rows: Sequence[T],
+    columns: Sequence[Column],
+    words: Callable[[T], str],
+    *,
+    sort: str,
+    down: bool = False,
+) -> Listing:
+    """The rows that a request asks for: `sort` (one of the columns), `down`, `text`, `page`, `all`.
+
+    What the request says in another way is not followed.
+    """
+    asked = request.query_params
+    by = next((column for column in columns if column.name == asked.get("sort")), None)
+    turned = asked.get("down") == "1" if by is not None else down
+    by = by or next(column for column in columns if column.name == sort)
+    text = asked.get("text", "")[:LONGEST_FILTER].strip()
+    found = [row for row in rows if text.casefold() in words(row).casefold()] if text else list(rows)
+    known = [row for row in found if by.key(row) is not None]
+    unknown = [row for row in found if by.key(row) is None]
+    ordered = [*sorted(known, key=by.key, reverse=turned), *unknown]
+    everything = asked.get("all") == "1"
+    size = ALL if everything else PAGE
+    pages = max(1, -(-len(ordered) // size))
+    page = min(max(1, _whole(asked.get("page", ""))), pages)
+    shown = tuple(ordered[(page - 1) * size : page * size])
+    return Listing(
+        shown, len(ordered), len(rows), tuple(columns), by.name, turned, text, page, pages, everything, request.url.path
+    )
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 1
+
+
+def when(at: float | None, form: str = "%Y-%m-%d %H:%M") -> Markup:
+    """A moment; the browser shows it in its own time zone."""
+    if at is None:
+        return Markup("—")
+    moment = datetime.fromtimestamp(at, UTC)
+    return Markup('<time datetime="{}">{} UTC</time>').format(
+        moment.isoformat(timespec="seconds"), moment.strftime(form)
+    )
+
+
+def clock(at: float | None) -> Markup:
+    """The time of day."""
+    if at is None:
+        return Markup("—")
+    moment = datetime.fromtimestamp(at, UTC)
+    return Markup('<time class="clock" datetime="{}">{} UTC</time>').format(
+        moment.isoformat(timespec="seconds"), moment.strftime("%H:%M:%S")
+    )
+
+
+def day(at: float, seconds: float) -> str:
+    """The label of a stretch of time that begins here."""
+    moment = datetime.fromtimestamp(at, UTC)
+    return moment.strftime("%d %b" if seconds >= 86400 else "%d %b %H:%M")
+
+
+def spell(seconds: float | None) -> str:
+    """A length of time in few signs."""
+    if seconds is None:
+        return "—"
+    if seconds < 90:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
+
+
+def money(amount: float | None, currency: str) -> str:
+    return "—" if amount is None else f"{amount:,.2f} {currency}"
+
+
+def fraction(value: float | None, digits: int = 2) -> str:
+    """A number with a real minus sign, or a dash."""
+    return "—" if value is None else f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def share(part: float, whole: float) -> str:
+    """A percentage that says 100 only where nothing is missing."""
+    if not whole:
+        return "—"
+    value = 100 * part / whole
+    return f"{min(value, 99.9) if part < whole else value:.0f} %" if not 99 < value < 100 else "99 %"
+
+
+@lru_cache(1)
+def environment() -> Environment:
+    """The templates of the owner's pages."""
+    made = Environment(
+        loader=PackageLoader("judgewell.server.owner", "templates"),
+        autoescape=True,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    named: dict[str, Any] = {"when": when, "clock": clock, "spell": spell, "money": money, "fraction": fraction}
+    made.filters |= named
+    made.globals |= {"counted": counted, "share": share}
+    return made
+
+
+def respond(request: Request, name: str, values: Mapping[str, Any]) -> Response:
+    """A page, or with X-Fragment its inside alone; unchanged ones are answered in a word (304)."""
+    whole = "x-fragment" not in request.headers
+    layout = "dashboard/page.html" if whole else "dashboard/fragment.html"
+    known = {"layout": layout, "here": name, "static_version": static_version_once(), "own_version": own_version()}
+    text = environment().get_template(f"dashboard/{name}.html").render(**known, **values)
+    tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:24]}"'
+    headers = {"etag": tag, "cache-control": "no-cache, private", "vary": "X-Fragment, Cookie"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return HTMLResponse(text, headers=headers)
+
+
+@lru_cache(1)
+def static_version_once() -> str:
+    return static_version()
+
+
+@lru_cache(1)
+def own_files() -> dict[str, bytes]:
+    """The style sheet and scripts of the owner's pages."""
+    folder = resources.files("judgewell.server.owner").joinpath("static")
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+
+
+@lru_cache(1)
+def own_version() -> str:
+    told = hashlib.sha256()
+    for name, content in sorted(own_files().items()):
+        told.update(name.encode() + content)
+    return told.hexdigest()[:12]

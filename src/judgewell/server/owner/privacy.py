@@ -1,0 +1,87 @@
+"""Deleting personal data: what an assessor did stays under a new pseudonym, who they were goes.
+
+Deleted are the platform's ids and what the platform told of them, the invite's label, the answers to the closing
+questionnaire, and the old pseudonym wherever it stands. Link and session open nothing any more. Comments on documents
+are part of the judgments and stay unless they are to go as well.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from judgewell.server.judging.invitations import new_pseudonym
+from judgewell.server.owner.exclusions import find_assessor
+from judgewell.server.session.assignment import release
+from judgewell.server.store.schema import (
+    answers,
+    arrivals,
+    assessors,
+    audit,
+    closing,
+    events,
+    identities,
+    keys,
+    notices,
+    reservations,
+)
+
+DAY = 86400.0
+AT_ONCE = 200
+
+
+def forget(connection: sa.Connection, now: float, pseudonym: str, *, comments: bool = False) -> str:
+    """Delete an assessor's personal data; the new pseudonym of their judgments."""
+    return _forget(connection, now, find_assessor(connection, pseudonym), comments)
+
+
+def forget_old(connection: sa.Connection, now: float, days: float) -> int:
+    """Delete the personal data of all who took their last step so many days ago; how many assessors.
+
+    Addresses in the audit log and keys that ended go after the same time.
+    """
+    before = now - days * DAY
+    query = (
+        sa.select(assessors.c.number)
+        .where(assessors.c.forgotten.is_(None), assessors.c.moved <= before)
+        .order_by(assessors.c.number)
+        .limit(AT_ONCE)
+        .with_for_update(skip_locked=True)
+    )
+    numbers = list(connection.execute(query).scalars())
+    for number in numbers:
+        _forget(connection, now, number, comments=False)
+    connection.execute(sa.update(audit).where(audit.c.at <= before, audit.c.address.is_not(None)).values(address=None))
+    connection.execute(sa.delete(keys).where(sa.or_(keys.c.expires <= before, keys.c.revoked <= before)))
+    connection.execute(sa.delete(arrivals).where(arrivals.c.expires <= now))
+    return len(numbers)
+
+
+def _forget(connection: sa.Connection, now: float, assessor: int, comments: bool) -> str:
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("PRAGMA secure_delete=ON")  # what is deleted is overwritten in the file
+    old = connection.execute(sa.select(assessors.c.pseudonym).where(assessors.c.number == assessor)).scalar_one()
+    new = new_pseudonym()
+    live = sa.select(reservations.c.number).where(reservations.c.assessor == assessor, reservations.c.state == "live")
+    for reservation in connection.execute(live).scalars().all():
+        release(connection, reservation, now, "personal data deleted")
+    connection.execute(sa.delete(identities).where(identities.c.assessor == assessor))
+    connection.execute(sa.update(notices).where(notices.c.assessor == assessor).values(data={}, assessor=None))
+    connection.execute(sa.delete(closing).where(closing.c.assessor == assessor))
+    if comments:
+        connection.execute(sa.update(answers).where(answers.c.assessor == assessor).values(comment=None))
+        _without_typed_comments(connection, assessor)
+    told = ("created", "arrived")
+    connection.execute(sa.update(events).where(events.c.assessor == assessor, events.c.kind.in_(told)).values(data={}))
+    connection.execute(sa.update(audit).where(audit.c.target == old).values(target=new))
+    values = {"pseudonym": new, "label": None, "forgotten": now}
+    connection.execute(sa.update(assessors).where(assessors.c.number == assessor).values(values))
+    return new
+
+
+def _without_typed_comments(connection: sa.Connection, assessor: int) -> None:
+    """The form as it was typed holds the comment too."""
+    query = sa.select(answers.c.number, answers.c.typed).where(answers.c.assessor == assessor)
+    for number, typed in connection.execute(query).all():
+        kept = {name: value for name, value in typed.items() if name != "comment"}
+        if kept != typed:
+            connection.execute(sa.update(answers).where(answers.c.number == number).values(typed=kept))

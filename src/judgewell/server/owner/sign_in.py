@@ -1,0 +1,269 @@
+"""Signing in and out, and the one-time link that sets a password.
+
+Guessing is slowed by the audit log itself: every attempt is written down as refused before the password is looked at,
+and becomes a sign-in only once it was right. So attempts that run side by side, or at other server processes, count
+each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from judgewell.errors import InputError
+from judgewell.server.limits import read_form
+from judgewell.server.owner.access import (
+    HOME,
+    SESSION,
+    SIGN_IN,
+    asked_from,
+    check_guard,
+    end_session,
+    find_key,
+    give_session,
+    local,
+    make_key,
+    record,
+    require,
+    session_cookie,
+)
+from judgewell.server.owner.accounts import (
+    HASHING,
+    SHORTEST,
+    check_name,
+    check_password,
+    hash_password,
+    link_holder,
+    open_account,
+    outdated,
+    verify,
+)
+from judgewell.server.owner.plain_pages import sheet
+from judgewell.server.process import Server, done
+from judgewell.server.session.answers import first
+from judgewell.server.store.schema import accounts, audit, keys
+from judgewell.server.web import Refusal
+
+T = TypeVar("T")
+
+REFUSED, SIGNED_IN = "sign-in refused", "signed in"
+WINDOW = 15 * 60.0  # seconds over which refused attempts are counted
+MOST_FROM_ADDRESS = 20  # for any names, from one address
+MOST_FOR_ACCOUNT = 10  # for one account, from one address
+MOST_FOR_ACCOUNT_ANYWHERE = 100  # for one account, from all addresses together
+WRONG = "Name or password is not right."
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt to sign in, written down: its line in the log, and whose it would be."""
+
+    entry: int
+    account: int | None
+    password: str | None
+
+
+def attempt(connection: sa.Connection, now: float, name: str, address: str) -> Attempt | int:
+    """Write an attempt down; the seconds to wait instead where there were too many."""
+    _alone(connection)
+    query = sa.select(accounts.c.number, accounts.c.name, accounts.c.password, accounts.c.disabled)
+    row = connection.execute(query.where(sa.func.lower(accounts.c.name) == name.strip().lower())).one_or_none()
+    target = f"account {row.name}" if row else None
+    wait = _wait(connection, now, target, address)
+    if wait:
+        return wait
+    entry = record(connection, now, None, REFUSED, target, {}, address)
+    if row is None or row.disabled is not None:
+        return Attempt(entry, None, None)
+    return Attempt(entry, row.number, row.password)
+
+
+def _alone(connection: sa.Connection) -> None:
+    """One attempt is counted after another, in all server processes; SQLite's write transaction is alone already."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(7406522)"))
+
+
+def _wait(connection: sa.Connection, now: float, target: str | None, address: str) -> int:
+    """Seconds until the next attempt is allowed; 0 where it is now."""
+    lately = (audit.c.action == REFUSED, audit.c.at > now - WINDOW)
+    here, theirs = audit.c.address == address, audit.c.target == target
+    limits: list[tuple[int, tuple[sa.ColumnElement[bool], ...]]] = [(MOST_FROM_ADDRESS, (here,))]
+    if target is not None:
+        limits += [(MOST_FOR_ACCOUNT, (here, theirs)), (MOST_FOR_ACCOUNT_ANYWHERE, (theirs,))]
+    waits = [0]
+    for most, where in limits:
+        query = sa.select(audit.c.at).where(*lately, *where).order_by(audit.c.at.desc()).offset(most - 1).limit(1)
+        oldest = connection.execute(query).scalar()
+        if oldest is not None:
+            waits.append(ceil(oldest + WINDOW - now))
+    return max(waits)
+
+
+def admit(connection: sa.Connection, now: float, tried: Attempt, rehashed: str | None, old: str | None) -> str | None:
+    """Begin a session after a right password; the old session of this browser ends. None where the account is gone."""
+    if tried.account is None:
+        return None
+    values = {"action": SIGNED_IN, "account": tried.account}
+    connection.execute(sa.update(audit).where(audit.c.number == tried.entry).values(values))
+    if rehashed:
+        mine = sa.update(accounts).where(accounts.c.number == tried.account, accounts.c.password == tried.password)
+        connection.execute(mine.values(password=rehashed))
+    found = find_key(connection, old, "session", now) if old else None
+    if found is not None:
+        connection.execute(sa.update(keys).where(keys.c.number == found[0].key).values(revoked=now))
+    return make_key(connection, tried.account, "session", now, SESSION)
+
+
+def router(server: Server) -> APIRouter:
+    """The owner's and reviewers' door."""
+    routes = APIRouter(include_in_schema=False)
+    addresses = (
+        (SIGN_IN, "GET", _ask),
+        (SIGN_IN, "POST", _sign_in),
+        ("/owner/sign-out", "POST", _sign_out),
+        ("/owner/link/{secret}", "GET", _welcome),
+        ("/owner/link/{secret}", "POST", _set_password),
+    )
+    for path, method, answer in addresses:
+        routes.add_route(path, partial(answer, server), [method])
+    return routes
+
+
+def from_our_own_page(request: Request) -> bool:
+    """Whether a form was sent from a page of this server, as the browser says and no page can change.
+
+    `Sec-Fetch-Site` tells; browsers send it over HTTPS and to their own computer only. Else `Origin` tells, which
+    browsers send with every form. Whatever sends neither is no browser, and has the API.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    return urlsplit(request.headers.get("origin", "")).netloc.lower() == request.headers.get("host", "?").lower()
+
+
+async def _ask(server: Server, request: Request) -> Response:
+    return _sign_in_page(server, then=request.query_params.get("next", HOME))
+
+
+async def _sign_in(server: Server, request: Request) -> Response:
+    server.slow_down(request)
+    if not from_our_own_page(request):  # else another site could sign people in to an account of its own
+        raise Refusal(403, "link")
+    form = await read_form(request)
+    name, then = first(form, "name")[:200], first(form, "next") or HOME
+    address, now = asked_from(request), server.served.clock()
+    tried = await done(server.store.write(lambda connection: attempt(connection, now, name, address)))
+    if isinstance(tried, int):
+        told = f"Too many attempts. Please try again in {ceil(tried / 60)} minutes."
+        response = _sign_in_page(server, 429, told, name, then)
+        response.headers["retry-after"] = str(tried)
+        return response
+    right, rehashed = await _hashing(_look, tried.password, first(form, "password"))
+    if not right:
+        return _sign_in_page(server, 403, WRONG, name, then)
+    old = request.cookies.get(session_cookie(server, request))
+    secret = await done(server.store.write(lambda connection: admit(connection, now, tried, rehashed, old)))
+    if secret is None:
+        return _sign_in_page(server, 403, WRONG, name, then)
+    return give_session(server, request, RedirectResponse(local(then), 303), secret)
+
+
+async def _sign_out(server: Server, request: Request) -> Response:
+    account = await require(server, request, "reviewer")
+    check_guard(server, account, await read_form(request))
+    now, address = server.served.clock(), asked_from(request)
+
+    def end(connection: sa.Connection) -> None:
+        connection.execute(sa.update(keys).where(keys.c.number == account.key).values(revoked=now))
+        record(connection, now, account, "signed out", None, {}, address)
+
+    await done(server.store.write(end))
+    return end_session(server, request, RedirectResponse(SIGN_IN, 303))
+
+
+async def _welcome(server: Server, request: Request) -> Response:
+    secret = request.path_params["secret"]
+    return _link_page(server, await _holder(server, request, secret))
+
+
+async def _set_password(server: Server, request: Request) -> Response:
+    secret = request.path_params["secret"]
+    held = await _holder(server, request, secret)
+    form = await read_form(request)
+    name = first(form, "name") or held
+    try:
+        name, password = _chosen(name, first(form, "password"), first(form, "again"))
+        stored = await _hashing(hash_password, password)
+        now, address = server.served.clock(), asked_from(request)
+        opening = server.store.write(lambda connection: _open(connection, now, secret, name, stored, address))
+        session = await done(opening)
+    except InputError as error:
+        return _link_page(server, name, str(error), 422)
+    if session is None:
+        raise Refusal(404, "link")
+    return give_session(server, request, RedirectResponse(HOME, 303), session)
+
+
+def _chosen(name: str, password: str, again: str) -> tuple[str, str]:
+    """A name and a password that may be used, or what is wrong with them."""
+    name = check_name(name)
+    password = check_password(password, name)
+    if password != check_password(again, name):
+        raise InputError("the two passwords differ", cure="type the same one twice")
+    return name, password
+
+
+def _open(connection: sa.Connection, now: float, secret: str, name: str, stored: str, address: str) -> str | None:
+    """Set a link's password and begin a session; None where the link was used meanwhile."""
+    account = open_account(connection, now, secret, name, stored)
+    if account is None:
+        return None
+    record(connection, now, None, "password set", f"account {name}", {}, address)
+    return make_key(connection, account, "session", now, SESSION)
+
+
+def _sign_in_page(server: Server, status: int = 200, problem: str = "", name: str = "", then: str = HOME) -> Response:
+    page = sheet(server, "access/sign_in.html", status, problem=problem, name=name, next=local(then))
+    page.headers["referrer-policy"] = "same-origin"  # with no-referrer the form would say that its origin is null
+    return page
+
+
+def _link_page(server: Server, name: str, problem: str = "", status: int = 200) -> Response:
+    told = {"name": name, "problem": problem, "shortest": SHORTEST}
+    return sheet(server, "access/link.html", status, **told)
+
+
+async def _holder(server: Server, request: Request, secret: str) -> str:
+    """The name of the account that a link opens."""
+    now = server.served.clock()
+    name = await done(server.store.read(lambda connection: link_holder(connection, now, secret)))
+    if name is None:
+        server.slow_down(request)
+        raise Refusal(404, "link")
+    return name
+
+
+def _look(stored: str | None, password: str) -> tuple[bool, str | None]:
+    """Whether the password is right, and a new hash where the old one's parameters are out of date."""
+    right = verify(stored, password)
+    renewed = None
+    if right and stored is not None and outdated(stored):
+        with contextlib.suppress(InputError):  # a password that is too short by now still lets in
+            renewed = hash_password(check_password(password, ""))
+    return right, renewed
+
+
+async def _hashing(work: Callable[..., T], *values: object) -> T:
+    """The result of hashing, which runs beside the event loop."""
+    return await asyncio.get_running_loop().run_in_executor(HASHING, work, *values)

@@ -1,0 +1,113 @@
+"""Bonuses for units beyond those that the platform's own reward pays for, each written once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+import sqlalchemy as sa
+
+from judgewell.errors import InputError
+from judgewell.server.session.served import Served
+from judgewell.server.store.schema import assessors, audit, identities, reservations
+from judgewell.server.store.transactions import Store
+
+CENT = Decimal("0.01")
+_SAFE = re.compile(r"[A-Za-z0-9_-]+")  # without a signed link anybody can bring an id, a comma and a sum in it
+
+
+@dataclass(frozen=True)
+class Bonuses:
+    """What is to be paid now: (the platform's id, amount) in order, and what is left out with the reason."""
+
+    lines: tuple[tuple[str, Decimal], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def total(self) -> Decimal:
+        return sum((amount for _, amount in self.lines), Decimal(0))
+
+
+def take_bonuses(store: Store, served: Served, *, again: bool = False, account: int | None = None) -> Bonuses:
+    """What is due beyond what was written before, recorded as written; `again` gives all of it once more.
+
+    An assessor's due is (completed units − pay.covered) × pay.bonus. Units that failed, were left out or are still in
+    hand count for nothing.
+    """
+    platform = served.study.platform.kind
+    if platform == "invite":
+        raise InputError("people with invite links have no platform that pays bonuses", cure="see judgewell status")
+    return store.write(lambda connection: _take(connection, served, again, account)).result()
+
+
+def _take(connection: sa.Connection, served: Served, again: bool, account: int | None) -> Bonuses:
+    everybody = sa.select(identities.c.assessor).order_by(identities.c.assessor)
+    connection.execute(everybody.with_for_update())  # one at a time writes bonuses
+    pay = served.study.pay
+    each = Decimal(str(pay.amount if pay.bonus is None else pay.bonus))
+    before = {} if again else _written(connection)
+    counted, notes = _completed(connection)
+    due: dict[int, Decimal] = {}
+    for assessor, units in counted.items():
+        whole = (each * max(0, units - pay.covered)).quantize(CENT, ROUND_HALF_UP)
+        due[assessor] = whole - before.get(assessor, Decimal(0))
+    names = _names(connection)
+    paid = {number: amount for number, amount in due.items() if amount > 0 and _SAFE.fullmatch(names.get(number, ""))}
+    nameless = sum(amount > 0 for amount in due.values()) - len(paid)
+    if nameless:
+        notes.append(f"{nameless} assessors with a bonus have no id that can be paid: deleted, or not of the platform")
+    if before:
+        notes.append(f"{sum(before.values())} {pay.currency} were written before and are left out; see --again")
+    if paid:
+        _record(connection, served, paid, again, account)
+    return Bonuses(tuple((names[number], amount) for number, amount in sorted(paid.items())), tuple(notes))
+
+
+def _completed(connection: sa.Connection) -> tuple[Counter[int], list[str]]:
+    """Completed units of each assessor a platform sent, and what else there was."""
+    left = sa.or_(reservations.c.excluded, assessors.c.excluded)
+    query = (
+        sa.select(reservations.c.assessor, reservations.c.state, left.label("left_out"), sa.func.count().label("units"))
+        .join_from(reservations, assessors, assessors.c.number == reservations.c.assessor)
+        .where(assessors.c.origin != "invite")
+        .group_by(reservations.c.assessor, reservations.c.state, left)
+    )
+    counted: Counter[int] = Counter()
+    others: Counter[str] = Counter()
+    for assessor, state, left_out, units in connection.execute(query):
+        if state == "done" and not left_out:
+            counted[assessor] += units
+        else:
+            others[_KINDS.get(state, "left out") if state != "done" else "left out"] += units
+    notes = [f"{count} units count for nothing: {kind}" for kind, count in sorted(others.items())]
+    return counted, notes
+
+
+_KINDS = {"live": "still in hand", "late": "still in hand", "expired": "given up", "failed": "failed a check"}
+
+
+def _names(connection: sa.Connection) -> dict[int, str]:
+    return {row.assessor: row.outside for row in connection.execute(sa.select(identities))}
+
+
+def _written(connection: sa.Connection) -> dict[int, Decimal]:
+    """What was written for each assessor so far: since the last file that held everything."""
+    query = sa.select(audit.c.data).where(audit.c.action == "bonus").order_by(audit.c.number)
+    found: dict[int, Decimal] = {}
+    for (data,) in connection.execute(query):
+        if data["again"]:
+            found = {}
+        for number, amount in data["amounts"].items():
+            found[int(number)] = found.get(int(number), Decimal(0)) + Decimal(amount)
+    return found
+
+
+def _record(
+    connection: sa.Connection, served: Served, paid: Mapping[int, Decimal], again: bool, account: int | None
+) -> None:
+    amounts = {str(number): str(amount) for number, amount in paid.items()}
+    row = {"at": served.clock(), "account": account, "action": "bonus", "target": f"{len(paid)} assessors"}
+    connection.execute(sa.insert(audit).values(**row, data={"again": again, "amounts": amounts}))

@@ -1,0 +1,46 @@
+"""The way back: one code for each ending, and the platform's link that carries it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import quote
+
+import sqlalchemy as sa
+
+from judgewell.server.session import pages
+from judgewell.server.session.served import Served
+from judgewell.server.store.schema import identities, reservations
+
+
+def ending(connection: sa.Connection, served: Served, assessor: int, key: str) -> pages.Ending:
+    """The code for this way of ending, and the link that carries it; nothing where there is no code."""
+    platform = served.study.platform
+    code: str = getattr(platform.codes, key)
+    if not code:
+        return pages.Ending()
+    link = ""
+    if platform.kind != "invite":
+        link = return_link(platform.return_link, {"code": code, **_ids(connection, assessor)})
+    return pages.Ending(code, served.show("end.code", code=code), link, served.say("end.return_link") if link else "")
+
+
+def best_ending(connection: sa.Connection, assessor: int) -> str:
+    """What an assessor has earned so far, the best of their units: completed, failed_quality, … or no_work."""
+    query = sa.select(reservations.c.ending).where(
+        reservations.c.assessor == assessor, reservations.c.ending.is_not(None)
+    )
+    found = set(connection.execute(query).scalars())
+    best = next((key for key in ("completed", "failed_quality") if key in found), None)
+    return best or ("failed_comprehension" if found else "no_work")
+
+
+def return_link(template: str, values: Mapping[str, str]) -> str:
+    """The study file's link with values in place of names in braces, each made harmless; the host is always its own."""
+    return re.sub(r"\{(\w+)\}", lambda found: quote(values.get(found[1], ""), safe=""), template)
+
+
+def _ids(connection: sa.Connection, assessor: int) -> dict[str, str]:
+    query = sa.select(identities.c.outside, identities.c.session, identities.c.study)
+    row = connection.execute(query.where(identities.c.assessor == assessor)).one_or_none()
+    return dict(zip(("assessor", "session", "study"), (value or "" for value in row or ()), strict=False))

@@ -1,0 +1,1 @@
+"""What was collected, read from the database: standing answers, unit endings, progress, history, export."""

@@ -1,0 +1,341 @@
+"""What was gathered, as files: the judgments of finished units, everything else marked, and the whole log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from heapq import merge
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from judgewell.errors import InputError
+from judgewell.formats.provenance import provenance, write_record, write_result
+from judgewell.server.store.schema import (
+    answers,
+    assessors,
+    closing,
+    documents,
+    events,
+    exclusions,
+    items,
+    reservations,
+    study,
+    units,
+)
+from judgewell.server.store.schema import verdicts as verdict_table
+from judgewell.server.store.transactions import Store
+from judgewell.tables import JUDGMENTS, PAIRS, Table, check
+
+# What a spreadsheet takes for the beginning of a formula, in its wide forms too.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+DOES = r"[(|!\uff08\uff5c\uff01]"  # a call, a program or a cell elsewhere: what makes a formula dangerous
+FREE_TEXTS = ("comment", "answer", "reason", "left_out_for", "label", "target")
+AT_ONCE = 10_000
+
+# How a unit ended, in a word: of a reservation's state, its own ending where it has one.
+ENDINGS = {"live": "in hand", "late": "in hand", "expired": "abandoned"}
+
+
+def export(store: Store, folder: str | Path, *, everything: bool = False) -> list[Path]:
+    """Write all that was gathered into a folder; the paths. One moment's state, whatever happens meanwhile.
+
+    judgments, pairs   the standing answers of completed units (csv and parquet)
+    left_out           the standing answers of failed, abandoned and unfinished units and of those that were left out,
+                       with how each ended
+    units              every unit in hand, done or given up: how it ended, times, revisions, steps back, and for what
+                       reason it was left out
+    verdicts           what each check said at each attempt
+    questionnaire      the closing answers
+    log.jsonl          every answer with all its revisions, every verdict and event, in order of time
+
+    With `everything`, completed work that was left out stays among judgments and pairs, which then say in a column
+    `excluded` which it is. In CSV a free text that a spreadsheet would take for a formula begins with an apostrophe,
+    and so does an id that would call something; the other files hold every text as it was written.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with store.snapshot() as connection:
+        row = connection.execute(sa.select(study.c.name, study.c.hash)).one_or_none()
+        if row is None:
+            raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
+        frames = _frames(connection, everything)
+        record = provenance("export", {"study": row.name, "hash": row.hash}, [], _notes(frames))
+        written = [path for name, frame in frames.items() for path in _write(folder, name, frame, record)]
+        log = folder / "log.jsonl"
+        with log.open("w", encoding="utf-8") as file:
+            for line in log_lines(connection):
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        write_record(log, record)
+    return [*written, log]
+
+
+def judgments_frame(connection: sa.Connection) -> pl.DataFrame:
+    """The standing answers about documents, of all units, with how each unit ended; `known` where any are known."""
+    names = {"topic": units.c.topic, "doc": documents.c.doc, **_who(), "scale": units.c.scale, "value": answers.c.value}
+    names |= {"seconds": answers.c.seconds, "comment": answers.c.comment}
+    if _any_known(connection, items.c.other.is_(None)):
+        names["known"] = items.c.known
+    query = _standing({**names, **_ended()})
+    query = query.join(documents, documents.c.number == items.c.doc).where(items.c.other.is_(None))
+    return _checked(connection, query, JUDGMENTS)
+
+
+def pairs_frame(connection: sa.Connection) -> pl.DataFrame:
+    """The standing answers about pairs, of all units, with how each unit ended; which side is known better, if any."""
+    left, right = documents.alias("left_document"), documents.alias("right_document")
+    names = {"topic": units.c.topic, "left": left.c.doc, "right": right.c.doc, **_who()}
+    given = ("preferred", "left_relevant", "right_relevant", "left_score", "right_score", "seconds", "comment")
+    names |= {name: answers.c[name] for name in given}
+    if _any_known(connection, items.c.other.is_not(None)):
+        better = items.c.known
+        names["left_known"] = sa.case((better == "left", "H"), (better == "right", "N"))
+        names["right_known"] = sa.case((better == "right", "H"), (better == "left", "N"))
+    query = _standing({**names, **_ended()})
+    query = query.join(left, left.c.number == items.c.doc).join(right, right.c.number == items.c.other)
+    return _checked(connection, query, PAIRS)
+
+
+def _any_known(connection: sa.Connection, kind: sa.ColumnElement[bool]) -> bool:
+    """Whether the design holds known documents, or pairs of them."""
+    found = sa.select(items.c.known).where(items.c.known.is_not(None), kind).limit(1)
+    return connection.execute(found).scalar() is not None
+
+
+def log_lines(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+    """Everything that happened, one line each, in order of time."""
+    sources = [_log_answers(connection), _log_verdicts(connection), _log_closing(connection), _log_events(connection)]
+    for line in merge(*sources, key=lambda line: line["at"]):
+        yield {**line, "at": datetime.fromtimestamp(line["at"], UTC).isoformat(timespec="milliseconds")}
+
+
+def _frames(connection: sa.Connection, everything: bool) -> dict[str, pl.DataFrame]:
+    judgments, pairs = judgments_frame(connection), pairs_frame(connection)
+    kept = pl.col("ending").is_in(["completed", "excluded"] if everything else ["completed"])
+    found = {"judgments": _marked(judgments.filter(kept), everything), "pairs": _marked(pairs.filter(kept), everything)}
+    left_out = [frame.filter(~kept) for frame in (judgments, pairs) if not frame.is_empty()]
+    found["left_out"] = pl.concat(left_out) if left_out else pl.DataFrame()
+    found["units"] = _frame(connection, _units_query())
+    found["verdicts"] = _frame(connection, _verdicts_query())
+    found["questionnaire"] = _frame(connection, _closing_query()).with_columns(
+        pl.col("answer").map_elements("; ".join, return_dtype=pl.String)
+    )
+    return {name: frame for name, frame in found.items() if not frame.is_empty()}
+
+
+def _marked(frame: pl.DataFrame, everything: bool) -> pl.DataFrame:
+    """Completed work; where what was left out is among it, with a mark."""
+    excluded = [(pl.col("ending") == "excluded").alias("excluded")] if everything else []
+    return frame.with_columns(excluded).drop("ending", "late")
+
+
+def _notes(frames: dict[str, pl.DataFrame]) -> list[str]:
+    left_out = frames.get("left_out")
+    if left_out is None:
+        return []
+    counted = left_out.group_by("ending").len().sort("ending").iter_rows()
+    return [f"{count} answers of units that ended as {ending!r} are in left_out" for ending, count in counted]
+
+
+def _write(folder: Path, name: str, frame: pl.DataFrame, record: dict[str, Any]) -> list[Path]:
+    paths = [folder / f"{name}.csv"]
+    write_result(defused(frame), paths[0], record)
+    if name in ("judgments", "pairs"):
+        paths.append(folder / f"{name}.parquet")
+        write_result(frame, paths[1], record)
+    return paths
+
+
+def defused(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with an apostrophe before every text that a spreadsheet would run as a formula.
+
+    Of the other texts, which are ids, only what can do something is touched: without a call or a foreign cell in it a
+    formula does nothing, and `-x3` is a good id.
+    """
+    free = [name for name in FREE_TEXTS if name in frame.columns]
+    frame = frame.with_columns(pl.col(free).cast(pl.String))  # a column of nulls alone has no type yet
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    runs = {name: pl.col(name).str.slice(0, 1).is_in(FORMULA) for name in texts}
+    runs |= {name: runs[name] & pl.col(name).str.contains(DOES) for name in texts if name not in free}
+    return frame.with_columns(
+        pl.when(run).then(pl.concat_str(pl.lit("'"), pl.col(name))).otherwise(pl.col(name)).alias(name)
+        for name, run in runs.items()
+    )
+
+
+def _who() -> dict[str, sa.ColumnElement[Any]]:
+    return {"assessor": assessors.c.pseudonym, "unit": units.c.unit, "position": answers.c.position}
+
+
+def _ended() -> dict[str, sa.ColumnElement[Any]]:
+    left_out = sa.and_(reservations.c.excluded, reservations.c.state == "done")
+    named = [(reservations.c.state == state, ending) for state, ending in ENDINGS.items()]
+    said = sa.case((left_out, "excluded"), *named, else_=reservations.c.ending)
+    return {"ending": said, "late": reservations.c.late}
+
+
+def _standing(columns: dict[str, sa.ColumnElement[Any]]) -> sa.Select[Any]:
+    return (
+        sa.select(*(column.label(name) for name, column in columns.items()))
+        .select_from(answers)
+        .join(reservations, reservations.c.number == answers.c.reservation)
+        .join(assessors, assessors.c.number == answers.c.assessor)
+        .join(units, units.c.number == answers.c.unit)
+        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .where(answers.c.current)
+        .order_by(units.c.number, assessors.c.number, answers.c.position)
+    )
+
+
+MARKS = {
+    **{name: pl.String() for name in ("comment", "known", "left_known", "right_known", "ending")},
+    "late": pl.Boolean(),
+}
+
+
+def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
+    """The rows as a table of ours; an empty one has its columns too."""
+    schema: dict[str, Any] = {column.name: column.dtype for column in table.columns}
+    frame = _frame(connection, query, {**schema, **MARKS})
+    return frame if frame.is_empty() else check(frame, table)
+
+
+def _frame(connection: sa.Connection, query: sa.Select[Any], schema: dict[str, Any] | None = None) -> pl.DataFrame:
+    names = [column.name for column in query.selected_columns]
+    rows = [tuple(row) for row in connection.execute(query)]
+    typed = {name: (schema or {}).get(name) for name in names}
+    return pl.DataFrame(rows, schema=typed, orient="row", infer_schema_length=None)
+
+
+def _units_query() -> sa.Select[Any]:
+    columns = {
+        "topic": units.c.topic,
+        "unit": units.c.unit,
+        "scale": units.c.scale,
+        "template": units.c.template,
+        "partition": units.c.partition,
+        "assessor": assessors.c.pseudonym,
+        **_ended(),
+        "excluded": reservations.c.excluded,
+        "left_out_for": _why(),
+        "revisions": reservations.c.revisions,
+        "backs": reservations.c.backs,
+        "begun": reservations.c.created,
+        "seen": reservations.c.seen,
+        "finished": reservations.c.finished,
+    }
+    return (
+        sa.select(*(column.label(name) for name, column in columns.items()))
+        .select_from(reservations)
+        .join(units, units.c.number == reservations.c.unit)
+        .join(assessors, assessors.c.number == reservations.c.assessor)
+        .order_by(reservations.c.number)
+    )
+
+
+def _why() -> sa.ColumnElement[Any]:
+    """The reason for which a unit is left out: the newest that stands."""
+    return (
+        sa.select(exclusions.c.reason)
+        .where(
+            exclusions.c.assessor == reservations.c.assessor,
+            sa.or_(exclusions.c.reservation.is_(None), exclusions.c.reservation == reservations.c.number),
+            exclusions.c.undone.is_(None),
+        )
+        .order_by(exclusions.c.number.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+
+
+def _verdicts_query() -> sa.Select[Any]:
+    table = verdict_table
+    return (
+        sa.select(
+            units.c.topic,
+            units.c.unit,
+            assessors.c.pseudonym.label("assessor"),
+            table.c.name.label("check"),
+            table.c.attempt,
+            table.c.passed,
+            table.c.reason,
+            table.c.at,
+        )
+        .select_from(table)
+        .join(assessors, assessors.c.number == table.c.assessor)
+        .outerjoin(reservations, reservations.c.number == table.c.reservation)
+        .outerjoin(units, units.c.number == reservations.c.unit)
+        .order_by(table.c.number)
+    )
+
+
+def _closing_query() -> sa.Select[Any]:
+    return (
+        sa.select(
+            assessors.c.pseudonym.label("assessor"),
+            units.c.topic,
+            units.c.unit,
+            closing.c.name.label("question"),
+            closing.c.answer,
+        )
+        .select_from(closing)
+        .join(assessors, assessors.c.number == closing.c.assessor)
+        .join(reservations, reservations.c.number == closing.c.reservation)
+        .join(units, units.c.number == reservations.c.unit)
+        .order_by(closing.c.number)
+    )
+
+
+def _streamed(connection: sa.Connection, query: sa.Select[Any]) -> Iterable[dict[str, Any]]:
+    """Rows as mappings without those that are null, a few at a time."""
+    for row in connection.execution_options(yield_per=AT_ONCE).execute(query):
+        yield {name: value for name, value in row._mapping.items() if value is not None}
+
+
+def _log_query(table: sa.Table, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    return (
+        sa.select(table.c.at, *columns, assessors.c.pseudonym.label("assessor"), units.c.topic, units.c.unit)
+        .select_from(table)
+        .outerjoin(assessors, assessors.c.number == table.c.assessor)
+        .outerjoin(reservations, reservations.c.number == table.c.reservation)
+        .outerjoin(units, units.c.number == reservations.c.unit)
+        .order_by(table.c.at, table.c.number)
+    )
+
+
+def _log_answers(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+    given = ("position", "revision", "current", "value", "preferred", "left_relevant", "right_relevant", "left_score")
+    more = ("right_score", "typed", "comment", "seconds", "idle", "visit", "highlight")
+    columns = [answers.c[name] for name in (*given, *more)]
+    left, right = documents.alias("left_document"), documents.alias("right_document")
+    query = (
+        _log_query(answers, *columns, left.c.doc, right.c.doc.label("other"))
+        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .join(left, left.c.number == items.c.doc)
+        .outerjoin(right, right.c.number == items.c.other)
+    )
+    for row in _streamed(connection, query):
+        if "other" in row:
+            row |= {"left": row.pop("doc"), "right": row.pop("other")}
+        yield {"at": row.pop("at"), "kind": "answer", **row}
+
+
+def _log_verdicts(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+    table = verdict_table
+    query = _log_query(table, table.c.name.label("check"), table.c.attempt, table.c.passed, table.c.reason)
+    for row in _streamed(connection, query):
+        yield {"at": row.pop("at"), "kind": "verdict", **row}
+
+
+def _log_closing(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+    for row in _streamed(connection, _log_query(closing, closing.c.name.label("question"), closing.c.answer)):
+        yield {"at": row.pop("at"), "kind": "closing", **row}
+
+
+def _log_events(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+    for row in _streamed(connection, _log_query(events, events.c.kind, events.c.position, events.c.data)):
+        data = row.pop("data")
+        yield {**row, **data}

@@ -1,0 +1,254 @@
+"""Assessors: all of them in a table, and everything one of them did."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from judgewell.server.store.schema import (
+    answers,
+    assessors,
+    closing,
+    documents,
+    events,
+    exclusions,
+    items,
+    reservations,
+    units,
+    verdicts,
+)
+
+MOST_EVENTS = 2_000
+
+
+@dataclass(frozen=True)
+class AssessorRow:
+    """One assessor: what they took and what became of it."""
+
+    number: int
+    pseudonym: str
+    origin: str
+    label: str
+    stage: str
+    created: float
+    moved: float
+    done: int
+    in_hand: int
+    failed: int
+    abandoned: int
+    left_out: str | None  # the reason, where all of their work is left out
+    units_left_out: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """One answer, or an earlier revision of it."""
+
+    topic: str
+    unit: str
+    reservation: int
+    position: int
+    revision: int
+    current: bool
+    doc: str
+    other: str | None
+    known: str | None
+    answer: str
+    comment: str
+    seconds: float
+    idle: float
+    at: float
+
+
+@dataclass(frozen=True)
+class UnitOf:
+    """One unit an assessor took."""
+
+    reservation: int
+    topic: str
+    unit: str
+    state: str
+    ending: str | None
+    begun: float
+    seen: float
+    finished: float | None
+    late: bool
+    revisions: int
+    backs: int
+    left_out: str | None
+
+
+@dataclass(frozen=True)
+class VerdictOf:
+    """What a check said."""
+
+    reservation: int | None
+    name: str
+    attempt: int
+    passed: bool
+    reason: str
+    at: float
+
+
+@dataclass(frozen=True)
+class EventOf:
+    """A line of the log."""
+
+    at: float
+    kind: str
+    position: int | None
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trail:
+    """Everything one assessor did."""
+
+    who: AssessorRow
+    units: tuple[UnitOf, ...]
+    answers: tuple[Given, ...]
+    verdicts: tuple[VerdictOf, ...]
+    events: tuple[EventOf, ...]
+    closing: tuple[tuple[str, str], ...]
+
+
+def assessor_rows(connection: sa.Connection, only: int | None = None) -> list[AssessorRow]:
+    """All assessors, or one, in the order in which they came."""
+    mine = sa.true() if only is None else reservations.c.assessor == only
+    query = sa.select(reservations.c.assessor, reservations.c.state, sa.func.count()).where(mine)
+    counts: dict[int, dict[str, int]] = defaultdict(dict)
+    for who, state, count in connection.execute(query.group_by(reservations.c.assessor, reservations.c.state)):
+        counts[who][state] = count
+    whole, parts = left_out(connection)
+    people = sa.select(assessors).order_by(assessors.c.number)
+    rows = connection.execute(people if only is None else people.where(assessors.c.number == only))
+    return [
+        _assessor_row(row, counts[row.number], whole.get(row.number), len(parts.get(row.number, {}))) for row in rows
+    ]
+
+
+def _assessor_row(row: Any, states: dict[str, int], reason: str | None, units_out: int) -> AssessorRow:
+    return AssessorRow(
+        row.number,
+        row.pseudonym,
+        row.origin,
+        row.label or "",
+        row.stage,
+        row.created,
+        row.moved,
+        states.get("done", 0),
+        states.get("live", 0) + states.get("late", 0),
+        states.get("failed", 0),
+        states.get("expired", 0),
+        reason,
+        units_out,
+    )
+
+
+def left_out(connection: sa.Connection) -> tuple[dict[int, str], dict[int, dict[int, str]]]:
+    """Reasons by assessor where all of the work is left out; and by assessor and reservation where a part of it is."""
+    whole: dict[int, str] = {}
+    parts: dict[int, dict[int, str]] = defaultdict(dict)
+    for row in connection.execute(sa.select(exclusions).where(exclusions.c.undone.is_(None))):
+        if row.reservation is None:
+            whole[row.assessor] = row.reason
+        else:
+            parts[row.assessor][row.reservation] = row.reason
+    return whole, dict(parts)
+
+
+def trail(connection: sa.Connection, assessor: int) -> Trail | None:
+    """Everything the assessor did; None where there is no such assessor."""
+    found = assessor_rows(connection, assessor)
+    if not found:
+        return None
+    _, parts = left_out(connection)
+    checks = sa.select(verdicts).where(verdicts.c.assessor == assessor).order_by(verdicts.c.number)
+    log = sa.select(events).where(events.c.assessor == assessor).order_by(events.c.number.desc()).limit(MOST_EVENTS)
+    asked = sa.select(closing).where(closing.c.assessor == assessor).order_by(closing.c.number)
+    return Trail(
+        found[0],
+        tuple(_units(connection, assessor, parts.get(assessor, {}))),
+        tuple(_answers(connection, assessor)),
+        tuple(
+            VerdictOf(row.reservation, row.name, row.attempt, row.passed, row.reason or "", row.at)
+            for row in connection.execute(checks)
+        ),
+        tuple(reversed([EventOf(row.at, row.kind, row.position, row.data) for row in connection.execute(log)])),
+        tuple((row.name, "; ".join(row.answer)) for row in connection.execute(asked)),
+    )
+
+
+def _units(connection: sa.Connection, assessor: int, reasons: dict[int, str]) -> list[UnitOf]:
+    query = (
+        sa.select(reservations, units.c.unit.label("name"))
+        .join_from(reservations, units, units.c.number == reservations.c.unit)
+        .where(reservations.c.assessor == assessor)
+        .order_by(reservations.c.number)
+    )
+    return [
+        UnitOf(
+            row.number,
+            row.topic,
+            row.name,
+            row.state,
+            row.ending,
+            row.created,
+            row.seen,
+            row.finished,
+            row.late,
+            row.revisions,
+            row.backs,
+            reasons.get(row.number),
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def _answers(connection: sa.Connection, assessor: int) -> list[Given]:
+    left, right = documents.alias("left_document"), documents.alias("right_document")
+    query = (
+        sa.select(answers, units.c.topic, units.c.unit.label("unit_name"), items.c.known)
+        .add_columns(left.c.doc.label("left"), right.c.doc.label("right"))
+        .join_from(answers, units, units.c.number == answers.c.unit)
+        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .join(left, left.c.number == items.c.doc)
+        .outerjoin(right, right.c.number == items.c.other)
+        .where(answers.c.assessor == assessor)
+        .order_by(answers.c.reservation, answers.c.position, answers.c.revision)
+    )
+    return [
+        Given(
+            row.topic,
+            row.unit_name,
+            row.reservation,
+            row.position,
+            row.revision,
+            row.current,
+            row.left,
+            row.right,
+            row.known,
+            said(row),
+            row.comment or "",
+            row.seconds,
+            row.idle,
+            row.at,
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def said(row: Any) -> str:
+    """An answer in a few words: the number, or which side and what was said of both."""
+    if row.value is not None:
+        return f"{row.value:g}"
+    parts = [row.preferred or ""]
+    if row.left_relevant is not None:
+        relevant = [side for side in ("left", "right") if getattr(row, f"{side}_relevant")]
+        parts.append(f"relevant: {' and '.join(relevant) or 'neither'}")
+    if row.left_score is not None:
+        parts.append(f"{row.left_score:g} to {row.right_score:g}")
+    return "; ".join(part for part in parts if part)

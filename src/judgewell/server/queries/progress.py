@@ -1,0 +1,362 @@
+"""How far the study is: topics, units, who is working now, when it will end, what it costs.
+
+Everything here is counted in the database at the moment of asking, in a few grouped queries, so that two servers on one
+database say the same.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from judgewell.server.queries.status import CheckResult, TopicProgress, status
+from judgewell.server.session.served import Served
+from judgewell.server.store.schema import (
+    answers,
+    assessors,
+    exclusions,
+    items,
+    pauses,
+    reservations,
+    study,
+    topics,
+    units,
+    verdicts,
+)
+
+PACE_OVER = 50  # the last units done, from which the present pace is reckoned
+MOST_WORKING = 200
+BUCKETS = (900, 3600, 6 * 3600, 86400, 7 * 86400)  # seconds of one bar of a chart over time
+MOST_BARS = 48
+
+
+@dataclass(frozen=True)
+class Working:
+    """Somebody with a unit in hand."""
+
+    reservation: int
+    assessor: int
+    pseudonym: str
+    topic: str
+    unit: str
+    stage: str
+    position: int
+    size: int
+    since: float
+    seen: float
+    expires: float
+    late: bool
+
+
+@dataclass(frozen=True)
+class Money:
+    """What the study costs: paid and still to come, with the platform's fee."""
+
+    currency: str
+    paid: float
+    paid_fee: float
+    to_come: float
+    to_come_fee: float
+    documents: int = 0  # with finished work; counted by `priced` alone
+    planned_documents: int = 0
+
+    @property
+    def so_far(self) -> float:
+        return self.paid + self.paid_fee
+
+    @property
+    def total(self) -> float:
+        return self.so_far + self.to_come + self.to_come_fee
+
+    @property
+    def per_document(self) -> float | None:
+        """What a document with finished work has cost so far, with the fee."""
+        return self.so_far / self.documents if self.documents else None
+
+    @property
+    def planned_per_document(self) -> float | None:
+        return self.total / self.planned_documents if self.planned_documents else None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One stretch of time: units done in it."""
+
+    start: float
+    seconds: float
+    done: int
+
+
+@dataclass(frozen=True)
+class CheckBar:
+    """One check in one stretch of time."""
+
+    start: float
+    seconds: float
+    name: str
+    passed: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A check that somebody failed."""
+
+    at: float
+    name: str
+    assessor: int
+    pseudonym: str
+    attempt: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The study at a glance."""
+
+    study: str
+    begun: float | None
+    paused: float | None
+    needed: int  # completions of units
+    done: int
+    remaining: int
+    units: int
+    complete: int
+    in_hand: int
+    failed: int
+    abandoned: int
+    assessors: int
+    consented: int
+    left_out: int  # assessors with work that is left out
+    answers: int
+    revised: int
+    pace: float | None  # completions an hour
+    expected_end: float | None
+    topics: tuple[TopicProgress, ...]
+    checks: tuple[CheckResult, ...]
+    money: Money
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class TopicRow:
+    """A topic with its words and whether it is paused."""
+
+    progress: TopicProgress
+    title: str
+    paused: float | None
+
+
+@dataclass(frozen=True)
+class UnitRow:
+    """A unit: what it needs and what became of it so far."""
+
+    unit: str
+    number: int
+    scale: str | None
+    size: int
+    need: int
+    done: int
+    in_hand: int
+    late: int
+    failed: int
+    abandoned: int
+
+
+def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
+    """The whole study at this moment."""
+    found = status(connection, now)
+    begun = connection.execute(sa.select(study.c.first_judgment)).scalar()
+    paused = connection.execute(sa.select(pauses.c.at).where(pauses.c.topic == "")).scalar()
+    remaining = _remaining(connection)
+    pace = None if paused is not None else _pace(connection, now)
+    out = sa.select(sa.func.count(sa.distinct(exclusions.c.assessor))).where(exclusions.c.undone.is_(None))
+    return Overview(
+        study=served.title,
+        begun=begun,
+        paused=paused,
+        needed=found.needed,
+        done=found.done,
+        remaining=remaining,
+        units=sum(topic.units for topic in found.topics),
+        complete=sum(topic.complete for topic in found.topics),
+        in_hand=sum(topic.live + topic.late for topic in found.topics),
+        failed=sum(topic.failed for topic in found.topics),
+        abandoned=sum(topic.expired for topic in found.topics),
+        assessors=found.assessors,
+        consented=found.consented,
+        left_out=int(connection.execute(out).scalar() or 0),
+        answers=found.answers,
+        revised=found.revised,
+        pace=pace,
+        expected_end=now + remaining / pace * 3600 if pace and remaining else None,
+        topics=found.topics,
+        checks=found.checks,
+        money=_money(served, found.paid, remaining),
+        bars=tuple(_bars(connection)),
+    )
+
+
+def topic_rows(connection: sa.Connection, found: tuple[TopicProgress, ...]) -> list[TopicRow]:
+    """The topics with their titles."""
+    titles = {row.topic: row.title or "" for row in connection.execute(sa.select(topics.c.topic, topics.c.title))}
+    held = {row.topic: row.at for row in connection.execute(sa.select(pauses.c.topic, pauses.c.at))}
+    return [TopicRow(one, titles.get(one.topic, ""), held.get(one.topic)) for one in found]
+
+
+def unit_rows(connection: sa.Connection, topic: str, now: float) -> list[UnitRow]:
+    """The units of a topic."""
+    out = sa.and_(reservations.c.state == "done", reservations.c.excluded)
+    state = sa.case((_overdue(now), "expired"), (out, "left out"), else_=reservations.c.state).label("state")
+    query = sa.select(reservations.c.unit, state, sa.func.count()).where(reservations.c.topic == topic)
+    counts: dict[int, dict[str, int]] = defaultdict(dict)
+    for unit, name, count in connection.execute(query.group_by(reservations.c.unit, state)):
+        counts[unit][name] = count
+    rows = connection.execute(sa.select(units).where(units.c.topic == topic).order_by(units.c.number))
+    return [_unit_row(row, counts[row.number]) for row in rows]
+
+
+def _unit_row(row: Any, states: dict[str, int]) -> UnitRow:
+    done, live, late, failed, gone = (states.get(name, 0) for name in ("done", "live", "late", "failed", "expired"))
+    return UnitRow(row.unit, row.number, row.scale, row.size, row.need, done, live, late, failed, gone)
+
+
+def working(connection: sa.Connection, now: float, most: int = MOST_WORKING) -> list[Working]:
+    """Who has a unit in hand now, the last seen first."""
+    query = (
+        sa.select(reservations, assessors.c.pseudonym, assessors.c.stage, assessors.c.position)
+        .add_columns(units.c.unit.label("unit_name"), units.c.size)
+        .join_from(reservations, units, units.c.number == reservations.c.unit)
+        .join(assessors, assessors.c.number == reservations.c.assessor)
+        .where(reservations.c.state.in_(("live", "late")), _alive(now))
+        .order_by(reservations.c.seen.desc())
+        .limit(most)
+    )
+    return [
+        Working(
+            row.number,
+            row.assessor,
+            row.pseudonym,
+            row.topic,
+            row.unit_name,
+            row.stage,
+            row.position if row.stage == "judge" else 0,
+            row.size,
+            row.created,
+            row.seen,
+            max(row.expires, row.held_until or 0.0),
+            row.state == "late",
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def check_bars(connection: sa.Connection) -> list[CheckBar]:
+    """Every check over time, passed and failed."""
+    ends = connection.execute(sa.select(sa.func.min(verdicts.c.at), sa.func.max(verdicts.c.at))).one()
+    if ends[0] is None:
+        return []
+    width = _width(ends[1] - ends[0])
+    slot = sa.cast(sa.func.floor(verdicts.c.at / width), sa.Integer).label("slot")
+    passed = sa.func.sum(sa.case((verdicts.c.passed, 1), else_=0))
+    query = sa.select(slot, verdicts.c.name, passed, sa.func.count()).group_by(slot, verdicts.c.name).order_by(slot)
+    return [
+        CheckBar(place * width, width, name, int(good), count - int(good))
+        for place, name, good, count in connection.execute(query)
+    ]
+
+
+def failures(connection: sa.Connection, most: int = 50) -> list[Failure]:
+    """The checks that failed last."""
+    query = (
+        sa.select(verdicts, assessors.c.pseudonym)
+        .join_from(verdicts, assessors, assessors.c.number == verdicts.c.assessor)
+        .where(sa.not_(verdicts.c.passed))
+        .order_by(verdicts.c.number.desc())
+        .limit(most)
+    )
+    return [
+        Failure(row.at, row.name, row.assessor, row.pseudonym, row.attempt, row.reason or "")
+        for row in connection.execute(query)
+    ]
+
+
+def answers_stamp(connection: sa.Connection) -> str:
+    """What changes whenever computed figures are out of date: work that ended, and work left out or taken back."""
+    ended = sa.select(sa.func.count()).select_from(reservations).where(reservations.c.finished.is_not(None))
+    out = sa.select(sa.func.count(), sa.func.count(exclusions.c.undone)).select_from(exclusions)
+    last = connection.execute(sa.select(sa.func.max(answers.c.number))).scalar() or 0
+    return f"{connection.execute(ended).scalar()} {last} {tuple(connection.execute(out).one())}"
+
+
+def _alive(now: float) -> sa.ColumnElement[bool]:
+    return sa.or_(reservations.c.expires > now, sa.func.coalesce(reservations.c.held_until, 0.0) > now)
+
+
+def _overdue(now: float) -> sa.ColumnElement[bool]:
+    return sa.and_(reservations.c.state == "live", sa.not_(_alive(now)))
+
+
+def _remaining(connection: sa.Connection) -> int:
+    """Completions still missing; a unit with more than it needs does not make up for another."""
+    done = (
+        sa.select(reservations.c.unit, sa.func.count().label("done"))
+        .where(reservations.c.state == "done", sa.not_(reservations.c.excluded))
+        .group_by(reservations.c.unit)
+        .subquery()
+    )
+    missing = units.c.need - sa.func.coalesce(done.c.done, 0)
+    query = sa.select(sa.func.sum(sa.case((missing > 0, missing), else_=0))).select_from(units)
+    return int(connection.execute(query.outerjoin(done, done.c.unit == units.c.number)).scalar() or 0)
+
+
+def _pace(connection: sa.Connection, now: float) -> float | None:
+    """Completions an hour: the last ones over the time since the first of them, silence till now counted."""
+    query = sa.select(reservations.c.finished).where(reservations.c.state == "done")
+    times = list(connection.execute(query.order_by(reservations.c.finished.desc()).limit(PACE_OVER)).scalars())
+    if len(times) < 2 or now <= times[-1]:
+        return None
+    return (len(times) - 1) / (now - float(times[-1])) * 3600
+
+
+def _width(span: float) -> int:
+    return next((width for width in BUCKETS if span / width <= MOST_BARS), BUCKETS[-1])
+
+
+def _bars(connection: sa.Connection) -> list[Bar]:
+    """Units done over time."""
+    done = reservations.c.state == "done"
+    ends = connection.execute(
+        sa.select(sa.func.min(reservations.c.finished), sa.func.max(reservations.c.finished)).where(done)
+    ).one()
+    if ends[0] is None:
+        return []
+    width = _width(ends[1] - ends[0])
+    slot = sa.cast(sa.func.floor(reservations.c.finished / width), sa.Integer).label("slot")
+    counts = dict(connection.execute(sa.select(slot, sa.func.count()).where(done).group_by(slot)).all())
+    first, last = min(counts), max(counts)
+    return [Bar(place * width, width, counts.get(place, 0)) for place in range(max(first, last - 200), last + 1)]
+
+
+def _money(served: Served, paid: float, remaining: int) -> Money:
+    pay = served.study.pay
+    to_come = remaining * pay.amount
+    return Money(pay.currency, paid, paid * pay.fee, to_come, to_come * pay.fee)
+
+
+def priced(connection: sa.Connection, money: Money) -> Money:
+    """The money with how many documents it is for, which takes longer to count than all else of an overview."""
+    planned = sa.select(units.c.topic, items.c.doc).join_from(items, units, units.c.number == items.c.unit)
+    finished = sa.select(reservations.c.unit).where(reservations.c.state == "done").distinct()
+    some = _count(connection, planned.where(units.c.number.in_(finished)))
+    return replace(money, documents=some, planned_documents=_count(connection, planned))
+
+
+def _count(connection: sa.Connection, documents: sa.Select[Any]) -> int:
+    """Different documents by topic; of pairs those on the left and those on the right."""
+    right = documents.with_only_columns(units.c.topic, items.c.other).where(items.c.other.is_not(None))
+    both = sa.union(documents, right).subquery()
+    return int(connection.execute(sa.select(sa.func.count()).select_from(both)).scalar() or 0)

@@ -1,0 +1,88 @@
+"""Running the server: one process on SQLite with nothing to install, or several on one database."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+
+from judgewell.errors import InputError
+from judgewell.server.app import make_app
+from judgewell.server.judging.app import REQUESTS_PER_SECOND, settle
+from judgewell.server.owner.access import HOME
+from judgewell.server.owner.accounts import first_link
+from judgewell.server.platforms.notices import webhook_secret
+from judgewell.server.request_heads import BoundedHeads
+from judgewell.server.session.served import load_served
+from judgewell.server.store.setup import prepare
+from judgewell.server.store.transactions import open_store, without_password
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+STOP_WITHIN = 10  # seconds in which requests under way are finished
+
+
+def serve(
+    path: str | Path,
+    database: str | Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    workers: int = 1,
+    requests_per_second: float = REQUESTS_PER_SECOND,
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Serve a study until the process is told to stop."""
+    store = open_store(database)
+    prepare(store, path, time.time)
+    study = store.read(load_served).result().study
+    webhook_secret(study)  # missing, it is told here and not by each worker
+    link = store.write(lambda connection: first_link(connection, time.time())).result()
+    listening = _listen(host, port)
+    address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
+    tell(f"Judging at {address}, in {without_password(store.url)}")
+    if link is None:
+        tell(f"Owners and reviewers sign in at {address}{HOME}")
+    else:
+        tell(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
+    if study.platform.kind == "invite":
+        tell(f"Links for assessors: judgewell invite {path} NAME --address {address}")
+    if host not in LOOPBACK:
+        tell("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
+        tell("X-Forwarded-Proto on, limits requests to 1 MB and allows no other way in.")
+    options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": STOP_WITHIN}
+    options |= {"server_header": False, "proxy_headers": True, "limit_concurrency": 2000}
+    options["http"] = BoundedHeads
+    if workers == 1:
+        app = make_app(store, requests_per_second=requests_per_second)
+        settle()
+        uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listening])  # type: ignore[arg-type]
+        return
+    store.close()
+    os.environ["JUDGEWELL_DATABASE"] = str(database)
+    os.environ["JUDGEWELL_REQUESTS_PER_SECOND"] = str(requests_per_second)
+    config = uvicorn.Config("judgewell.server.app:from_environment", factory=True, workers=workers, **options)  # type: ignore[arg-type]
+    from uvicorn.supervisors import Multiprocess
+
+    Multiprocess(config, sockets=[listening]).run()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise InputError(f"cannot listen at {host}:{port}: {error.strerror}", cure="choose another --port") from None
+    listening.listen(2048)
+    listening.set_inheritable(True)
+    return listening
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,1 @@
+"""What an assessor passes through: stages, their steps and pages, assignment of units, answers."""

@@ -1,0 +1,97 @@
+"""The questions of a page as its template takes them: scales, pairs and the closing ones, each choice with its key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from string import ascii_uppercase
+
+from judgewell.server.session import pages
+from judgewell.server.session.served import Served
+from judgewell.study.closing import ClosingQuestion
+from judgewell.study.questions import Absolute, Preference, Questions, Ratio, Scale
+
+DIGITS = "123456789"
+
+
+def digits() -> Iterator[str]:
+    """The keys of one page's choices in order; each is given out once."""
+    return iter(DIGITS)
+
+
+def with_keys(choices: tuple[pages.Choice, ...], keys: Iterator[str]) -> tuple[pages.Choice, ...]:
+    """The choices with the next keys; those beyond the last key have none and are reached by Tab."""
+    return tuple(replace(choice, key=next(keys, "")) for choice in choices)
+
+
+def scale_input(served: Served, scale: Scale) -> pages.ScaleInput:
+    """How a document's value is asked for."""
+    choices = tuple(pages.Choice(level.key, level.name, level.about) for level in scale.choices)
+    ends = scale.wording if scale.widget != "choice" else {}
+    return pages.ScaleInput(
+        widget=scale.widget,
+        question=served.say(scale.question, **scale.wording),
+        instructions=served.show(scale.instructions, **scale.wording),
+        choices=with_keys(choices, digits()),
+        low=ends.get("low", ""),
+        high=ends.get("high", ""),
+        untouched=served.say("scale.s100.untouched") if scale.widget == "slider" else "",
+    )
+
+
+def pair_questions(served: Served) -> tuple[pages.PairQuestion, ...]:
+    """What is asked about a pair; no two choices of the page have the same key."""
+    keys = digits()
+    return tuple(_pair_question(served, question, keys) for question in (served.questions or Questions()).asked)
+
+
+def _pair_question(served: Served, question: Preference | Absolute | Ratio, keys: Iterator[str]) -> pages.PairQuestion:
+    fields: tuple[str, ...] = ("left_score", "right_score")
+    labels: tuple[str, ...] = ()
+    choices: tuple[pages.Choice, ...] = ()
+    if isinstance(question, Preference):
+        fields, choices = ("preferred",), side_choices(served, question.choices)
+    elif isinstance(question, Absolute):
+        fields, choices = ("absolute",), _relevant_choices(served)
+    else:
+        labels = (served.say("pair.ratio.left"), served.say("pair.ratio.right"))
+    return pages.PairQuestion(
+        kind=question.kind,  # type: ignore[arg-type]
+        question=served.say(question.question),
+        instructions=served.show(question.instructions),
+        fields=fields,
+        labels=labels,
+        choices=with_keys(choices, keys),
+    )
+
+
+def side_choices(served: Served, sides: tuple[str, ...]) -> tuple[pages.Choice, ...]:
+    """The sides of a pair, to prefer one."""
+    return tuple(pages.Choice(side, served.say(f"pair.preference.{side}")) for side in sides)
+
+
+def _relevant_choices(served: Served) -> tuple[pages.Choice, ...]:
+    """None, one or both where the preferred one is known; else the sides by name."""
+    asked = (served.questions or Questions()).asked
+    strict = any(isinstance(question, Preference) and not question.ties for question in asked)
+    names = ("none", "one", "both") if strict else ("none", "left", "right", "both")
+    return tuple(pages.Choice(name, served.say(f"pair.absolute.{name}")) for name in names)
+
+
+def closing_questions(served: Served) -> tuple[pages.ClosingQuestion, ...]:
+    """The closing questionnaire; its page has no other keys than Enter, so letters follow the digits."""
+    keys = iter(DIGITS + ascii_uppercase)
+    return tuple(_closing_question(question, keys) for question in served.closing)
+
+
+def _closing_question(question: ClosingQuestion, keys: Iterator[str]) -> pages.ClosingQuestion:
+    choices = with_keys(tuple(pages.Choice(choice.value, choice.label) for choice in question.choices), keys)
+    return pages.ClosingQuestion(
+        name=question.name,
+        question=question.question,
+        kind=question.kind,
+        choices=choices,
+        needed=question.required,
+        longest=question.length,
+        key="" if choices else next(keys, ""),
+    )

@@ -1,0 +1,246 @@
+"""What one server process knows of its study: the settings, the texts, and the parts of it that were shown lately."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, Generic, TypeVar
+
+import nh3
+import sqlalchemy as sa
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from judgewell.errors import InputError
+from judgewell.server.cleaning import TEXT_TAGS
+from judgewell.server.session import pages
+from judgewell.server.store.schema import documents, items, study, topics, units
+from judgewell.server.store.transactions import Clock
+from judgewell.study.checks import KnownOrder, LeastTime
+from judgewell.study.closing import Choice, ClosingQuestion
+from judgewell.study.model import QuestionSection, QuizPair, Study
+from judgewell.study.questions import Questions, Scale
+from judgewell.study.texts import Catalogue
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+SHOWN_LATELY = 40_000_000  # characters of documents kept in memory
+UNITS_LATELY = 4_000
+_WORD = re.compile(r"\w{3,}")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One place of a unit: a document, or the two of a pair; `known` never leaves the server."""
+
+    position: int
+    doc: int
+    other: int | None
+    new: str | None
+    known: str | None
+    name: str  # the document's id (of a pair: both), for the team
+
+
+class Lately(Generic[K, V]):
+    """The values used last, up to a total weight; what is not there is fetched."""
+
+    def __init__(self, limit: int, weight: Callable[[V], int]) -> None:
+        self._limit, self._weight = limit, weight
+        self._held: OrderedDict[K, V] = OrderedDict()
+        self._total = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: K, fetch: Callable[[], V]) -> V:
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key]
+        value = fetch()
+        with self._lock:
+            if key not in self._held:
+                self._held[key] = value
+                self._total += self._weight(value)
+            while self._total > self._limit and len(self._held) > 1:
+                self._total -= self._weight(self._held.popitem(last=False)[1])
+        return value
+
+
+@dataclass(frozen=True)
+class Served:
+    """The study as it is served; nothing in it changes while the server runs."""
+
+    study: Study
+    texts: Catalogue
+    secret: str
+    clock: Clock = time.time
+    _documents: Lately[tuple[int, int], pages.Document] = field(
+        default_factory=lambda: Lately(SHOWN_LATELY, lambda doc: len(doc.text) + len(doc.html) + 500)
+    )
+    _units: Lately[int, tuple[Item, ...]] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
+    _facts: Lately[int, tuple[str | None, int]] = field(default_factory=lambda: Lately(10 * UNITS_LATELY, lambda _: 1))
+    _made: dict[Hashable, Any] = field(default_factory=dict)
+    _topics: Lately[str, pages.Topic] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
+
+    def say(self, key: str, **values: object) -> str:
+        """A text of the catalogue as plain words."""
+        return self.texts.text(key, **values)
+
+    def show(self, key: str, **values: object) -> Markup:
+        """A text of the catalogue as safe HTML."""
+        return as_html(self.texts.text(key, **values))
+
+    def once(self, key: Hashable, make: Callable[[], V]) -> V:
+        """What is the same on many pages, made once; the keys are few: scales, and sizes of units."""
+        if key not in self._made:
+            self._made[key] = make()
+        found: V = self._made[key]
+        return found
+
+    @cached_property
+    def title(self) -> str:
+        return self.study.study.title or self.study.study.name
+
+    @cached_property
+    def marks(self) -> dict[str, Any]:
+        """What all pages have: whose they are, in which language, and their fixed words."""
+        marks = {"language": self.texts.code, "direction": self.texts.direction}
+        return {"study": self.title, "words": self.words, **marks}
+
+    @cached_property
+    def words(self) -> Mapping[str, str]:
+        """The fixed words of every page."""
+        own = {
+            key.removeprefix("page."): text.strip() for key, text in self.texts.texts.items() if key.startswith("page.")
+        }
+        more = ("offline", "server", "elsewhere", "expired")
+        return own | {name: self.say(f"trouble.{name}") for name in more}
+
+    @cached_property
+    def scales(self) -> dict[str, Scale]:
+        return self.study.scales
+
+    @cached_property
+    def questions(self) -> Questions | None:
+        """What is asked about each pair, in a study of pairs."""
+        return self.study.groups.asked() if self.study.groups else None
+
+    @property
+    def silence(self) -> float:
+        """Seconds without a sign of life after which a reservation expires."""
+        return self.study.work.silence * 60
+
+    @cached_property
+    def known_order(self) -> KnownOrder | None:
+        return self.study.checks.known_order() if self.study.known else None
+
+    @cached_property
+    def least_time(self) -> LeastTime | None:
+        seconds = self.study.checks.least_seconds
+        return LeastTime(seconds) if seconds > 0 else None
+
+    @cached_property
+    def closing(self) -> tuple[ClosingQuestion, ...]:
+        """The closing questionnaire: the study's own, or which questions about pairs were liked and a free word."""
+        own = self.study.questionnaire.questions
+        if own is not None:
+            return tuple(section.asked() for section in own)
+        asked = self.questions.asked if self.questions else ()
+        liked = tuple(Choice(question.kind, self.say(question.question)) for question in asked)
+        both = [ClosingQuestion("liked", self.say("end.liked"), "several", liked)] if len(liked) > 1 else []
+        return (*both, ClosingQuestion("feedback", self.say("end.feedback"), "text"))
+
+    def quiz_pairs(self, topic: str) -> list[QuizPair]:
+        """The pairs with a clear answer that come before a topic."""
+        return self.study.checks.quiz.pairs(topic) if self.study.checks.quiz else []
+
+    def questions_about(self, topic: str) -> list[QuestionSection]:
+        """The comprehension questions of a topic."""
+        return [question for question in self.study.checks.question if question.topic == topic]
+
+    def unit(self, connection: sa.Connection, number: int) -> tuple[str | None, int]:
+        """A unit's scale (none for pairs) and size."""
+        return self._facts.get(number, lambda: _facts(connection, number))
+
+    def items(self, connection: sa.Connection, unit: int) -> tuple[Item, ...]:
+        """The places of a unit in order."""
+        return self._units.get(unit, lambda: _items(connection, unit))
+
+    def document(self, connection: sa.Connection, number: int, unit: int = 0) -> pages.Document:
+        """A document ready to be shown.
+
+        It is remembered for the unit it is shown in: a known document, which stands in many units, is not there sooner
+        than another, and so cannot be told by how long its page takes.
+        """
+        return self._documents.get((unit, number), lambda: _document(connection, number))
+
+    def topic(self, connection: sa.Connection, name: str) -> pages.Topic:
+        """A topic ready to be shown."""
+        return self._topics.get(name, lambda: self._topic(connection, name))
+
+    def _topic(self, connection: sa.Connection, name: str) -> pages.Topic:
+        row = connection.execute(sa.select(topics).where(topics.c.topic == name)).one()._mapping
+        shown = [(part, row[part]) for part in self.study.topics.show if row[part]]
+        return pages.Topic(
+            heading=self.say("page.topic"),
+            title=row["title"] or name,
+            parts=tuple(pages.Part(self.say(f"page.topic_{part}"), text) for part, text in shown),
+            words=tuple(dict.fromkeys(_WORD.findall((row["title"] or "").casefold()))),
+        )
+
+
+def load_served(connection: sa.Connection, clock: Clock = time.time) -> Served:
+    """The study in the database."""
+    row = connection.execute(sa.select(study)).one_or_none()
+    if row is None:
+        raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
+    texts = Catalogue(row.texts["texts"], frozenset(row.texts["own"]))
+    return Served(Study.model_validate(row.frozen["settings"]), texts, row.secret, clock)
+
+
+@lru_cache(1000)
+def as_html(markdown: str) -> Markup:
+    """Markdown as safe HTML: no raw HTML, no scripts, no pictures."""
+    made = MarkdownIt("commonmark", {"html": False}).disable("image").render(markdown)
+    return Markup(nh3.clean(made, tags=TEXT_TAGS, attributes={"a": {"href"}}, url_schemes={"https", "mailto"}))
+
+
+_DOCUMENT = sa.select(documents).where(documents.c.number == sa.bindparam("document"))
+
+
+def _document(connection: sa.Connection, number: int) -> pages.Document:
+    row = connection.execute(_DOCUMENT, {"document": number}).one()
+    text, html = ("", row.text) if row.kind == "html" else (row.text, "")
+    return pages.Document("", row.title or "", text, html, empty=not (text.strip() or html.strip()))
+
+
+def _facts(connection: sa.Connection, unit: int) -> tuple[str | None, int]:
+    found = connection.execute(sa.select(units.c.scale, units.c.size).where(units.c.number == unit)).one()
+    return found.scale, found.size
+
+
+def _items(connection: sa.Connection, unit: int) -> tuple[Item, ...]:
+    left, right = documents.alias("left"), documents.alias("right")
+    query: sa.Select[Any] = (
+        sa.select(items, left.c.doc.label("name"), right.c.doc.label("other_name"))
+        .join_from(items, left, left.c.number == items.c.doc)
+        .outerjoin(right, right.c.number == items.c.other)
+        .where(items.c.unit == unit)
+        .order_by(items.c.position)
+    )
+    return tuple(
+        Item(
+            row.position,
+            row.doc,
+            row.other,
+            row.new,
+            row.known,
+            row.name if row.other is None else f"{row.name} | {row.other_name}",
+        )
+        for row in connection.execute(query)
+    )

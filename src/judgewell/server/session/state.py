@@ -1,0 +1,186 @@
+"""Where an assessor is: read in one query, moved in one update.
+
+An assessor goes through stages: consent, waiting (for a unit), instructions, practice, topic, comprehension, quiz,
+judge, revise, questionnaire, done; or ends at declined or stopped. `position` counts inside a stage. `turn` counts the
+steps that were accepted: a request that was made for another turn changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from judgewell.server.session.served import Served
+from judgewell.server.store.schema import answers, assessors, events, reservations, verdicts
+from judgewell.study.checks import Verdict
+
+
+@dataclass(frozen=True)
+class Holding:
+    """The unit an assessor has in hand."""
+
+    scale: str | None
+    size: int
+    number: int  # of the reservation
+    unit: int
+    topic: str
+    state: str
+    expires: float
+    revisions: int
+    backs: int
+    excluded: bool  # left out by the owner or a review
+
+
+@dataclass(frozen=True)
+class State:
+    """Where an assessor is."""
+
+    assessor: int
+    pseudonym: str
+    stage: str
+    position: int
+    turn: int
+    scratch: Mapping[str, Any]
+    moved: float
+    holding: Holding | None
+
+    @property
+    def reached(self) -> int:
+        """The last position of the unit that has an answer."""
+        return int(self.scratch.get("reached", 0))
+
+    @property
+    def held(self) -> Holding:
+        """The unit in hand, at stages that have one."""
+        if self.holding is None:
+            raise LookupError(f"assessor {self.assessor} is at {self.stage} without a unit")
+        return self.holding
+
+
+PERSON = sa.select(
+    assessors.c.number,
+    assessors.c.pseudonym,
+    assessors.c.stage,
+    assessors.c.position,
+    assessors.c.turn,
+    assessors.c.scratch,
+    assessors.c.moved,
+    assessors.c.reservation,
+).where(assessors.c.number == sa.bindparam("person"), assessors.c.forgotten.is_(None))
+HOLDING_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
+    reservations.c.number,
+    reservations.c.unit,
+    reservations.c.topic,
+    reservations.c.state,
+    reservations.c.expires,
+    reservations.c.revisions,
+    reservations.c.backs,
+    reservations.c.excluded,
+)
+HOLDING: sa.Select[Any] = sa.select(*HOLDING_COLUMNS).where(reservations.c.number == sa.bindparam("reservation"))
+_BOTH = PERSON.add_columns(*(column.label(f"held_{column.name}") for column in HOLDING_COLUMNS)).select_from(
+    assessors.outerjoin(reservations, reservations.c.number == assessors.c.reservation)
+)
+OWN = len(PERSON.selected_columns)  # a row of both has the person's columns first
+
+
+def load(connection: sa.Connection, served: Served, assessor: int) -> State | None:
+    """Where the assessor is, to be shown; None where there is no such assessor."""
+    row = connection.execute(_BOTH, {"person": assessor}).one_or_none()
+    if row is None:
+        return None
+    holding = None if row.reservation is None else hold(connection, served, row[OWN:])
+    return state_of(row, holding)
+
+
+def state_of(row: Sequence[Any], holding: Holding | None) -> State:
+    """A row that begins with the person's columns, and the unit in hand."""
+    number, pseudonym, stage, position, turn, scratch, moved = row[: OWN - 1]
+    return State(number, pseudonym, stage, position, turn, scratch, moved, holding)
+
+
+def hold(connection: sa.Connection, served: Served, row: Sequence[Any]) -> Holding:
+    """A reservation's columns together with what never changes of its unit."""
+    scale, size = served.unit(connection, row[1])
+    return Holding(scale, size, *row)
+
+
+_MOVED = ("stage", "position", "turn", "scratch", "moved", "reservation")
+_MOVE = (
+    sa.update(assessors)
+    .where(assessors.c.number == sa.bindparam("person"))
+    .values({name: sa.bindparam(f"new_{name}") for name in _MOVED})
+)
+_ANSWER = [column.name for column in answers.c if column is not answers.c.number]
+_STORE = sa.insert(answers).values({name: sa.bindparam(f"answer_{name}") for name in _ANSWER}).inline()
+_STORE_AND_MOVE = _MOVE.add_cte(_STORE.cte("stored"))  # PostgreSQL takes both as one statement
+
+
+def move(
+    connection: sa.Connection,
+    state: State,
+    now: float,
+    stage: str,
+    position: int = 0,
+    *,
+    reservation: int | None = None,
+    forget: bool = True,
+    answer: Mapping[str, Any] | None = None,
+    **values: Any,
+) -> State:
+    """Bring the assessor to a stage, with another unit where one is named; the step is used up, its `answer` stored.
+
+    What the stage gathered is forgotten unless told otherwise. Values named `keep_…` are remembered for good, all
+    others until the next step. What it gives back has the unit in hand as it was.
+    """
+    scratch = {name: value for name, value in state.scratch.items() if not forget or name.startswith("keep_")}
+    new = replace(state, stage=stage, position=position, turn=state.turn + 1, scratch=scratch | values, moved=now)
+    if reservation is None and state.holding is not None:
+        reservation = state.holding.number
+    moved = {
+        "person": state.assessor,
+        "new_stage": stage,
+        "new_position": position,
+        "new_turn": new.turn,
+        "new_scratch": new.scratch,
+        "new_moved": now,
+        "new_reservation": reservation,
+    }
+    if answer is not None and connection.dialect.name == "postgresql":
+        connection.execute(_STORE_AND_MOVE, moved | _bound(answer))
+        return new
+    if answer is not None:
+        store(connection, answer)
+    connection.execute(_MOVE, moved)
+    return new
+
+
+def store(connection: sa.Connection, answer: Mapping[str, Any]) -> None:
+    """Store an answer."""
+    connection.execute(_STORE, _bound(answer))
+
+
+def _bound(answer: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"answer_{name}": answer.get(name) for name in _ANSWER}
+
+
+_LOG, _VERDICT = sa.insert(events).inline(), sa.insert(verdicts).inline()
+
+
+def log(
+    connection: sa.Connection, state: State, now: float, kind: str, position: int | None = None, **data: Any
+) -> None:
+    """One line of the log."""
+    reservation = state.holding.number if state.holding else None
+    row = {"at": now, "kind": kind, "assessor": state.assessor, "reservation": reservation, "position": position}
+    connection.execute(_LOG, {**row, "data": data})
+
+
+def judge(connection: sa.Connection, state: State, now: float, name: str, attempt: int, verdict: Verdict) -> None:
+    """Keep the verdict of a check."""
+    row = {"assessor": state.assessor, "reservation": state.holding.number if state.holding else None}
+    told = {"name": name, "attempt": attempt, "passed": verdict.passed, "reason": verdict.reason or None, "at": now}
+    connection.execute(_VERDICT, row | told)

@@ -1,0 +1,154 @@
+"""Bringing a study into the database once, and refusing one that was changed after judging began."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from judgewell.errors import InputError
+from judgewell.server.cleaning import clean_document
+from judgewell.server.platforms.keys import read_key_file
+from judgewell.server.store.schema import documents, items, reservations, study, topics, units
+from judgewell.server.store.transactions import Clock, Store
+from judgewell.study.check import load_study
+from judgewell.study.design.chance import generator
+from judgewell.study.design.plan import Design, make_design
+from judgewell.study.file import read_study
+from judgewell.study.frozen import changes, freeze, study_hash
+from judgewell.study.inputs import Inputs
+from judgewell.study.model import Study
+
+AT_ONCE = 5_000  # rows of one insert
+
+
+def default_database(path: str | Path) -> Path:
+    """The database file beside a study file: named after the study."""
+    return Path(path).parent / f"{read_study(path).study.name}.sqlite"
+
+
+def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
+    """Make the database hold this study; true at the first start.
+
+    The documents are read and the design is made only where the study is new or was changed before anybody began.
+    """
+    frozen = freeze(path)
+    marked = study_hash(frozen)
+    held = store.read(lambda connection: connection.execute(sa.select(study)).one_or_none()).result()
+    keys = _key_file(path)
+    if held is not None and study_hash(held.frozen) == marked:  # as this version counts, whichever made the database
+        _renew_keys(store, held, keys)
+        return False
+    if held is not None:
+        _refuse_if_begun(store, held.frozen, frozen, path)
+    chosen, inputs = load_study(path)
+    design = make_design(chosen, inputs)
+    secret = held.secret if held is not None else secrets.token_hex(32)
+    row = {
+        "number": 1,
+        "name": chosen.study.name,
+        "frozen": frozen,
+        "hash": marked,
+        "texts": {"texts": dict(inputs.texts.texts), "own": sorted(inputs.texts.own), "keys": keys},
+        "secret": secret,
+        "created": clock(),
+    }
+    used = _documents(inputs, design)
+    store.write_alone(lambda connection: _fill(connection, row, chosen, inputs, design, used))
+    return held is None
+
+
+def _refuse_if_begun(store: Store, old: dict[str, Any], new: dict[str, Any], path: str | Path) -> None:
+    begun = store.read(
+        lambda connection: connection.execute(sa.select(reservations.c.number).limit(1)).scalar()
+    ).result()
+    if begun is not None:
+        raise InputError(
+            f"the study was changed after judging began: {'; '.join(changes(old, new))}",
+            cure="put it back, or start a new study with another database",
+            file=path,
+        )
+
+
+def _key_file(path: str | Path) -> dict[str, Any] | None:
+    """The keys of the study's key file, where it names one: they may change from start to start."""
+    platform = read_study(path).platform
+    if not platform.token or platform.key_source.startswith("https://"):
+        return None
+    return read_key_file(Path(path).parent / platform.key_source)
+
+
+def _renew_keys(store: Store, held: Any, keys: dict[str, Any] | None) -> None:
+    if held.texts.get("keys") != keys:
+        new = sa.update(study).values(texts={**held.texts, "keys": keys})
+        store.write(lambda connection: connection.execute(new)).result()
+
+
+def _documents(inputs: Inputs, design: Design) -> pl.DataFrame:
+    """The documents that the design uses, HTML made harmless here, once: nobody who judges waits for that."""
+    wanted = design.documents["doc"].unique().to_list()
+    wanted += pl.concat([design.pairs["left"], design.pairs["right"]]).unique().to_list()
+    used = inputs.documents.filter(pl.col("doc").is_in(wanted)).sort("doc").with_row_index("number", 1)
+    shown = [clean_document(text) if kind == "html" else text for text, kind in used.select("text", "kind").iter_rows()]
+    return used.select("number", "doc", "title", pl.Series("text", shown, pl.String), "kind")
+
+
+def _fill(
+    connection: sa.Connection, row: dict[str, Any], chosen: Study, inputs: Inputs, design: Design, used: pl.DataFrame
+) -> None:
+    """The study in place of whatever was there; assessors and their links stay."""
+    for table in (items, units, documents, topics, study):
+        connection.execute(sa.delete(table))
+    connection.execute(sa.insert(study), row)
+    numbers = used.select("doc", "number")
+    _insert(connection, topics, inputs.topics.select("topic", "title", "description", "narrative"))
+    _insert(connection, documents, used)
+    order = generator(chosen.study.seed, "order of units").permutation(len(design.units))
+    placed = design.units.with_row_index("number", 1).with_columns(
+        place=pl.Series(np.asarray(order, dtype=np.int64)), need=pl.col("assessors"), free=pl.col("assessors")
+    )
+    _insert(connection, units, placed.drop("assessors"))
+    _insert(connection, items, _items(design, placed.select("unit", pl.col("number").alias("unit_number")), numbers))
+
+
+def _items(design: Design, unit_numbers: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+    """The places of all units, documents and pairs in one table."""
+    single = design.documents.select(
+        "unit", "position", "doc", pl.lit(None, pl.String).alias("other"), pl.lit(None, pl.String).alias("new"), "known"
+    )
+    double = design.pairs.select(
+        "unit", "position", pl.col("left").alias("doc"), pl.col("right").alias("other"), "new", "known"
+    )
+    other = numbers.rename({"doc": "other", "number": "other_number"})
+    return (
+        pl.concat([single, double])
+        .join(unit_numbers, on="unit", how="left")
+        .join(numbers, on="doc", how="left")
+        .join(other, on="other", how="left")
+        .select(
+            pl.col("unit_number").alias("unit"),
+            "position",
+            pl.col("number").alias("doc"),
+            pl.col("other_number").alias("other"),
+            "new",
+            "known",
+        )
+    )
+
+
+def _insert(connection: sa.Connection, table: sa.Table, frame: pl.DataFrame) -> None:
+    """Many rows as they are, by each database's own quick way: the columns hold numbers and text only."""
+    names = ", ".join(frame.columns)
+    if connection.dialect.name == "postgresql":
+        driver: Any = connection.connection.dbapi_connection
+        with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} ({names}) FROM STDIN") as copy:
+            for row in frame.iter_rows():
+                copy.write_row(row)
+        return
+    marks = ", ".join("?" * frame.width)
+    for part in frame.iter_slices(AT_ONCE):
+        connection.exec_driver_sql(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", part.rows())

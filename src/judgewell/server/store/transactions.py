@@ -1,0 +1,296 @@
+"""The database and its transactions: one code for SQLite and PostgreSQL.
+
+A job is a function of a connection. `write(job)` gives a future that is done once the job's changes are on disk; until
+then nobody is told that they are stored.
+
+A commit waits for the disk, some milliseconds. So each process has one thread that writes: it takes all jobs that wait,
+runs them one after another in one transaction, commits once and only then answers them all. Where one of them fails,
+everything is undone and each runs again in a transaction of its own; a job must therefore be one that can be run again.
+SQLite commits with BEGIN IMMEDIATE, WAL and synchronous=FULL, PostgreSQL with its own default, synchronous_commit=on.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+
+from judgewell.errors import InputError, JudgewellError
+
+T = TypeVar("T")
+Job = Callable[[sa.Connection], T]
+Waiting = tuple[Job[Any], Future[Any]]
+Clock = Callable[[], float]
+
+HEAD = "0003"  # the newest step in migrations/versions
+BATCH = 64  # the most jobs in one commit
+BUSY = 30.0  # seconds SQLite waits for another process's transaction
+PATIENCE = 8.0  # seconds in which a PostgreSQL that went away may come back
+READERS = 2
+STOP_WAIT = 30.0
+
+
+class Unavailable(JudgewellError):
+    """The database is away, full or out of order: nothing of the request was stored."""
+
+
+class Store:
+    """A database that jobs are given to: one thread writes for all, a few read.
+
+    `patience` is how long a database that is away is waited for. A commit whose confirmation was lost may have
+    happened; running a step again is safe all the same, because it is taken at its own turn only.
+    """
+
+    def __init__(self, writing: sa.Engine, reading: sa.Engine, url: str, patience: float = 0.0) -> None:
+        self.engine, self._reading = writing, reading
+        self.url = url
+        self._patience = patience
+        self._readers = ThreadPoolExecutor(READERS, "read")
+        self._waiting: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._writer = threading.Thread(target=self._write_all, name="write", daemon=True)
+        self._writer.start()
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.engine.dialect.name == "sqlite"
+
+    def write(self, job: Job[T]) -> Future[T]:
+        """Run the job in a transaction; the future is done when its changes are durable."""
+        future: Future[T] = Future()
+        self._waiting.put((job, future))
+        return future
+
+    def write_alone(self, job: Job[T]) -> T:
+        """Run a large job before anybody is served.
+
+        SQLite writes it once, to its file, where nobody else has that open; else first to the log and then to the file.
+        """
+        if not self.is_sqlite or self.used_by_others():
+            return self.write(job).result()
+        engine = _sqlite_engine(Path(str(self.engine.url.database)), "BEGIN IMMEDIATE", 1, journal="DELETE")
+        try:
+            found: T = _together(engine, [job])[0]
+        except (OperationalError, InterfaceError) as error:
+            raise Unavailable(f"the database took nothing: {_first_line(error)}") from error
+        finally:
+            engine.dispose()
+        return found
+
+    def read(self, job: Job[T]) -> Future[T]:
+        """Run a job that changes nothing, on what is committed."""
+        future: Future[T] = Future()
+        self._readers.submit(self._commit, self._reading, [(job, future)])
+        return future
+
+    def snapshot(self) -> AbstractContextManager[sa.Connection]:
+        """A connection that sees one moment's state for as long as it is open, in the caller's own thread."""
+        if self.is_sqlite:
+            return self._reading.begin()
+        return self._reading.execution_options(isolation_level="REPEATABLE READ").begin()
+
+    def used_by_others(self) -> bool:
+        """Whether another process has this database open: a server that runs, or a command under way."""
+        if not self.is_sqlite:
+            query = sa.text(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+                "AND application_name LIKE 'judgewell %' AND application_name <> :own"
+            )
+            return bool(self.read(lambda connection: connection.execute(query, {"own": _own_name()}).scalar()).result())
+        self._reading.dispose()
+        self.engine.dispose()
+        return _held_by_others(str(self.engine.url.database))
+
+    def close(self) -> None:
+        """Finish the jobs that wait, then let go of the database."""
+        self._waiting.put(None)
+        self._writer.join(STOP_WAIT)
+        self._readers.shutdown()
+        self._reading.dispose()
+        self.engine.dispose()
+
+    def _write_all(self) -> None:
+        stopping = False
+        while not stopping:
+            waiting = [self._waiting.get()]
+            while len(waiting) < BATCH and not self._waiting.empty():
+                waiting.append(self._waiting.get())
+            stopping = None in waiting
+            self._commit(self.engine, [one for one in waiting if one is not None])
+
+    def _commit(self, engine: sa.Engine, waiting: list[Waiting]) -> None:
+        """Run the jobs in one transaction and answer them; where that fails, each in one of its own."""
+        waiting = [
+            (job, future) for job, future in waiting if future.running() or future.set_running_or_notify_cancel()
+        ]
+        until = time.monotonic() + self._patience
+        wait = 0.02
+        while waiting:
+            try:
+                results = _together(engine, [job for job, _ in waiting])
+            except (OperationalError, InterfaceError) as error:
+                if time.monotonic() + wait < until:
+                    time.sleep(wait)
+                    wait = min(wait * 2, 1.0)
+                    continue
+                if len(waiting) == 1 or self._patience:
+                    _fail(waiting, error)
+                    return
+            except BaseException as error:  # as in concurrent.futures: what a job raises goes to who waits for it
+                if len(waiting) == 1:
+                    waiting[0][1].set_exception(error)
+                    return
+            else:
+                for (_, future), result in zip(waiting, results, strict=True):
+                    future.set_result(result)
+                return
+            for one in waiting:
+                self._commit(engine, [one])
+            return
+
+
+def _together(engine: sa.Engine, jobs: list[Job[Any]]) -> list[Any]:
+    """Run jobs in one transaction.
+
+    What a job raised holds its unfinished queries for as long as somebody holds it, and SQLite keeps a connection at
+    its old snapshot until they are finished; so such a connection is not used again.
+    """
+    with engine.connect() as connection:
+        try:
+            with connection.begin():
+                return [job(connection) for job in jobs]
+        except BaseException:
+            if engine.dialect.name == "sqlite":
+                connection.invalidate()
+            raise
+
+
+def _fail(waiting: list[Waiting], error: Exception) -> None:
+    for _, future in waiting:
+        told = Unavailable(f"the database took nothing: {_first_line(error)}")
+        told.__cause__ = error
+        future.set_exception(told)
+
+
+def without_password(database: str) -> str:
+    """A database's address as it may be shown."""
+    return sa.make_url(database).render_as_string(hide_password=True) if "://" in database else database
+
+
+def open_store(url: str | Path) -> Store:
+    """The database at an address (postgresql://…, sqlite:///…) or in a file, with its tables brought up to date."""
+    text = str(url)
+    scheme, sign, _ = text.partition("://")
+    if sign and scheme.partition("+")[0] in ("postgresql", "postgres"):
+        store = Store(_postgres_engine(text, 1), _postgres_engine(text, READERS + 1), text, PATIENCE)
+    elif sign and scheme != "sqlite":
+        raise InputError(f"{scheme}:// is not a database we know", cure="use a file name or postgresql://…")
+    else:
+        path = Path(text.removeprefix("sqlite:///"))
+        if not path.parent.is_dir():
+            raise InputError(f"there is no folder {path.parent} for the database", cure="make it first")
+        store = Store(_sqlite_engine(path, "BEGIN IMMEDIATE", 1), _sqlite_engine(path, "BEGIN", READERS + 1), text)
+    try:
+        migrate(store.engine)
+    except SQLAlchemyError as error:
+        store.close()
+        raise InputError(f"the database cannot be used: {_first_line(error)}") from error
+    except JudgewellError:
+        store.close()
+        raise
+    return store
+
+
+def migrate(engine: sa.Engine) -> None:
+    """Bring the tables up to date in one transaction; a database made by a newer version is refused."""
+    with engine.begin() as connection:
+        if _version(connection) == HEAD:
+            return
+        _alone(connection)
+        found = _version(connection)
+        if found is not None and found > HEAD:
+            raise InputError(f"the database has version {found}, this program knows {HEAD}", cure="update judgewell")
+        if found != HEAD:
+            _upgrade(connection)
+
+
+def _upgrade(connection: sa.Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", "judgewell.server.store:migrations")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _version(connection: sa.Connection) -> str | None:
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+    return None if found is None else str(found)
+
+
+def _alone(connection: sa.Connection) -> None:
+    """Wait until no other process prepares the same database; SQLite's write transaction is alone already."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(7406521)"))
+
+
+def _sqlite_engine(path: Path, begin: str, pool: int, journal: str = "WAL") -> sa.Engine:
+    engine = sa.create_engine(
+        f"sqlite:///{path}",
+        poolclass=sa.QueuePool,
+        pool_size=pool,
+        max_overflow=0,
+        connect_args={"timeout": BUSY, "check_same_thread": False, "isolation_level": None, "cached_statements": 256},
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _: Any) -> None:
+        for setting in (f"journal_mode={journal}", "synchronous=FULL", "foreign_keys=ON", "cache_size=-32000"):
+            connection.execute(f"PRAGMA {setting}")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _held_by_others(path: str) -> bool:
+    """SQLite leaves its log only where nobody else has the file open; so that is tried, and taken back."""
+    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+    try:
+        mode = connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+        connection.execute("PRAGMA journal_mode=WAL")
+    except sqlite3.OperationalError:
+        return True
+    finally:
+        connection.close()
+    return bool(mode != "delete")
+
+
+def _postgres_engine(url: str, pool: int) -> sa.Engine:
+    _, _, rest = url.partition("://")
+    settings = {"connect_timeout": 5, "application_name": _own_name()}
+    return sa.create_engine(f"postgresql+psycopg://{rest}", pool_size=pool, max_overflow=0, connect_args=settings)
+
+
+def _own_name() -> str:
+    """What PostgreSQL calls this process among those at its database; two hosts may have the same numbers."""
+    return f"judgewell {socket.gethostname()[:32]} {os.getpid()}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(getattr(error, "orig", None) or error).strip().splitlines()[0]

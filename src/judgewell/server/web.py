@@ -1,0 +1,95 @@
+"""What every answer of the server has in common: security headers, static files, pages as HTML, refusals."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+from fastapi import Request
+from jinja2 import Environment, PackageLoader
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from judgewell.server.session import pages
+
+# Nothing but our own files; nothing inline; nobody may frame us. Invite links are not told to other sites.
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; frame-src 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+class Refusal(Exception):
+    """A request that ends in a page for somebody who is not where they should be; `headers` say where to go or when."""
+
+    def __init__(self, status: int, key: str, headers: Mapping[str, str] | None = None) -> None:
+        self.status, self.key, self.headers = status, key, dict(headers or {})
+
+
+class Headers:
+    """Every answer carries the security headers; pages are never kept by caches."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._always = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                held = {name for name, _ in message["headers"]}
+                message["headers"] += [(name, value) for name, value in self._always if name not in held]
+                if b"cache-control" not in held:
+                    message["headers"].append((b"cache-control", b"no-store"))
+            await send(message)
+
+        await self.app(scope, receive, marked if scope["type"] == "http" else send)
+
+
+class Versioned(StaticFiles):
+    """Static files that are asked for by their version never change."""
+
+    def file_response(self, *arguments: Any, **options: Any) -> Response:
+        response = super().file_response(*arguments, **options)
+        scope: Scope = options.get("scope") or arguments[2]
+        known = b"v=" in scope.get("query_string", b"")
+        response.headers["cache-control"] = "public, max-age=31536000, immutable" if known else "no-cache"
+        # a document's sandboxed frame has no origin of its own, and takes its style from here
+        response.headers["cross-origin-resource-policy"] = "cross-origin"
+        return response
+
+
+class Pages:
+    """Pages as HTML."""
+
+    def __init__(self) -> None:
+        loader = PackageLoader("judgewell.server.session", "templates")
+        environment = Environment(loader=loader, autoescape=True, auto_reload=False, trim_blocks=True)
+        self._whole = environment.get_template("page.html")
+        self._inside = environment.get_template("body.html")
+        self._version = static_version()
+
+    def response(self, page: pages.Page, request: Request, status_code: int = 200) -> HTMLResponse:
+        template = self._inside if "x-fragment" in request.headers else self._whole
+        text = template.render(page=page, static_version=self._version)
+        return HTMLResponse(text, status_code, {"x-page": page.kind})
+
+
+def static_version() -> str:
+    """A name for the state of all static files."""
+    told = hashlib.sha256()
+    for file in sorted(
+        resources.files("judgewell.server.judging").joinpath("static").iterdir(), key=lambda file: file.name
+    ):
+        if file.is_file():
+            told.update(file.name.encode() + file.read_bytes())
+    return told.hexdigest()[:12]

@@ -1,0 +1,1 @@
+"""The units, groups and orders that a study asks its assessors to judge."""

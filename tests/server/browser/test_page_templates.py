@@ -1,0 +1,43 @@
+"""Templates without a browser: every kind of page has one, and every word in it is there."""
+
+import re
+
+import pytest
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from sample_pages import all_pages
+
+from judgewell.server.session import pages
+
+STRICT = Environment(
+    loader=PackageLoader("judgewell.server.session", "templates"),
+    autoescape=True,
+    trim_blocks=True,
+    undefined=StrictUndefined,
+)
+
+
+def kinds(base=pages.Page):
+    for one in base.__subclasses__():
+        yield from [one.kind] if "kind" in vars(one) else []
+        yield from kinds(one)
+
+
+def test_every_kind_of_page_has_a_sample_and_a_template():
+    assert {page.kind for page in all_pages().values()} == set(kinds())
+    found = {name.removeprefix("kinds/") for name in STRICT.list_templates() if name.startswith("kinds/")}
+    assert found == {f"{kind}.html" for kind in kinds()}
+
+
+@pytest.mark.parametrize("name", sorted(all_pages()))
+def test_nothing_a_template_names_is_missing(name):
+    text = STRICT.get_template("page.html").render(page=all_pages()[name], static_version="1")
+    assert "built-in method" not in text  # a word called like something of a dict
+    assert not re.search(r"<style| style=|<script(?! type=\"module\" src=)| on[a-z]+=", text.split("srcdoc=")[0])
+    assert not re.search(r"\{[a-z_]+\}", re.sub(r'data-words="[^"]*"', "", text))  # names that were never filled in
+
+
+def test_two_keys_are_never_the_same():
+    for name, page in all_pages().items():
+        text = STRICT.get_template("body.html").render(page=page, static_version="1")
+        keys = [key.lower() for key in re.findall(r'data-key="([^"]+)"', text)]
+        assert len(keys) == len(set(keys)), name

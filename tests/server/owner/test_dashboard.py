@@ -1,0 +1,246 @@
+"""The owner's pages over HTTP: who may look, what they show, that they live, and that nothing hostile gets through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from databases import new_database
+from judging import Clock, Study, write_study
+from owner_server import let_in
+from owner_studies import write_graded_study
+from starlette.testclient import TestClient
+
+from judgewell.assessors.people import make_people
+from judgewell.assessors.simulation import BEGIN, simulate
+from judgewell.server.app import make_app
+from judgewell.server.store.schema import assessors, reservations, topics
+from judgewell.server.store.transactions import Store, open_store
+
+PAGES = ("", "/topics", "/assessors", "/documents", "/checks", "/money", "/log")
+HOSTILE = "<script>alert(1)</script>\"'<img src=x onerror=alert(2)>"
+
+
+@dataclass(frozen=True)
+class Looking:
+    """Somebody signed in, and the study they look at."""
+
+    client: TestClient
+    store: Store
+
+    def get(self, path: str, **headers: str) -> str:
+        response = self.client.get(f"/owner{path}", headers=headers)
+        assert response.status_code == 200, (path, response.text[:300])
+        return response.text
+
+
+def sign_in(store: Store, now: float, clock: Callable[[], float], role: str = "owner") -> TestClient:
+    app = make_app(store, clock, 1000.0)
+    client = TestClient(app, follow_redirects=False)
+    name = re.search(r"judgewell-[0-9a-f]{8}", client.get("/owner").headers.get("set-cookie", "")) or cookie_of(store)
+    client.cookies.set(f"{name}-owner", let_in(store, now, role))
+    return client
+
+
+def cookie_of(store: Store) -> str:
+    import hashlib
+
+    from judgewell.server.store.schema import study
+
+    secret = store.read(lambda connection: connection.execute(sa.select(study.c.secret)).scalar_one()).result()
+    return f"judgewell-{hashlib.sha256(secret.encode()).hexdigest()[:8]}"
+
+
+@pytest.fixture(scope="module")
+def looking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looking]:
+    """A filled study of which everything that people can name is hostile."""
+    folder = tmp_path_factory.mktemp("looking")
+    study = write_graded_study(folder, topics=4, docs=10, size=5, redundancy=4, most=4)
+    store = open_store(folder / "study.sqlite")
+    simulate(store, study, make_people(14, 3), seed=3)
+
+    def spoil(connection: sa.Connection) -> None:
+        connection.execute(sa.update(topics).values(title=HOSTILE))
+        connection.execute(sa.update(assessors).values(label=HOSTILE))
+        from judgewell.server.store.schema import answers, verdicts
+
+        connection.execute(sa.update(answers).values(comment=HOSTILE))
+        connection.execute(sa.update(verdicts).values(reason=HOSTILE))
+
+    store.write(spoil).result()
+    now = BEGIN + 3600
+    client = sign_in(store, now, lambda: now)
+    yield Looking(client, store)
+    store.close()
+
+
+def test_only_owners_look(looking, tmp_path):
+    stranger = TestClient(looking.client.app, follow_redirects=False)
+    reviewer = TestClient(looking.client.app, follow_redirects=False)
+    reviewer.cookies.set(f"{cookie_of(looking.store)}-owner", let_in(looking.store, BEGIN + 3600, "reviewer"))
+    for path in (*PAGES, "/assessors/1", "/topic?topic=t000"):
+        answer = stranger.get(f"/owner{path}")
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/owner/sign-in")
+        refused = reviewer.get(f"/owner{path}")
+        if path:
+            assert refused.status_code == 403
+        else:  # a reviewer's first page is the review
+            assert (refused.status_code, refused.headers["location"]) == (303, "/owner/review")
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/assessors/3", "/topic?topic=t000"])
+def test_pages_hold_nothing_hostile_and_nothing_inline(looking, path):
+    text = looking.get(path)
+    assert "<script>alert" not in text
+    assert "<img" not in text
+    assert "style=" not in text
+    assert not re.search(r"\son\w+\s*=\s*[\"'\w]", re.sub(r"&[#\w]+;", "", text.replace("onerror=alert(2)", "")))
+    scripts = re.findall(r"<script[^>]*>", text)
+    assert all('src="/owner/static/' in script for script in scripts)
+
+
+def test_what_is_hostile_is_shown_as_text(looking):
+    assert "&lt;script&gt;alert(1)" in looking.get("/topics")
+    assert "&lt;script&gt;alert(1)" in looking.get("/assessors")
+    trail = looking.get("/assessors/3")
+    assert trail.count("&lt;script&gt;alert(1)") > 5
+
+
+def test_an_unchanged_page_is_answered_in_a_word(looking):
+    first = looking.client.get("/owner/checks", headers={"X-Fragment": "1"})
+    assert "<html" not in first.text
+    again = looking.client.get("/owner/checks", headers={"X-Fragment": "1", "If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.text) == (304, "")
+    change = sa.update(assessors).where(assessors.c.number == 1).values(moved=BEGIN + 3599)
+    before = looking.client.get("/owner/assessors/1").headers["etag"]
+    looking.store.write(lambda connection: connection.execute(change).rowcount).result()
+    after = looking.client.get("/owner/assessors/1", headers={"If-None-Match": before})
+    assert after.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query", ["sort=password", "sort=__class__", "page=999", "page=-1", "down=x", "text=%00", "all=1"]
+)
+def test_odd_orders_and_pages_are_not_followed(looking, query):
+    for path in ("/topics", "/assessors", "/documents"):
+        looking.get(f"{path}?{query}")
+
+
+def test_sorting_and_finding_on_the_server(looking):
+    def order(query: str) -> list[str]:
+        return re.findall(r'data-value="(t\d+)"', looking.get(f"/topics?{query}"))
+
+    assert order("sort=topic&down=1") == sorted(order("sort=topic"), reverse=True)
+    assert len(order("sort=topic")) == 4
+    assert order("text=t002") == ["t002"]
+    assert "No topic holds these words" in looking.get("/topics?text=nothing+like+it")
+
+
+def test_what_is_not_there_is_not_found(looking):
+    for path in (
+        "/assessors/999999",
+        "/assessors/x",
+        "/assessors/1e3",
+        "/topic?topic=none",
+        "/topic",
+        "/static/app.py",
+    ):
+        assert looking.client.get(f"/owner{path}").status_code == 404, path
+
+
+def test_static_files_are_served_and_kept(looking):
+    for name in ("dashboard.css", "dashboard.js", "sorting.js", "times.js"):
+        response = looking.client.get(f"/owner/static/{name}")
+        assert response.status_code == 200
+        assert "immutable" in response.headers["cache-control"]
+        assert response.headers["content-type"].startswith(("text/css", "text/javascript"))
+
+
+def test_many_topics_come_in_pages(tmp_path):
+    store = open_store(tmp_path / "many.sqlite")
+    study = Study(store, write_study(tmp_path / "study", topics=230, docs=2, size=2), Clock())
+    client = sign_in(store, study.clock(), study.clock)
+    first = client.get("/owner/topics").text
+    assert first.count('<tr>\n      <th scope="row"') == 100
+    assert "Page 1 of 3" in first
+    assert client.get("/owner/topics?page=3").text.count('<tr>\n      <th scope="row"') == 30
+    assert client.get("/owner/topics?all=1").text.count('<tr>\n      <th scope="row"') == 230
+    assert "No judgments yet" in client.get("/owner").text
+    assert "Nobody is invited" in client.get("/owner").text
+    store.close()
+
+
+def test_who_works_is_shown_and_released(begin, clock):
+    study = begin(topics=1, docs=4, size=4, redundancy=2)
+    person = study.person()
+    person.until("document")
+    person.send(**person.good())
+    client = sign_in(study.store, clock(), clock)
+    text = client.get("/owner").text
+    name = study.rows(sa.select(assessors.c.pseudonym))[0][0]
+    assert name in text
+    assert "2 of 4" in text
+    guard = re.search(r'name="guard" value="([^"]+)"', text)[1]
+    number = study.rows(sa.select(reservations.c.number))[0][0]
+    form = {"action": "release", "guard": guard, "next": "/owner", "reservation": str(number)}
+    assert client.post("/owner/act", data=form).status_code == 303
+    after = client.get("/owner").text
+    assert "Nobody has a unit in hand" in after
+    assert "Done: release" in after
+    assert "release" in client.get("/owner/log").text
+
+
+def test_every_form_of_the_pages_is_an_action_that_takes_its_fields(looking):
+    from judgewell.server.owner.actions import ACTIONS, read_fields
+
+    found = set()
+    for path in ("", "/topics", "/assessors", "/assessors/3", "/documents"):
+        for form in re.findall(r'<form class="act".*?</form>', looking.get(path), re.DOTALL):
+            fields = dict(re.findall(r'<input type="(?:hidden|number)" name="(\w+)" value="([^"]*)"', form))
+            if 'name="reason"' in form:
+                fields["reason"] = "because"
+            action = ACTIONS[fields.pop("action")]
+            assert fields.pop("guard")
+            assert fields.pop("next").startswith("/owner")
+            read_fields(action, fields)
+            found.add(action.name)
+    assert found >= {"pause", "exclude"}
+
+
+def test_two_servers_on_postgresql_show_the_same_truth_at_once(postgres, tmp_path: Path):
+    address = new_database(postgres)
+    one, other = open_store(address), open_store(address)
+    clock = Clock()
+    study = Study(one, write_study(tmp_path / "study", topics=2, docs=4, size=4, redundancy=2), clock)
+    first = sign_in(one, clock(), clock)
+    second = TestClient(make_app(other, clock, 1000.0), follow_redirects=False)
+    for name, value in first.cookies.items():
+        second.cookies.set(name, value)
+    seen = set()
+    for _ in range(3):
+        person = study.person()
+        person.until("document")
+        person.send(**person.good())
+        for path in ("", "/topics", "/assessors", "/money"):
+            texts = [client.get(f"/owner{path}").text for client in (first, second)]
+            assert "</html>" in texts[0]
+            assert _counted(texts[0]) == _counted(texts[1]), path
+        seen.add(_counted(texts[0]) + _counted(first.get("/owner").text))
+    assert len(seen) == 3  # and the truth changed each time
+    other.close()
+    one.close()
+
+
+def _counted(text: str) -> str:
+    """A page without what is computed, which says its own time."""
+    return re.sub(
+        r'<section data-live id="(quality|look-at)">.*?</section>|<p class="small as-of".*?</p>',
+        "",
+        text,
+        flags=re.DOTALL,
+    )

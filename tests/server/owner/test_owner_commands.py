@@ -1,0 +1,58 @@
+"""The owner's commands: on the running server's database, and all of them in the audit log."""
+
+import re
+
+import pytest
+from click.testing import CliRunner
+from judging import Study, write_study
+
+from judgewell.cli import app
+from judgewell.errors import InputError
+from judgewell.server.store.transactions import open_store
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = write_study(tmp_path / "study", topics=1)
+    store = open_store(tmp_path / "study" / "small.sqlite")
+    Study(store, path)
+    yield path
+    store.close()
+
+
+def said(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_accounts_are_added_listed_and_ended(study):
+    link = said("account", study, "add", "Ada", "--role", "owner", "--address", "https://judge.example/")
+    assert re.fullmatch(r"https://judge\.example/owner/link/[\w-]{43}\n", link)
+    said("account", study, "add", "Rex")
+    listed = said("account", study, "list")
+    assert "Ada\towner\tno password yet" in listed
+    assert "Rex\treviewer" in listed
+    token = said("account", study, "token", "Ada", "--scope", "read", "--days", "3")
+    assert token.startswith("jw_")
+    assert token.strip() not in said("account", study, "sessions")
+    number = re.search(r"^(\d+)\tAda\ttoken", said("account", study, "sessions"), re.M)[1]
+    said("account", study, "revoke", "Ada", "--key", number)
+    assert "token" not in said("account", study, "sessions")
+    said("account", study, "disable", "Rex")
+    assert "Rex\treviewer\tdisabled" in said("account", study, "list")
+    actions = [line.split("\t")[2] for line in said("audit", study).splitlines()]
+    assert actions == ["account added", "account added", "token made", "revoke-key", "disable"]
+
+
+def test_actions_and_the_log_of_them(study, tmp_path):
+    assert said("act", study, "pause", "reason==cmd") == "Done: pause (paused the study)\n"
+    assert "paused: the whole study" in said("status", study)
+    said("act", study, "more", "topic=t0", "docs=t0d2", "docs=t0d3")
+    said("audit", study, "-o", tmp_path / "audit.csv")
+    assert len((tmp_path / "audit.csv").read_text().splitlines()) == 3
+    with pytest.raises(InputError, match="is no action"):
+        said("act", study, "drop")
+    with pytest.raises(InputError, match="nobody to forget"):
+        said("forget", study)
+    assert said("forget", study, "--older-than", "30") == "Personal data of 0 assessors deleted\n"

@@ -1,0 +1,131 @@
+"""Forgetting: who somebody was is gone everywhere, what they did stays, and nothing of the old opens anything."""
+
+import time
+
+import pytest
+import sqlalchemy as sa
+from judging import check_whole
+from starlette.testclient import TestClient
+
+from judgewell.errors import InputError
+from judgewell.server.app import make_app
+from judgewell.server.judging import invitations as people
+from judgewell.server.owner import retention
+from judgewell.server.owner.actions import ACTIONS, read_fields, run
+from judgewell.server.owner.privacy import DAY
+from judgewell.server.owner.retention import retain
+from judgewell.server.queries.export import export
+from judgewell.server.store.schema import answers, assessors, audit, closing, identities, metadata, reservations
+
+
+def act(study, name, **fields):
+    action = ACTIONS[name]
+    given = read_fields(action, fields)
+    return study.store.write(lambda c: run(c, study.served, study.clock(), action, given)).result()
+
+
+def someone(study, label="Ada Lovelace", outside="5f0c0ffee0ddba11"):
+    """An assessor with a label and a platform's id, at work."""
+    person = study.person()
+
+    def known(connection):
+        mine = assessors.c.number == person.number
+        connection.execute(sa.update(assessors).where(mine).values(label=label))
+        row = {"platform": "panel", "outside": outside, "assessor": person.number, "arrived": study.clock()}
+        connection.execute(sa.insert(identities), row)
+
+    study.store.write(known).result()
+    return person
+
+
+def everything(study):
+    """All that the database holds, as text."""
+    return repr([study.rows(sa.select(table)) for table in metadata.sorted_tables])
+
+
+def pseudonym(study, person):
+    return study.rows(sa.select(assessors.c.pseudonym).where(assessors.c.number == person.number))[0][0]
+
+
+def test_forgetting_leaves_no_trace_of_the_person_and_keeps_the_judgments(begin, tmp_path):
+    study = begin(topics=1)
+    person = someone(study)
+    person.until("done")
+    old = pseudonym(study, person)
+    act(study, "exclude", assessor=old, reason="for a while")
+    act(study, "include", assessor=old)
+    export(study.store, tmp_path / "before")
+    assert act(study, "forget", assessor=old) == {"assessors": 1}
+    held = everything(study)
+    for trace in (old, "Ada", "Lovelace", "5f0c0ffee0ddba11"):
+        assert trace not in held, trace
+    assert study.rows(sa.select(closing)) == []
+    assert len(study.rows(sa.select(answers))) == 4
+    export(study.store, tmp_path / "after")
+    before, after = ((tmp_path / name / "judgments.csv").read_text() for name in ("before", "after"))
+    assert before.replace(old, pseudonym(study, person)) == after
+    assert old not in (tmp_path / "after" / "log.jsonl").read_text()
+    assert "because it says so" in after
+    check_whole(study.store)
+    with pytest.raises(InputError, match="no assessor"):
+        act(study, "forget", assessor=old)
+
+
+def test_comments_go_too_when_asked(begin):
+    study = begin(topics=1, more="[checks]\ncomment = 3\n")
+    person = someone(study)
+    person.until("done")
+    act(study, "forget", assessor=pseudonym(study, person), comments=True)
+    assert "because it says so" not in everything(study)
+
+
+def test_link_and_session_of_the_forgotten_open_nothing(begin):
+    study = begin(topics=1)
+    person = someone(study)
+    client = TestClient(make_app(study.store, study.clock, 1000.0), follow_redirects=False)
+    client.get(people.invite_path(study.served, person.number))
+    assert client.get("/work").status_code == 200
+    person.until("document")
+    act(study, "forget", assessor=pseudonym(study, person))
+    assert client.get("/work").status_code == 403
+    assert client.post("/work", data={"step": "1:1.x"}).status_code == 403
+    client.get(people.invite_path(study.served, person.number))
+    assert client.get("/work").status_code == 403
+    assert [row.state for row in study.rows(sa.select(reservations.c.state))] == ["expired"]
+    check_whole(study.store)
+
+
+def test_after_the_retention_time_those_who_left_are_forgotten(begin):
+    study = begin(topics=2, redundancy=2)
+    gone = someone(study)
+    gone.until("done")
+    old = pseudonym(study, gone)
+    entry = sa.insert(audit).values(at=study.clock(), action="x", data={}, address="1.2.3.4")
+    study.store.write(lambda c: c.execute(entry)).result()
+    study.clock.move(31 * DAY)
+    here = someone(study, "Grace Hopper", "77")
+    here.until("document")
+    keep = pseudonym(study, here)
+    assert study.store.write(lambda c: retain(c, study.clock(), 30)).result() == 1
+    assert study.store.write(lambda c: retain(c, study.clock(), 30)).result() == 0
+    held = everything(study)
+    assert old not in held
+    assert "Lovelace" not in held
+    assert "1.2.3.4" not in held
+    assert "Hopper" in held
+    assert pseudonym(study, here) == keep
+    assert study.rows(sa.select(audit.c.action).where(audit.c.action == "retention")) == [("retention",)]
+
+
+def test_the_server_carries_retention_out(begin, monkeypatch):
+    monkeypatch.setattr(retention, "EVERY", 0.05)
+    study = begin(topics=1, more="[privacy]\nretention_days = 10\n")
+    gone = someone(study)
+    gone.until("done")
+    with TestClient(make_app(study.store, study.clock, 1000.0)):
+        assert "Lovelace" in everything(study)
+        study.clock.move(11 * DAY)
+        until = time.monotonic() + 20
+        while "Lovelace" in everything(study) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert "Lovelace" not in everything(study)

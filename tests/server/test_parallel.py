@@ -1,0 +1,103 @@
+"""Many processes and threads on one database: exactly the work that is needed, each once."""
+
+import multiprocessing
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import sqlalchemy as sa
+from judging import Study, check_whole, write_study
+from serving import Browser, running
+
+from judgewell.server.judging import invitations as people
+from judgewell.server.judging.routes import current_page
+from judgewell.server.session.served import load_served
+from judgewell.server.session.steps import take
+from judgewell.server.store.schema import answers, assessors, reservations, units
+from judgewell.server.store.transactions import open_store
+
+PROCESSES, THREADS = 8, 6
+
+
+def work_through(database, seconds, told, expect_late):
+    """One process: threads that take assessors through units at once, some of whom leave in the middle."""
+    store = open_store(database)
+    served = store.read(load_served).result()
+    until = time.monotonic() + seconds
+    problems = []
+
+    def run(number):
+        from judging import good_answer
+
+        while time.monotonic() < until:
+            who = store.write(lambda c: people.new_assessor(c, "invite", served.clock())).result(60)
+            for steps in range(100):
+                state = store.read(
+                    lambda c, who=who: c.execute(sa.select(assessors).where(assessors.c.number == who)).one()
+                ).result(60)
+                page = store.read(lambda c, who=who: current_page(c, served, who)).result(60)
+                if page.kind == "no_work":
+                    return
+                if page.kind == "come_back" or (who % 7 == 0 and steps == 4):
+                    break
+                form = {name: (value,) for name, value in good_answer(page).items()}
+                jobs = [
+                    store.write(lambda c, who=who, turn=state.turn, form=form: take(c, served, who, turn, form))
+                    for _ in range(2)
+                ]
+                outcomes = sorted(job.result(60).outcome for job in jobs)
+                if outcomes not in (["repeated", "taken"], ["repeated", "waiting"]):
+                    problems.append(f"{page.kind}: {outcomes}")
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        for future in [pool.submit(run, number) for number in range(THREADS)]:
+            try:
+                future.result()
+            except Exception as error:  # told to the parent, which fails
+                problems.append(repr(error))
+    store.close()
+    told.put(problems)
+
+
+@pytest.mark.slow
+def test_assignment_under_eight_processes(database, tmp_path):
+    path = write_study(tmp_path / "study", topics=30, docs=8, size=4, redundancy=3, more="[work]\nmost_units = 4\n")
+    store = open_store(database)
+    study = Study(store, path)
+    context = multiprocessing.get_context("spawn")
+    told = context.Queue()
+    processes = [context.Process(target=work_through, args=(database, 15.0, told, False)) for _ in range(PROCESSES)]
+    for process in processes:
+        process.start()
+    problems = [problem for _ in processes for problem in told.get(timeout=200)]
+    for process in processes:
+        process.join(30)
+    assert problems == []
+    check_whole(store)
+    rows = study.rows(sa.select(reservations.c.state, sa.func.count()).group_by(reservations.c.state))
+    counts = dict(tuple(row) for row in rows)
+    needed = study.rows(sa.select(sa.func.sum(units.c.need)))[0][0]
+    assert counts.get("live", 0) + counts.get("done", 0) <= needed
+    assert counts["done"] >= 20
+    print(counts, needed)
+    store.close()
+
+
+def test_twelve_browsers_on_one_server_get_exactly_what_is_needed(database, tmp_path):
+    path = write_study(tmp_path / "study", topics=6, docs=4, size=4, redundancy=3)
+    store = open_store(database)
+    study = Study(store, path)
+    numbers = [study.person().number for _ in range(12)]
+    with running(path, database) as server:
+        browsers = [Browser(server.port, study.served, number) for number in numbers]
+        threads = [threading.Thread(target=browser.judge) for browser in browsers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(100)
+    assert [trouble for browser in browsers for trouble in browser.troubles] == []
+    check_whole(store)
+    assert study.rows(sa.select(sa.func.count()).select_from(answers)) == [(6 * 4 * 3,)]
+    assert study.rows(sa.select(units.c.free).distinct()) == [(0,)]
+    store.close()

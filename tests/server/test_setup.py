@@ -1,0 +1,158 @@
+"""A study is read once, frozen by its first judgment, and refused with what changed; its size costs nothing later."""
+
+import time
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from judging import Clock, Study, good_answer, write_study
+
+from judgewell.errors import InputError
+from judgewell.server.store.schema import documents, items, metadata, study, units
+from judgewell.server.store.setup import default_database, prepare
+from judgewell.server.store.transactions import HEAD, open_store
+
+
+def test_the_migrations_make_the_tables_that_the_code_knows(store):
+    with store.engine.connect() as connection:
+        found = compare_metadata(MigrationContext.configure(connection), metadata)
+        version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+    assert found == []
+    assert version == HEAD
+
+
+def test_a_database_of_a_newer_version_is_refused(database):
+    store = open_store(database)
+    with store.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    store.close()
+    with pytest.raises(InputError, match="update judgewell"):
+        open_store(database)
+
+
+def test_documents_of_an_older_database_are_cleaned_once(database):
+    store = open_store(database)
+    rows = [(1, "a", "<p onclick=x()>one<script>y()</script>", "html"), (2, "b", "1 <b> 2", "text")]
+    names = ("number", "doc", "text", "kind")
+    with store.engine.begin() as connection:
+        connection.execute(sa.insert(documents), [dict(zip(names, row, strict=True)) for row in rows])
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
+    store.close()
+    for _ in range(2):
+        store = open_store(database)
+        found = store.read(lambda c: c.execute(sa.select(documents.c.text).order_by(documents.c.doc)).scalars().all())
+        assert found.result() == ["<p>one</p>", "1 <b> 2"]
+        store.close()
+
+
+@pytest.mark.parametrize("address", ["mysql://x/y", "no/such/folder/x.sqlite", "postgresql://127.0.0.1:1/none"])
+def test_what_is_no_database_is_told(address):
+    with pytest.raises(InputError):
+        open_store(address)
+
+
+def test_a_study_may_change_until_somebody_begins_and_is_refused_after_that(store, tmp_path):
+    path = write_study(tmp_path / "study", docs=4)
+    clock = Clock()
+    assert prepare(store, path, clock) is True
+    assert prepare(store, path, clock) is False
+    write_study(tmp_path / "study", docs=6, size=6)
+    assert prepare(store, path, clock) is False
+    begun = Study(store, path, clock)
+    assert {row.size for row in begun.rows(sa.select(units.c.size))} == {6}
+    assert begun.rows(sa.select(study.c.first_judgment)) == [(None,)]
+    person = begun.person()
+    person.until("document")
+    person.send(value="5")
+    assert begun.rows(sa.select(study.c.first_judgment)) == [(clock(),)]
+    path.write_text(path.read_text().replace("redundancy = 1", "redundancy = 2"))
+    with pytest.raises(InputError, match=r"units\.redundancy: 1 → 2"):
+        prepare(store, path, clock)
+    path.write_text("# a comment\n" + path.read_text().replace("redundancy = 2", "redundancy = 1"))
+    assert prepare(store, path, clock) is False
+    (tmp_path / "study/docs.csv").write_text((tmp_path / "study/docs.csv").read_text() + "more,text\n")
+    with pytest.raises(InputError, match=r"docs\.csv has changed"):
+        prepare(store, path, clock)
+
+
+def test_the_secret_and_the_invitations_survive_a_changed_study(store, tmp_path):
+    path = write_study(tmp_path / "study")
+    before = Study(store, path)
+    person = before.person()
+    write_study(tmp_path / "study", docs=6)
+    after = Study(store, path)
+    assert after.served.secret == before.served.secret
+    person.study = after
+    assert person.page.kind == "consent"
+
+
+def test_only_documents_that_are_asked_about_are_kept(store, tmp_path):
+    path = write_study(tmp_path / "study", docs=4)
+    with (tmp_path / "study/docs.csv").open("a") as file:
+        file.writelines(f"extra{number},unused\n" for number in range(100))
+    begun = Study(store, path)
+    assert begun.rows(sa.select(sa.func.count()).select_from(documents)) == [(8,)]
+    assert begun.rows(sa.select(sa.func.count()).select_from(items)) == [(8,)]
+
+
+def test_the_database_beside_the_study_has_its_name(tmp_path):
+    assert default_database(write_study(tmp_path / "study")) == tmp_path / "study/small.sqlite"
+
+
+def test_a_key_file_that_is_missing_or_empty_is_told(store, tmp_path):
+    more = (
+        '[platform]\nkind = "prolific"\ntoken = "jwt"\nkeys = "k.json"\naudience = "us"\n'
+        '[platform.codes]\ncompleted = "C"\n'
+    )
+    path = write_study(tmp_path / "study", more=more)
+    with pytest.raises(InputError, match=r"k\.json: the keys cannot be read"):
+        prepare(store, path, Clock())
+    for text, said in (("{", "no key set"), ('{"keys": []}', "no RSA key")):
+        (tmp_path / "study/k.json").write_text(text)
+        with pytest.raises(InputError, match=said):
+            prepare(store, path, Clock())
+
+
+def statements_of(begun, person):
+    """The statements of each step of one unit, by the page it was sent from."""
+    counted = {}
+    count = [0]
+
+    @sa.event.listens_for(begun.store.engine, "before_cursor_execute")
+    def one(*_):
+        count[0] += 1
+
+    page = person.page
+    while page.kind != "done":
+        count[0] = 0
+        kind, page = page.kind, person.send(**good_answer(page))
+        counted[kind] = max(counted.get(kind, 0), count[0])
+    sa.event.remove(begun.store.engine, "before_cursor_execute", one)
+    return counted
+
+
+def test_a_step_takes_the_same_few_queries_whatever_the_size(tmp_path):
+    counts = []
+    for number, (topics, docs) in enumerate([(2, 8), (50, 300)]):
+        store = open_store(tmp_path / f"{number}.sqlite")
+        begun = Study(store, write_study(tmp_path / f"study{number}", topics=topics, docs=docs, size=8, redundancy=10))
+        counts.append(statements_of(begun, begun.person()))
+        store.close()
+    assert counts[0] == counts[1]
+    assert counts[0]["document"] <= 20  # the last one of a unit, with its checks
+    assert max(counts[0].values()) <= 25
+
+
+@pytest.mark.slow
+def test_fifty_thousand_documents_start_in_two_seconds(tmp_path):
+    path = write_study(tmp_path / "study", topics=50, docs=1000, size=8, text="words " * 300)
+    store = open_store(tmp_path / "x.sqlite")
+    prepare(store, path, time.time)
+    store.close()
+    begun = time.process_time()
+    store = open_store(tmp_path / "x.sqlite")
+    assert prepare(store, path, time.time) is False
+    used = time.process_time() - begun
+    store.close()
+    assert used < 2

@@ -1,0 +1,77 @@
+"""Jobs and their transactions."""
+
+import pytest
+import sqlalchemy as sa
+
+from judgewell.server.store.schema import topics
+from judgewell.server.store.transactions import READERS, open_store
+
+
+class Broken(Exception):
+    pass
+
+
+def names(connection):
+    return list(connection.execute(sa.select(topics.c.topic).order_by(topics.c.topic)).scalars())
+
+
+def add(name):
+    return lambda connection: connection.execute(sa.insert(topics), {"topic": name})
+
+
+def break_off(connection):
+    """A query with rows still to come, in the hands of what is raised."""
+    cursor = connection.exec_driver_sql("SELECT topic FROM topics").cursor
+    cursor.fetchone()
+    raise Broken(cursor)
+
+
+def test_a_read_that_failed_leaves_no_old_snapshot_behind(store):
+    for name in ("a", "b", "c"):
+        store.write(add(name)).result()
+    held = []
+    for _ in range(2 * READERS):
+        with pytest.raises(Broken) as broken:
+            store.read(break_off).result()
+        held.append(broken.value)
+    store.write(add("d")).result()
+    assert [store.read(names).result() for _ in range(4 * READERS)] == [["a", "b", "c", "d"]] * 4 * READERS
+    assert len(held) == 2 * READERS
+
+
+def test_a_write_that_failed_is_undone_and_the_next_is_stored(store):
+    def half(connection):
+        add("a")(connection)
+        break_off(connection)
+
+    failed = store.write(half)
+    with pytest.raises(Broken):
+        failed.result()
+    store.write(add("b")).result()
+    assert store.read(names).result() == ["b"]
+
+
+def test_jobs_beside_one_that_fails_are_stored_once(store):
+    waiting = [store.write(job) for job in (add("a"), break_off, add("b"), add("a"), add("c"))]
+    outcomes = [type(job.exception(30)).__name__ for job in waiting]
+    assert outcomes == ["NoneType", "Broken", "NoneType", "IntegrityError", "NoneType"]
+    assert store.read(names).result() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_a_large_write_is_there_for_all_and_the_log_is_back(store, database, others):
+    other = open_store(database) if others else None
+    if other is not None:
+        assert other.read(names).result() == []
+    store.read(names).result()
+    store.write_alone(add("a"))
+    store.write(add("b")).result()
+    for one in filter(None, (store, other)):
+        assert one.read(names).result() == ["a", "b"]
+    if store.is_sqlite:
+        mode = sa.text("PRAGMA journal_mode")
+        assert store.read(lambda connection: connection.execute(mode).scalar()).result() == "wal"
+    with pytest.raises(Broken):
+        store.write_alone(break_off)
+    if other is not None:
+        other.close()

@@ -1,0 +1,96 @@
+"""Draws keep their groups whole, are seeded, and cover as often as they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from judgewell.errors import DataError, InputError
+from judgewell.stats import resampling
+
+
+def test_weights_count_the_draws_and_indices_stay_inside() -> None:
+    rng = np.random.default_rng(1)
+    weights = resampling.bootstrap_weights(7, 2000, rng)
+    assert weights.shape == (2000, 7)
+    assert (weights.sum(axis=1) == 7).all()
+    # the count of one group among 7 draws is binomial(7, 1/7)
+    observed = np.bincount(weights[:, 0], minlength=8)[:4] / 2000
+    np.testing.assert_allclose(observed, stats.binom.pmf(range(4), 7, 1 / 7), atol=0.04)
+    drawn = resampling.bootstrap_indices(7, 50, rng)
+    assert drawn.shape == (50, 7)
+    assert drawn.min() >= 0
+    assert drawn.max() <= 6
+
+
+def test_the_same_seed_gives_the_same_draw_and_blocks_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = resampling.bootstrap_weights(5, 9, np.random.default_rng(3))
+    monkeypatch.setattr(resampling, "BLOCK_CELLS", 10)
+    blocks = list(resampling.weight_blocks(5, 9, np.random.default_rng(3)))
+    assert len(blocks) == 5
+    np.testing.assert_array_equal(np.concatenate(blocks), whole)
+
+
+@given(st.lists(st.sampled_from("abcde"), min_size=1, max_size=40), st.integers(0, 1000))
+def test_groups_are_drawn_whole(groups: list[str], seed: int) -> None:
+    rows = resampling.group_rows(groups, np.random.default_rng(seed))
+    names, sizes = np.unique(groups, return_counts=True)
+    taken = np.bincount(rows, minlength=len(groups))
+    draws = 0
+    for name, size in zip(names, sizes, strict=True):
+        of_group = taken[np.asarray(groups) == name]
+        assert (of_group == of_group[0]).all()
+        assert len(of_group) == size
+        draws += of_group[0]
+    assert draws == len(names)
+    weights = resampling.group_weights(groups, 3, np.random.default_rng(seed))
+    for name in names:
+        assert (np.ptp(weights[:, np.asarray(groups) == name], axis=1) == 0).all()
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(0, 1000))
+def test_permutations_are_orders(groups: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    orders = resampling.permutations(len(groups), 4, rng)
+    assert (np.sort(orders, axis=1) == np.arange(len(groups))).all()
+    within = resampling.permutations_within(groups, rng)
+    assert sorted(within) == list(range(len(groups)))
+    assert (np.asarray(groups)[within] == np.asarray(groups)).all()
+
+
+def test_permutations_within_reach_every_order() -> None:
+    rng = np.random.default_rng(0)
+    seen = {tuple(resampling.permutations_within([0, 1, 0, 0], rng)) for _ in range(200)}
+    assert len(seen) == 6
+
+
+def test_percentile_interval_leaves_out_what_is_undefined() -> None:
+    values = np.array([[0.0, np.nan], [1.0, np.nan], [np.nan, np.nan], [2.0, np.nan]])
+    low, high = resampling.percentile_interval(values, 0.5)
+    np.testing.assert_allclose(low, [0.5, np.nan])
+    np.testing.assert_allclose(high, [1.5, np.nan])
+    assert resampling.percentile_interval(np.arange(101.0), 0.9) == pytest.approx((5.0, 95.0))
+
+
+def test_bootstrap_of_a_mean_covers_it() -> None:
+    rng = np.random.default_rng(11)
+    covered = 0
+    for _ in range(300):
+        sample = rng.normal(size=40)
+        means = resampling.bootstrap_weights(40, 400, rng) @ sample / 40
+        low, high = resampling.percentile_interval(means)
+        covered += low <= 0 <= high
+    assert 0.90 <= covered / 300 <= 0.98
+
+
+def test_what_cannot_be_drawn_is_said() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(DataError, match="nothing to resample"):
+        resampling.group_weights([], 10, rng)
+    with pytest.raises(InputError, match="0 resamples are too few"):
+        resampling.bootstrap_indices(3, 0, rng)
+    with pytest.raises(InputError, match="level 95 is not between 0 and 1"):
+        resampling.percentile_interval([1.0], 95)
