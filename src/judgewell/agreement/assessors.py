@@ -10,8 +10,6 @@ import polars as pl
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    Floats,
-    Ints,
     check_columns,
     judgments_of,
     pairs_of,
@@ -22,6 +20,8 @@ from judgewell.agreement.common import (
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
 from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.concordance import count_concordance
 
 KNOWN = ("H", "N")
 

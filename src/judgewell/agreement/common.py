@@ -7,13 +7,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError
 from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 DOCUMENT = ["topic", "doc"]
 UNIT = ["topic", "assessor", "unit"]  # a unit's name is unique only within a topic and an assessor

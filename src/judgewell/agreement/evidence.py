@@ -31,6 +31,7 @@ class Evidence:
     likes: pl.DataFrame | None = None
     lengths: pl.DataFrame | None = None
     score: stability.Score | None = None
+    progress: Callable[[int, int], None] | None = None
     replicates: int = 1000
     seed: int = 0
 
@@ -47,6 +48,36 @@ class Evidence:
         return {name: replace(self, judgments=part) for name, part in named.items()}
 
     @cached_property
+    def checked(self) -> pl.DataFrame:
+        """The judgments as a checked table."""
+        return common.judgments_of(given(self.judgments))
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What the values mean; the judgments of one scale have one kind."""
+        return kind_of(self.checked)
+
+    @cached_property
+    def footing(self) -> Footing:
+        """The values on the common footing, on which assessors are compared."""
+        return on_common_footing(self.checked)
+
+    @property
+    def footed(self) -> pl.DataFrame:
+        """The judgments with values on the common footing."""
+        return self.footing.judgments
+
+    def comparable(self) -> list[tuple[pl.DataFrame, str, str, int]]:
+        """The values that alpha is computed for, the one that fits first.
+
+        Each comes with its metric, what the values are in words, and how many offsets were removed from them.
+        """
+        fitting = (self.footed, self.kind.metric, self.footing.words, self.footing.removed)
+        if not self.kind.in_logs:
+            return [fitting]
+        return [fitting, (self.checked, "ratio", "as given", 0)]
+
+    @cached_property
     def graded(self) -> dict[str, pl.DataFrame]:
         """The label sets that have grades: at most FEW_GRADES different values."""
         return {name: labels for name, labels in self.labels.items() if is_graded(labels)}
@@ -54,19 +85,19 @@ class Evidence:
     def document_gains(self) -> pl.DataFrame:
         if self.gains is not None:
             return self.gains
-        note("no gains are given: documents are scored by the median of their values")
+        note(f"no gains are given: documents are scored by the median of their values ({self.footing.words})")
         return common.document_medians(given(self.judgments))
 
     def offset(self) -> float:
         """1 where values of 0 would spoil ratios (a scale from 0 to 100), else 0."""
-        if self.judgments is None or common.judgments_of(self.judgments)["value"].min() != 0:
+        if self.judgments is None or self.checked["value"].min() != 0:
             return 0.0
         note("some values are 0: ratios are taken after adding 1 to all values")
         return 1.0
 
     def without_known_documents(self) -> pl.DataFrame:
         """The judgments without known documents: assessors must order those to pass, so they agree on them."""
-        frame = given(self.judgments)
+        frame = self.footed
         if "known" not in frame.columns or frame["known"].null_count() == frame.height:
             return frame
         note("known documents, which every assessor had to order to pass, are left out of comparisons of assessors")

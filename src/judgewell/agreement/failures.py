@@ -9,15 +9,15 @@ import polars as pl
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    Floats,
     each_group,
     gains_of,
-    judgments_of,
     grade_values,
+    judgments_of,
     some,
     with_grades,
 )
 from judgewell.errors import note
+from judgewell.stats.arrays import Floats
 
 NORMAL_MAD = 1.4826  # turns a median distance into the standard deviation of a normal
 

@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from judgewell.agreement.common import (
-    Floats,
     each_group,
     five_numbers,
     gains_of,
@@ -23,6 +22,7 @@ from judgewell.agreement.common import (
     with_grades,
 )
 from judgewell.errors import DataError
+from judgewell.stats.arrays import Floats
 
 UNLABELLED = "U"
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import Floats, Ints
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
 
 STEP = 1e-4  # for slopes of the likelihood; columns are standardised, so one size fits all
 ROUNDS = 100
@@ -68,9 +68,9 @@ def question_choice_model(
     """What makes assessors like one question and not another: work done in the topic, and how easy the topic is.
 
     `likes` is as :func:`judgewell.agreement.likes.question_likes` takes it, with a column unit; answers that like
-    exactly one of the two count. `groups` is how many units the assessor did in the topic, `difficulty` the topic's mean
-    score (:func:`~judgewell.agreement.likes.topic_difficulty`); assessor and topic are the random effects, which Yang
-    et al. 2018 do not name.
+    exactly one of the two count. `groups` is how many units the assessor did in the topic, `difficulty` the topic's
+    mean score (:func:`~judgewell.agreement.likes.topic_difficulty`); assessor and topic are the random effects, which
+    Yang et al. 2018 do not name.
     """
     wanted = likes.filter(pl.col("question").is_in([first, second]))
     liked = pl.col("liked").cast(pl.Boolean)

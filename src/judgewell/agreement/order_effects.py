@@ -16,8 +16,6 @@ import polars as pl
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    Floats,
-    Ints,
     check_columns,
     each_group,
     five_numbers,
@@ -30,6 +28,7 @@ from judgewell.agreement.common import (
 from judgewell.agreement.scale_use import ratios_within_units
 from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
 
 DIGITS = 12  # of shares; what is smaller is rounding and must not pass as an effect
 

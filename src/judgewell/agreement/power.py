@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import Floats, each_group, judgments_of, grade_values, with_grades
+from judgewell.agreement.common import each_group, grade_values, judgments_of, with_grades
 from judgewell.agreement.grades import by_grade
 from judgewell.errors import DataError, InputError
+from judgewell.stats.arrays import Floats
 
 BLOCK_CELLS = 4_000_000  # values of resamples held at once
 

@@ -17,17 +17,17 @@ from judgewell.agreement.common import (
     check_columns,
     five_numbers,
     gains_of,
-    judgments_of,
     grade_pairs,
     grade_values,
+    judgments_of,
     require,
     some,
     with_grades,
     with_number,
 )
-from judgewell.stats.concordance import count_concordance
 from judgewell.agreement.unit_grades import pairs_within_units, with_unit_number
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.concordance import count_concordance
 
 WIDE = 20.0  # ratios to the known N document above this are counted, as in the papers' figure
 FAR = 3.5  # the same for ratios between grades

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from judgewell.agreement.evidence import Evidence, has
-from judgewell.errors import DataError, collect_notes, note, note
+from judgewell.errors import DataError, collect_notes, note
 
 Frame = pl.DataFrame
 Get = Callable[[str], pl.DataFrame]
@@ -81,6 +81,13 @@ class Result:
     table: Table
     frame: pl.DataFrame
     findings: tuple[str, ...] = ()
+
+    @property
+    def visible(self) -> pl.DataFrame:
+        """The columns that are shown; those that hold nothing are left out."""
+        names = [name for name in self.table.columns if name in self.frame.columns] or self.frame.columns
+        filled = [name for name in names if self.frame[name].null_count() < max(1, self.frame.height)]
+        return self.frame.select(filled)
 
 
 @dataclass(frozen=True)

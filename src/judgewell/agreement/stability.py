@@ -10,19 +10,18 @@ import polars as pl
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    Floats,
-    Ints,
     gains_of,
-    judgments_of,
     grade_values,
+    judgments_of,
     or_none,
     some,
     with_grades,
     with_number,
 )
-from judgewell.stats.concordance import count_concordance
 from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError, JudgewellError, note
+from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.concordance import count_concordance
 from judgewell.stats.resampling import permutations
 
 Score = Callable[[pl.DataFrame], pl.DataFrame]
@@ -118,8 +117,68 @@ def document_stability(
         row: dict[str, Any] = {"judgments": count} | _quartiles("tau", with_all)
         row |= _quartiles("expert_tau", with_expert) if expert is not None else {}
         note = "tau is undefined: every topic ties all its documents" if None in row.values() else None
-        rows.append(row | {"orders": orders, "note": note})
+        rows.append(row | {"orders": orders, "typical": int(np.median(sizes)), "note": note})
     return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"note": pl.String})
+
+
+def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataFrame:
+    """How far two random halves of each document's judgments agree, and what that implies for more judgments.
+
+    `half` is the mean over topics and random splits of Pearson's r between the documents' means from the two halves.
+    With k judgments in a half, Spearman–Brown's m judgments have the reliability q r / (1 + (q − 1) r), q = m / k:
+    `reliability` is that of all judgments, `one` of a single one, `for_90` the judgments per document that 0.9 needs.
+    Documents with one judgment have no halves and are left out.
+    """
+    frame = with_number(judgments_of(judgments), DOCUMENT, "document").sort("document", maintain_order=True)
+    frame = frame.filter(pl.len().over("document") > 1)
+    if frame.is_empty():
+        raise DataError("split halves need documents with two judgments or more; every document has one")
+    frame = with_number(frame.drop("document"), DOCUMENT, "document")
+    documents = with_number(frame.unique("document", maintain_order=True), ["topic"], "number")
+    code, value, topic = (frame["document"].to_numpy(), frame["value"].to_numpy(), documents["number"].to_numpy())
+    sizes = np.bincount(code)
+    starts = np.cumsum(sizes) - sizes
+    first = np.arange(len(code)) - np.repeat(starts, sizes) < np.repeat(sizes // 2, sizes)
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(splits):
+        shuffled = value[np.lexsort((rng.random(len(code)), code))]
+        halves = [np.bincount(code[half], weights=shuffled[half]) / np.bincount(code[half]) for half in (first, ~first)]
+        found.append(_mean_known(_pearson(*halves, topic)))
+    r = _mean_known(np.array(found))
+    typical = float(np.median(sizes))
+    row: dict[str, Any] = {"documents": len(sizes), "judgments": typical, "splits": splits, "half": or_none(r)}
+    row |= {"reliability": None, "one": None, "for_90": None, "note": None}
+    if np.isnan(r) or r <= 0:
+        row["note"] = "the halves do not correlate: there is no reliability to speak of"
+    else:
+        half = typical / 2
+        row |= {"reliability": _spearman_brown(r, 2.0), "one": _spearman_brown(r, 1 / half)}
+        row["for_90"] = None if r >= 1 else float(np.ceil(half * 0.9 * (1 - r) / (0.1 * r) - 1e-9))
+    schema: dict[str, Any] = dict.fromkeys(("half", "reliability", "one", "for_90"), pl.Float64)
+    return pl.DataFrame([row], schema_overrides=schema | {"note": pl.String})
+
+
+def _spearman_brown(r: float, longer: float) -> float:
+    return float(longer * r / (1 + (longer - 1) * r))
+
+
+def _pearson(x: Floats, y: Floats, groups: Ints) -> Floats:
+    """Pearson's r within each group; NaN where one of the two does not vary."""
+    size = np.bincount(groups)
+    x, y = (values - (np.bincount(groups, weights=values) / size)[groups] for values in (x, y))
+    xy, xx, yy = (np.bincount(groups, weights=part) for part in (x * y, x * x, y * y))
+    scale = np.sqrt(xx * yy)
+    flat = scale <= 1e-12 * np.maximum(xx, yy)
+    return np.where(flat, np.nan, xy / np.where(flat, 1.0, scale))
+
+
+def share_preferred(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The share of a document's comparisons in which it was preferred, "same" as one half: gains for partitions."""
+    won = {"left": 1.0, "right": 0.0, "same": 0.5}
+    left = pl.col("preferred").replace_strict(won, default=None, return_dtype=pl.Float64)
+    sides = [pairs.select("topic", doc="left", won=left), pairs.select("topic", doc="right", won=1 - left)]
+    return pl.concat(sides).drop_nulls("won").group_by(DOCUMENT, maintain_order=True).agg(gain=pl.col("won").mean())
 
 
 def partition_stability(

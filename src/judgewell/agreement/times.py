@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import Floats, check_columns, each_group, five_numbers, require, some
+from judgewell.agreement.common import check_columns, each_group, five_numbers, require, some
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats
 from judgewell.tables import JUDGMENTS, PAIRS, Table, check, frame_of
 
 

@@ -15,8 +15,9 @@ import numpy as np
 import polars as pl
 
 from judgewell.agreement.best_order import MOST_DOCUMENTS, Chance, ChanceByShape, best_order_by_parts, best_orders
-from judgewell.agreement.common import Ints, check_columns, judgments_of, pairs_of, require, with_number
+from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require, with_number
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Ints
 
 GROUPS = {"unit": ["topic", "assessor", "unit"], "assessor": ["topic", "assessor"]}
 

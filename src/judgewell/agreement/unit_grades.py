@@ -11,9 +11,9 @@ import polars as pl
 from judgewell.agreement.common import (
     UNIT,
     each_group,
-    judgments_of,
     grade_pairs,
     grade_values,
+    judgments_of,
     some,
     with_grades,
     with_number,

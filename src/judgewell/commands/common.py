@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,57 +74,20 @@ def method_options(arguments: list[str]) -> dict[str, str]:
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
     """`topic=qid,value=score` as a mapping from our column names to the file's."""
-    if text is None:
-        return None
-    pairs = [item.partition("=") for item in text.split(",")]
-    for ours, sign, theirs in pairs:
-        if not (ours.strip() and sign and theirs.strip()):
-            raise InputError(f"{text!r} does not name columns", cure="write ours=theirs, e.g. topic=qid,doc=docno")
-    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+    from judgewell.formats import options
+
+    return options.parse_columns(text)
 
 
 def kept_where(table: pl.DataFrame, where: str | None) -> pl.DataFrame:
-    """The rows with the value asked for, told with how many are left out."""
-    import polars as pl
+    """The rows that have the value asked for in a column; a note says how many are left out."""
+    from judgewell.formats import options
 
-    for column, value in (parse_columns(where) or {}).items():
-        if column not in table.columns:
-            raise DataError(f"there is no column {column!r} to choose rows by; there are {', '.join(table.columns)}")
-        kept = table.filter(pl.col(column).cast(pl.String) == value)
-        if kept.is_empty():
-            there = ", ".join(map(str, table[column].unique().sort().head(8)))
-            raise DataError(f"no row has {column} {value!r}; there are {there}")
-        text = f"{len(table) - len(kept)} of {len(table)} rows are left out by {column}={value}"
-        warnings.warn(text, JudgewellWarning, stacklevel=2)
-        table = kept
-    return table
+    return options.kept_where(table, where)
 
 
 def read_labels(source: str, table: pl.DataFrame | None, words: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """A set of labels: a column of the judgments, or a file.
+    """A set of labels: a column of the judgments, or a file."""
+    from judgewell.formats import options
 
-    The judgments' words hold for labels too, but not where they say that a number means another.
-    """
-    import polars as pl
-
-    from judgewell.formats.gains import read_gains
-    from judgewell.formats.words import is_number
-
-    for_labels = {word: means for word, means in (words or {}).items() if not is_number(word)}
-    found: Any = source
-    if table is not None and source in table.columns:
-        found = table.select("topic", "doc", gain=pl.col(source)).drop_nulls().unique(maintain_order=True)
-        _refuse_two_labels(found, source)
-    with warnings.catch_warnings():  # which of the words the labels do not use says nothing
-        warnings.filterwarnings("ignore", ".*no answer is")
-        return read_gains(found, words=for_labels, negative="auto")
-
-
-def _refuse_two_labels(found: pl.DataFrame, name: str) -> None:
-    twice = found.filter(found.select("topic", "doc").is_duplicated())
-    if len(twice):
-        topic, doc, *_ = twice.row(0)
-        raise DataError(
-            f"the column {name} gives topic {topic}, document {doc} more than one label; a column of labels says the "
-            "same wherever a document stands"
-        )
+    return options.read_labels(source, table, words)

@@ -14,13 +14,13 @@ FEWEST_WITHIN_A_TOPIC = 5  # within a topic two assessors share few documents
 
 
 def _mean(table: str, statistic: str) -> Compute:
-    return lambda e, get: overlap.mean_over_pairs(get(table), statistic, replicates=e.replicates, seed=e.seed)
+    return lambda e, get: overlap.mean_over_pairs(get(table), statistic)
 
 
 def _tau_by_topic(evidence: Evidence) -> pl.DataFrame:
     frame = evidence.without_known_documents()
     pairs = assessors.assessor_tau(frame, by=["topic"], least_documents=FEWEST_WITHIN_A_TOPIC)
-    return overlap.mean_over_pairs(pairs, "tau_b", by=["topic"], replicates=evidence.replicates, seed=evidence.seed)
+    return overlap.mean_over_pairs(pairs, "tau_b", by=["topic"])
 
 
 def _rest_finding(table: pl.DataFrame) -> str | None:
@@ -30,7 +30,7 @@ def _rest_finding(table: pl.DataFrame) -> str | None:
     below = int((tau < 0).sum())
     return (
         f"The median assessor’s ranking of documents agrees with that of the others at τ-b = {plain(tau.median())}; "
-        f"{count(below)} of {count(len(tau))} assessors ({percent(below / len(tau))}) rank them in the opposite direction."
+        f"{count(below)} of {count(len(tau))} assessors ({percent(below / len(tau))}) rank them the other way round."
     )
 
 

@@ -25,6 +25,12 @@ def _against(analysis: Callable[..., pl.DataFrame], **options: object) -> Comput
     return compute
 
 
+def _differences(evidence: Evidence) -> pl.DataFrame:
+    gains = evidence.document_gains()
+    log = evidence.judgments is not None and evidence.kind.in_logs and bool((gains["gain"] > 0).all())
+    return evidence.against_labels(lambda labels: grade_tests.grade_differences(gains, labels, log=log))
+
+
 def _failure_judgments(evidence: Evidence, listed: pl.DataFrame) -> pl.DataFrame:
     frame = given(evidence.judgments)
     if listed.is_empty():
@@ -67,7 +73,8 @@ def _order(table: pl.DataFrame) -> list[str]:
         steps = part.filter(pl.col("lower").is_not_null() & (pl.col("pairs") >= LEAST_PAIRS)).sort("half")
         if steps.height > 1:
             low, high = steps.row(0, named=True), steps.row(-1, named=True)
-            text += f": from {percent(low['half'])} between grades {_pair(low)} to {percent(high['half'])} between {_pair(high)}"
+            text += f": from {percent(low['half'])} between grades {_pair(low)}"
+            text += f" to {percent(high['half'])} between {_pair(high)}"
         sentences.append(text + ".")
     return sentences
 
@@ -107,7 +114,7 @@ SECTION = Section(
             title="Do neighbouring grades differ?",
             caption="The mean difference of gains between neighbouring grades over topics, with a 95 % interval and a "
             "test that hold for other documents and topics.",
-            compute=_against(grade_tests.grade_differences),
+            compute=lambda e, get: _differences(e),
             finding=grade_tests.finding,
             columns=("labels", "lower", "upper", "topics", "difference", "low", "high", "p", "note"),
             shown=OPEN,

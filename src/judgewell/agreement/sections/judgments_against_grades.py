@@ -33,15 +33,15 @@ SECTION = Section(
         Table(
             name="unit_order_agreement",
             title="Agreement on the order within units",
-            caption="Pairs of judgments of one unit, of documents with different grades, that are in the grades’ order.",
+            caption="Pairs of judgments in one unit, of documents with different grades, in the grades’ order.",
             compute=_against(unit_grades.unit_order_agreement),
             columns=("labels", "template", "lower", "upper", "pairs", "units", "strict", "half", "lenient"),
         ),
         Table(
             name="grade_value_tests",
             title="Single judgments of neighbouring grades, pooled",
-            caption="Tests on pooled judgments, as in the papers: descriptive, because judgments of one document or one "
-            "assessor are alike and such tests reject too often.",
+            caption="Tests on pooled judgments, as in the papers: descriptive, because judgments of one document or "
+            "one assessor are alike and such tests reject too often.",
             compute=_against(unit_grades.grade_value_tests),
             columns=(*_TESTS, "p_rank_sum", "p_signed_rank"),
         ),
@@ -55,8 +55,8 @@ SECTION = Section(
         Table(
             name="grade_power",
             title="Power to find a difference between grades",
-            caption="The probability that a rank-sum test finds the difference between two grades with so many judgments "
-            "of each (500 simulations).",
+            caption="The probability that a rank-sum test finds the difference between two grades with so many "
+            "judgments of each (500 simulations).",
             compute=_against(power.grade_power, sizes=(10, 20, 50, 100), replicates=500, observed=False),
             columns=("labels", "template", "lower", "upper", "size", "power", "low", "high"),
         ),

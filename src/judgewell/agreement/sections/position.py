@@ -48,8 +48,8 @@ SECTION = Section(
         Table(
             name="position_effect",
             title="Effect of the position in the unit",
-            caption="The change of a document’s rank in its unit per position with its test, and a test of any difference "
-            "between positions.",
+            caption="The change of a document’s rank in its unit per position with its test, and a test of any "
+            "difference between positions.",
             compute=lambda e, get: order_effects.position_effect(e.judgments),
             finding=_finding,
             columns=_COLUMNS,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from judgewell.agreement import alpha, kappa
+from judgewell.agreement import alpha, confusion, kappa
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.section import JUDGED, OPEN, Section, Table
 from judgewell.errors import DataError
@@ -16,16 +16,14 @@ FEW_VALUES = 20  # kappa is for scales of few values; with more it only counts c
 
 
 def _alpha(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
-    options = {"by": by, "replicates": evidence.replicates, "seed": evidence.seed}
-    rows = [
-        alpha.krippendorff_alpha(frame, metric, **options).with_columns(values=pl.lit(values))  # type: ignore[arg-type]
-        for frame, metric, values in evidence.comparable()
-    ]
-    return pl.concat(rows)
+    return pl.concat(
+        alpha.krippendorff_alpha(frame, metric, by=by, removed=removed).with_columns(values=pl.lit(words))
+        for frame, metric, words, removed in evidence.comparable()
+    )
 
 
 def _fleiss(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
-    return kappa.fleiss_kappa(few_values(evidence), by=by, replicates=evidence.replicates, seed=evidence.seed)
+    return kappa.fleiss_kappa(few_values(evidence), by=by)
 
 
 def few_values(evidence: Evidence) -> pl.DataFrame:
@@ -44,8 +42,8 @@ def _alpha_finding(table: pl.DataFrame) -> str | None:
         return None
     around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
     return (
-        f"Krippendorff’s α between assessors is {plain(row['alpha'])}{around} over {counted(row['documents'], 'document')} "
-        f"(0 is chance, 1 is perfect; {row['metric']} metric, {row['values']})."
+        f"Krippendorff’s α between assessors is {plain(row['alpha'])}{around} over "
+        f"{counted(row['documents'], 'document')} (0 is chance, 1 is perfect; {row['metric']} metric, {row['values']})."
     )
 
 
@@ -73,6 +71,12 @@ SECTION = Section(
             caption="Krippendorff’s α within each topic, with 95 % intervals.",
             compute=lambda e, get: _alpha(e, ("topic",)),
             columns=("topic", *_COLUMNS),
+        ),
+        Table(
+            name="disagreement",
+            title="Which grades assessors give to the same document",
+            caption="How often another assessor gives each grade to a document that one assessor gave a certain grade.",
+            compute=lambda e, get: confusion.disagreement(few_values(e)),
         ),
         Table(
             name="fleiss_kappa",

@@ -25,7 +25,7 @@ def _round_numbers(table: pl.DataFrame) -> str | None:
     if row["distinct"] <= 20:
         return None
     return (
-        f"Values range from {plain(row['least'])} to {plain(row['greatest'])}, with a median of {plain(row['median'])}; "
+        f"Values range from {plain(row['least'])} to {plain(row['greatest'])}, median {plain(row['median'])}; "
         f"{percent(row['tens'])} are multiples of 10."
     )
 

@@ -53,8 +53,8 @@ def _halves(table: pl.DataFrame) -> str | None:
     if row["reliability"] is None:
         return None
     return (
-        f"Gains from one random half of the judgments correlate with those from the other half at {plain(row['half'])}; "
-        f"for all {plain(row['judgments'])} judgments per document this implies a reliability of "
+        f"Gains from one random half of the judgments correlate with those from the other half at "
+        f"{plain(row['half'])}; for all {plain(row['judgments'])} judgments per document this implies a reliability of "
         f"{plain(row['reliability'])} (Spearman–Brown)."
     )
 
@@ -69,8 +69,8 @@ SECTION = Section(
         Table(
             name="document_stability",
             title="How many judgments are enough",
-            caption="τ-b between medians of some random judgments of each document and medians of all (quartiles over 20 "
-            "random orders). Part and whole share judgments, so read it with the split halves.",
+            caption="τ-b between medians of some random judgments of each document and medians of all (quartiles over "
+            "20 random orders). Part and whole share judgments, so read it with the split halves.",
             compute=lambda e, get: stability.document_stability(e.footed, seed=e.seed),
             finding=_fewer,
             columns=("judgments", "tau_q1", "tau_median", "tau_q3", "orders"),

@@ -24,7 +24,7 @@ def _with_length(evidence: Evidence) -> pl.DataFrame:
 def _typical(table: pl.DataFrame) -> str:
     row = table.row(0, named=True)
     return (
-        f"The median time of {counted(row['count'], 'judgment')} is {plain(row['median'], 1)} s; half of them took between "
+        f"The median time of {counted(row['count'], 'judgment')} is {plain(row['median'], 1)} s; half took between "
         f"{plain(row['q1'], 1)} s and {plain(row['q3'], 1)} s."
     )
 

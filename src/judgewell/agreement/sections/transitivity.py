@@ -29,8 +29,8 @@ def _summary(by: Sequence[str]) -> Compute:
 def _finding(table: pl.DataFrame) -> str:
     row = table.row(0, named=True)
     return (
-        f"{count(row['discords'])} of {counted(row['comparisons'], 'preference')} contradict the assessor’s own ranking "
-        f"({percent(row['share'])}; random answers would give {percent(row['chance_share'])})."
+        f"{count(row['discords'])} of {counted(row['comparisons'], 'preference')} contradict the assessor’s own "
+        f"ranking ({percent(row['share'])}; random answers would give {percent(row['chance_share'])})."
     )
 
 
@@ -54,8 +54,8 @@ SECTION = Section(
         Table(
             name="transitivity_overall",
             title="Transitivity of preferences",
-            caption="Preferences that contradict the best ranking of an assessor’s answers, and what random answers would "
-            "give; consistency is 1 for none and 0 for as many as at random.",
+            caption="Preferences that contradict the best ranking of an assessor’s answers, and what random answers "
+            "would give; consistency is 1 for none and 0 for as many as at random.",
             compute=_summary(()),
             finding=_finding,
             columns=_COLUMNS,
