@@ -22,6 +22,7 @@ from judgewell.formats.gains import without_negatives
 from judgewell.formats.long_form import taken_apart
 from judgewell.formats.trec import line_of, read_qrels
 from judgewell.formats.words import settled
+from judgewell.scales import with_kinds
 from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, named
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -42,15 +43,18 @@ ALSO = {
 }
 
 
-def read_judgments(path: str | Path, columns: Columns | None = None, words: Columns | None = None) -> pl.DataFrame:
+def read_judgments(
+    path: str | Path, columns: Columns | None = None, words: Columns | None = None, kind: str | None = None
+) -> pl.DataFrame:
     """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
 
     A name with a star ("batch*.csv") stands for several such files, taken together.
     `columns` maps our column names to the file's ({"value": "score"}); it may name parts of nested JSON ("meta.topic")
     and several columns by a star ("rel*"). `words` says what answers mean ({"relevant": "1"}). A mapping that names
-    topic or doc is taken at its word, and so are words: the file is not read as a known export.
+    topic or doc is taken at its word, and so are words: the file is not read as a known export. `kind` says what the
+    values mean ("ratio", "interval:0..100"); without it a file that does not say so gets the kind its values suggest.
     """
-    return _together(path, columns or {}, words, JUDGMENTS)
+    return with_kinds(_together(path, columns or {}, words, JUDGMENTS), str(path), kind)
 
 
 def read_pairs(path: str | Path, columns: Columns | None = None, words: Columns | None = None) -> pl.DataFrame:
@@ -112,7 +116,7 @@ def _together(path: str | Path, columns: Columns, words: Columns | None, table: 
     if len(twice):
         told = f"{len(twice)} units stand in more than one file, such as {twice['unit'][0]}; each is taken as one"
         Place(str(path)).note(told)
-    return check(pl.concat(frames, how="diagonal_relaxed"), table)
+    return check(pl.concat(frames, how="diagonal_relaxed"), table, infer_kinds=False)
 
 
 def _read(path: str | Path, columns: Columns, words: Columns | None, table: Table) -> pl.DataFrame:
@@ -129,13 +133,13 @@ def _read(path: str | Path, columns: Columns, words: Columns | None, table: Tabl
     export = None if words or "topic" in columns or "doc" in columns else recognised(frame)
     if export is not None:
         _right_table(export.name, export.table, table, place)
-        return check(export.read(without_blanks(frame), columns, place), table, file=path)
+        return check(export.read(without_blanks(frame), columns, place), table, file=path, infer_kinds=False)
     frame, place = taken_apart(frame, columns, place)
     _refuse_the_other(frame, columns, table, place)
     frame = named(frame, table, _guessed(frame, table, columns, place), file=path)
     if set(table.required) <= set(frame.columns):  # else what is missing is told first
         frame, place = settled(frame, table, words, place)
-    return check(frame, table, file=path, lines=place.lines)
+    return check(frame, table, file=path, lines=place.lines, infer_kinds=False)
 
 
 def _labels(data: bytes, words: Columns | None, path: str | Path) -> pl.DataFrame:
@@ -144,7 +148,7 @@ def _labels(data: bytes, words: Columns | None, path: str | Path) -> pl.DataFram
     place.note("the qrels are read as judgments, one a line, whose assessor is not known")
     frame, place = settled(read_qrels(path, data), GAINS, words, place)
     judged = without_negatives(check(frame, GAINS, file=path, lines=place.lines, once=False), "unjudged", str(path))
-    return check(judged.select("topic", "doc", value="gain"), JUDGMENTS, file=path)
+    return check(judged.select("topic", "doc", value="gain"), JUDGMENTS, file=path, infer_kinds=False)
 
 
 def _lines(data: bytes, path: str | Path) -> Callable[[int], int] | None:
