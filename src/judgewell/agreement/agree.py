@@ -135,16 +135,18 @@ def agree(
     """
     chosen = _sections(section)
     with _kept_notes() as notes:
-        options = {"columns": parse_columns(columns), "words": parse_words(words) if isinstance(words, str) else words}
-        sets = _own_labels(judgments, options["words"]) if labels or against else {}
-        table = None if judgments is None or sets else kept_where(_read(judgments, pairs, kind, **options), where)
+        meaning = parse_words(words) if isinstance(words, str) else words
+        sets = _own_labels(judgments, meaning) if labels or against else {}
+        table = None
+        if judgments is not None and not sets:
+            table = kept_where(_read(judgments, pairs, kind, parse_columns(columns), meaning), where)
         paired = table is not None and "left" in table.columns
         evidence = Evidence(
             judgments=None if paired else table,
             pairs=table if paired else None,
-            labels=sets | _label_sets(labels, against, table, options["words"]),
+            labels=sets | _label_sets(labels, against, table, meaning),
             gains=None if gains is None else read_gains(gains, negative="auto"),
-            scores=None if scores is None else read_table(scores, SCORES) if _is_path(scores) else check(scores, SCORES),
+            scores=None if scores is None else _scores(scores),
             lengths=None if documents is None else _lengths(documents),
             likes=None if likes is None else _likes(likes),
             replicates=replicates,
@@ -226,6 +228,10 @@ def _label_sets(
         named = dict(sources)
     named |= dict(label_source(one, table) for one in against)
     return {name: read_labels(data, table, words) for name, data in named.items()}
+
+
+def _scores(scores: Any) -> pl.DataFrame:
+    return read_table(scores, SCORES) if _is_path(scores) else check(scores, SCORES)
 
 
 def _lengths(documents: Any) -> pl.DataFrame:

@@ -153,7 +153,7 @@ def _interval_of(
     codes, values = np.unique(codes[twice], return_inverse=True)[1].ravel(), values[twice]
     who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
     without = [1 - inflation * (1 - left_out(codes, values, group, row["metric"])) for group in (codes, who)]
-    found = jackknife_interval(row["alpha"], *without, level)
+    found = jackknife_interval(row["alpha"], without, level)
     return {"low": found.low, "high": found.high, "speaks_for": found.speaks_for, "note": found.refusal}
 
 

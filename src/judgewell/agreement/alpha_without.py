@@ -38,8 +38,8 @@ def _cells(documents: Ints, groups: Ints) -> tuple[Ints, Ints, Ints]:
 def _by_sums(documents: Ints, values: Floats, groups: Ints) -> Floats:
     group, document, cell = _cells(documents, groups)
     powers = np.stack([np.ones(len(values)), values, values**2])
-    whole = np.stack([np.bincount(documents, weights=power) for power in powers])
-    part = np.stack([np.bincount(cell, weights=power) for power in powers])
+    whole: Floats = np.stack([np.bincount(documents, weights=power) for power in powers]).astype(np.float64)
+    part: Floats = np.stack([np.bincount(cell, weights=power) for power in powers]).astype(np.float64)
     change = _contributions(whole[:, document] - part) - _contributions(whole[:, document])
     total = _contributions(whole).sum(axis=1)[:, None]
     count, sums, squares, observed = total + np.stack([np.bincount(group, weights=row) for row in change])

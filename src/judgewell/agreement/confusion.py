@@ -76,8 +76,9 @@ def disagreement(judgments: Any) -> pl.DataFrame:
     named = frame.filter(pl.col("assessor").is_not_null()).unique([*DOCUMENT, "assessor"], maintain_order=True)
     numbered = with_number(named, DOCUMENT, "document")
     grades, codes = np.unique(numbered["value"].to_numpy(), return_inverse=True)
-    counts = np.zeros((numbered["document"].max() + 1, len(grades)))  # type: ignore[operator]
-    np.add.at(counts, (numbered["document"].to_numpy(), codes.ravel()), 1.0)
+    document = numbered["document"].to_numpy()
+    counts = np.zeros((int(document.max()) + 1, len(grades)))
+    np.add.at(counts, (document, codes.ravel()), 1.0)
     pairs = counts.T @ counts - np.diag(counts.sum(axis=0))
     if not pairs.sum():
         raise DataError("disagreement between assessors needs documents judged by two")

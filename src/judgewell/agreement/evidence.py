@@ -9,7 +9,9 @@ from functools import cached_property
 import polars as pl
 
 from judgewell.agreement import common, stability
+from judgewell.agreement.footing import Footing, on_common_footing
 from judgewell.errors import DataError, note
+from judgewell.scales import Kind, kind_of
 
 FEW_GRADES = 20  # label sets with more values are continuous: they have an order, but no grades to compare
 

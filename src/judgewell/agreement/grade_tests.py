@@ -27,8 +27,9 @@ def grade_differences(gains: Any, grades: Any, *, log: bool = False, level: floa
     """The difference of gains between every two neighbouring grades, with interval and p; `log` compares ln gain."""
     frame = with_grades(gains_of(gains), grades).filter(pl.col("grade").is_not_null())
     if log:
-        if frame["gain"].min() <= 0:  # type: ignore[operator]
-            raise DataError(f"logs need gains above 0; the lowest is {frame['gain'].min():g}")
+        lowest = float(frame["gain"].to_numpy().min())
+        if lowest <= 0:
+            raise DataError(f"logs need gains above 0; the lowest is {lowest:g}")
         frame = frame.with_columns(pl.col("gain").log())
     topics = [by_grade(part, "gain") for _, part in each_group(frame, ["topic"])]
     rows = []

@@ -7,6 +7,7 @@ assessors only: it covers .55 to .81 where another three assessors would be aske
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,13 +40,11 @@ def refusal(documents: int, assessors: int) -> str | None:
     return None
 
 
-def jackknife_interval(
-    estimate: float, without_documents: Floats, without_assessors: Floats, level: float = 0.95
-) -> Interval:
+def jackknife_interval(estimate: float, without: Sequence[Floats], level: float = 0.95) -> Interval:
     """The interval from the estimates without each document (or group of them) and without each assessor."""
     from scipy.stats import t
 
-    parts = [_variance(values) for values in (without_documents, without_assessors)]
+    parts = [_variance(values) for values in without]
     variance = sum(part for part, _ in parts)
     if not np.isfinite(variance):
         return Interval(refusal="no interval: without some assessor or document nothing is left to compare")

@@ -156,7 +156,7 @@ def _row(frame: pl.DataFrame, level: float) -> dict[str, Any]:
         who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
         without = [_without(counts, pair, answer[twice], few_groups(codes, MOST_GROUPS)) for codes in (pair, who)]
         of_kappa, of_alpha = (
-            jackknife_interval(estimate, *(part[:, column] for part in without), level)
+            jackknife_interval(estimate, [part[:, column] for part in without], level)
             for estimate, column in ((kappa, 0), (alpha, 1))
         )
         row |= {"kappa_low": of_kappa.low, "kappa_high": of_kappa.high, "low": of_alpha.low, "high": of_alpha.high}

@@ -143,8 +143,8 @@ def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataF
     found = []
     for _ in range(splits):
         shuffled = value[np.lexsort((rng.random(len(code)), code))]
-        halves = [np.bincount(code[half], weights=shuffled[half]) / np.bincount(code[half]) for half in (first, ~first)]
-        found.append(_mean_known(_pearson(*halves, topic)))
+        one, other = (np.bincount(code[h], weights=shuffled[h]) / np.bincount(code[h]) for h in (first, ~first))
+        found.append(_mean_known(_pearson(one, other, topic)))
     r = _mean_known(np.array(found))
     typical = float(np.median(sizes))
     row: dict[str, Any] = {"documents": len(sizes), "judgments": typical, "splits": splits, "half": or_none(r)}

@@ -45,10 +45,7 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_sections, help="List the sections."
 )
-@click.pass_context
-def agree(
-    context: click.Context, judgments: str, labels: tuple[str, ...], verbose: bool, output: str | None, **options: Any
-) -> None:
+def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | None, **options: Any) -> None:
     """Measure how far JUDGMENTS agree with LABELS, with each other and with themselves.
 
     Runs every analysis that the data allow and prints what they found. -v prints the tables, -o writes them.

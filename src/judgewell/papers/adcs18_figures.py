@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from judgewell.agreement.effort import assessors_per_document_of_pairs, units_per_assessor
 from judgewell.agreement.grades import grade_distributions
 from judgewell.agreement.stability import partition_stability
 from judgewell.agreement.times import time_against_length, time_and_length, time_distribution, time_histogram
@@ -16,7 +17,6 @@ from judgewell.agreement.transitivity import (
     transitivity_summary,
     volume_against_inconsistency,
 )
-from judgewell.agreement.effort import units_per_assessor, assessors_per_document_of_pairs
 from judgewell.comparison.correlation import tau_p_value
 from judgewell.errors import DataError
 from judgewell.papers.adcs18_data import QUESTIONS, Compared, Data

@@ -42,8 +42,8 @@ def _failure_judgments(evidence: Evidence, listed: pl.DataFrame) -> pl.DataFrame
 
 def _document_ratios(evidence: Evidence) -> pl.DataFrame:
     gains = evidence.document_gains()
-    lowest = common.gains_of(gains)["gain"].min()
-    if lowest < 0:  # type: ignore[operator]
+    lowest = float(common.gains_of(gains)["gain"].to_numpy().min())
+    if lowest < 0:
         raise DataError(f"ratios of gains need gains of 0 or more; the lowest is {lowest:g} (log gains have no ratios)")
     if lowest == 0:
         note("some documents have a gain of 0: ratios of gains are taken after adding 1")
