@@ -43,3 +43,23 @@ def made_study(
         {"topic": ["t"] * documents, "doc": [f"d{n}" for n in range(documents)], "gain": grade.astype(float)}
     )
     return judgments, grades
+
+
+def moduli_study(units: int = 60, documents: int = 30, size: int = 8) -> pl.DataFrame:
+    """Magnitudes without noise: every unit has its own modulus and the same ratios."""
+    rng = np.random.default_rng(5)
+    worth = np.exp(rng.normal(size=documents))
+    shown = np.stack([rng.permutation(documents)[:size] for _ in range(units)])
+    modulus = np.exp(3 * rng.normal(size=(units, 1)))
+    who = np.repeat(np.arange(units), size)
+    return pl.DataFrame(
+        {
+            "topic": ["t"] * shown.size,
+            "doc": [f"d{number}" for number in shown.ravel()],
+            "assessor": [f"a{number:03d}" for number in who],
+            "unit": [str(number) for number in who],
+            "scale": ["magnitude"] * shown.size,
+            "kind": ["ratio"] * shown.size,
+            "value": (modulus * worth[shown]).ravel(),
+        }
+    )

@@ -9,14 +9,6 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from judgewell.agreement.times import (
-    gamma_fit,
-    time_against_length,
-    time_and_length,
-    time_by_position,
-    time_distribution,
-    time_histogram,
-)
 from judgewell.agreement.effort import (
     assessor_statistics,
     assessors_per_document,
@@ -28,6 +20,14 @@ from judgewell.agreement.likes import (
     likes_over_topics,
     question_likes,
     topic_difficulty,
+)
+from judgewell.agreement.times import (
+    gamma_fit,
+    time_against_length,
+    time_and_length,
+    time_by_position,
+    time_distribution,
+    time_histogram,
 )
 from judgewell.errors import DataError, InputError, JudgewellWarning
 

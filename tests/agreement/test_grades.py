@@ -20,7 +20,7 @@ from judgewell.agreement.grades import (
     order_agreement,
     order_agreement_summary,
 )
-from judgewell.agreement.unit_grades import inferred_ranks, grade_value_tests, unit_order_agreement
+from judgewell.agreement.unit_grades import grade_value_tests, inferred_ranks, unit_order_agreement
 from judgewell.errors import DataError, JudgewellWarning
 
 GAINS = {

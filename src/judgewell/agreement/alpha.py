@@ -87,7 +87,7 @@ def krippendorff_alpha(
 
     All rows count, also those where one assessor judged a document twice; documents with one judgment cannot.
     `removed` is how many numbers were fitted and removed from the values before (one for each unit on the common
-    footing): observed disagreement is multiplied by f / (f − removed), f = judgments − documents.
+    footing), which takes disagreement away; :func:`_corrected` puts it back.
     """
     _check_options(metric, level)
     frame = judgments_of(judgments)
@@ -137,7 +137,7 @@ def _alpha_row(frame: pl.DataFrame, metric: str, interval: bool, level: float, r
     free = len(prepared.values) - len(prepared.sizes)
     inflation = free / max(free - removed * len(prepared.values), 1.0)
     plain_alpha = float(_alphas(prepared, metric, np.ones((1, len(prepared.sizes))))[0])
-    row["alpha"] = 1 - inflation * (1 - plain_alpha)
+    row["alpha"] = float(_corrected(plain_alpha, inflation))
     if interval:
         row |= _interval_of(frame, codes, values, row, level, inflation)
     return row
@@ -152,9 +152,19 @@ def _interval_of(
     twice = np.bincount(codes)[codes] >= 2
     codes, values = np.unique(codes[twice], return_inverse=True)[1].ravel(), values[twice]
     who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
-    without = [1 - inflation * (1 - left_out(codes, values, group, row["metric"])) for group in (codes, who)]
+    without = [_corrected(left_out(codes, values, group, row["metric"]), inflation) for group in (codes, who)]
     found = jackknife_interval(row["alpha"], without, level)
     return {"low": found.low, "high": found.high, "speaks_for": found.speaks_for, "note": found.refusal}
+
+
+def _corrected(alpha: Any, inflation: float) -> Any:
+    """Alpha with the disagreement that fitted offsets took away: D_o is multiplied, and D_e grows by as much.
+
+    With f = judgments − documents, the offsets leave f − removed degrees of freedom, so the inflation is
+    f / (f − removed). In units of D_e, D_o is 1 − α; both grow by (inflation − 1)(1 − α).
+    """
+    disagreement = 1 - alpha
+    return 1 - inflation * disagreement / (1 + (inflation - 1) * disagreement)
 
 
 def _document_codes(frame: pl.DataFrame) -> Ints:

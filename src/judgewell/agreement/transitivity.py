@@ -189,9 +189,9 @@ def _wins(preferences: pl.DataFrame) -> dict[int, Ints]:
     placed = [ends.filter(pl.col("side") == name).sort("group", "index") for name in ("winner", "loser")]
     group = placed[0]["group"].to_numpy()
     winner, loser = (side["place"].to_numpy() for side in placed)
-    starts = np.flatnonzero(np.append(True, group[1:] != group[:-1])) if len(group) else np.zeros(0, dtype=np.int64)
+    _, starts = np.unique(group, return_index=True)
     wins = {}
-    for start, stop in zip(starts, np.append(starts[1:], len(group)), strict=True):
+    for start, stop in zip(starts, [*starts[1:], len(group)], strict=False):  # without rows there is nothing to go over
         size = int(max(winner[start:stop].max(), loser[start:stop].max())) + 1
         matrix = np.zeros((size, size), dtype=np.int64)
         np.add.at(matrix, (winner[start:stop], loser[start:stop]), 1)
