@@ -11,11 +11,13 @@ from agreement_studies import made_study
 from scipy import stats
 
 from judgewell.agreement.power import grade_power, power_of
+from judgewell.agreement.sections import section_named
 from judgewell.agreement.stability import (
     document_stability,
     inferred_grades,
     judge_stability,
     partition_stability,
+    split_halves,
     unit_ratios,
 )
 from judgewell.errors import DataError, InputError, JudgewellWarning
@@ -154,3 +156,32 @@ def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     table = document_stability(judgments, labels["sormunen"], most=10, orders=3)
     assert table["tau_median"].is_sorted()
     assert table["expert_tau_median"][9] == pytest.approx(0.445, abs=0.02)
+
+
+def test_what_fewer_judgments_give_is_reported_below_all_there_are() -> None:
+    section = section_named("stability")
+    assert section is not None
+    finding = section.tables[0].finding
+    assert finding is not None
+    table = pl.DataFrame({"judgments": [1, 2, 3, 4], "tau_median": [0.4, 0.7, 0.95, 1.0], "typical": [4] * 4})
+    assert str(finding(table)).endswith("with 3 of the typical 4, at 0.950. 3 judgments per document reach 0.9.")
+    few = str(finding(table.with_columns(typical=pl.lit(3))))
+    assert "with 2 of the typical 3, at 0.700" in few
+    assert few.endswith("Fewer judgments than all stay below 0.9.")
+    assert finding(table.with_columns(typical=pl.lit(1))) is None
+
+
+def test_split_halves_imply_the_reliability_there_is() -> None:
+    """With m judgments of noise variance 3 per document of variance 1, reliability is m / (m + 3)."""
+    rng = np.random.default_rng(0)
+    docs, each = 800, 6
+    value = np.repeat(rng.normal(size=docs), each) + np.sqrt(3) * rng.normal(size=docs * each)
+    doc = np.repeat(np.arange(docs), each)
+    frame = pl.DataFrame({"topic": (doc % 4).astype(str), "doc": doc.astype(str), "value": value, "kind": "interval"})
+    row = split_halves(frame).row(0, named=True)
+    assert row["half"] == pytest.approx(3 / 6, abs=0.04)
+    assert row["reliability"] == pytest.approx(6 / 9, abs=0.04)
+    assert row["one"] == pytest.approx(1 / 4, abs=0.04)
+    assert row["for_90"] == pytest.approx(27, abs=4)
+    with pytest.raises(DataError, match="every document has one"):
+        split_halves(frame.unique("doc"))

@@ -29,14 +29,14 @@ class Interval:
     refusal: str | None = None
 
 
-def refusal(documents: int, assessors: int) -> str | None:
+def refusal(documents: int, assessors: int, what: str = "documents") -> str | None:
     """Why there is no interval, or nothing."""
     if not assessors:
         return "no interval: assessors are not named"
     if assessors < LEAST_ASSESSORS:
         return f"no interval: {assessors} assessors, at least {LEAST_ASSESSORS} are needed"
     if documents < LEAST_DOCUMENTS:
-        return f"no interval: {documents} documents, at least {LEAST_DOCUMENTS} are needed"
+        return f"no interval: {documents} {what}, at least {LEAST_DOCUMENTS} are needed"
     return None
 
 

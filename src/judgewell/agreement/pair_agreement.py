@@ -151,7 +151,7 @@ def _row(frame: pl.DataFrame, level: float) -> dict[str, Any]:
     np.add.at(counts, (pair, answer[twice]), 1.0)
     agreement, expected, kappa, alpha = _statistics(*_sums(counts))
     row |= {"agreement": agreement, "expected": expected, "kappa": kappa, "alpha": alpha}
-    row["note"] = refusal(row["pairs"], 0 if frame["assessor"].null_count() else names)
+    row["note"] = refusal(row["pairs"], 0 if frame["assessor"].null_count() else names, "pairs")
     if row["note"] is None:
         who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
         without = [_without(counts, pair, answer[twice], few_groups(codes, MOST_GROUPS)) for codes in (pair, who)]
