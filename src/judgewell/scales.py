@@ -182,9 +182,16 @@ def with_kinds(judgments: pl.DataFrame, file: str | Path | None = None, kind: st
 
     if kind is not None:
         return judgments.with_columns(kind=pl.lit(str(Kind.parse(kind))))
-    if _one_kind(judgments["kind"]):
-        return judgments
-    spelled = {text: str(Kind.parse(text)) for text in judgments["kind"].drop_nulls().unique().sort()}
+    try:
+        if _one_kind(judgments["kind"]):
+            return judgments
+        spelled = {text: str(Kind.parse(text)) for text in judgments["kind"].drop_nulls().unique().sort()}
+    except InputError as error:
+        raise InputError(
+            f"the column kind says what values mean, and {error.problem}",
+            cure=f"rename the column if it holds something else, or {error.cure}",
+            file=file,
+        ) from None
     judgments = judgments.with_columns(pl.col("kind").replace(spelled))
     if judgments["kind"].null_count():
         judgments = _with_inferred_kinds(judgments, file)

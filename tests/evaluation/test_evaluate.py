@@ -13,6 +13,8 @@ from judgewell.errors import DataError, InputError, JudgewellError, JudgewellWar
 from judgewell.evaluation.evaluate import evaluate
 from judgewell.formats import runs as runs_module
 
+pytestmark = pytest.mark.usefixtures("kernel")
+
 GAINS = {"q1": {"a": 0.7, "b": 1.4, "c": 0.0}, "q2": {"a": 1.0}}
 RUN = {"q1": {"a": 3.0, "b": 2.0, "x": 1.0}, "q2": {"b": 1.0, "a": 0.5}}
 

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError, InputError
-from judgewell.evaluation import summary
 from judgewell.evaluation.summary import summarise
+from judgewell.stats import means
 
 
 def table(values, systems=("a", "b"), measure="m"):
@@ -45,7 +45,7 @@ def test_the_interval_covers_the_true_mean_as_often_as_it_says():
 def test_many_topics_get_the_normal_interval_which_agrees_with_the_bootstrap(monkeypatch):
     values = np.random.default_rng(3).random((1, 1500))
     bootstrap = summarise(table(values)).row(0, named=True)
-    monkeypatch.setattr(summary, "MOST_TOPICS", 100)
+    monkeypatch.setattr(means, "MANY_TOPICS", 100)
     normal = summarise(table(values)).row(0, named=True)
     assert (bootstrap["interval"], normal["interval"]) == ("bootstrap", "normal")
     assert normal["low"] == pytest.approx(bootstrap["low"], abs=0.002)

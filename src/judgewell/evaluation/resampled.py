@@ -17,11 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.evaluation.judged import Judged, prepare
-from judgewell.evaluation.kernel import judged_ranks
+from judgewell.evaluation.judged import prepare
 from judgewell.evaluation.measures import ERR, Measure, Residual, nERR
 from judgewell.evaluation.measures.base import Linear, ratio
-from judgewell.evaluation.part import condensed
+from judgewell.evaluation.part import part_ranks
+from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 
@@ -117,28 +117,21 @@ def ranked_items(runs: Sequence[Run], gains: pl.DataFrame, depth: int, settings:
     items = np.full((len(runs), len(judged.topics), depth), -1, np.int32)
     missing = []
     for system, run in enumerate(runs):
-        topics = [_fill(items[system], part.read(), judged, settings) for part in run.whole().parts]
+        topics = [_fill(items[system], ranks) for ranks in part_ranks(run.whole().parts[0], judged, settings)]
         count = len(np.unique(np.concatenate(topics)))
         if not count:
             raise InputError(f"none of the topics of run {run.system} has judgments", file=run.source)
         missing.append((len(judged.topics) - count, run.system))
     _tell_of_missing(missing, len(judged.topics))
-    number = (
-        gains["topic"].replace_strict(judged.topics, list(range(len(judged.topics))), return_dtype=pl.Int64).to_numpy()
-    )
-    rows = tuple(np.flatnonzero(number == topic) for topic in range(len(judged.topics)))
+    rows = tuple(np.flatnonzero(judged.number == topic) for topic in range(len(judged.topics)))
     return Rankings([run.system for run in runs], judged.topics, items, rows)
 
 
-def _fill(items: NDArray[np.int32], part: pl.DataFrame, judged: Judged, settings: Settings) -> NDArray[np.int64]:
-    """Write a part's judged documents to their ranks; the topics it ranks."""
-    found = judged_ranks(part, judged, order=settings.order, precision=settings.precision)
-    topics = found.topics
-    if settings.unjudged == "condense":
-        found = condensed(found)
-    inside = found.rank < items.shape[-1]
-    items[found.topics[found.row[inside]], found.rank[inside]] = found.item[inside]
-    return topics
+def _fill(items: NDArray[np.int32], ranks: JudgedRanks) -> NDArray[np.int64]:
+    """Write judged documents to their ranks; the topics that are ranked."""
+    inside = ranks.rank < items.shape[-1]
+    items[ranks.topics[ranks.row[inside]], ranks.rank[inside]] = ranks.item[inside]
+    return ranks.topics
 
 
 def _tell_of_missing(missing: Sequence[tuple[int, str]], topics: int) -> None:

@@ -121,7 +121,7 @@ def table_3(data: Data) -> Made:
         ("Sormunen", data.study.levels, data.simulated(data.study)),
     ):
         for measure in MEASURES:
-            table = side_by_side(scores_under(runs, {labels: gains} | sets, measure), common=True)
+            table = side_by_side(scores_under(runs, {labels: gains} | sets, measure), test="wilcoxon", common=True)
             for row in table.filter(pl.col("first") == labels).iter_rows(named=True):
                 rows.append(
                     {

@@ -79,12 +79,11 @@ def top(runs: tuple[Run, ...], depth: int = 10) -> pl.DataFrame:
         raise DataError("there are no runs to measure; give --runs")
     parts = []
     for run in runs:
-        for part in run.parts:
-            frame = part.read().select("topic", "doc", pl.col("score").cast(pl.Float64))
-            best = frame.sort("topic", "score", "doc", descending=[False, True, True]).group_by(
-                "topic", maintain_order=True
-            )
-            parts.append(best.head(depth).select(pl.lit(run.system).alias("system"), "topic", "doc", "score"))
+        frame = run.frame(ranks=False).select("topic", "doc", pl.col("score").cast(pl.Float64))
+        best = frame.sort("topic", "score", "doc", descending=[False, True, True]).group_by(
+            "topic", maintain_order=True
+        )
+        parts.append(best.head(depth).select(pl.lit(run.system).alias("system"), "topic", "doc", "score"))
     return pl.concat(parts)
 
 

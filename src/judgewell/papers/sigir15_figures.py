@@ -203,7 +203,7 @@ def _systems(
     tables = []
     for measure in MEASURES:
         sets = scores_under(runs, {"magnitudes": gains, said: labels}, measure)
-        table = side_by_side(sets, common=True)
+        table = side_by_side(sets, test="wilcoxon", common=True)
         points = score_points(sets).rename({"system": "name"})
         key = f"{name}-{measure.split('@')[0].lower()}"
         chart = scatter(points, f"{measure} with magnitudes", f"{measure} with {said}", "system")

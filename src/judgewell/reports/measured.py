@@ -54,7 +54,10 @@ def scored(sources: Sources, worth: Worth | None, progress: Callable[[int, int],
                     raise
                 left_out.append(LeftOut("systems", f"systems under {name}", str(problem)))
         first = str(sources.measures[0])
-        sets = aligned({name: score_array(table, first) for name, table in found.items()}, common=True)
+        sets = aligned(
+            {name: score_array(table, first, limits=sources.measures[0].limits) for name, table in found.items()},
+            common=True,
+        )
         tell_of_identical(next(iter(sets.values())))
         main = next(iter(found))
         measures = {str(one): score_array(found[main], str(one)) for one in sources.measures}

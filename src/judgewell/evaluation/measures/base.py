@@ -82,6 +82,13 @@ class Measure:
     def check(self, gains: Array) -> None:
         """Refuse gains (all those of the collection) that this measure has no meaning for."""
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest value it can have, by the laws it declares."""
+        if "range01" in self.laws:
+            return 0.0, 1.0
+        return (0.0, math.inf) if "nonnegative" in self.laws else (-math.inf, math.inf)
+
     def prepared(self, largest: float) -> Self:
         """This measure with what it takes from the whole collection filled in: `largest`, the largest gain.
 
