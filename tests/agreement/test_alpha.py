@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from judgewell.agreement import alpha as alpha_module
 from judgewell.agreement.alpha import METRICS, alpha_of, krippendorff_alpha
 from judgewell.agreement.alpha_without import left_out
-from judgewell.agreement.footing import on_common_footing
+from judgewell.agreement.footing import footing_of
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.tables import JUDGMENTS, check
 
@@ -158,7 +158,7 @@ def test_offsets_removed_from_units_do_not_raise_alpha(size: int) -> None:
     corrected, plain = [], []
     for _ in range(20):
         judgments = _magnitudes(rng, size)
-        footing = on_common_footing(judgments)
+        footing = footing_of(judgments)
         corrected.append(krippendorff_alpha(footing.judgments, removed=footing.removed, interval=False)["alpha"][0])
         plain.append(krippendorff_alpha(footing.judgments, interval=False)["alpha"][0])
     assert np.mean(corrected) == pytest.approx(0.5, abs=0.03)

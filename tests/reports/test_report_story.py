@@ -225,6 +225,16 @@ def test_charts_stay_small(report):
     assert all(isinstance(one, Grid) for one in report.grids)
 
 
+def test_labels_with_many_values_get_a_cloud_and_no_figure_by_grade():
+    _, labels, _ = study()
+    many = labels.with_columns(gain=pl.col("gain") + pl.int_range(pl.len()) / 1000)
+    found = tell(sources(gains={"mine": labels}, labels={"many": many}, runs=[], measures=[]), title="Many")
+    names = [one.name for one in (*found.figures, *found.grids)]
+    assert "label_cloud_1" in names
+    assert "label_correlation" in names
+    assert not [name for name in names if "grade" in name or "order_agreement" in name]
+
+
 def test_only_the_checks_that_could_run_are_named():
     nobody = pl.DataFrame(schema={"assessor": pl.String, "flag": pl.String})
     judged = pl.DataFrame({"assessor": ["a"] * 8, "value": range(8), "seconds": [None] * 8, "comment": [None] * 8})

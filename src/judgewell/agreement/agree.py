@@ -19,7 +19,7 @@ from judgewell.errors import InputError, collect_notes, note
 from judgewell.formats.documents import read_documents
 from judgewell.formats.frames import read_frame, read_table
 from judgewell.formats.gains import read_gains
-from judgewell.formats.judgments import LABELS, export_of, holds_pairs, read_judgments, read_pairs
+from judgewell.formats.judgments import holds_labels, holds_pairs, read_judgments, read_pairs
 from judgewell.formats.options import kept_where, label_source, parse_columns, read_labels
 from judgewell.formats.words import parse_words
 from judgewell.scales import with_kinds
@@ -200,12 +200,12 @@ def _read(
         return with_kinds(check(frame, JUDGMENTS, rename=columns, infer_kinds=False), kind=kind)
     if pairs or (str(data) != "-" and holds_pairs(data, columns)):
         return read_pairs(data, columns, words)
-    return read_judgments(data, columns, words, kind)
+    return read_judgments(data, columns, words, kind=kind)
 
 
 def _own_labels(judgments: Any, words: Mapping[str, str] | None) -> dict[str, pl.DataFrame]:
     """A file of labels in the place of judgments is one more label set, unless it labels a document several times."""
-    if not _is_path(judgments) or str(judgments) == "-" or export_of(judgments) != LABELS:
+    if not _is_path(judgments) or str(judgments) == "-" or not holds_labels(judgments):
         return {}
     try:
         name, path = label_source(str(judgments))

@@ -9,7 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from judgewell.agreement import common, stability
-from judgewell.agreement.footing import Footing, on_common_footing
+from judgewell.agreement.footing import Footing, footing_of
 from judgewell.errors import DataError, note
 from judgewell.scales import Kind, kind_of
 
@@ -62,7 +62,7 @@ class Evidence:
     @cached_property
     def footing(self) -> Footing:
         """The values on the common footing, on which assessors are compared."""
-        return on_common_footing(self.checked)
+        return footing_of(self.checked)
 
     @property
     def footed(self) -> pl.DataFrame:
@@ -74,10 +74,13 @@ class Evidence:
 
         Each comes with its metric, what the values are in words, and how many offsets were removed from them.
         """
-        fitting = (self.footed, self.kind.metric, self.footing.words, self.footing.removed)
-        if not self.kind.in_logs:
-            return [fitting]
-        return [fitting, (self.checked, "ratio", "as given", 0)]
+        raw = (self.checked, "ratio", "as given", 0)
+        try:
+            fitting = (self.footed, self.kind.metric, self.footing.words, self.footing.removed)
+        except DataError as reason:  # without units or assessors the modulus cannot be removed
+            note(f"alpha is computed for the values as given only: {reason}")
+            return [raw]
+        return [fitting, raw] if self.kind.in_logs else [fitting]
 
     @cached_property
     def graded(self) -> dict[str, pl.DataFrame]:

@@ -1,35 +1,29 @@
-"""Values on the common footing of their kind, on which assessors are compared."""
+"""Values on the common footing of their kind, with what alpha must know about them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import DOCUMENT, UNIT, with_number
+from judgewell.agreement.common import UNIT
 from judgewell.scales import kind_of
+from judgewell.stats.footing import on_common_footing
 
 
 @dataclass(frozen=True)
 class Footing:
-    """The judgments with comparable values, what these are in words, and how many offsets were removed."""
+    """The judgments with comparable values, what these are in words, and how many offsets were fitted and removed."""
 
     judgments: pl.DataFrame
     words: str
     removed: int = 0
 
 
-def on_common_footing(judgments: pl.DataFrame) -> Footing:
+def footing_of(judgments: pl.DataFrame) -> Footing:
+    """Checked judgments of one scale on the footing of their kind."""
     kind = kind_of(judgments)
     if not kind.in_logs:
         return Footing(judgments, kind.footing)
-    frame = with_number(with_number(judgments, UNIT, "unit_number"), DOCUMENT, "document")
-    u, d = frame["unit_number"].to_numpy(), frame["document"].to_numpy()
-    y = np.log(frame["value"].to_numpy())
-    a, b = np.zeros(u.max() + 1), np.zeros(d.max() + 1)
-    for _ in range(200):
-        a = np.bincount(u, y - b[d]) / np.bincount(u)
-        b = np.bincount(d, y - a[u]) / np.bincount(d)
-    value = y - a[u] + a.mean()
-    return Footing(judgments.with_columns(value=pl.Series(value)), kind.footing, len(a))
+    units = judgments.select(UNIT).n_unique() - judgments["topic"].n_unique()  # a topic's level is no offset
+    return Footing(on_common_footing(judgments), kind.footing, units)

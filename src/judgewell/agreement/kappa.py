@@ -88,9 +88,7 @@ def cohen_kappa(
     return table.sort([*by, "documents"], descending=[False] * len(by) + [True], maintain_order=True)
 
 
-def fleiss_kappa(
-    judgments: Any, *, by: Sequence[str] = (), interval: bool = True, level: float = 0.95
-) -> pl.DataFrame:
+def fleiss_kappa(judgments: Any, *, by: Sequence[str] = (), interval: bool = True, level: float = 0.95) -> pl.DataFrame:
     """Fleiss' kappa over the documents with two judgments or more; P̄ is the plain mean over documents.
 
     The jackknife interval speaks for other assessors and other documents.

@@ -110,9 +110,7 @@ def answers(pairs: Any) -> pl.DataFrame:
 
 
 def _repeats(frame: pl.DataFrame, keys: list[str]) -> dict[str, Any]:
-    each = frame.group_by(keys).agg(
-        answers=pl.len(), both=(pl.col("answer") > 0).any() & (pl.col("answer") < 0).any()
-    )
+    each = frame.group_by(keys).agg(answers=pl.len(), both=(pl.col("answer") > 0).any() & (pl.col("answer") < 0).any())
     again = each.filter(pl.col("answers") > 1)
     contradicting = int(again["both"].sum())
     return {

@@ -83,6 +83,11 @@ def holds_pairs(path: str | Path, columns: Columns | None = None, layout: Layout
     return export.table == "pairs" if export else _names_pairs(frame.columns)
 
 
+def holds_labels(path: str | Path, layout: Layout = SHOWN) -> bool:
+    """Whether a file holds one grade a line, as qrels do."""
+    return _holds_grades(load(matching(path)[0], None, layout), None)
+
+
 def _names_pairs(names: Iterable[str]) -> bool:
     """Whether columns for two documents are named, and none for one."""
     simple = {_simple(name) for name in names}
