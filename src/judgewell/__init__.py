@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from judgewell._version import __version__
 
 if TYPE_CHECKING:
+    from judgewell.agreement.agree import agree
     from judgewell.client import Client
     from judgewell.evaluation.evaluate import evaluate
     from judgewell.evaluation.measures import parse as parse_measure
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from judgewell.formats.gains import read_gains
 
 _HOMES = {
+    "agree": ("judgewell.agreement.agree", "agree"),
     "Client": ("judgewell.client", "Client"),
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
     "parse_measure": ("judgewell.evaluation.measures", "parse"),
@@ -25,7 +27,7 @@ _HOMES = {
     "summarise": ("judgewell.evaluation.summary", "summarise"),
 }
 
-__all__ = ["Client", "__version__", "evaluate", "parse_measure", "read_gains", "summarise"]
+__all__ = ["Client", "__version__", "agree", "evaluate", "parse_measure", "read_gains", "summarise"]
 
 
 def __getattr__(name: str) -> Any:

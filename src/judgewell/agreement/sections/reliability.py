@@ -15,11 +15,17 @@ from judgewell.text import counted, interval, plain
 FEW_VALUES = 20  # kappa is for scales of few values; with more it only counts coincidences
 
 
-def _alpha(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
+def _alpha(evidence: Evidence) -> pl.DataFrame:
+    """The values that fit the scale with their interval, then values as given."""
     return pl.concat(
-        alpha.krippendorff_alpha(frame, metric, by=by, removed=removed).with_columns(values=pl.lit(words))
-        for frame, metric, words, removed in evidence.comparable()
+        alpha.krippendorff_alpha(frame, metric, removed=removed, interval=not number).with_columns(values=pl.lit(words))
+        for number, (frame, metric, words, removed) in enumerate(evidence.comparable())
     )
+
+
+def _alpha_by_topic(evidence: Evidence) -> pl.DataFrame:
+    frame, metric, words, removed = evidence.comparable()[0]
+    return alpha.krippendorff_alpha(frame, metric, by=("topic",), removed=removed).with_columns(values=pl.lit(words))
 
 
 def _fleiss(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
@@ -59,8 +65,8 @@ SECTION = Section(
         Table(
             name="alpha",
             title="Agreement between assessors",
-            caption="Krippendorff’s α with 95 % intervals; the first row fits the scale.",
-            compute=lambda e, get: _alpha(e, ()),
+            caption="Krippendorff’s α with its 95 % interval; the first row fits the scale.",
+            compute=lambda e, get: _alpha(e),
             finding=_alpha_finding,
             columns=_COLUMNS,
             shown=OPEN,
@@ -69,7 +75,7 @@ SECTION = Section(
             name="alpha_by_topic",
             title="Agreement between assessors, by topic",
             caption="Krippendorff’s α within each topic, with 95 % intervals.",
-            compute=lambda e, get: _alpha(e, ("topic",)),
+            compute=lambda e, get: _alpha_by_topic(e),
             columns=("topic", *_COLUMNS),
         ),
         Table(
