@@ -62,7 +62,7 @@ def table(doc: Ints, who: Ints, value: Floats, kind: str) -> pl.DataFrame:
 
 
 def covered(statistic: str, design: tuple[int, int, int]) -> tuple[str, str, str]:
-    """The share of intervals that hold the truth: documents alone left out, and both, with the median width of these."""
+    """The share of intervals that hold the truth: documents alone left out, and both, whose median width follows."""
     rng = np.random.default_rng([SEED, *statistic.encode(), *design])
     graded = statistic != "α, interval"
     kind = "ordinal" if graded else "interval"
@@ -197,8 +197,8 @@ The same for preferences, where assessors differ in skill and pairs in difficult
 OFFSETS = """## α without unit offsets
 
 On a ratio scale each unit's offset is fitted and removed, which takes disagreement away. Magnitudes whose true α is
-0.500, 200 studies: the mean α without a correction, with observed disagreement times n/(n − 1) for n documents a unit, and as
-`agree` corrects it: f/(f − offsets) with f = judgments − documents, in observed and in expected disagreement.
+0.500, 200 studies: the mean α without a correction, with observed disagreement times n/(n − 1) for n documents a unit,
+and as `agree` corrects it: f/(f − offsets) with f = judgments − documents, in observed and in expected disagreement.
 """
 
 ALARMS = f"""## False alarms: do grades differ?

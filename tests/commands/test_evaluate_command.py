@@ -1,6 +1,8 @@
 """`judgewell evaluate` as a user types it."""
 
+import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -8,6 +10,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
+from judgewell.evaluation.compiled import extension
 
 QRELS = "q1 0 a 0.7\nq1 0 b 1.4\nq2 0 a 1\n"
 RUN = "q1 Q0 a 1 3 bm25\nq1 Q0 b 2 2 bm25\nq2 Q0 x 1 2 bm25\nq2 Q0 a 2 1 bm25\n"
@@ -22,12 +26,12 @@ def files(tmp_path, monkeypatch):
 
 
 def test_a_table_with_the_best_system_first(files, judgewell):
-    code, out, err = judgewell("evaluate", "g.qrels", "bm25.run", "rm3.run", "-m", "nDCG@10", "-m", "ERR@5")
+    code, out, err = judgewell("evaluate", "g.qrels", "bm25.run", "rm3.run", "-m", "nDCG@10", "-m", "ERR(gmax=2)@5")
     few = "note: intervals of means are Student's t, because 2 topics are too few for a bootstrap (10)\n"
     assert (code, err) == (0, few)
     header, _, first, second = out.splitlines()
-    beside = ["ERR@5.residual", "Judged@5", "Judged@10", "topics"]
-    assert header.split() == ["system", "nDCG@10", "95", "%", "ERR@5", "95", "%", *beside]
+    beside = ["ERR(gmax=2)@5.residual", "Judged@5", "Judged@10", "topics"]
+    assert header.split() == ["system", "nDCG@10", "95", "%", "ERR(gmax=2)@5", "95", "%", *beside]
     assert first.startswith("rm3")
     assert second.startswith("bm25")
     assert re.search(r"0\.7453 +\[0\.0000, 1\.0000\]", second)
@@ -254,3 +258,67 @@ def test_a_reader_that_stops_early_is_no_error(files):
     )
     assert full.returncode == 2
     assert full.stderr == "judgewell: output: No space left on device\n"
+
+
+LEAN = """
+import sys
+from judgewell.cli import main
+sys.argv = ["judgewell", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code, ended.code
+print(*sys.modules, file=sys.stderr)
+"""
+TREC_QRELS = "".join(f"{topic} 0 d{doc} {doc % 3}\n" for topic in range(12) for doc in range(9))
+TREC_RUN = "".join(f"{topic} Q0 d{doc} {doc} {9 - doc + topic} s1\n" for topic in range(12) for doc in range(3, 12))
+
+
+def evaluated(*arguments, kernel=""):
+    """A process of its own: what it prints, and the modules it loads."""
+    environment = {**os.environ, "JUDGEWELL_KERNEL": kernel}
+    command = [sys.executable, "-c", LEAN, "evaluate", "a.qrels", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return done.stdout, set(done.stderr.split())
+
+
+@pytest.fixture
+def trec(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.qrels").write_text(TREC_QRELS)
+    Path("a.run").write_text(TREC_RUN)
+    Path("a.run.gz").write_bytes(gzip.compress(TREC_RUN.encode()))
+
+
+@pytest.mark.skipif(extension() is None, reason="the C extension is not built")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("a.run", "-m", "nDCG@10", "-m", "AP", "-q", "-o", "s.csv"),
+        ("a.run.gz", "--format", "csv", "-q"),
+        ("a.run", "--format", "trec_eval"),
+    ],
+)
+def test_from_trec_files_to_means_nothing_is_loaded_that_is_not_used(trec, arguments):
+    _, modules = evaluated(*arguments)
+    assert "judgewell.evaluation.compiled" in modules
+    heavy = ("polars", "scipy", "pandas", "rich", "pydantic", "zstandard", "numpy.ma", "judgewell.tables")
+    assert {name for name in heavy if name in modules} == set()
+
+
+@pytest.mark.skipif(extension() is None, reason="the C extension is not built")
+@pytest.mark.parametrize("run", ["a.run", "a.run.gz"])
+def test_both_kernels_print_and_write_the_same(trec, run):
+    arguments = (run, "-m", "nDCG@10", "-m", "AP", "-m", "P@5", "-o", "s.csv")
+    ours, _ = evaluated(*arguments)
+    written = Path("s.csv").read_bytes()
+    theirs, modules = evaluated(*arguments, kernel="numpy")
+    assert "polars" in modules
+    assert (theirs, Path("s.csv").read_bytes()) == (ours, written)
+
+
+def test_ids_with_commas_and_quotes_are_quoted_in_csv(tmp_path, judgewell):
+    Path("g.qrels").write_text('1,2 0 d1 1\n"3" 0 d1 1\n')
+    Path("a.run").write_text('1,2 Q0 d1 1 1 s,"1"\n"3" Q0 d1 1 1 s,"1"\n')
+    judgewell("evaluate", "g.qrels", "a.run", "-m", "P@1", "-o", "s.csv")
+    assert pl.read_csv("s.csv").rows() == [('s,"1"', "1,2", "P@1", 1.0), ('s,"1"', '"3"', "P@1", 1.0)]

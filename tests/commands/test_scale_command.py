@@ -88,7 +88,7 @@ def test_the_methods_are_listed_in_two_lines_each(judgewell):
         (("m.csv", "--method", "magic"), "there is no method 'magic'"),
         (("m.csv", "--method", "magnitude", "--colour", "red"), "magnitude has no option 'colour'"),
         (("m.csv", "--method", "magnitude", "--offset"), "--offset needs a value"),
-        (("m.csv", "p.csv", "--method", "magnitude"), "several files are named in quotes: 'batch*.csv'"),
+        (("m.csv", "p.csv", "--method", "magnitude"), "p.csv: this table holds pairs; use a method for pairs"),
         (("nothing*.csv", "--method", "magnitude"), "no file matches nothing*.csv"),
         (("m.csv", "--method", "bradley-terry"), "m.csv: this table holds judgments; use a method for judgments"),
         (("p.csv", "--method", "mean"), "p.csv: this table holds pairs; use a method for pairs"),
@@ -101,7 +101,7 @@ def test_the_methods_are_listed_in_two_lines_each(judgewell):
             ("m.csv", "--method", "bradley-terry", "--columns", "topic=topic"),
             "(--columns left=NAME,right=NAME, or columns= in Python)",
         ),
-        (("m.csv", "--method", "magnitude", "--where", "unit=none"), "no row has unit 'none'"),
+        (("m.csv", "--method", "magnitude", "--where", "unit=none"), "no row has unit=none; there are"),
     ],
 )
 def test_bad_input_is_one_line(judgewell, arguments, said):

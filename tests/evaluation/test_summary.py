@@ -68,3 +68,21 @@ def test_bad_requests_are_refused():
         summarise(table([[0.5]]).clear())
     with pytest.raises(InputError, match="the level 95 is not between 0 and 1"):
         summarise(table([[0.5, 0.6]]), level=95)
+
+
+def test_counts_are_added_up_and_gmap_is_a_geometric_mean():
+    scores = pl.DataFrame(
+        [
+            {"system": "s", "topic": topic, "measure": measure, "value": value}
+            for measure, values in {
+                "NumRet": (3.0, 5.0),
+                "GMAP": (0.1, 0.4),
+                "AP": (0.1, 0.4),
+                "mine": (1.0, 2.0),
+            }.items()
+            for topic, value in zip(("a", "b"), values, strict=True)
+        ]
+    )
+    table = summarise(scores)
+    assert table["mean"].to_list() == pytest.approx([8, 0.2, 0.25, 1.5])
+    assert table.filter((pl.col("low") > pl.col("mean")) | (pl.col("high") < pl.col("mean"))).is_empty()

@@ -63,7 +63,7 @@ def sources(**changes):
         "judgments": judgments,
         "labels": {"expert": labels},
         "runs": open_runs(runs),
-        "measures": parse_all(["nDCG@10", "ERR@10"]),
+        "measures": parse_all(["nDCG@10", "ERR(gmax='topic')@10"]),
         "method": parse("magnitude"),
         "draws": 20,
         "worlds": 100,

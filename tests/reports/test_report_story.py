@@ -79,7 +79,7 @@ def test_systems_come_with_intervals_that_hold_their_mean(report):
     assert (table["low"] <= table["mean"]).all()
     assert (table["mean"] <= table["high"]).all()
     assert (table["rank_low"] <= table["rank_high"]).all()
-    assert {"judged", "ERR@10", "top", "best"} <= set(table.columns)
+    assert {"judged", "ERR(gmax='topic')@10", "top", "best"} <= set(table.columns)
     assert item(report, "worlds").frame["other"].to_list() == ["judgments", "topics", "both"]
 
 

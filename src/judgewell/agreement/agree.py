@@ -20,8 +20,7 @@ from judgewell.formats.documents import read_documents
 from judgewell.formats.frames import read_frame, read_table
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import holds_labels, holds_pairs, read_judgments, read_pairs
-from judgewell.formats.options import kept_where, label_source, parse_columns, read_labels
-from judgewell.formats.words import parse_words
+from judgewell.formats.options import kept_where, label_source, read_labels, reading
 from judgewell.scales import with_kinds
 from judgewell.tables import JUDGMENTS, PAIRS, SCORES, check, frame_of
 from judgewell.text import counted
@@ -113,7 +112,9 @@ def agree(
     seed: int = 0,
     columns: str | Mapping[str, str] | None = None,
     words: str | Mapping[str, str] | None = None,
-    where: str | Mapping[str, str] | None = None,
+    separator: str | None = None,
+    no_header: bool = False,
+    where: str | Sequence[str] = (),
     kind: str | None = None,
     progress: Progress | None = None,
 ) -> Agreement:
@@ -135,16 +136,17 @@ def agree(
     """
     chosen = _sections(section)
     with _kept_notes() as notes:
-        meaning = parse_words(words) if isinstance(words, str) else words
-        sets = _own_labels(judgments, meaning) if labels or against else {}
+        given = {"columns": columns, "words": words, "separator": separator, "no_header": no_header}
+        how = reading(given, "judgments", "pairs")
+        sets = _own_labels(judgments, how["words"]) if labels or against else {}
         table = None
         if judgments is not None and not sets:
-            table = kept_where(_read(judgments, pairs, kind, parse_columns(columns), meaning), where)
+            table = kept_where(_read(judgments, pairs, kind, how), where)
         paired = table is not None and "left" in table.columns
         evidence = Evidence(
             judgments=None if paired else table,
             pairs=table if paired else None,
-            labels=sets | _label_sets(labels, against, table, meaning),
+            labels=sets | _label_sets(labels, against, table, how["words"]),
             gains=None if gains is None else read_gains(gains, negative="auto"),
             scores=None if scores is None else _scores(scores),
             lengths=None if documents is None else _lengths(documents),
@@ -189,18 +191,16 @@ def _kept_notes() -> Iterator[list[str]]:
         note(text)
 
 
-def _read(
-    data: Any, pairs: bool, kind: str | None, columns: dict[str, str] | None, words: Mapping[str, str] | None
-) -> pl.DataFrame:
-    """Judgments or pairs, from a file or a frame."""
+def _read(data: Any, pairs: bool, kind: str | None, how: Mapping[str, Any]) -> pl.DataFrame:
+    """Judgments or pairs, from a file or a frame; `how` holds columns, words and layout."""
     if not _is_path(data):
         frame = frame_of(data)
         if pairs or {"left", "right"} <= set(frame.columns):
-            return check(frame, PAIRS, rename=columns)
-        return with_kinds(check(frame, JUDGMENTS, rename=columns, infer_kinds=False), kind=kind)
-    if pairs or (str(data) != "-" and holds_pairs(data, columns)):
-        return read_pairs(data, columns, words)
-    return read_judgments(data, columns, words, kind=kind)
+            return check(frame, PAIRS, rename=how["columns"])
+        return with_kinds(check(frame, JUDGMENTS, rename=how["columns"], infer_kinds=False), kind=kind)
+    if pairs or (str(data) != "-" and holds_pairs(data, how["columns"], how["layout"])):
+        return read_pairs(data, **how)
+    return read_judgments(data, **how, kind=kind)
 
 
 def _own_labels(judgments: Any, words: Mapping[str, str] | None) -> dict[str, pl.DataFrame]:

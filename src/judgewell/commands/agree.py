@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgewell.commands.common import kind_option, reading_options, where_option
+
 if TYPE_CHECKING:
     from judgewell.agreement.agree import Agreement
 
@@ -33,15 +35,14 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--documents", help="The documents judged (jsonl, csv, a folder, …), for time against length.")
 @click.option("--likes", help="Which questions assessors liked: a table of topic, assessor, question, liked.")
 @click.option("--pairs", is_flag=True, help="JUDGMENTS holds pairs (recognised where the file's columns show it).")
-@click.option("--kind", help="What the values mean: ratio, interval, ordinal or nominal; interval:0..100 with ends.")
+@kind_option
 @click.option("--section", multiple=True, help="Only this section, with its tables; may be repeated.")
 @click.option("-v", "--verbose", is_flag=True, help="Print the tables of every section.")
 @click.option("-o", "--output", help="A folder: every table as csv, and how they were made.")
 @click.option("--replicates", default=1000, help="Resamples for intervals.")
 @click.option("--seed", default=0, help="Seed of everything random.")
-@click.option("--columns", help="Names of the columns in the file: topic=qid,value=score.")
-@click.option("--words", help="What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same.")
-@click.option("--where", help="Keep only rows with this value in a column: pilot=Pilot_2P-Doc-High.")
+@reading_options
+@where_option
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_sections, help="List the sections."
 )

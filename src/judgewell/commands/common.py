@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -55,21 +55,55 @@ def refuse_unwritable(output: str | None, *inputs: str) -> None:
         )
 
 
-def method_options(arguments: list[str]) -> dict[str, str]:
-    """`--offset 1 --average=mean` as a mapping: the options a method has of its own."""
+WORDS = "What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same."
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how tables are read; :func:`reading` takes them."""
+    options = [
+        click.option("--columns", help="Names of the columns in the file: topic=qid,value=score."),
+        click.option("--words", help=WORDS),
+        click.option("--separator", help="What separates fields: comma, tab, semicolon, bar, space or a character."),
+        click.option("--no-header", is_flag=True, help="The first line holds data; --columns topic=1,doc=2 by number."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+where_option = click.option(
+    "--where", multiple=True, help="Keep only rows with one of these values in a column: grade=1,2; pilot= for none."
+)
+
+kind_option = click.option(
+    "--kind", help="What the values mean: ratio, interval, ordinal or nominal; interval:0..100 with ends."
+)
+
+
+def reading(given: Mapping[str, Any], *tables: str) -> dict[str, Any]:
+    """columns, words and layout as readers take them; `tables` are those that --columns may name columns of."""
+    if not any(given[name] for name in ("columns", "words", "separator", "no_header")):
+        return {"columns": None, "words": None, "layout": None}
+    from judgewell.formats import options
+
+    return options.reading(given, *tables)
+
+
+def method_options(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
+    """`--offset 1 --average=mean more.csv`: the options a method has of its own, and further files."""
     options: dict[str, str] = {}
+    files = []
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
         if not word.startswith("--"):
-            raise InputError(
-                f"{word!r} is one argument too many", cure="several files are named in quotes: 'batch*.csv'"
-            )
+            files.append(word)
+            continue
         name, sign, value = word[2:].partition("=")
         if not sign and (not rest or rest[0].startswith("--")):
             raise InputError(f"{word} needs a value", cure=f"write {word} VALUE")
         options[name.replace("-", "_")] = value if sign else rest.pop(0)
-    return options
+    return options, files
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
@@ -79,8 +113,8 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
     return options.parse_columns(text)
 
 
-def kept_where(table: pl.DataFrame, where: str | None) -> pl.DataFrame:
-    """The rows that have the value asked for in a column; a note says how many are left out."""
+def kept_where(table: pl.DataFrame, where: Iterable[str]) -> pl.DataFrame:
+    """The rows with one of the values asked for, with a note on how many are left out."""
     from judgewell.formats import options
 
     return options.kept_where(table, where)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import choice, parse_columns, refuse_unwritable
+from judgewell.commands.common import choice, reading, reading_options, refuse_unwritable
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from judgewell.evaluation.evaluate import SystemScores
+    from judgewell.evaluation.judged import Judged
     from judgewell.evaluation.measures import Measure
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.trec_names import TrecMeasure
@@ -57,8 +62,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.option("--level", default=0.95, help="Level of the intervals over topics.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
-@click.option("--columns", help="Names of the columns in a gains table: topic=qid,doc=docno,gain=label.")
-@click.option("--words", help="What grades that are words mean: L0=0,L1=1,L2=2 or 'not relevant=0,relevant=1,junk='.")
+@reading_options
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
 )
@@ -82,6 +86,8 @@ def evaluate(
     seed: int,
     columns: str | None,
     words: str | None,
+    separator: str | None,
+    no_header: bool,
 ) -> None:
     """Score RUNS against GAINS, whole or fractional, with any measure.
 
@@ -101,59 +107,107 @@ def evaluate(
 
     import numpy as np
 
-    from judgewell.evaluation.evaluate import scores_table, settle_negatives, system_scores, topic_names
+    from judgewell.evaluation.evaluate import ready, system_scores
     from judgewell.evaluation.settings import Settings
-    from judgewell.evaluation.summary import summarise_values
-    from judgewell.evaluation.transform import parse_transform
-    from judgewell.formats.gains import read_gains
-    from judgewell.formats.provenance import digests, provenance, write_result
+    from judgewell.evaluation.summary import summary_rows
+    from judgewell.formats.provenance import digests, provenance
     from judgewell.formats.runs import open_runs
-    from judgewell.formats.words import parse_words
     from judgewell.terminal import notes, progress
 
     settings = Settings(order, precision, ties, unjudged, topics or ("run" if format == "trec_eval" else "judged"))
-    wanted, lines = _asked(measure, format, rel)
-    options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
     refuse_unwritable(output, gains, *runs)
-    if lines and output:
+    if format == "trec_eval" and output:
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     with notes(strict) as told:
-        table = read_gains(gains, columns=parse_columns(columns), negative="keep", words=parse_words(words))
-        table = settle_negatives(table, negative, wanted)
-        if gains_as is not None:
-            table = parse_transform(gains_as)(table)
-        systems = open_runs(list(runs), parse_columns(columns))
+        wanted, lines = _asked(measure, format, rel)
+        how = reading(options, "gains", "runs")
+        judged = _judged(gains, wanted, negative, gains_as, how)
+        systems = open_runs(list(runs), how["columns"], how["layout"])
         if lines:
-            print(_trec_eval(systems, table, lines, settings, per_topic), end="")
+            print(_trec_eval(systems, judged, lines, settings, per_topic), end="")
             return
-        beside = _beside(wanted)
+        wanted = ready(wanted, judged, settings)
+        options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
+        beside = ready(_beside(wanted), judged, settings)
         with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
             recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
             hashes = meanwhile.submit(digests, recorded)
-            results = list(system_scores(systems, table, [*wanted, *beside], settings, progress=show))
-        scores = scores_table(results, topic_names(table), wanted)
+            results = list(system_scores(systems, judged, [*wanted, *beside], settings, progress=show))
+        scores = Scores(results, judged.topics, wanted)
         if output == "-":
-            print(scores.write_json() if format == "json" else scores.write_csv(), end="")
+            scores.print("json" if format == "json" else "csv")
             return
         if output:
-            write_result(scores, output, provenance("evaluate", options, hashes.result(), told))
-        summary = summarise_values(
-            np.stack([result.values for result in results]),
-            [result.system for result in results],
-            [str(one) for one in [*wanted, *beside]],
-            level=level,
-            seed=seed,
-        )
-        _print(scores, summary, wanted, format, per_topic and not output, level)
+            scores.write(output, provenance("evaluate", options, hashes.result(), told))
+        values, names = np.stack([result.values for result in results]), [result.system for result in results]
+        summary = summary_rows(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
+        _print(scores, summary, format, per_topic and not output, level)
+
+
+def _judged(path: str, measures: list[Measure], negative: str, gains_as: str | None, how: dict[str, Any]) -> Judged:
+    """The judged documents; a plain qrels file is read without what other tables need."""
+    from judgewell.evaluation.compiled import plain_qrels
+    from judgewell.evaluation.judged import prepare
+
+    plain = None if gains_as or any(how.values()) else plain_qrels(path)
+    if plain is not None:
+        return plain
+    from judgewell.evaluation.evaluate import settle_negatives
+    from judgewell.formats.gains import read_gains
+
+    table = settle_negatives(read_gains(path, negative="keep", **how), negative, measures)
+    if gains_as is not None:
+        from judgewell.evaluation.transform import parse_transform
+
+        table = parse_transform(gains_as)(table)
+    return prepare(table)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of all systems, written row by row; only what needs a table makes one."""
+
+    results: list[SystemScores]
+    topics: list[str]
+    measures: list[Measure]
+
+    def text(self, separator: str = ",") -> Iterator[str]:
+        """As delimited text, a piece at a time."""
+        from judgewell.formats.csv_text import csv_scores
+
+        systems = ((result.system, result.values[:, : len(self.measures)]) for result in self.results)
+        return csv_scores(systems, self.topics, [str(measure) for measure in self.measures], separator)
+
+    def table(self) -> pl.DataFrame:
+        from judgewell.evaluation.evaluate import scores_table
+
+        return scores_table(self.results, self.topics, self.measures)
+
+    def print(self, format: str) -> None:
+        if format == "json":
+            print(self.table().write_json())
+        else:
+            sys.stdout.writelines(self.text())
+
+    def write(self, path: str, record: dict[str, Any]) -> None:
+        from judgewell.formats.provenance import write_record, write_result
+
+        if not path.endswith((".csv", ".tsv")):
+            write_result(self.table(), path, record)
+            return
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.writelines(self.text("\t" if path.endswith(".tsv") else ","))
+        write_record(path, record)
 
 
 def _asked(measures: tuple[str, ...], format: str, rel: float | None) -> tuple[list[Measure], list[TrecMeasure]]:
     """The measures to work out, and for trec_eval's format the lines it prints of them."""
     from judgewell.evaluation.measures import parse_all
-    from judgewell.evaluation.trec_names import needed, trec_measures
 
     if format != "trec_eval":
         return [_from(one, rel) for one in parse_all(measures or DEFAULT_MEASURES)], []
+    from judgewell.evaluation.trec_names import needed, trec_measures
+
     lines = trec_measures(measures or ["official"], rel=rel)
     return needed(lines), lines
 
@@ -168,17 +222,24 @@ def _beside(wanted: list[Measure]) -> list[Measure]:
     return [one for one in [*(Judged(cutoff=depth) for depth in sorted(depths)), *residuals] if one not in wanted]
 
 
-def _print(
-    scores: pl.DataFrame, summary: pl.DataFrame, wanted: list[Measure], format: str, per_topic: bool, level: float
-) -> None:
+def _print(scores: Scores, summary: list[dict[str, Any]], format: str, per_topic: bool, level: float) -> None:
     """Means with intervals, or every topic; on the terminal as a table, else as csv or json."""
     from judgewell.commands.scores_text import means_text, topics_text
 
     if format == "table":
-        print(means_text(summary, wanted, level) + ("\n\n" + topics_text(scores) if per_topic else ""))
-        return
-    shown = scores if per_topic else summary
-    print(shown.write_csv() if format == "csv" else shown.write_json() + "\n", end="")
+        print(means_text(summary, scores.measures, level))
+        if per_topic:
+            print("\n" + topics_text(scores.results, scores.topics, scores.measures))
+    elif per_topic:
+        scores.print(format)
+    elif format == "csv":
+        from judgewell.formats.csv_text import csv_rows
+
+        sys.stdout.writelines(csv_rows(list(summary[0]), (list(row.values()) for row in summary)))
+    else:
+        import polars as pl
+
+        print(pl.DataFrame(summary, infer_schema_length=None).write_json())
 
 
 def _from(measure: Measure, rel: float | None) -> Measure:
@@ -196,14 +257,13 @@ def runs_read(systems: list[Run]) -> list[str]:
 
 
 def _trec_eval(
-    systems: list[Run], table: pl.DataFrame, lines: list[TrecMeasure], settings: Settings, per_topic: bool
+    systems: list[Run], judged: Judged, lines: list[TrecMeasure], settings: Settings, per_topic: bool
 ) -> str:
     """What trec_eval prints, one system after the other."""
-    from judgewell.evaluation.evaluate import system_scores, topic_names
+    from judgewell.evaluation.evaluate import system_scores
     from judgewell.evaluation.trec_names import needed, print_trec
 
-    topics = topic_names(table).to_list()
     return "".join(
-        print_trec(result.system, topics, lines, result.values, per_topic=per_topic)
-        for result in system_scores(systems, table, needed(lines), settings)
+        print_trec(result.system, judged.topics, lines, result.values, per_topic=per_topic)
+        for result in system_scores(systems, judged, needed(lines), settings)
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from judgewell.errors import DataError, InputError, JudgewellWarning, note
 from judgewell.evaluation import compiled
 from judgewell.evaluation.judged import Judged, prepare
-from judgewell.evaluation.measures import Measure, parse_all
+from judgewell.evaluation.measures import Measure, measure_text, parse_all
 from judgewell.evaluation.measures.binary import InfAP
 from judgewell.evaluation.part import PartScores, measured, score_part
 from judgewell.evaluation.settings import Settings
@@ -35,6 +35,7 @@ class SystemScores:
     """One system's values: topics × measures, NaN where a topic does not count; and how many it ranked."""
 
     system: str
+    measures: tuple[Measure, ...]  # settled by the gains, so that their names say all
     values: Floats
     lengths: NDArray[np.int64]
 
@@ -68,11 +69,11 @@ def evaluate(
     from judgewell.formats.gains import read_gains
 
     settings = Settings(order, precision, ties, unjudged, topics)
-    wanted = measures_of(measures)
     with warnings.catch_warnings():
         if strict:
             warnings.simplefilter("error", JudgewellWarning)
         try:
+            wanted = measures_of(measures)
             table = read_gains(gains, columns=columns, negative="keep")
             table = settle_negatives(table, negative, wanted)
             systems = open_runs(runs, columns)
@@ -85,7 +86,9 @@ def evaluate(
 def measures_of(asked: str | Measure | Sequence[str | Measure]) -> list[Measure]:
     """The measures asked for, each once; other tools' measures are read by the name they print."""
     items = [asked] if isinstance(asked, str | Measure) or not isinstance(asked, Iterable) else list(asked)
-    found = [one for item in items for one in ([item] if isinstance(item, Measure) else parse_all([str(item)]))]
+    found = [
+        one for item in items for one in ([item] if isinstance(item, Measure) else parse_all([measure_text(item)]))
+    ]
     if not found:
         raise InputError("no measure is asked for", cure="name at least one, e.g. nDCG@10")
     return list(dict.fromkeys(found))
@@ -140,7 +143,7 @@ def scores_table(
     values = np.stack([result.values[:, : len(measures)] for result in results])
     systems, count, asked = values.shape
     flat = values.ravel()
-    names = pl.Series([str(measure) for measure in measures])
+    names = pl.Series([str(measure) for measure in results[0].measures[:asked]])
     frame = pl.DataFrame(
         {
             "system": pl.Series([result.system for result in results]).gather(
@@ -155,18 +158,17 @@ def scores_table(
 
 
 def ready(measures: Sequence[Measure], gains: pl.DataFrame | Judged, settings: Settings) -> list[Measure]:
-    """The measures with what they take from the gains filled in, or an error where they have no meaning for them."""
+    """The measures with what they take from the gains filled in; those that have no meaning for them are refused."""
     values = gains.gains if isinstance(gains, Judged) else gains["gain"].to_numpy()
     if not len(values):
         raise DataError("the gains table is empty; there is nothing to measure against")
     for measure in measures:
-        measure.check(values)
         if settings.ties != "doc" and not measure.linear:
             raise DataError(
                 f"{measure} is not linear in the gains, so {settings.ties} ties have no exact value; "
                 "use ties=doc, or CG, DCG, nDCG, P, R, RBP, Judged"
             )
-    return [measure.prepared(float(values.max())) for measure in measures]
+    return [measure.settled(values) for measure in measures]
 
 
 def _shared_out(
@@ -214,7 +216,7 @@ def _joined(
 ) -> SystemScores:
     """One system's parts put together, with what its missing topics score."""
     topics = np.concatenate([part.topics for part in parts])
-    if len(np.unique(topics)) < len(topics):  # topics not together in the file: read it as one
+    if np.bincount(topics).max(initial=0) > 1:  # topics not together in the file: read it as one
         parts = [score_part(run.whole().parts[0], judged, measures, settings)]
         topics = parts[0].topics
     _refuse_empty(run, parts, topics)
@@ -232,7 +234,7 @@ def _joined(
         columns = [measured(measure, nothing, ideal, lengths[missing]) for measure in measures]
         values[missing] = np.stack(columns, axis=-1)
     told.hear(run, parts, len(missing))
-    return SystemScores(run.system, values, lengths)
+    return SystemScores(run.system, tuple(measures), values, lengths)
 
 
 def _refuse_empty(run: Run, parts: Sequence[PartScores], topics: NDArray[np.int64]) -> None:

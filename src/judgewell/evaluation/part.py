@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from judgewell.errors import DataError, InputError
 from judgewell.evaluation import compiled
 from judgewell.evaluation.judged import Judged
-from judgewell.evaluation.measures import Measure, Residual, expected_over_ties, spread_over_ties
+from judgewell.evaluation.measures import JudgedOnly, Measure, Residual, expected_over_ties, spread_over_ties
 from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Part, Piece
@@ -105,7 +105,7 @@ def _measured_block(ranks: JudgedRanks, judged: Judged, measures: Sequence[Measu
         else:
             of_ties = expected_over_ties if settings.ties == "shared" else spread_over_ties
             groups = ranks.tie_table(depth)
-            columns = [of_ties(measure, table, ideal, groups) for measure in measures]
+            columns = [of_ties(measure, table, ideal, groups, ranks.lengths) for measure in measures]
     return np.stack(columns, axis=-1)
 
 
@@ -127,6 +127,8 @@ def measured(measure: Measure, table: Floats, ideal: Floats, lengths: NDArray[np
 
 def depth_of(measure: Measure) -> int | None:
     """How many ranks a measure looks at; None for all."""
+    if isinstance(measure, JudgedOnly):
+        return None
     return depth_of(measure.of) if isinstance(measure, Residual) else measure.cutoff
 
 

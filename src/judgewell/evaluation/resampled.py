@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.evaluation.judged import prepare
-from judgewell.evaluation.measures import ERR, Measure, Residual, nERR
+from judgewell.evaluation.measures import Measure, Residual
 from judgewell.evaluation.measures.base import Linear, ratio
+from judgewell.evaluation.measures.cascade import ERR, GRADES, nERR
 from judgewell.evaluation.part import part_ranks
 from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
@@ -51,7 +52,7 @@ class Rankings:
         """The measure under alternative gains for the table's rows (…, rows): (…, systems, topics).
 
         NaN is a document that a table leaves unjudged. What a measure takes from the whole table (the largest gain,
-        for ERR) it takes from each table, unless it is `prepared` with one.
+        for a residual) it takes from each table, unless it is `prepared` with one.
         """
         depth = measure.of.cutoff if isinstance(measure, Residual) else measure.cutoff
         if depth is None or depth > self.items.shape[-1]:
@@ -83,8 +84,8 @@ class Rankings:
             judged = np.full((len(rows) + 1, len(gains)), np.nan)  # the last is every unjudged document
             judged[:-1] = gains[:, rows].T
             ranked = self.local[:, topic, :depth]
-            if type(measure) in (ERR, nERR):
-                found = _cascade(measure, judged, ranked, largest)
+            if isinstance(measure, ERR):
+                found = _cascade(measure, judged, ranked)
             else:
                 found = _any(measure, judged, ranked, largest)
             out[:, :, topic] = found.T
@@ -154,22 +155,16 @@ def _best(gains: Floats, depth: int | None) -> Floats:
     return -np.sort(worst_first, axis=-1)
 
 
-def _cascade(measure: Measure, judged: Floats, ranked: NDArray[np.int64], largest: Floats) -> Floats:
+def _cascade(measure: ERR, judged: Floats, ranked: NDArray[np.int64]) -> Floats:
     """Systems × draws of ERR: the chance to stop is worked out once for each document."""
-    gmax = _gmax(measure, judged, largest)
-    stops = np.exp2(np.fmax(judged, 0.0) - gmax) - np.exp2(-gmax)
-    found = _expected(stops, ranked)
+    gmax: Any = GRADES if measure.gmax is None else measure.gmax
+    if gmax == "topic":
+        gmax = np.fmax.reduce(judged, axis=0, initial=0.0)
+    expected = _expected(measure.stops(np.fmax(judged, 0.0), gmax), ranked)
     if type(measure) is not nERR:
-        return found
-    best = np.exp2(np.fmax(_best(judged[:-1].T, ranked.shape[-1]).T, 0.0) - gmax) - np.exp2(-gmax)
-    return ratio(found, _expected(best, np.arange(len(best))[None]))
-
-
-def _gmax(measure: Any, judged: Floats, largest: Floats) -> Floats:
-    if measure.gmax == "topic":
-        return np.asarray(np.fmax.reduce(judged, axis=0, initial=0.0))
-    fixed = measure.largest if measure.gmax is None else measure.gmax
-    return largest if fixed is None else np.full(len(largest), float(fixed))
+        return expected
+    best = measure.stops(np.fmax(_best(judged[:-1].T, ranked.shape[-1]).T, 0.0), gmax)
+    return ratio(expected, _expected(best, np.arange(len(best))[None]))
 
 
 def _expected(stops: Floats, ranked: NDArray[np.int64]) -> Floats:
@@ -189,7 +184,7 @@ def _any(measure: Measure, judged: Floats, ranked: NDArray[np.int64], largest: F
     """Systems × draws of any measure, called once for all draws, or for each where it wants their largest gain."""
     table = np.moveaxis(judged[ranked], -1, 0)
     ideal = _best(judged[:-1].T, None)[:, None]
-    if measure.largest is not None or not isinstance(measure, ERR | Residual):
+    if measure.largest is not None or not isinstance(measure, Residual):
         return np.asarray(measure(table, ideal)).T
     each = [measure.prepared(float(most))(table[at], ideal[at]) for at, most in enumerate(largest)]
     return np.stack(each, axis=-1)
