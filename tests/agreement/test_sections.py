@@ -216,7 +216,7 @@ def test_likes_with_scores() -> None:
     assert "needs the unit" in alone["likes"].left_out["question_choice"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.realdata
 def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     judgments, labels = trec8
