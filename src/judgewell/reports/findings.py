@@ -251,12 +251,3 @@ def left_out(number: int) -> Finding:
     verbs = ("needs", "is") if number == 1 else ("need", "are")
     text = f"{counted(number, 'analysis', 'analyses')} {verbs[0]} what these data do not have and {verbs[1]}"
     return Finding(f"{text} left out.", "left_out")
-
-
-def shifted(shift: pl.Series) -> str:
-    """How far resampled judgments move the means, and so which intervals are over what."""
-    return (
-        f"Gains of resampled judgments are noisier, which moves the means of systems by {plain(shift.mean(), 4)} on "
-        f"average ({plain(shift.min(), 4)} to {plain(shift.max(), 4)}); so the intervals of means are over topics "
-        "alone, ranks and who is above whom are over judgments and topics."
-    )
