@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))  # tests of scripts import them by name
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-settings.register_profile("shared machine", deadline=None)  # a busy machine is slow, not wrong
-settings.load_profile("shared machine")
+# No deadline: a busy machine is slow, not wrong. More examples where time is no matter.
+LONG = bool(os.environ.get("JUDGEWELL_LONG_TESTS"))
+settings.register_profile("judgewell", deadline=None, max_examples=150 if LONG else 20)
+settings.load_profile("judgewell")
 
 
 @pytest.fixture(scope="session")

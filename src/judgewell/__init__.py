@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from judgewell._version import __version__
 
 if TYPE_CHECKING:
+    from judgewell.analysis.compare import compare
     from judgewell.client import Client
     from judgewell.evaluation.evaluate import evaluate
     from judgewell.evaluation.measures import parse as parse_measure
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Client": ("judgewell.client", "Client"),
+    "compare": ("judgewell.analysis.compare", "compare"),
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
     "parse_measure": ("judgewell.evaluation.measures", "parse"),
     "read_gains": ("judgewell.formats.gains", "read_gains"),
     "summarise": ("judgewell.evaluation.summary", "summarise"),
 }
 
-__all__ = ["Client", "__version__", "evaluate", "parse_measure", "read_gains", "summarise"]
+__all__ = ["Client", "__version__", "compare", "evaluate", "parse_measure", "read_gains", "summarise"]
 
 
 def __getattr__(name: str) -> Any:

@@ -175,10 +175,10 @@ BAD = {
     "above the bound": (
         JUDGED + "t,c,z,u3,120\n",
         "magnitude(bound=100)",
-        ("score 120 is outside its scale of above 0 and below 100", *WHO),
+        ("value 120 is outside its scale of above 0 and below 100", *WHO),
     ),
-    "above 100": (S100, "magnitude", ("score 101 is outside its scale of 0 to 100", "document a", "assessor x")),
-    "above 100, mean": (S100, "mean", ("score 101 is outside its scale of 0 to 100", "document a", "assessor x")),
+    "above 100": (S100, "magnitude", ("value 101 is outside its scale of 0 to 100", "document a", "assessor x")),
+    "above 100, mean": (S100, "mean", ("value 101 is outside its scale of 0 to 100", "document a", "assessor x")),
     "no unit": ("topic,doc,value\nt,a,1\n", "magnitude", ("neither a unit nor an assessor", "fill the column unit")),
     "no known": (
         KNOWN,
@@ -197,13 +197,13 @@ BAD = {
         "bradley-terry",
         ("topic t", "2 documents with a; 2 documents with c", "--components separate"),
     ),
-    "never lost": (COMPARED + "t,a,b,x,left\n", "bradley-terry", ("document a never lost", "--prior 0.1")),
+    "never lost": (COMPARED + "t,a,b,x,left\n", "bradley-terry(prior=0)", ("document a never lost", "--prior 1")),
     "with itself": (COMPARED + "t,a,a,x,left\n", "preference", ("compared with itself", "assessor x", "drop")),
     "answer": (COMPARED + "t,a,b,x,better\n", "preference", ("bad.csv:2: preferred 'better' is not one of",)),
     "negative number": (RATED + "t,a,b,x,-1,2\n", "ratio", ("bad.csv:2: left_score -1.0 is below 0", "assessor x")),
     "no ratio": (RATED + "t,a,b,x,0,2\n", "ratio(epsilon=0)", ("0 has no ratio", "left a, right b, assessor x")),
     "empty": ("", "magnitude", ("bad.csv: the file is empty",)),
-    "header only": (JUDGED[:30], "magnitude", ("the judgments table has no rows",)),
+    "header only": (JUDGED[:30], "magnitude", ("bad.csv: there are no judgments in it",)),
     "ragged": (JUDGED + "t,c,z,u3,1,5\n", "magnitude", ("bad.csv:6: this line has 6 fields", "quotes")),
     "cut short": (JUDGED + "t,c,z\n", "magnitude", ("bad.csv:6: this line has 3 fields", "mend the line")),
     "columns": (
@@ -211,7 +211,7 @@ BAD = {
         "mean",
         ("needs the column value", "topic, doc, assessor", "--columns value=NAME"),
     ),
-    "no id": (JUDGED + "t,,z,u3,1\n", "mean", ("bad.csv:6: doc None is missing", "topic t", "assessor z")),
+    "no id": (JUDGED + "t,,z,u3,1\n", "mean", ("bad.csv:6: doc is missing", "topic t", "assessor z")),
     "scales": (
         "topic,doc,assessor,scale,value\nt,a,x,binary,1\nt,a,y,ordinal,2\n",
         "mean",

@@ -34,7 +34,7 @@ def test_nested_dicts_as_pytrec_eval_has_them():
     assert read_gains({"q1": {"a": 0.7, "b": 2}}).select("topic", "doc", "gain").rows() == ROWS
 
 
-@pytest.mark.slow  # importing ranx compiles
+@pytest.mark.long  # importing ranx compiles
 def test_ranx_qrels_and_runs_are_taken():
     ranx = pytest.importorskip("ranx")
     assert read_gains(ranx.Qrels({"q1": {"a": 1, "b": 2}})).height == 2

@@ -161,7 +161,8 @@ def kept_where(table: pl.DataFrame, where: Iterable[str]) -> pl.DataFrame:
         if not keep.any():
             there = ", ".join("nothing" if one is None else str(one) for one in cells.unique().sort().head(8))
             raise DataError(f"no row has {asked}; there are {there}")
-        note(f"{len(table) - int(keep.sum())} of {len(table)} rows are left out by {asked}")
+        if not keep.all():
+            note(f"{len(table) - int(keep.sum())} of {len(table)} rows are left out by {asked}")
         table = table.filter(keep)
     return table
 

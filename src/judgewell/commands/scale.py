@@ -88,7 +88,7 @@ def scale(
       judgewell scale scores.csv.gz --method magnitude --offset 1 -o gains.csv
       judgewell scale grades.csv --method predicted --threshold 2 -o gains.parquet
       judgewell scale nist.qrels crowd.qrels --method predicted --threshold 1 --columns assessor=@file
-      judgewell scale pairs.csv --method bradley-terry --prior 0.1 --columns topic=qid -o gains.qrels
+      judgewell scale pairs.csv --method bradley-terry --columns topic=qid -o gains.qrels
       judgewell scale batch.csv --method mean --columns topic=Input.q,doc=Input.doc,value=Answer.rel --words no=0,yes=1
     """
     from judgewell.formats.judgments import read_judgments, read_pairs

@@ -416,12 +416,3 @@ def levels(table: pl.DataFrame) -> list[Finding]:
         )
         found.append(Finding(text, "level_distributions"))
     return found
-
-
-def shifted(shift: pl.Series) -> str:
-    """How far resampled judgments move the means, and so which intervals are over what."""
-    return (
-        f"Gains of resampled judgments are noisier, which moves the means of systems by {plain(shift.mean(), 4)} on "
-        f"average ({plain(shift.min(), 4)} to {plain(shift.max(), 4)}); so the intervals of means are over topics "
-        "alone, ranks and who is above whom are over judgments and topics."
-    )

@@ -14,8 +14,8 @@ from judgewell.errors import InputError
 from judgewell.reports import findings
 from judgewell.reports.analyses import agreement_part, left_out_of, metrics_for, quality_part, use_part
 from judgewell.reports.asked import asked_part
-from judgewell.reports.measured import Scored, scored
 from judgewell.reports.parts import Grid, LeftOut, Part, Report
+from judgewell.reports.scoring import Scored, score_systems
 from judgewell.reports.sources import Sources
 from judgewell.reports.systems import systems_part
 from judgewell.reports.worth import Worth, gains_part, steps_of, worth_of
@@ -36,7 +36,7 @@ def tell(
         raise InputError("there is nothing to report on", cure="give --judgments, --pairs, --gains or --labels")
     worth = worth_of(sources, step)
     step(made_in + 1)
-    measured = scored(sources, worth) if sources.runs else None
+    measured = score_systems(sources, worth) if sources.runs else None
     step()
     outcomes = analysed(sources, worth, step)
     parts = [

@@ -239,7 +239,7 @@ def _pair_scale(pairs: pl.DataFrame) -> Scale:
     """Agreement on which of two documents is the better one, and how strengths settled."""
     from judgewell.scaling.bradley_terry import BradleyTerry
 
-    method = BradleyTerry(prior=0.1, components="separate")
+    method = BradleyTerry(components="separate")
     ordered = pairs.sort("at", maintain_order=True)
     parts = _grown(ordered)
     gains = [_strengths(method, part) for part in parts]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from population_figures import LEVELS
 
 from judgewell.assessors.arrays import answered, crowd_of
-from judgewell.assessors.figures import LEVELS
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
 

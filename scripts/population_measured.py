@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from population_figures import known_ratios
 
-from judgewell.assessors.figures import known_ratios, synthetic_table
 from judgewell.assessors.population import Population
+from judgewell.assessors.synthetic_tables import synthetic_table
 from judgewell.errors import DataError
 
 Floats = NDArray[np.float64]

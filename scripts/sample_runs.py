@@ -1,4 +1,4 @@
-"""Ranks the sample collection with every system and writes runs/*.run.gz: python -m judgewell.sample.make_runs"""
+"""Rank the sample collection with every system and write its runs: python scripts/sample_runs.py"""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
+import rankers
+from rankers import Index, Numbers, Split
 
 from judgewell import sample
-from judgewell.sample import rankers
-from judgewell.sample.rankers import Index, Numbers, Split
 
 DEPTH = 100
 SEED = 2009
