@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from judgewell._version import __version__
 
 if TYPE_CHECKING:
+    from judgewell.agreement.agree import agree
     from judgewell.analysis.compare import compare
     from judgewell.client import Client
     from judgewell.evaluation.evaluate import evaluate
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from judgewell.formats.gains import read_gains
 
 _HOMES = {
+    "agree": ("judgewell.agreement.agree", "agree"),
     "Client": ("judgewell.client", "Client"),
     "compare": ("judgewell.analysis.compare", "compare"),
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
@@ -27,7 +29,7 @@ _HOMES = {
     "summarise": ("judgewell.evaluation.summary", "summarise"),
 }
 
-__all__ = ["Client", "__version__", "compare", "evaluate", "parse_measure", "read_gains", "summarise"]
+__all__ = ["Client", "__version__", "agree", "compare", "evaluate", "parse_measure", "read_gains", "summarise"]
 
 
 def __getattr__(name: str) -> Any:

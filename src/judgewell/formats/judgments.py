@@ -90,6 +90,11 @@ def _files(path: Paths) -> list[str]:
     return list(dict.fromkeys(file for name in names for file in matching(name)))
 
 
+def holds_labels(path: Paths, layout: Layout | None = None) -> bool:
+    """Whether a file holds one grade a line, as qrels do."""
+    return _holds_grades(load(_files(path)[0], None, layout), None)
+
+
 def _names_pairs(names: Iterable[str]) -> bool:
     """Whether columns for two documents are named, and none for one."""
     simple = {_simple(name) for name in names}

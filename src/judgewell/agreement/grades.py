@@ -1,7 +1,7 @@
-"""Document scores against expert levels: do higher levels get higher scores, where not, and by how much?
+"""Document scores against expert grades: do higher grades get higher scores, where not, and by how much?
 
-`gains` holds the documents' scores, `levels` is a gains table whose gain is the expert level (0 … 3 for N, M, R, H).
-Documents without a level are U: they are described, never compared.
+`gains` holds the documents' scores, `grades` is a gains table whose gain is the expert grade (0 … 3 for N, M, R, H).
+Documents without a grade are U: they are described, never compared.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ import numpy as np
 import polars as pl
 
 from judgewell.agreement.common import (
-    Floats,
     each_group,
     five_numbers,
     gains_of,
-    level_pairs,
-    level_values,
-    with_levels,
+    grade_pairs,
+    grade_values,
+    with_grades,
 )
 from judgewell.errors import DataError
+from judgewell.stats.arrays import Floats
 
 UNLABELLED = "U"
 
 
-def level_distributions(gains: Any, levels: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
-    """The scores of each level's documents as a box plot needs them: quartiles, whiskers at 1.5 IQR, what lies beyond.
+def grade_distributions(gains: Any, grades: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
+    """The scores of each grade's documents as a box plot needs them: quartiles, whiskers at 1.5 IQR, what lies beyond.
 
     Turpin et al. 2015, Fig. 1 and 2 (`by=("topic",)`); Yang et al. 2018, Fig. 3.
     """
-    frame = with_levels(gains_of(gains), levels).sort("level", nulls_last=True, maintain_order=True)
-    frame = frame.with_columns(q1=_quartile(0.25, [*by, "level"]), q3=_quartile(0.75, [*by, "level"]))
+    frame = with_grades(gains_of(gains), grades).sort("grade", nulls_last=True, maintain_order=True)
+    frame = frame.with_columns(q1=_quartile(0.25, [*by, "grade"]), q3=_quartile(0.75, [*by, "grade"]))
     reach = 1.5 * (pl.col("q3") - pl.col("q1"))
     inside = pl.col("gain").is_between(pl.col("q1") - reach, pl.col("q3") + reach)
-    boxes = frame.group_by([*by, "level"], maintain_order=True).agg(
+    boxes = frame.group_by([*by, "grade"], maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("documents"),
         *five_numbers("gain"),
         pl.col("gain").mean().alias("mean"),
@@ -45,43 +45,43 @@ def level_distributions(gains: Any, levels: Any, *, by: Sequence[str] = ()) -> p
         pl.col("gain").filter(inside).max().alias("whisker_high"),
         (~inside).sum().cast(pl.Int64).alias("beyond"),
     )
-    label = pl.when(pl.col("level").is_null()).then(pl.lit(UNLABELLED)).otherwise(level_label(pl.col("level")))
-    first = [*by, "level", "label"]
-    boxes = boxes.sort([*by, "level"], nulls_last=True).with_columns(label=label)
+    label = pl.when(pl.col("grade").is_null()).then(pl.lit(UNLABELLED)).otherwise(grade_label(pl.col("grade")))
+    first = [*by, "grade", "label"]
+    boxes = boxes.sort([*by, "grade"], nulls_last=True).with_columns(label=label)
     return boxes.select(*first, *[name for name in boxes.columns if name not in first])
 
 
-def adjacent_level_tests(gains: Any, levels: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
-    """Do documents of adjacent levels differ in score? Two-tailed t (Student and Welch), Welch on logs, and rank-sum.
+def adjacent_grade_tests(gains: Any, grades: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
+    """Do documents of adjacent grades differ in score? Two-tailed t (Student and Welch), Welch on logs, and rank-sum.
 
     Turpin et al. 2015 report a t-test without saying which; all are given. Logs need scores above 0.
     """
-    frame = with_levels(gains_of(gains), levels)
-    known = frame.filter(pl.col("level").is_not_null())
-    adjacent = list(pairwise(level_values(known)))
+    frame = with_grades(gains_of(gains), grades)
+    known = frame.filter(pl.col("grade").is_not_null())
+    adjacent = list(pairwise(grade_values(known)))
     rows = []
     for key, part in each_group(known, by):
-        scores = by_level(part, "gain")
+        scores = by_grade(part, "gain")
         for low, high in adjacent:
             rows.append(key | {"lower": low, "upper": high} | _two_sample(scores.get(low), scores.get(high)))
     return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_TESTS)
 
 
-def exceptions(gains: Any, levels: Any) -> pl.DataFrame:
-    """Per topic, every two levels whose median scores are out of order (Turpin et al. 2015, §4.1).
+def exceptions(gains: Any, grades: Any) -> pl.DataFrame:
+    """Per topic, every two grades whose median scores are out of order (Turpin et al. 2015, §4.1).
 
-    One row per topic and pair of levels that has documents of both; equal medians are not out of order.
+    One row per topic and pair of grades that has documents of both; equal medians are not out of order.
     """
-    frame = with_levels(gains_of(gains), levels).filter(pl.col("level").is_not_null())
-    present = level_values(frame)
-    medians = frame.group_by("topic", "level").agg(median=pl.col("gain").median(), documents=pl.len())
+    frame = with_grades(gains_of(gains), grades).filter(pl.col("grade").is_not_null())
+    present = grade_values(frame)
+    medians = frame.group_by("topic", "grade").agg(median=pl.col("gain").median(), documents=pl.len())
     pairs = pl.DataFrame(
-        [(low, high, (low, high) in list(pairwise(present))) for low, high in level_pairs(present)],
+        [(low, high, (low, high) in list(pairwise(present))) for low, high in grade_pairs(present)],
         schema=["lower", "upper", "adjacent"],
         orient="row",
     )
-    lower = medians.rename({"level": "lower", "median": "lower_median", "documents": "lower_documents"})
-    upper = medians.rename({"level": "upper", "median": "upper_median", "documents": "upper_documents"})
+    lower = medians.rename({"grade": "lower", "median": "lower_median", "documents": "lower_documents"})
+    upper = medians.rename({"grade": "upper", "median": "upper_median", "documents": "upper_documents"})
     return (
         lower.join(upper, on="topic")
         .join(pairs, on=["lower", "upper"])
@@ -90,41 +90,41 @@ def exceptions(gains: Any, levels: Any) -> pl.DataFrame:
     )
 
 
-def exception_counts(gains: Any, levels: Any) -> pl.DataFrame:
-    """Exceptions among adjacent and among all pairs of levels: how many of how many cases over all topics."""
-    table = exceptions(gains, levels)
+def exception_counts(gains: Any, grades: Any) -> pl.DataFrame:
+    """Exceptions among adjacent and among all pairs of grades: how many of how many cases over all topics."""
+    table = exceptions(gains, grades)
     exception = pl.col("exception")
     total = [pl.len().alias("cases"), exception.sum().alias("exceptions"), exception.mean().alias("share")]
-    adjacent = table.filter("adjacent").select(pl.lit("adjacent").alias("levels"), *total)
-    return pl.concat([adjacent, table.select(pl.lit("all").alias("levels"), *total)])
+    adjacent = table.filter("adjacent").select(pl.lit("adjacent").alias("grades"), *total)
+    return pl.concat([adjacent, table.select(pl.lit("all").alias("grades"), *total)])
 
 
-def order_agreement(gains: Any, levels: Any) -> pl.DataFrame:
-    """Per topic and pair of levels, the document pairs whose scores go the levels' way (Turpin et al. 2015, Fig. 3).
+def order_agreement(gains: Any, grades: Any) -> pl.DataFrame:
+    """Per topic and pair of grades, the document pairs whose scores go the grades' way (Turpin et al. 2015, Fig. 3).
 
     strict counts lower < upper, lenient lower ≤ upper, half counts a tie as one half.
     """
-    frame = with_levels(gains_of(gains), levels).filter(pl.col("level").is_not_null())
-    compared = level_pairs(level_values(frame))
+    frame = with_grades(gains_of(gains), grades).filter(pl.col("grade").is_not_null())
+    compared = grade_pairs(grade_values(frame))
     rows = []
     for key, part in each_group(frame, ["topic"]):
-        scores = by_level(part, "gain")
+        scores = by_grade(part, "gain")
         for low, high in compared:
             if low in scores and high in scores:
                 below, tied, pairs = _order(scores[low], scores[high])
                 rows.append(key | {"lower": low, "upper": high, "pairs": pairs, "in_order": below, "tied": tied})
     if not rows:
-        raise DataError("order agreement needs a topic with documents of two levels; every topic has one level only")
+        raise DataError("order agreement needs a topic with documents of two grades; every topic has one grade only")
     return pl.DataFrame(rows).with_columns(order_shares())
 
 
-def order_agreement_summary(gains: Any, levels: Any) -> pl.DataFrame:
-    """Order agreement per pair of levels as the mean over topics, then over pairs of levels, and pooled over pairs.
+def order_agreement_summary(gains: Any, grades: Any) -> pl.DataFrame:
+    """Order agreement per pair of grades as the mean over topics, then over pairs of grades, and pooled over pairs.
 
-    The row "mean" averages the level pairs; "pooled" counts document pairs alike. `topics` have both levels,
+    The row "mean" averages the grade pairs; "pooled" counts document pairs alike. `topics` have both grades,
     `left_out` have not.
     """
-    table = order_agreement(gains, levels)
+    table = order_agreement(gains, grades)
     topics = table["topic"].n_unique()
     shares = ["strict", "half", "lenient"]
     counts = [pl.col(name).sum() for name in ("pairs", "in_order", "tied")]
@@ -134,7 +134,7 @@ def order_agreement_summary(gains: Any, levels: Any) -> pl.DataFrame:
         .sort("lower", "upper")
         .with_columns(
             left_out=topics - pl.col("topics"),
-            figure=pl.concat_str(level_label("lower"), pl.lit("<"), level_label("upper")),
+            figure=pl.concat_str(grade_label("lower"), pl.lit("<"), grade_label("upper")),
         )
     )
     mean = each.select(pl.lit("mean").alias("figure"), *[pl.col(name).mean() for name in shares])
@@ -153,9 +153,9 @@ def order_shares() -> list[pl.Expr]:
     ]
 
 
-def by_level(frame: pl.DataFrame, column: str) -> dict[float, Floats]:
-    """The column's values of each level."""
-    parts = frame.partition_by("level", as_dict=True)
+def by_grade(frame: pl.DataFrame, column: str) -> dict[float, Floats]:
+    """The column's values of each grade."""
+    parts = frame.partition_by("grade", as_dict=True)
     return {float(key[0]): part[column].to_numpy() for key, part in parts.items()}
 
 
@@ -167,7 +167,7 @@ def rank_sum(low: Floats | None, high: Floats | None) -> dict[str, Any]:
     if low is None or high is None:
         return row
     if np.ptp(np.concatenate([low, high])) == 0:
-        row["note"] = f"no test: all values of both levels are {low[0]:g}"
+        row["note"] = f"no test: all values of both grades are {low[0]:g}"
     else:
         row["p_rank_sum"] = float(mannwhitneyu(low, high, alternative="two-sided").pvalue)
     return row
@@ -179,7 +179,7 @@ def _two_sample(low: Floats | None, high: Floats | None) -> dict[str, Any]:
     if low is None or high is None or row["note"]:
         return row
     if max(np.ptp(low), np.ptp(high)) == 0:
-        return row | {"note": "a t-test needs scores that vary; in both levels all are equal"}
+        return row | {"note": "a t-test needs scores that vary; in both grades all are equal"}
     row["p_student"], row["p_welch"] = _t_test(low, high, equal_variance=True), _t_test(low, high)
     if min(low.min(), high.min()) <= 0:
         row["note"] = "no test on logs: some scores are not above 0"
@@ -189,7 +189,7 @@ def _two_sample(low: Floats | None, high: Floats | None) -> dict[str, Any]:
 
 
 def _t_test(low: Floats, high: Floats, equal_variance: bool = False) -> float:
-    """The two-tailed p of a t-test, from means and deviations, so that a level of equal scores raises no alarm."""
+    """The two-tailed p of a t-test, from means and deviations, so that a grade of equal scores raises no alarm."""
     from scipy.stats import ttest_ind_from_stats
 
     one, other = ((sample.mean(), sample.std(ddof=1), len(sample)) for sample in (low, high))
@@ -209,7 +209,7 @@ def _too_few(low: Floats | None, high: Floats | None, least: int) -> str | None:
     counts = [0 if values is None else len(values) for values in (low, high)]
     if min(counts) >= least:
         return None
-    return f"needs {least} or more of both levels; there are {counts[0]} and {counts[1]}"
+    return f"needs {least} or more of both grades; there are {counts[0]} and {counts[1]}"
 
 
 def _order(low: Floats, high: Floats) -> tuple[int, int, int]:
@@ -224,9 +224,9 @@ def _quartile(share: float, by: list[str]) -> pl.Expr:
     return pl.col("gain").quantile(share, "linear").over(by)
 
 
-def level_label(level: str | pl.Expr) -> pl.Expr:
-    """A level as text: 2 rather than 2.0."""
-    value = pl.col(level) if isinstance(level, str) else level
+def grade_label(grade: str | pl.Expr) -> pl.Expr:
+    """A grade as text: 2 rather than 2.0."""
+    value = pl.col(grade) if isinstance(grade, str) else grade
     return pl.when(value == value.round()).then(value.cast(pl.Int64).cast(pl.String)).otherwise(value.cast(pl.String))
 
 

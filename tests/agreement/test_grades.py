@@ -1,4 +1,4 @@
-"""Levels: box plots, tests equal to scipy, exceptions and order agreement counted by hand, failures found."""
+"""Grades: box plots, tests equal to scipy, exceptions and order agreement counted by hand, failures found."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scipy import stats
 
 from judgewell.agreement.common import document_medians
 from judgewell.agreement.failures import failure_judgments, failures
-from judgewell.agreement.levels import (
-    adjacent_level_tests,
+from judgewell.agreement.grades import (
+    adjacent_grade_tests,
     exception_counts,
     exceptions,
-    level_distributions,
+    grade_distributions,
     order_agreement,
     order_agreement_summary,
 )
-from judgewell.agreement.unit_levels import inferred_ranks, level_value_tests, unit_order_agreement
+from judgewell.agreement.unit_grades import grade_value_tests, inferred_ranks, unit_order_agreement
 from judgewell.errors import DataError, JudgewellWarning
 
 GAINS = {
@@ -37,8 +37,8 @@ LEVELS = {
 
 def test_distributions_are_box_plots() -> None:
     gains = {"topic": ["t"] * 8, "doc": list("abcdefgh"), "gain": [1.0, 2, 3, 4, 5, 6, 100, 7]}
-    levels = {"topic": ["t"] * 7, "doc": list("abcdefg"), "gain": [2.0] * 7}
-    boxed, unlabelled = level_distributions(gains, levels).to_dicts()
+    grades = {"topic": ["t"] * 7, "doc": list("abcdefg"), "gain": [2.0] * 7}
+    boxed, unlabelled = grade_distributions(gains, grades).to_dicts()
     q1, median, q3 = np.percentile([1, 2, 3, 4, 5, 6, 100], [25, 50, 75])
     assert (boxed["label"], boxed["q1"], boxed["median"], boxed["q3"]) == ("2", q1, median, q3)
     assert (boxed["whisker_low"], boxed["whisker_high"], boxed["beyond"]) == (1, 6, 1)
@@ -69,36 +69,36 @@ def test_exceptions_by_hand() -> None:
     out = table.filter("exception").select("topic", "lower", "upper").rows()
     assert out == [("b", 0.0, 3.0), ("b", 1.0, 3.0)]
     counts = exception_counts(GAINS, LEVELS)
-    assert counts.select("levels", "cases", "exceptions").rows() == [("adjacent", 4, 1), ("all", 6, 2)]
+    assert counts.select("grades", "cases", "exceptions").rows() == [("adjacent", 4, 1), ("all", 6, 2)]
 
 
 def test_tests_equal_scipy() -> None:
-    judgments, levels = made_study(1)
+    judgments, grades = made_study(1)
     gains = document_medians(judgments)
-    row = adjacent_level_tests(gains, levels).row(0, named=True)
-    joined = gains.join(levels.rename({"gain": "level"}), on=["topic", "doc"])
-    low, high = (joined.filter(pl.col("level") == k)["gain"].to_numpy() for k in (0, 1))
+    row = adjacent_grade_tests(gains, grades).row(0, named=True)
+    joined = gains.join(grades.rename({"gain": "grade"}), on=["topic", "doc"])
+    low, high = (joined.filter(pl.col("grade") == k)["gain"].to_numpy() for k in (0, 1))
     assert row["p_student"] == pytest.approx(stats.ttest_ind(low, high).pvalue)
     assert row["p_welch"] == pytest.approx(stats.ttest_ind(low, high, equal_var=False).pvalue)
     assert row["p_welch_log"] == pytest.approx(stats.ttest_ind(np.log(low), np.log(high), equal_var=False).pvalue)
     assert row["p_rank_sum"] == pytest.approx(stats.mannwhitneyu(low, high).pvalue)
-    single = level_value_tests(judgments, levels).row(0, named=True)
-    values = judgments.join(levels.rename({"gain": "level"}), on=["topic", "doc"])
-    low, high = (values.filter(pl.col("level") == k)["value"].to_numpy() for k in (0, 1))
+    single = grade_value_tests(judgments, grades).row(0, named=True)
+    values = judgments.join(grades.rename({"gain": "grade"}), on=["topic", "doc"])
+    low, high = (values.filter(pl.col("grade") == k)["value"].to_numpy() for k in (0, 1))
     assert single["p_rank_sum"] == pytest.approx(stats.mannwhitneyu(low, high).pvalue)
-    within = values.group_by("assessor", "level").agg(pl.col("value").mean()).pivot(on="level", index="assessor")
+    within = values.group_by("assessor", "grade").agg(pl.col("value").mean()).pivot(on="grade", index="assessor")
     both = within.select("0.0", "1.0").drop_nulls()
     assert single["assessors"] == both.height
     assert single["p_signed_rank"] == pytest.approx(stats.wilcoxon(both["1.0"] - both["0.0"]).pvalue)
 
 
 def test_words_for_what_cannot_be_tested() -> None:
-    table = adjacent_level_tests(GAINS, LEVELS, by=["topic"])
+    table = adjacent_grade_tests(GAINS, LEVELS, by=["topic"])
     notes = table.filter(pl.col("topic") == "b")["note"].to_list()
-    assert notes == ["no test: all values of both levels are 3", "needs 2 or more of both levels; there are 1 and 1"]
-    with pytest.raises(DataError, match="all that are labelled have level 1"):
+    assert notes == ["no test: all values of both grades are 3", "needs 2 or more of both grades; there are 1 and 1"]
+    with pytest.raises(DataError, match="all that are labelled have grade 1"):
         order_agreement(GAINS, LEVELS | {"gain": [1.0] * 8})
-    with pytest.raises(DataError, match="no document has a level"):
+    with pytest.raises(DataError, match="no document has a grade"):
         order_agreement(GAINS, LEVELS | {"topic": ["y"] * 5 + ["z"] * 3})
 
 
@@ -109,19 +109,19 @@ def test_unit_order_agreement_and_ranks() -> None:
         "assessor": ["x", "x", "y", "y"],
         "value": [1.0, 2, 3, 3],
     }
-    levels = {"topic": ["t", "t"], "doc": ["n", "m"], "gain": [0.0, 1.0]}
-    row = unit_order_agreement(judgments, levels).row(0, named=True)
+    grades = {"topic": ["t", "t"], "doc": ["n", "m"], "gain": [0.0, 1.0]}
+    row = unit_order_agreement(judgments, grades).row(0, named=True)
     assert (row["pairs"], row["strict"], row["half"], row["lenient"]) == (2, 0.5, 0.75, 1.0)
-    ranks = inferred_ranks(judgments, levels)
+    ranks = inferred_ranks(judgments, grades)
     assert ranks["rank"].to_list() == [1, 2, 1.5, 1.5]
     assert ranks["nominal"].to_list() == [1, 2, 1, 2]
 
 
 def test_planted_failures_are_found_first() -> None:
-    judgments, levels = made_study(3, documents=80, noise=0.3, positive=False)
-    swapped = levels["doc"].to_list()[:4]
-    wrong = levels.with_columns(gain=pl.when(pl.col("doc").is_in(swapped)).then(3 - pl.col("gain")).otherwise("gain"))
-    flipped = [doc for doc, gain in zip(swapped, levels["gain"][:4].to_list(), strict=True) if abs(3 - 2 * gain) == 3]
+    judgments, grades = made_study(3, documents=80, noise=0.3, positive=False)
+    swapped = grades["doc"].to_list()[:4]
+    wrong = grades.with_columns(gain=pl.when(pl.col("doc").is_in(swapped)).then(3 - pl.col("gain")).otherwise("gain"))
+    flipped = [doc for doc, gain in zip(swapped, grades["gain"][:4].to_list(), strict=True) if abs(3 - 2 * gain) == 3]
     listed = failures(document_medians(judgments), wrong)
     assert flipped
     assert set(listed["doc"][: len(flipped)]) == set(flipped)
@@ -130,8 +130,8 @@ def test_planted_failures_are_found_first() -> None:
     assert behind.height == judgments.filter(pl.col("doc") == listed["doc"][0]).height
 
 
-def test_a_document_alone_in_its_level_is_not_placed() -> None:
-    with pytest.warns(JudgewellWarning, match="4 documents alone in their level"):
+def test_a_document_alone_in_its_grade_is_not_placed() -> None:
+    with pytest.warns(JudgewellWarning, match="4 documents alone in their grade"):
         failures(GAINS, LEVELS)
 
 
@@ -139,7 +139,7 @@ def test_a_document_alone_in_its_level_is_not_placed() -> None:
 def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     judgments, labels = trec8
     unknown = document_medians(judgments.filter(pl.col("known").is_null()))
-    boxes = level_distributions(unknown, labels["sormunen"])
+    boxes = grade_distributions(unknown, labels["sormunen"])
     assert boxes["median"][:4].to_list() == [20, 75, 88.75, 90]
     gains = document_medians(judgments)
     assert gains.height == 4269

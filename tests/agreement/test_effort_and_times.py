@@ -9,6 +9,18 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from judgewell.agreement.effort import (
+    assessor_statistics,
+    assessors_per_document,
+    assessors_per_document_of_pairs,
+    units_per_assessor,
+)
+from judgewell.agreement.likes import (
+    likes_against_difficulty,
+    likes_over_topics,
+    question_likes,
+    topic_difficulty,
+)
 from judgewell.agreement.times import (
     gamma_fit,
     time_against_length,
@@ -16,16 +28,6 @@ from judgewell.agreement.times import (
     time_by_position,
     time_distribution,
     time_histogram,
-)
-from judgewell.agreement.workers import (
-    likes_against_difficulty,
-    likes_over_topics,
-    question_likes,
-    topic_difficulty,
-    units_per_worker,
-    worker_statistics,
-    workers_per_document,
-    workers_per_document_of_pairs,
 )
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
@@ -45,7 +47,7 @@ PUBLISHED = [
 
 def published_likes() -> pl.DataFrame:
     rows = [(r[0], f"Q{q}", r[q], r[4]) for r in PUBLISHED for q in (1, 2, 3)]
-    return pl.DataFrame(rows, schema=["topic", "question", "share", "workers"], orient="row")
+    return pl.DataFrame(rows, schema=["topic", "question", "share", "assessors"], orient="row")
 
 
 def test_published_likes() -> None:
@@ -70,7 +72,7 @@ def test_every_worker_counts_once() -> None:
         }
     )
     row = question_likes(likes).row(0, named=True)
-    assert row["workers"] == 2
+    assert row["assessors"] == 2
     assert row["share"] == pytest.approx((2 / 3 + 0) / 2)
     with pytest.raises(InputError, match="lacks liked"):
         question_likes(likes.drop("liked"))
@@ -84,13 +86,13 @@ def test_worker_counts() -> None:
         "unit": ["1", "2", "1", "1", "1"],
         "value": [1.0, 1, 2, 3, 3],
     }
-    assert workers_per_document(frame).select("workers", "documents").rows() == [(2, 1), (3, 1)]
-    assert units_per_worker(frame).rows() == [(1, 2), (2, 1)]
-    first = worker_statistics(frame).row(0, named=True)
+    assert assessors_per_document(frame).select("assessors", "documents").rows() == [(2, 1), (3, 1)]
+    assert units_per_assessor(frame).rows() == [(1, 2), (2, 1)]
+    first = assessor_statistics(frame).row(0, named=True)
     assert (first["assessor"], first["judgments"], first["most_used"], first["most_used_share"]) == ("x", 2, 1, 1)
     pairs = {"topic": ["t"] * 2, "left": ["a", "b"], "right": ["b", "c"], "assessor": ["x", "y"], "unit": ["1", "1"]}
-    assert workers_per_document_of_pairs(pairs).select("workers", "documents").rows() == [(1, 2), (2, 1)]
-    assert units_per_worker(pairs).rows() == [(1, 2)]
+    assert assessors_per_document_of_pairs(pairs).select("assessors", "documents").rows() == [(1, 2), (2, 1)]
+    assert units_per_assessor(pairs).rows() == [(1, 2)]
 
 
 def test_topic_difficulty() -> None:
@@ -180,6 +182,6 @@ def test_trec8_times(trec8: tuple[pl.DataFrame, Any]) -> None:
     with pytest.warns(JudgewellWarning):
         places = time_by_position(trec8[0])
     assert places["median"][0] > places["median"][7]  # the first document takes longest
-    workers = units_per_worker(trec8[0])
-    assert (workers["units"] * workers["workers"]).sum() == 7059
-    assert workers["workers"].sum() == 1340
+    workers = units_per_assessor(trec8[0])
+    assert (workers["units"] * workers["assessors"]).sum() == 7059
+    assert workers["assessors"].sum() == 1340
