@@ -72,7 +72,7 @@ def take(connection: sa.Connection, served: Served, assessor: int, turn: int, fo
         return Taken(page_of(connection, served, state), "repeated")
     step = Step(connection, served, state, form, now)
     try:
-        new = _HANDLERS[state.stage](step)
+        new = _begin(step, served.say("trouble.gone")) if _is_gone(state) else _HANDLERS[state.stage](step)
     except NotTaken as problem:
         log(connection, state, now, "not taken", state.position or None, reason=problem.reason)
         page = page_of(connection, served, state, problem=problem.said, field=problem.field, typed=form)
@@ -80,6 +80,11 @@ def take(connection: sa.Connection, served: Served, assessor: int, turn: int, fo
     if new.stage != state.stage:  # the unit in hand may be another, or changed
         new = load(connection, served, assessor) or new
     return Taken(page_of(connection, served, new), "waiting" if new.stage == "waiting" else "taken")
+
+
+def _is_gone(state: State) -> bool:
+    """Whether the unit in hand went to somebody else before its first answer."""
+    return state.stage != "waiting" and state.holding is not None and state.holding.state == "expired"
 
 
 def _consent(step: Step) -> State:
@@ -96,16 +101,16 @@ def _consent_choices(served: Served) -> str:
     return ", ".join((served.say("consent.agree"), served.say("consent.disagree")))
 
 
-def _begin(step: Step) -> State:
+def _begin(step: Step, notice: str = "") -> State:
     """Take a unit, or wait for one."""
     reservation = reserve(step.connection, step.served, step.state, step.now)
     if reservation is None:
-        return step.go("waiting")
+        return step.go("waiting", notice=notice)
     scale = _scale_name(step.connection, reservation)
     instructed = step.state.scratch.get("keep_instructed")
     if instructed != scale:
-        return step.go("instructions", reservation=reservation, keep_instructed=scale)
-    return step.go("topic", reservation=reservation)
+        return step.go("instructions", reservation=reservation, keep_instructed=scale, notice=notice)
+    return step.go("topic", reservation=reservation, notice=notice)
 
 
 def _scale_name(connection: sa.Connection, reservation: int) -> str:

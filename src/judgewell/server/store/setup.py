@@ -73,9 +73,7 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
     return store.write_alone(put)
 
 
-def _refuse_if_begun(
-    connection: sa.Connection, old: dict[str, Any], new: dict[str, Any], path: str | Path
-) -> None:
+def _refuse_if_begun(connection: sa.Connection, old: dict[str, Any], new: dict[str, Any], path: str | Path) -> None:
     if connection.execute(sa.select(reservations.c.number).limit(1)).scalar() is not None:
         raise InputError(
             f"the study was changed after judging began: {'; '.join(changes(old, new))}",
