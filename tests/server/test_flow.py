@@ -329,3 +329,16 @@ def test_several_scales_show_their_own_instructions(begin):
     person.until("done")
     assert person.send(action="more").kind == "topic"
     assert pl.DataFrame(study.rows(sa.select(reservations.c.topic)))["topic"].n_unique() == 2
+
+
+@pytest.mark.parametrize("scripts", [False, True])
+def test_a_year_that_the_clock_jumped_ahead_is_nobodys_work(begin, scripts):
+    study = begin()
+    person = study.person()
+    person.until("document")
+    study.clock.move(31_536_000)
+    times = {"active": "12", "idle": "31535988"} if scripts else {}
+    person.send(value="20", **times)
+    row = study.rows(sa.select(answers))[0]
+    assert row.seconds == (12 if scripts else study.served.silence)
+    assert row.seconds + row.idle <= 6 * study.served.silence

@@ -27,6 +27,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+HSTS = b"max-age=31536000"
 
 
 class Refusal(Exception):
@@ -37,17 +38,23 @@ class Refusal(Exception):
 
 
 class Headers:
-    """Every answer carries the security headers; pages are never kept by caches."""
+    """Every answer carries the security headers; pages are never kept by caches.
+
+    Under HTTPS browsers are told to come by HTTPS from then on.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._always = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+        always = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+        self._always = {"http": always, "https": [*always, (b"strict-transport-security", HSTS)]}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        always = self._always.get(scope.get("scheme", "http"), [])
+
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
                 held = {name for name, _ in message["headers"]}
-                message["headers"] += [(name, value) for name, value in self._always if name not in held]
+                message["headers"] += [(name, value) for name, value in always if name not in held]
                 if b"cache-control" not in held:
                     message["headers"].append((b"cache-control", b"no-store"))
             await send(message)

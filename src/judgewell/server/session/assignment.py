@@ -22,6 +22,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from judgewell.server.session.answers import LONGEST_IDLE
 from judgewell.server.session.served import Served
 from judgewell.server.session.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, state_of
 from judgewell.server.store.schema import answers, assessors, events, items, pauses, reservations, units
@@ -29,7 +30,6 @@ from judgewell.server.store.schema import answers, assessors, events, items, pau
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
 SILENT_UNANSWERED = 45.0  # the same for a holder who has answered nothing yet
 ALIVE_EVERY = 20  # seconds between the signs of life of an open page
-LONGEST_IDLE = 6.0  # an open page without any step holds its unit for so many times the silence
 PAUSE_WAIT = 60.0  # seconds after which somebody who waits for a pause to end looks again
 AT_ONCE = 500
 

@@ -211,7 +211,7 @@ def _quiz(step: Step) -> State:
 
 def _judge(step: Step) -> State:
     state = step.state
-    visit = read_visit(step.form, step.now - state.moved)
+    visit = read_visit(step.form, step.now - state.moved, step.served.silence)
     if step.action == "back" and state.position > 1 and may_go_back(step.served, state):
         log(step.connection, state, step.now, "back", state.position, active=visit.active, idle=visit.idle)
         mine = reservations.c.number == state.held.number
