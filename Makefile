@@ -47,13 +47,15 @@ clean: ## remove all that make has made, .venv and benchmark data included
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: a second run finds them newer than what they depend on and installs nothing.
-$(VENV)/.runtime: pyproject.toml constraints.txt
+KERNEL := hatch_build.py src/judgewell/evaluation/_kernel.c
+
+$(VENV)/.runtime: pyproject.toml constraints.txt $(KERNEL)
 	@$(ensure_venv)
 	@echo "Installing judgewell into $(VENV)"
 	@$(PIP) install -c constraints.txt -e .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt
+$(VENV)/.dev: pyproject.toml constraints.txt $(KERNEL)
 	@$(ensure_venv)
 	@echo "Installing judgewell and its development tools into $(VENV)"
 	@$(PIP) install -c constraints.txt -e '.[dev]'

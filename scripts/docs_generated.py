@@ -213,8 +213,7 @@ def written(measure: type[Measure]) -> str:
 
 def example_of(measure: type[Measure], cutoff: int) -> str:
     """The measure as the examples ask for it."""
-    needs_rel = any(field.name == "rel" for field in measure.parameters()) and measure.name not in ("RBP", "NumRet")
-    inside = "(p=0.9)" if measure.name == "RBP" else "(rel=0.5)" if needs_rel else ""
+    inside = f"({measure.in_example})" if measure.in_example else ""
     behind = f"@{cutoff}" if measure.takes_cutoff else "@0.5" if measure.at == "recall" else ""
     return f"{measure.name}{inside}{behind}"
 

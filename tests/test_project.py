@@ -124,6 +124,15 @@ def test_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
 
 
 @pytest.mark.slow
+def test_without_a_compiler_the_wheel_is_pure_unless_the_kernel_is_required(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, ROOT]
+    run(command, CC="/nowhere/cc")
+    assert "py3-none-any" in next(tmp_path.glob("*.whl")).name
+    with pytest.raises(AssertionError, match="/nowhere/cc"):
+        run(command, CC="/nowhere/cc", JUDGEWELL_KERNEL="required")
+
+
+@pytest.mark.slow
 def test_source_archive_holds_tests_and_no_data(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}

@@ -11,7 +11,8 @@ from judgewell.tables import GAINS, JUDGMENTS, PAIRS, RUNS, SCORES, check, named
 def test_each_table_has_its_columns_in_order_and_nothing_else_said_twice():
     assert tables.TABLES == {"judgments": JUDGMENTS, "pairs": PAIRS, "gains": GAINS, "runs": RUNS, "scores": SCORES}
     assert SCORES.names == ["system", "topic", "measure", "value"]
-    assert JUDGMENTS.names == ["topic", "doc", "assessor", "unit", "position", "scale", "value", "seconds", "comment"]
+    own = ["topic", "doc", "assessor", "unit", "position", "scale", "kind", "value", "seconds", "comment"]
+    assert JUDGMENTS.names == own
     for table in tables.TABLES.values():
         assert len(set(table.names)) == len(table.names)
         assert set(table.key) <= set(table.required)

@@ -68,12 +68,23 @@ class _Lazy(click.Group):
         return super().resolve_command(context, args)
 
 
+def _show_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    """The version, and what ranks runs: C where the package was built with a compiler, numpy elsewhere."""
+    if asked and not context.resilient_parsing:
+        from judgewell.evaluation.compiled import kernel_name
+
+        print(f"judgewell {__version__} ({kernel_name()})")
+        context.exit()
+
+
 @click.group(
     cls=_Lazy,
     help="Relevance judgments on any scale, turned into real-valued gains, measured and compared.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
 )
-@click.version_option(__version__, message="judgewell %(version)s")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
 def app() -> None:
     pass
 

@@ -21,6 +21,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError
+from judgewell.scales import with_kinds
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ JUDGMENTS = Table(
         Column("unit", TEXT, False, "the batch of work it was judged in"),
         Column("position", WHOLE, False, "place in the unit, counted from 1", least=1),
         Column("scale", TEXT, False, "the scale's name"),
+        Column("kind", TEXT, False, "what the value means: ratio, interval, ordinal or nominal, with the scale's ends"),
         Column("value", NUMBER, True, "the judgment as a number"),
         Column("seconds", NUMBER, False, "active time spent on it"),
         Column("comment", TEXT, False, "the assessor's reason"),
@@ -174,11 +176,13 @@ def check(
     defaults: Mapping[str, str] | None = None,
     lines: Callable[[int], int] | None = None,
     once: bool = True,
+    infer_kinds: bool = True,
 ) -> pl.DataFrame:
     """The data as a checked table, or an :class:`InputError` that names row, value, rule and cure.
 
     `rename` maps our column names to the data's ({"topic": "qid"}); `defaults` fills columns the data lack; `lines`
-    says on which line of the file a row (from 0) stands; `once=False` lets a key be there twice.
+    says on which line of the file a row (from 0) stands; `once=False` lets a key be there twice; `infer_kinds=False`
+    leaves judgments without a kind as they are.
     """
     where = _Where(file, lines)
     frame = named(data, table, rename, file=file)
@@ -198,6 +202,8 @@ def check(
         _check_values(frame, column, where)
     if table.key and once:
         _check_key(frame, table, where)
+    if table is JUDGMENTS and infer_kinds:
+        frame = with_kinds(frame, file)
     others = [name for name in frame.columns if name not in table.names]
     return frame.select(table.names + others)
 

@@ -54,7 +54,7 @@ def test_one_set_of_gains(judgewell):
     code, out, err = judgewell("compare", *RUNS, "--gains", "nist.qrels", "-o", "found.json")
     assert (code, err) == (0, "")
     assert "nDCG@10 of 3 systems on 12 topics" in out
-    assert "Top set: 1 not told from the best (strong)" in out
+    assert "The best system is, with 95 % confidence, strong." in out
     assert "3 of 3 pairs" in out or "2 of 3 pairs" in out
     found = json.loads(Path("found.json").read_text())
     assert [row["system"] for row in found["systems"]] == ["strong", "middle", "weak"]
@@ -63,6 +63,17 @@ def test_one_set_of_gains(judgewell):
     assert record["options"]["test"] == "t"
     assert record["options"]["seed"] == 0
     assert set(record["inputs"]) == {"nist.qrels", "weak.run", "middle.run", "strong.run"}
+
+
+def test_every_row_of_the_systems_table_is_of_its_own_system(judgewell):
+    base = np.random.default_rng(0).random(12)
+    scores_table({"a": base, "c": base + 0.3 + 0.01 * np.arange(12), "b": base - 0.2 - 0.01 * np.arange(12)})
+    judgewell("compare", "s.csv", "-o", "found")
+    table = pl.read_csv("found/systems.csv")
+    assert table["system"].to_list() == ["c", "a", "b"]
+    assert table["top"].to_list() == [True, False, False]
+    assert table["p_best"].to_list() == [1.0, 2**-12, 2**-12]
+    assert table["rank_low"].to_list() == [1, 2, 3]
 
 
 def test_several_gains_side_by_side(judgewell):
@@ -254,7 +265,8 @@ def test_grades_in_words(judgewell):
     Path("y.run").write_text("1 Q0 b 1 2 y\n2 Q0 a 1 2 y\n")
     code, _, err = judgewell("compare", "--runs", "x.run", "y.run", "--gains", "w.qrels")
     assert code == 2
-    words = err.split("--words '")[1].split("'")[0]
+    assert "--words 'L0=…,L1=…,L2=…'" in err
+    words = "L0=0,L1=1,L2=2"
     code, out, _ = judgewell("compare", "--runs", "x.run", "y.run", "--gains", "w.qrels", "--words", words)
     assert code == 0
     assert "nDCG@10 of 2 systems on 2 topics" in out

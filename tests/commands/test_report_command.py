@@ -53,14 +53,14 @@ def test_answers_and_labels_in_words_are_read_as_told(folder):
     words = {"0": "none", "1": "some", "2": "good", "3": "best"}
     lines = [line.split(",") for line in JUDGMENTS.splitlines()[1:]]
     told = "".join(f"{topic},{doc},{who},{words[value]},{words[value]}\n" for topic, doc, who, value in lines)
-    (folder / "words.csv").write_text("topic,doc,assessor,value,kind\n" + told)
+    (folder / "words.csv").write_text("topic,doc,assessor,value,mark\n" + told)
     asked = ["--judgments", "words.csv", "-o", "words.html", "--method", "mean", "--quiet"]
     with pytest.raises(InputError, match=r"value 'none' is not a number.*--words"):
         run(*asked)
     meaning = ["--words", "none=0,some=1,good=2,best=3"]
     assert run(*asked, *meaning).exit_code == 0
-    with pytest.raises(DataError, match="the column kind gives topic a, document d0 more than one label"):
-        run(*asked, *meaning, "--labels", "kind")
+    with pytest.raises(DataError, match="the column mark gives topic a, document d0 more than one label"):
+        run(*asked, *meaning, "--labels", "mark")
     (folder / "expert.csv").write_text("topic,doc,gain\na,d0,none\na,d1,best\n")
     assert run(*asked, *meaning, "--labels", "expert.csv").exit_code == 0
     with pytest.raises(InputError, match="gain 'none' is not a number"):

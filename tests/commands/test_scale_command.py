@@ -165,7 +165,7 @@ WHO = ("topic t", "c", "assessor z")
 BAD = {
     "zero": (JUDGED + "t,c,z,u3,0\n", "magnitude", ("magnitude 0 is not above 0", *WHO, "--offset 1")),
     "negative": (JUDGED + "t,c,z,u3,-3\n", "magnitude", ("magnitude -3 is not above 0", *WHO, "--words -3=")),
-    "nan": (JUDGED + "t,c,z,u3,nan\n", "magnitude", ("bad.csv:6: value 'nan' is not a number", "--words 'nan='")),
+    "nan": (JUDGED + "t,c,z,u3,nan\n", "magnitude", ("bad.csv:6: value 'nan' is not a number", "--words 'nan=…'")),
     "too large": (JUDGED + "t,c,z,u3,1e400\n", "magnitude", ("bad.csv:6: value inf is not a finite number", *WHO)),
     "far apart": (
         JUDGED + "".join(f"t,d{n},v,w,1e300\n" for n in range(40)) + "t,c,z,u3,1e300\nt,d,z,u3,1e-300\n",
@@ -296,12 +296,16 @@ def test_a_judgment_without_a_value_is_left_out_and_told(judgewell):
     assert judgewell("scale", "gap.csv", "--method", "mean", "--strict")[0] == 2
 
 
-def test_words_are_refused_with_a_cure_that_works_as_it_is_printed(judgewell):
+def test_words_are_refused_with_a_cure_that_leaves_their_meaning_to_the_user(judgewell):
     Path("w.csv").write_text("topic,doc,assessor,value\nt,a,x,L2\nt,a,y,L0\nt,b,x,1 star\nt,b,y,N/A\n")
     code, _, err = judgewell("scale", "w.csv", "--method", "mean")
     assert code == 2
     cure = err.split("--words '")[1].split("'")[0]
-    assert cure == "1 star=1,L0=0,L2=2,N/A="
+    assert cure == "1 star=…,L0=…,L2=…,N/A=…"
+    code, _, err = judgewell("scale", "w.csv", "--method", "mean", "--words", cure)
+    assert (code, "'1 star' cannot mean '…'" in err) == (2, True)
+    for meaning in ("1", "0", "2", ""):
+        cure = cure.replace("…", meaning, 1)
     code, out, err = judgewell("scale", "w.csv", "--method", "mean", "--words", cure, "-o", "-")
     assert code == 0
     assert [line.split(",")[:3] for line in out.splitlines()[1:]] == [["t", "a", "1.0"], ["t", "b", "1.0"]]

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgewell.comparison.scores import aligned, identical_systems, measures_of, score_array, tell_of_identical
+from judgewell.comparison.scores import aligned, identical_systems, score_array, tell_of_identical
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
 
@@ -47,7 +47,6 @@ def test_one_measure_is_chosen() -> None:
     assert score_array(both, "ERR@10").measure == "ERR@10"
     with pytest.raises(InputError, match="no scores of AP"):
         score_array(both, "AP")
-    assert measures_of(both) == ["nDCG@10", "ERR@10"]
 
 
 def test_empty_scores() -> None:

@@ -1,17 +1,21 @@
 """evaluate(): every trap that other tools fall into, and the real collections."""
 
+import math
 import multiprocessing
 import random
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
+import ir_measures
 import polars as pl
 import pytest
 
 import judgewell
-from judgewell.errors import DataError, InputError, JudgewellError, JudgewellWarning
+from judgewell.errors import DataError, InputError, JudgewellError, JudgewellWarning, MeasureError
 from judgewell.evaluation.evaluate import evaluate
 from judgewell.formats import runs as runs_module
+
+pytestmark = pytest.mark.usefixtures("kernel")
 
 GAINS = {"q1": {"a": 0.7, "b": 1.4, "c": 0.0}, "q2": {"a": 1.0}}
 RUN = {"q1": {"a": 3.0, "b": 2.0, "x": 1.0}, "q2": {"b": 1.0, "a": 0.5}}
@@ -141,7 +145,7 @@ def test_empty_things_are_said(tmp_path):
     with pytest.raises(InputError, match="none of the 1 topics of run run has judgments; check that gains and run use"):
         evaluate({"other": {"a": 1.0}}, GAINS, "nDCG@10")
     with pytest.warns(JudgewellWarning, match=r"1 of 2 topics have no document with a gain above 0 \(the first: q2\)"):
-        scores = evaluate(RUN, {**GAINS, "q2": {"a": 0.0}}, ["nDCG@10", "ERR@10", "RBP(p=0.9)@3.residual"][:2])
+        scores = evaluate(RUN, {**GAINS, "q2": {"a": 0.0}}, ["nDCG@10", "ERR(gmax=2)@10"])
     assert scores["value"].is_finite().all()
     assert scores.filter(pl.col("topic") == "q2")["value"].to_list() == [0.0, 0.0]
 
@@ -181,15 +185,41 @@ def test_rbp_refuses_gains_above_one():
         evaluate(RUN, GAINS, "RBP")
 
 
-def test_the_largest_gain_of_the_table_is_errs_top_whatever_the_part(tmp_path, monkeypatch):
-    """A part of the run holds a few topics only, but gmax belongs to the whole table."""
+def test_what_residuals_take_from_the_gains_they_take_from_the_whole_table(tmp_path, monkeypatch):
+    """A part of the run holds a few topics only, but the best gain belongs to the whole table."""
     monkeypatch.setattr(runs_module, "PART_BYTES", 300)
     gains = {f"q{n}": {"d0": 1 + n % 3, "d1": 0.5} for n in range(30)}
     lines = [f"q{n} Q0 d{k} {k} {9 - k} t" for n in range(30) for k in range(5)]
     (tmp_path / "a.run").write_text("\n".join(lines))
-    parts = evaluate(tmp_path / "a.run", gains, "ERR@5")
+    parts = evaluate(tmp_path / "a.run", gains, "CG@5.residual")
     assert len(runs_module.open_runs(tmp_path / "a.run")[0].parts) > 2
-    assert parts["value"].to_list() == evaluate(tmp_path / "a.run", gains, "ERR(gmax=3)@5")["value"].to_list()
+    assert set(parts["value"]) == {9.0}
+
+
+def test_scores_are_named_with_the_gmax_used():
+    run = {"q1": {"a": 2.0, "b": 1.0}}
+    assert evaluate(run, {"q1": {"a": 1, "b": 3}}, "ERR@5")["measure"].to_list() == ["ERR(gmax=4)@5"]
+    assert evaluate(run, {"q1": {"a": 0.5}}, "ERR(gmax='topic')@5")["measure"].to_list() == ["ERR(gmax='topic')@5"]
+    for gains in ({"a": 0.5, "b": 1.0}, {"a": 1, "b": 5}, {"a": 12.5}):
+        bound = math.ceil(max(gains.values()))
+        choices = rf"ERR\(gmax={bound}\)@5 for the same .* ERR\(gmax='topic'\)@5"
+        with pytest.raises(MeasureError, match=choices):
+            evaluate(run, {"q1": gains}, "ERR@5")
+
+
+def test_an_object_of_ir_measures_means_what_it_means_there():
+    run, gains = {"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 0, "b": 1}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no note: its p is known
+        scores = evaluate(run, gains, [ir_measures.RBP(rel=1), ir_measures.RBP(p=0.5, rel=1), ir_measures.nDCG @ 5])
+    assert scores["measure"].to_list() == ["RBP(p=0.8,rel=1)", "RBP(p=0.5,rel=1)", "nDCG@5"]
+    assert scores["value"][:2].to_list() == pytest.approx([0.16, 0.25])
+
+
+def test_rbp_without_p_says_which_p_it_took():
+    with pytest.warns(JudgewellWarning, match=r"RBP: p is not given, and 0.9 is used .*ir_measures uses 0.8"):
+        scores = evaluate({"q1": {"a": 2.0}}, {"q1": {"a": 1}}, "RBP")
+    assert scores["measure"].to_list() == ["RBP(p=0.9)"]
 
 
 def processes(count):

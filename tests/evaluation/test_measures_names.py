@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 from judgewell.errors import MeasureError
 from judgewell.evaluation import measures
-from judgewell.evaluation.measures import Residual, all_measures, describe_all, parse, parse_all, residual_of
+from judgewell.evaluation.measures import (
+    JudgedOnly,
+    Residual,
+    all_measures,
+    describe_all,
+    find_measure,
+    parse,
+    parse_all,
+    residual_of,
+)
 
 
 def values_of(field):
@@ -24,6 +33,9 @@ def values_of(field):
         low, high = max(rule["least"], -1e9), min(rule["most"], 1e9)
         choices.append(st.floats(low, high, exclude_min=not rule["ends"], exclude_max=not rule["ends"]))
         choices.append(st.integers(int(low) + 1, max(int(high) - (not rule["ends"]), int(low) + 1)).map(float))
+    if any(kind.startswith("tuple") for kind in kinds):
+        pairs = st.dictionaries(st.integers(0, 9).map(float), st.floats(0, 100), min_size=1, max_size=3)
+        choices.append(pairs.map(lambda table: tuple(sorted(table.items()))))
     if "bool" in kinds:
         choices.append(st.booleans())
     if "None" in kinds and field.name != "recall":
@@ -40,7 +52,7 @@ def any_measure(draw):
         cutoff = st.integers(1, 10**6)
         settings["cutoff"] = draw(cutoff if cls.needs_cutoff else st.none() | cutoff)
     measure = cls(**settings)
-    return draw(st.sampled_from([measure, residual_of(measure) or measure]))
+    return draw(st.sampled_from([measure, residual_of(measure) or measure, JudgedOnly(of=measure)]))
 
 
 @given(any_measure())
@@ -108,6 +120,33 @@ def test_no_name_stands_for_two_measures():
         ("map_cut_10", "AP@10"),
         ("iprec_at_recall_0.10", "IPrec@0.1"),
         ("set_relative_P", "SetP(relative=True)"),
+        ("rbp.95", "RBP(p=0.95)"),
+        ("rbp.8", "RBP(p=0.8)"),
+        ("rbp.p=0.8", "RBP(p=0.8)"),
+        ("rbp_p=0.8", "RBP(p=0.8)"),
+        ("set_F.0.5", "SetF(beta=0.5)"),
+        ("map@100-l2", "AP(rel=2)@100"),
+        ("r-precision", "Rprec"),
+        ("r-precision-l2", "Rprec(rel=2)"),
+        ("hit_rate@10", "Success@10"),
+        ("hit_rate", "Success"),
+        ("hits@5", "NumRelRet@5"),
+        ("f1@5", "F1@5"),
+        ("precision@5", "P@5"),
+        ("precision", "SetP"),
+        ("recall", "SetR"),
+        ("recall@5", "R@5"),
+        ("ndcg_burges@10", "nDCG(gain='exp2')@10"),
+        ("dcg_burges", "DCG(gain='exp2')"),
+        ("nDCG(cutoff=10)", "nDCG@10"),
+        ("nDCG(gains={2:9,0:0})@10", "nDCG(gains={0:0,2:9})@10"),
+        ("SetP@5", "SetP@5"),
+        ("P(judged_only=True)@5", "P(judged_only=True)@5"),
+        ("P(judged_only=True,rel=2)@5", "P(rel=2,judged_only=True)@5"),
+        ("P(judged_only=False)@5", "P@5"),
+        ("gm_map", "GMAP"),
+        ("num_q", "NumQ"),
+        ("NumQ", "NumQ"),
     ],
 )
 def test_spellings(text, printed):
@@ -137,7 +176,6 @@ def test_names_of_ir_measures_are_read_and_printed_so_that_it_reads_them_too(nam
         ("", "no measure ''"),
         ("P", "P needs a cutoff; write P@10"),
         ("R", "R needs a cutoff; write R@10"),
-        ("Judged", "Judged needs a cutoff"),
         ("IPrec", "write IPrec@0.1"),
         ("IPrec@2", "recall=2.0 is not from 0 to 1"),
         ("Rprec@5", "takes no cutoff, here 5; write Rprec"),
@@ -154,9 +192,14 @@ def test_names_of_ir_measures_are_read_and_printed_so_that_it_reads_them_too(nam
         ("RBP(0.9)", "'0.9' is not a parameter; write name=value"),
         ("RBP(p=0.9", "no measure"),
         ("INST(T=0.2)", "T=0.2 is not 0.5 or more"),
-        ("AP(judged_only=True)", "condense"),
+        ("AP(judged_only=2)", "judged_only=2 is not True or False"),
+        ("nDCG(cutoff=10)@10", "gives cutoff twice"),
+        ("nDCG(gains={0:a})", "is not a table of gains"),
+        ("rbp@95", "RBP\\(p=0.95\\) for ranx's"),
+        ("ndcg@10-l2", "nDCG has no parameter 'rel'"),
         ("INST(max_rel=3)", "rescale"),
-        ("nDCG(gains=1)", "gains table"),
+        ("nDCG(gains=1)", "gains=1 is not of the kind tuple or None"),
+        ("AP(gains={1:1})", "in the gains table"),
         ("AP.residual", "AP has no residual"),
         ("nDCG@10.residual", "nDCG has no residual"),
         ("DCG.residual", "DCG@10.residual"),
@@ -177,6 +220,44 @@ def test_lists_become_several_measures_each_once():
         "nDCG",
         "nDCG@3",
     ]
+
+
+def test_trec_evals_lists_become_measures():
+    official = [str(each) for each in parse_all(["official"])]
+    assert official[:9] == ["NumQ", "NumRet", "NumRel", "NumRelRet", "AP", "GMAP", "Rprec", "Bpref", "RR"]
+    assert official[9:20] == [f"IPrec@{tenth / 10:g}" for tenth in range(11)]
+    assert official[-1] == "P@1000"
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("ndcg_cut_10", "nDCG@10"),
+        ("nDCG(gain=exp2)@10", "nDCG(gain='exp2')@10"),
+        ("NDCG@10", "nDCG@10"),
+        ("ERR@10", "ERR(gmax=4)@10"),
+        ("ERR(gmax=4)@10", "ERR(gmax=4)@10"),
+        ("ERR@10.residual", "ERR(gmax=4)@10.residual"),
+        ("rbp.80", "RBP(p=0.8)"),
+        ("mine", "mine"),
+    ],
+)
+def test_a_measure_is_found_by_what_it_means(asked, name):
+    names = ["nDCG@10", "nDCG(gain='exp2')@10", "ERR(gmax=4)@10", "ERR(gmax=4)@10.residual", "RBP(p=0.8)", "mine"]
+    assert find_measure(asked, names) == name
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("ERR(gmax=3)@10", "no scores of ERR\\(gmax=3\\)@10; the measures are nDCG@10, "),
+        ("ERR@20", "several scores of ERR@20; 2 scores mean it: ERR\\(gmax=2\\)@20, ERR\\(gmax=4\\)@20"),
+        ("other", "no scores of other, and there is no measure 'other'"),
+    ],
+)
+def test_a_measure_that_is_not_there_or_not_alone_is_refused(asked, message):
+    with pytest.raises(MeasureError, match=message):
+        find_measure(asked, ["nDCG@10", "ERR(gmax=4)@10", "ERR(gmax=2)@20", "ERR(gmax=4)@20"])
 
 
 def test_a_class_is_found_by_its_name_and_by_that_of_the_measure():

@@ -14,8 +14,8 @@ from judgewell.evaluation.measures import all_measures, parse
 NAN = float("nan")
 ASKED = [
     "RBP(p=0.8)", "RBP(p=0.8)@3", "RBP(p=0.5,rel=0.5)", "INST", "INST(T=0.5)@4", "INST(T=4)", "P(rel=0.5)@4", "CG@5",
-    "DCG@5",    "DCG(gain='exp2',discount='zipf')@5", "ERR@5", "ERR(gmax=1)@3", "RR(rel=0.5)", "RR(rel=0.5)@4",
-    "Success(rel=0.5)@3", "ExpectedRel@4", "ExpectedP@4",
+    "DCG@5", "DCG(gain='exp2',discount='zipf')@5", "ERR(gmax='topic')@5", "ERR(gmax=1)@3", "RR(rel=0.5)",
+    "RR(rel=0.5)@4", "ERR(gmax=1,stop='linear')@4", "Success(rel=0.5)@3", "ExpectedRel@4", "ExpectedP@4",
 ]  # fmt: skip
 GAIN = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1)
 

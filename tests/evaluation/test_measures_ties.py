@@ -12,8 +12,8 @@ from judgewell.evaluation.measures import average_over_ties, expected_over_ties,
 NAN = float("nan")
 LINEAR = [
     "CG@3", "DCG@3", "nDCG@3", "nDCG(gain='exp2')@4", "DCG(discount='zipf')", "P(rel=0.5)@3", "R(rel=0.5)@3",
-    "RBP(p=0.7)@3", "RBP(p=0.7,rel=0.5)", "Judged@3", "ExpectedRel@3", "ExpectedP@3", "RBP(p=0.7)@3.residual",
-    "P(rel=0.5)@3.residual", "DCG@3.residual", "CG@8.residual",
+    "RBP(p=0.7)@3", "RBP(p=0.7,rel=0.5)", "Judged@3", "Judged@10", "ExpectedRel@3", "ExpectedP@3",
+    "RBP(p=0.7)@3.residual", "P(rel=0.5)@3.residual", "DCG@3.residual", "CG@8.residual",
 ]  # fmt: skip
 
 
@@ -33,8 +33,10 @@ def test_the_shared_value_is_the_mean_over_all_orders_of_the_tied(name):
         ties = np.sort(rng.integers(0, 3, 6))
         ideal = -np.sort(-judged)
         measure = parse(name).prepared(1.0)
-        mean = np.mean([measure(order, ideal) for order in orders(gains, ties)])
-        assert float(expected_over_ties(measure, gains, ideal, ties)) == pytest.approx(float(mean))
+        lengths = np.array(len(gains))
+        more = (lengths,) if measure.needs_lengths else ()
+        mean = np.mean([measure(order, ideal, *more) for order in orders(gains, ties)])
+        assert float(expected_over_ties(measure, gains, ideal, ties, lengths)) == pytest.approx(float(mean))
 
 
 def test_averages_stay_within_their_row_and_leave_single_ranks_as_they_are():

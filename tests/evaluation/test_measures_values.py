@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -40,7 +41,8 @@ def scenario(rng, grades=(0, 0, 1, 2, 3), real=False):
         ("DCG(gain='exp2')", 13.848264),
         ("nDCG", 0.960808),
         ("ERR(gmax=3)", 0.922002),
-        ("ERR", 0.922002),
+        ("ERR(gmax='topic')", 0.922002),
+        ("ERR(gmax=6,stop='linear')", 0.5 + 0.5 / 6 + 0.5 * (2 / 3) / 6 + 1 / 180 + (1 / 6) * (5 / 6) / 18),
         ("CG@3", 8.0),
         ("DCG(discount='zipf')@2", 4.0),
     ],
@@ -198,8 +200,8 @@ def test_measures_are_their_plain_definitions(real):
     rng = np.random.default_rng(3)
     for _ in range(200):
         gains, ideal = scenario(rng, real=real)
-        top = max(ideal)
-        assert value("ERR", gains, ideal) == pytest.approx(plain_err(gains, top, None))
+        assert value("ERR(gmax='topic')", gains, ideal) == pytest.approx(plain_err(gains, max(ideal), None))
+        assert value("ERR@7", gains, ideal) == pytest.approx(plain_err(gains, 4, 7))
         assert value("ERR(gmax=4)@3", gains, ideal) == pytest.approx(plain_err(gains, 4, 3))
         assert value("GAP", gains, ideal) == pytest.approx(plain_gap(gains, ideal, None))
         assert value("GAP", gains, ideal) == pytest.approx(plain_gap_by_users(gains, ideal))
@@ -239,19 +241,22 @@ def test_q_of_binary_gains_with_no_weight_on_gain_is_average_precision():
 
 
 def test_err_does_not_overflow_with_large_gains():
-    assert value("ERR", [5000, 4999, 0]) == pytest.approx(1 + 0 * 0.5, abs=1e-12)
-    assert value("ERR", [4999, 5000]) == pytest.approx(0.5 + 0.5 * 0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert value("ERR(gmax='topic')", [5000, 4999, 0]) == pytest.approx(1, abs=1e-12)
+        assert value("ERR(gmax=5000)", [4999, 5000]) == pytest.approx(0.5 + 0.5 * 0.5)
 
 
-def test_err_takes_gmax_from_the_collection_the_topic_or_a_number():
+def test_err_takes_gmax_from_gdeval_the_topic_or_a_number():
     gains = np.array([[1.0, 0], [3, 0]])
     ideal = np.array([[1.0, 0], [3, 0]])
-    assert parse("ERR")(gains, ideal) == pytest.approx([1 / 8, 7 / 8])
+    assert parse("ERR")(gains, ideal) == pytest.approx([1 / 16, 7 / 16])
+    assert parse("ERR(stop='linear')")(gains, ideal) == pytest.approx([1 / 4, 3 / 4])
     assert parse("ERR(gmax='topic')")(gains, ideal) == pytest.approx([1 / 2, 7 / 8])
     assert parse("ERR(gmax=4)")(gains, ideal) == pytest.approx([1 / 16, 7 / 16])
-    assert parse("ERR").prepared(4)(gains, ideal) == pytest.approx([1 / 16, 7 / 16])
-    assert parse("ERR").prepared(4) == parse("ERR")
-    assert str(parse("ERR").prepared(4)) == "ERR"
+    assert str(parse("ERR@10").settled(gains)) == "ERR(gmax=4)@10"
+    assert str(parse("ERR@10.residual").settled(gains)) == "ERR(gmax=4)@10.residual"
+    assert str(parse("ERR(gmax='topic')@10").settled(gains)) == "ERR(gmax='topic')@10"
 
 
 def test_iprec_is_the_best_precision_from_a_recall_on():
@@ -271,8 +276,12 @@ def test_expected_precision_is_the_mean_over_all_worlds():
     assert value("ExpectedRel@5", chances) == pytest.approx(expected * 5)
 
 
-def test_judged_divides_by_the_cutoff_also_where_fewer_were_retrieved():
-    assert value("Judged@10", [1, NAN, 0]) == pytest.approx(0.2)
+def test_judged_divides_by_what_was_retrieved_where_that_is_less_than_the_cutoff():
+    gains = np.array([1, NAN, 0])
+    assert parse("Judged@10")(gains, gains, np.array(3)) == pytest.approx(2 / 3)
+    assert parse("Judged@2")(gains, gains, np.array(3)) == pytest.approx(1 / 2)
+    assert parse("Judged")(gains, gains, np.array(3)) == pytest.approx(2 / 3)
+    assert parse("Judged@5")(gains[:0], gains, np.array(0)) == 0
 
 
 def test_equal_rankings_have_equal_values_wherever_they_stand():

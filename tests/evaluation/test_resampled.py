@@ -23,14 +23,14 @@ MEASURES = [
     "RBP(p=0.8)@5",
     "P(rel=0.5)@5",
     "ExpectedP@5",
-    "ERR@5",
+    "ERR(gmax=1)@5",
     "ERR(gmax='topic')@5",
     "ERR(gmax=2)@5",
-    "nERR@5",
+    "nERR(gmax=1)@5",
     "AP(rel=0.5)@5",
     "RR(rel=0.5)@5",
     "RBP(p=0.8)@5.residual",
-    "ERR@5.residual",
+    "ERR(gmax=1)@5.residual",
 ]
 
 
@@ -66,7 +66,7 @@ def test_each_table_is_as_evaluated_alone(name: str) -> None:
         np.testing.assert_allclose(values[order], expected, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("name", ["nDCG@5", "ERR@5", "nERR@5", "AP(rel=0.5)@5"])
+@pytest.mark.parametrize("name", ["nDCG@5", "ERR(gmax=1)@5", "nERR(gmax=1)@5", "AP(rel=0.5)@5"])
 def test_nan_is_a_document_without_judgments(name: str) -> None:
     gains, runs = collection()
     rankings = ranked_items(open_runs(runs), gains, 5)
@@ -85,8 +85,8 @@ def test_leading_axes_are_kept_and_blocks_change_nothing(monkeypatch: pytest.Mon
     gains, runs = collection()
     rankings = ranked_items(open_runs(runs), gains, 5)
     tables = np.random.default_rng(0).random((4, 5, len(gains)))
-    whole = {name: rankings.scores(parse(name), tables) for name in ("nDCG@5", "ERR@5", "AP(rel=0.5)@5")}
-    assert whole["ERR@5"].shape == (4, 5, 3, 4)
+    whole = {name: rankings.scores(parse(name), tables) for name in ("nDCG@5", "ERR(gmax=1)@5", "AP(rel=0.5)@5")}
+    assert whole["ERR(gmax=1)@5"].shape == (4, 5, 3, 4)
     monkeypatch.setattr("judgewell.evaluation.resampled.BLOCK_CELLS", 30)
     for name, values in whole.items():
         np.testing.assert_array_equal(rankings.scores(parse(name), tables), values)
@@ -97,7 +97,7 @@ def test_equal_rankings_have_equal_scores_to_the_bit() -> None:
     twin = runs.filter(pl.col("system") == "s1").with_columns(pl.lit("twin").alias("system"))
     rankings = ranked_items(open_runs(pl.concat([runs, twin])), gains, 5)
     tables = np.random.default_rng(0).random((300, len(gains)))
-    for name in ("nDCG@5", "ERR@5", "RBP(p=0.8)@5"):
+    for name in ("nDCG@5", "ERR(gmax=1)@5", "RBP(p=0.8)@5"):
         found = rankings.scores(parse(name), tables)
         first, second = (rankings.systems.index(system) for system in ("s1", "twin"))
         assert (found[:, first] == found[:, second]).all()
@@ -140,7 +140,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
         ranked_items(open_runs(runs), gains, 5, Settings(ties="shared"))
 
 
-@pytest.mark.parametrize("name", ["nDCG@10", "ERR@10", "AP(rel=0.5)@10"])
+@pytest.mark.parametrize("name", ["nDCG@10", "ERR(gmax=1)@10", "AP(rel=0.5)@10"])
 def test_memory_is_that_of_the_result(name: str) -> None:
     rng = np.random.default_rng(0)
     rows = tuple(np.arange(start, start + 100) for start in range(0, 1000, 100))

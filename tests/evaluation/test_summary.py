@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError, InputError
-from judgewell.evaluation import summary
 from judgewell.evaluation.summary import summarise
+from judgewell.stats import means
 
 
 def table(values, systems=("a", "b"), measure="m"):
@@ -45,7 +45,7 @@ def test_the_interval_covers_the_true_mean_as_often_as_it_says():
 def test_many_topics_get_the_normal_interval_which_agrees_with_the_bootstrap(monkeypatch):
     values = np.random.default_rng(3).random((1, 1500))
     bootstrap = summarise(table(values)).row(0, named=True)
-    monkeypatch.setattr(summary, "MOST_TOPICS", 100)
+    monkeypatch.setattr(means, "MANY_TOPICS", 100)
     normal = summarise(table(values)).row(0, named=True)
     assert (bootstrap["interval"], normal["interval"]) == ("bootstrap", "normal")
     assert normal["low"] == pytest.approx(bootstrap["low"], abs=0.002)
@@ -68,3 +68,21 @@ def test_bad_requests_are_refused():
         summarise(table([[0.5]]).clear())
     with pytest.raises(InputError, match="the level 95 is not between 0 and 1"):
         summarise(table([[0.5, 0.6]]), level=95)
+
+
+def test_counts_are_added_up_and_gmap_is_a_geometric_mean():
+    scores = pl.DataFrame(
+        [
+            {"system": "s", "topic": topic, "measure": measure, "value": value}
+            for measure, values in {
+                "NumRet": (3.0, 5.0),
+                "GMAP": (0.1, 0.4),
+                "AP": (0.1, 0.4),
+                "mine": (1.0, 2.0),
+            }.items()
+            for topic, value in zip(("a", "b"), values, strict=True)
+        ]
+    )
+    table = summarise(scores)
+    assert table["mean"].to_list() == pytest.approx([8, 0.2, 0.25, 1.5])
+    assert table.filter((pl.col("low") > pl.col("mean")) | (pl.col("high") < pl.col("mean"))).is_empty()

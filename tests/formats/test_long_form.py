@@ -8,19 +8,37 @@ from typing import Any
 
 import pytest
 
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import InputError, JudgewellWarning, collect_notes
 from judgewell.formats.judgments import read_judgments, read_pairs
 
 
-def test_raters_side_by_side_are_assessors(tmp_path: Path) -> None:
+def test_raters_side_by_side_are_assessors_where_the_user_says_so(tmp_path: Path) -> None:
     path = tmp_path / "raters.csv"
     path.write_text("topic,doc,r1,r2\nt,a,1,2\nt,b,0,\n")
-    with pytest.warns(JudgewellWarning) as told:
-        table = read_judgments(path, {"value": "r*"})
-    assert table.select("doc", "assessor", "value").rows() == [("a", "r1", 1), ("a", "r2", 2), ("b", "r1", 0)]
-    said = [str(one.message).partition(": ")[2] for one in told]
-    assert said[0] == "value is read from r1, r2, each an assessor of that name: 2 rows for each row of the file"
-    assert said[1] == "1 of 4 rows have no value and are left out (the first: topic t, doc b, assessor r2)"
+    with collect_notes() as notes:
+        table = read_judgments(path, {"value": "r*"}, kind="ordinal")
+    assert table.select("doc", "assessor", "value").rows() == [("a", None, 1), ("a", None, 2), ("b", None, 0)]
+    assert [one.partition(": ")[2] for one in notes] == [
+        "value is read from r1, r2: 2 rows for each row of the file; "
+        "if each column is an assessor: --columns assessor=*",
+        "1 of 4 rows have no value and are left out (the first: topic t, doc b)",
+    ]
+    with collect_notes():
+        table = read_judgments(path, {"value": "r*", "assessor": "*"})
+    assert table.select("doc", "assessor", "value").rows() == [("a", "1", 1), ("a", "2", 2), ("b", "1", 0)]
+
+
+def test_lists_of_one_length_go_together(tmp_path: Path) -> None:
+    path = tmp_path / "votes.jsonl"
+    path.write_text(
+        '{"topic": "t", "doc": "a", "votes": [1, 0], "workers": ["x", "y"]}\n'
+        '{"topic": "t", "doc": "b", "votes": [2], "workers": ["x"]}\n'
+    )
+    table = read_judgments(path, {"value": "votes", "assessor": "workers"})
+    rows = [("a", "x", 1), ("a", "y", 0), ("b", "x", 2)]
+    assert table.select("doc", "assessor", "value").rows() == rows
+    path.write_text('{"topic": "t", "doc": "a", "votes": [1, 0]}\n{"topic": "t", "doc": "b", "votes": [2, 3]}\n')
+    assert read_judgments(path, {"value": "votes"})["doc"].to_list() == ["a", "a", "b", "b"]
 
 
 @pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
@@ -91,8 +109,8 @@ def test_parts_that_are_not_there_and_lists_that_do_not_belong_together(tmp_path
     path = tasks(tmp_path, [by(1, "Yes"), by(2, "No")])
     with pytest.raises(InputError, match=r"there is no data.topic; data has data.query, data.docid"):
         read_judgments(path, {**CHOICES, "topic": "data.topic"})
-    path.write_text(json.dumps([{"a": [{"v": 1}, {"v": 2}], "b": [{"d": "x"}, {"d": "y"}], "topic": "t"}]))
-    with pytest.raises(InputError, match="a and b are lists that do not lie within each other"):
+    path.write_text(json.dumps([{"a": [{"v": 1}, {"v": 2}], "b": [{"d": "x"}, {"d": "y"}, {"d": "z"}], "topic": "t"}]))
+    with pytest.raises(InputError, match="a holds 2 members and b 3; lists that do not lie within each other"):
         read_judgments(path, {"value": "a.v", "doc": "b.d"})
 
 

@@ -1,13 +1,16 @@
 """Runs in parts: names of systems, whole topics in each part, and every kind of source."""
 
 import gzip
+import itertools
+import random
 
 import polars as pl
 import pytest
 
 from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats import runs as module
-from judgewell.formats.runs import open_runs
+from judgewell.formats.runs import next_topic, open_runs
+from judgewell.formats.trec import RUN, read_fields
 
 
 def lines(topics, depth, tag="t", sep=" "):
@@ -46,12 +49,14 @@ def test_a_large_file_is_cut_between_topics_and_nothing_is_lost(tmp_path, monkey
     (tmp_path / "a.run").write_text(text)
     (tmp_path / "a.run.gz").write_bytes(gzip.compress(text.encode()))
     (run,), (packed,) = open_runs(tmp_path / "a.run"), open_runs(tmp_path / "a.run.gz")
-    parts = [part.read() for part in run.parts]
-    assert len(parts) > 5
-    assert pl.concat(parts).equals(packed.parts[0].read())
-    topics = [topic for part in parts for topic in part["topic"].unique()]
-    assert len(topics) == len(set(topics)) == 40
-    assert run.whole().parts[0].read().equals(pl.concat(parts))
+    for one in (run, packed):
+        pieces = [piece.frame() for part in one.parts for piece in part.pieces()]
+        assert len(pieces) > 5
+        topics = [topic for piece in pieces for topic in piece["topic"].unique()]
+        assert len(topics) == len(set(topics)) == 40
+        assert one.frame().rows() == read_fields(text.encode(), RUN, "a.run").rows()
+        assert one.whole().frame().equals(one.frame())
+        assert len(list(one.whole().parts[0].pieces())) == 1
 
 
 def test_an_error_in_a_later_part_names_the_line_of_the_file(tmp_path, monkeypatch):
@@ -61,7 +66,7 @@ def test_an_error_in_a_later_part_names_the_line_of_the_file(tmp_path, monkeypat
     (tmp_path / "a.run").write_text("\n".join(text))
     (run,) = open_runs(tmp_path / "a.run")
     with pytest.raises(InputError, match=r"a\.run:301: score 'foo' is not a number"):
-        [part.read() for part in run.parts]
+        run.frame()
 
 
 def test_frames_dicts_and_tables_are_runs_too(tmp_path):
@@ -70,7 +75,7 @@ def test_frames_dicts_and_tables_are_runs_too(tmp_path):
     named = pl.DataFrame({"system": ["a", "b"], "topic": ["1", "1"], "doc": ["d", "d"], "score": [1, 2]})
     named.write_csv(tmp_path / "runs.csv")
     assert [run.system for run in open_runs(terrier)] == ["run"]
-    assert open_runs(terrier)[0].parts[0].read()["topic"].to_list() == ["1"]
+    assert open_runs(terrier)[0].frame()["topic"].to_list() == ["1"]
     assert [run.system for run in open_runs(named)] == ["a", "b"]
     assert [run.system for run in open_runs(tmp_path / "runs.csv")] == ["a", "b"]
     assert [run.system for run in open_runs({"1": {"d": 1.0}})] == ["run"]
@@ -94,7 +99,7 @@ def test_lines_of_topic_document_and_rank(tmp_path):
     with pytest.warns(JudgewellWarning, match="read as topic, document and rank"):
         (run,) = open_runs(str(path))
     assert run.system == "ms"
-    assert run.parts[0].read().select("topic", "doc", "score").rows() == [
+    assert run.frame().select("topic", "doc", "score").rows() == [
         ("7", "a", -1),
         ("7", "b", -2),
         ("8", "c", -1),
@@ -103,14 +108,14 @@ def test_lines_of_topic_document_and_rank(tmp_path):
     with pytest.raises(InputError, match=r"ms.tsv:1: .*the third does not count.*names them: topic doc score"):
         open_runs(str(path))
     path.write_text("topic doc score\n7 a 5.5\n7 b 2\n")  # the cure
-    assert open_runs(str(path))[0].parts[0].read()["score"].to_list() == [5.5, 2]
+    assert open_runs(str(path))[0].frame()["score"].to_list() == [5.5, 2]
 
 
 def test_a_table_with_ranks_alone_and_text_in_utf16(tmp_path):
     path = tmp_path / "ranks.csv"
     path.write_text("qid,docno,rank\n7,a,2\n7,b,1\n")
     with pytest.warns(JudgewellWarning, match="there are no scores; the column rank orders"):
-        assert open_runs(str(path))[0].parts[0].read()["score"].to_list() == [-2, -1]
+        assert open_runs(str(path))[0].frame()["score"].to_list() == [-2, -1]
     path.write_bytes("7 Q0 a 1 2.5 bm25\n".encode("utf-16"))
     assert open_runs(str(path.rename(tmp_path / "a.run")))[0].system == "bm25"
 
@@ -128,3 +133,30 @@ def test_what_other_programs_packed_is_named(tmp_path, start, said):
     path.write_bytes(start + b"\x00" * 20)
     with pytest.raises(InputError, match=f"a.run: this is {said}"):
         open_runs(str(path))
+
+
+def test_a_cut_is_always_between_two_topics_and_the_same_whoever_asks():
+    rng = random.Random(3)
+    topics = [f"q{n}" for n in range(30) for _ in range(rng.choice([1, 2, 50, 400]))]
+    rows = [f"{topic} Q0 {'d' * rng.randint(1, 30)} 1 1 t\n" for topic in topics]
+    rows[10:10] = ["# a comment\n", "\n"]
+    data = "".join(rows).encode()
+    starts = [0, *itertools.accumulate(map(len, rows))]
+    changes = {starts[at] for at in range(1, len(rows)) if rows[at].split()[:1] != rows[at - 1].split()[:1]}
+    for at in range(0, len(data), 37):
+        cut = next_topic(data, at)
+        assert cut > at
+        assert cut == len(data) or cut in changes
+    assert next_topic(b"1 Q0 a 1 1 t\r1 Q0 b 2 1 t\r2 Q0 c 1 1 t\r", 5) == 39  # no line feed, no cut
+
+
+def test_a_first_line_of_any_length_is_read(tmp_path):
+    long = "d" * 100_000
+    text = f"1 Q0 {long} 1 3 tag\n1 Q0 b 2 2 tag\n"
+    for name, data in {"a.run": text.encode(), "a.run.gz": gzip.compress(text.encode())}.items():
+        (tmp_path / name).write_bytes(data)
+        (run,) = open_runs(tmp_path / name)
+        assert run.system == "tag"
+        assert run.frame()["doc"].to_list() == [long, "b"]
+    (tmp_path / "b.run").write_text("#" * 70_000 + f"\n\n1 Q0 {long} 1 3 other\n")
+    assert open_runs(tmp_path / "b.run")[0].system == "other"

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats.topics import read_topics
 
 CLASSIC = """<top>
@@ -78,17 +78,16 @@ def test_every_kind_of_file_gives_the_same_topics(tmp_path, content):
     ("content", "said"),
     [
         ("1\ttea\nsleep\n", r":2: 'sleep' has no tab"),
-        ("1\ttea\n1\tsleep\n", r":2: topic 1 is there twice \(first on line 1\)"),
+        ("1\ttea\n1\tsleep\n", r":2: topic 1 is there twice \(first in line 1\)"),
         ("1\t \n", r":1: topic 1 has no text"),
         ('{"qid": 1, "query": "tea"}\n{"qid": 2 "query": "x"}\n', r":2: this is not JSON"),
         ('{"query": "tea"}\n', r":1: a topic without an id"),
         ('{"qid": 1.5, "query": "tea"}\n', r":1: qid 1\.5 is not text"),
         ('{"qid": 1, "query": "tea"}\n[]\n', r":2: this line is not an object"),
-        ("topic,title\n1,tea,milk\n", r":2: 3 fields, and the first line names 2"),
-        (CLASSIC.replace("008", "7"), r":16: topic 7 is there twice \(first on line 1\)"),
+        ("topic,title\n1,tea,milk\n", r":2: this line has 3 fields, the first line has 2"),
+        (CLASSIC.replace("008", "7"), r":16: topic 7 is there twice \(first in line 1\)"),
         ("<html></html>", r"no <top> or <topic>"),
         ("", r"there are no topics"),
-        (b"1\tcaf\xe9\n", r":1: byte 0xe9 is not UTF-8"),
     ],
 )
 def test_a_bad_file_is_told_with_its_line(tmp_path, content, said):
@@ -121,3 +120,19 @@ def test_a_field_that_could_be_a_description_is_kept_beside_one(tmp_path):
     path.write_text('{"topic": "1", "title": "t", "description": "what", "question": "which?"}\n')
     row = read_topics(path).row(0, named=True)
     assert (row["description"], row["question"]) == ("what", "which?")
+
+
+def test_topics_in_latin_1_are_read_with_a_note(tmp_path):
+    for content in (
+        b"1\tcaf\xe9\n",
+        b"topic,title\n1,caf\xe9\n",
+        b"<top><num>1<title>caf\xe9</top>",
+        b'{"id": 1, "query": "caf\xe9"}',
+    ):
+        with pytest.warns(JudgewellWarning, match="is not UTF-8; the file is read as Latin-1"):
+            assert read_topics(written(tmp_path, "topics", content))["title"].to_list() == ["café"]
+
+
+def test_topics_between_semicolons_and_in_utf_16(tmp_path):
+    path = written(tmp_path, "topics.csv", "id;query\n1;tea, milk\n".encode("utf-16"))
+    assert read_topics(path)["title"].to_list() == ["tea, milk"]

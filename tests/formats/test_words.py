@@ -56,10 +56,10 @@ def test_words_mean_what_is_said_whatever_their_capitals(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("answers", "cure"),
     [
-        (("Relevant", "Not relevant"), "--words 'Not relevant=…,Relevant=…', a number in place of …"),
-        (("L0", "L3"), "--words 'L0=0,L3=3' (nothing"),
-        (("True", "False", "NA"), "--words 'False=0,NA=,True=1' (nothing"),
-        (("1/2", "1"), "--words '1/2=0.5' (nothing"),
+        (("Relevant", "Not relevant"), "--words 'Not relevant=…,Relevant=…', with a number in place of …"),
+        (("L0", "L3"), "--words 'L0=…,L3=…', with"),
+        (("True", "False", "NA"), "--words 'False=…,NA=…,True=…', with"),
+        (("1/2", "1"), "--words '1/2=…', with"),
         (("1,250", "1,000"), "write numbers as 1234.5"),
         (("1.100,5",), "write numbers as 1234.5"),
         (("50%", "1"), "write numbers as 1234.5"),
@@ -102,7 +102,7 @@ def test_lines_are_still_right_behind_rows_that_are_left_out(tmp_path: Path) -> 
 def test_grades_in_words(tmp_path: Path) -> None:
     path = tmp_path / "a.qrels"
     path.write_text("1 0 a L2\n1 0 b L0\n2 0 a L3\n")
-    with pytest.raises(InputError, match=r"a.qrels:1: gain 'L2' is not a number.*--words 'L0=0,L2=2,L3=3'"):
+    with pytest.raises(InputError, match=r"a.qrels:1: gain 'L2' is not a number.*--words 'L0=…,L2=…,L3=…'"):
         read_gains(path)
     words = {"L0": "0", "L2": "2", "L3": "3"}
     assert read_gains(path, words=words)["gain"].to_list() == [2, 0, 3]
@@ -126,15 +126,15 @@ def test_grades_below_0_are_no_judgments(tmp_path: Path) -> None:
 
 def test_sides_by_words(tmp_path: Path) -> None:
     assert preferred(tmp_path, "LEFT", "right ", "", "Same") == ["left", "right", None, "same"]
-    with pytest.raises(InputError, match=r":2: preferred 'A' is not one of .*--words 'A=left,B=right,tie=same'"):
+    with pytest.raises(InputError, match=r":2: preferred 'A' is not one of .*--words 'A=…,B=…,tie=…'"):
         preferred(tmp_path, "A", "B", "tie")
     words = {"A": "left", "B": "right", "tie": "same", "skip": ""}
     assert preferred(tmp_path, "A", "B", "tie", "skip", words=words) == ["left", "right", "same", None]
-    with pytest.raises(InputError, match="--words '-1=…,0=same,1=…'"):
+    with pytest.raises(InputError, match="--words '-1=…,0=…,1=…'"):
         preferred(tmp_path, "-1", "0", "1")
-    with pytest.raises(InputError, match="--words '0=same,1=left,2=right'"):
+    with pytest.raises(InputError, match="--words '0=…,1=…,2=…'"):
         preferred(tmp_path, "1", "2", "0")
-    with pytest.raises(InputError, match="'x' cannot mean '3'; a word means left, right, same or nothing"):
+    with pytest.raises(InputError, match="'x' cannot mean '3'; a word means left, right, same, a side"):
         preferred(tmp_path, "x", words={"x": "3"})
 
 

@@ -9,7 +9,7 @@ from judgewell.reports.sources import Sources
 from judgewell.scaling.methods import parse
 
 
-def study(topics=4, docs=24, per=5, systems=6, seed=1):
+def study(topics=5, docs=24, per=5, systems=6, seed=1):
     """Judgments on a magnitude scale, expert levels and runs of rising quality, all from one latent relevance."""
     rng = np.random.default_rng(seed)
     topic, doc = np.repeat(np.arange(topics), docs), np.tile(np.arange(docs), topics)
@@ -63,7 +63,7 @@ def sources(**changes):
         "judgments": judgments,
         "labels": {"expert": labels},
         "runs": open_runs(runs),
-        "measures": parse_all(["nDCG@10", "ERR@10"]),
+        "measures": parse_all(["nDCG@10", "ERR(gmax='topic')@10"]),
         "method": parse("magnitude"),
         "draws": 20,
         "worlds": 100,

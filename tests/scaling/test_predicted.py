@@ -215,22 +215,22 @@ def test_gains_are_the_mean_over_a_documents_judgments_or_the_first() -> None:
 def test_a_split_learns_each_kind_of_topic_alone() -> None:
     kinds = pl.concat(
         [
-            doubly(U1, U1).with_columns(topic=pl.lit("n"), kind=pl.lit("navigational")),
-            TABLE1.with_columns(kind=pl.lit("informational")),
+            doubly(U1, U1).with_columns(topic=pl.lit("n"), intent=pl.lit("navigational")),
+            TABLE1.with_columns(intent=pl.lit("informational")),
         ]
     )
-    table = double_judgments.parameters(kinds, split="kind")
-    assert table.filter(pl.col("kind") == "navigational")["p"].to_list() == [0.0, 0.0, 1.0]
-    assert table.filter(pl.col("kind") == "informational")["p"].to_list() == pytest.approx([1 / 13, 5 / 17, 4 / 10])
-    gains = Predicted(split="kind")(kinds)
+    table = double_judgments.parameters(kinds, split="intent")
+    assert table.filter(pl.col("intent") == "navigational")["p"].to_list() == [0.0, 0.0, 1.0]
+    assert table.filter(pl.col("intent") == "informational")["p"].to_list() == pytest.approx([1 / 13, 5 / 17, 4 / 10])
+    gains = Predicted(split="intent")(kinds)
     assert gains.filter((pl.col("topic") == "n") & (pl.col("doc") == "d000"))["gain"][0] == 1.0
-    assert set(Predicted(split="kind").tables(kinds)["parameters"]["kind"]) == {"navigational", "informational"}
+    assert set(Predicted(split="intent").tables(kinds)["parameters"]["intent"]) == {"navigational", "informational"}
 
 
 def test_a_split_must_be_a_property_of_the_topic() -> None:
-    mixed = TABLE1.with_columns(kind=pl.Series(["a", "b"] * 20))
-    with pytest.raises(InputError, match=r"topic t0 has more than one kind"):
-        double_judgments.parameters(mixed, split="kind")
+    mixed = TABLE1.with_columns(intent=pl.Series(["a", "b"] * 20))
+    with pytest.raises(InputError, match=r"topic t0 has more than one intent"):
+        double_judgments.parameters(mixed, split="intent")
 
 
 def test_counts_for_each_list_of_results() -> None:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.scaling import laplacian
 from judgewell.scaling.ratio import Ratio, log_ratio_fit
+from judgewell.stats import laplacian
 
 
 def pairs_of(rows: list[tuple[int, int, float, float]], topic: str = "t") -> pl.DataFrame:

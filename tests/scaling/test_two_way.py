@@ -80,13 +80,13 @@ def test_equal_units_are_logarithmic_least_squares_with_complete_units(seed: int
 
 def naive(fit: TwoWay) -> tuple[np.ndarray, np.ndarray]:
     """Document effects and their standard errors by ordinary least squares on dummy columns."""
-    columns = np.zeros((len(fit.log), len(fit.units) + len(fit.documents)))
-    columns[np.arange(len(fit.log)), fit.unit] = 1
-    columns[np.arange(len(fit.log)), len(fit.units) + fit.doc] = 1
+    columns = np.zeros((len(fit.values), len(fit.units) + len(fit.documents)))
+    columns[np.arange(len(fit.values)), fit.unit] = 1
+    columns[np.arange(len(fit.values)), len(fit.units) + fit.doc] = 1
     inverse = np.linalg.pinv(columns.T @ columns)
-    beta = inverse @ columns.T @ fit.log
+    beta = inverse @ columns.T @ fit.values
     rank = np.linalg.matrix_rank(columns)
-    sigma = np.sqrt(((fit.log - columns @ beta) ** 2).sum() / (len(fit.log) - rank))
+    sigma = np.sqrt(((fit.values - columns @ beta) ** 2).sum() / (len(fit.values) - rank))
     documents = slice(len(fit.units), None)
     centre = np.eye(len(fit.documents)) - 1 / len(fit.documents)
     return centre @ beta[documents], sigma * np.sqrt(np.diag(centre @ inverse[documents, documents] @ centre))

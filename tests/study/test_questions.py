@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgewell.errors import InputError
+from judgewell.scales import Kind
 from judgewell.study.questions import (
     PAIR_QUESTIONS,
     S100,
@@ -163,9 +164,9 @@ def test_no_scale_allows_a_number_that_is_none(scale, value):
 
 
 @pytest.mark.parametrize("scale", [cls() for cls in SCALES.values()] + [Magnitude(relative=False)])
-def test_every_scale_knows_its_statistics_widget_and_words(scale: Scale):
+def test_every_scale_knows_its_kind_widget_and_words(scale: Scale):
     texts = english()
-    assert scale.statistics in ("nominal", "ordinal", "interval", "ratio")
+    assert Kind.parse(str(scale.numbers)) == scale.numbers
     assert scale.widget in ("choice", "number", "slider")
     assert (scale.widget == "choice") == bool(scale.choices)
     for key in (scale.question, scale.instructions):

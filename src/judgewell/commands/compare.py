@@ -27,7 +27,7 @@ SHOWN = 25  # rows of a table that are printed
 @click.option("--gains", multiple=True, help="Gains to score them under, several at once; NAME=FILE gives a name.")
 @click.option("-m", "--measure", help="The measure.  [default: that of the scores; with --runs nDCG@10]")
 @choice("--test", "t", "wilcoxon", "randomisation", "bootstrap", help="The paired test of pairs of systems.")
-@choice("--top-test", "wilcoxon", "t", "randomisation", "bootstrap", help="The test against the best, for top sets.")
+@choice("--top-test", "joint", "wilcoxon", "t", "randomisation", "bootstrap", help="The test behind the top set.")
 @choice("--correction", "none", "holm", "bh", help="For the number of tests: Holm, or Benjamini and Hochberg.")
 @choice("--zeros", "drop", "pratt", help="Topics without a difference in the Wilcoxon test.")
 @click.option("--alpha", default=0.05, help="What is called significant: p below this.")
@@ -141,37 +141,42 @@ def _tables(sets: dict[str, ScoreArray], worlds: dict[str, Worlds], given: dict[
 
 
 def _systems(sets: dict[str, ScoreArray], worlds: dict[str, Worlds], given: dict[str, Any]) -> pl.DataFrame:
-    """Every system's mean in every set with its interval, over judgments too where drawn, and who is in the top set."""
+    """Every system's mean in every set with its interval, its ranks, and the set that contains the best."""
     import polars as pl
 
     from judgewell.comparison.scores import check_systems
-    from judgewell.comparison.top_sets import top_set
+    from judgewell.comparison.top_sets import FEWEST_TOPICS, top_set
     from judgewell.comparison.worlds import topic_worlds
+    from judgewell.errors import note
+    from judgewell.stats.means import few_topics_note
 
     parts = []
     for name, one in sets.items():
         check_systems(one)
-        if len(one.topics) < 2:
-            table = pl.DataFrame({"system": one.systems, "mean": one.means}).sort("mean", descending=True)
-            parts.append(table.select(pl.lit(name).alias("set"), pl.all()))
-            continue
-        top = top_set(
-            one,
-            given["top_test"],
-            alpha=given["alpha"],
-            correction=given["correction"],
-            resamples=given["resamples"],
-            seed=given["seed"],
-            zeros=given["zeros"],
-        )
-        over = worlds.get("both") if len(sets) == 1 else None
-        over = over or topic_worlds(one.systems, one.values, given["worlds"], seed=given["seed"])
-        table = over.table(given["level"])
-        means = pl.DataFrame({"system": one.systems, "mean": one.means, "p_best": [top.p[key] for key in one.systems]})
-        joined = table.select("system", "low", "high", "rank_low", "rank_high").join(means, on="system")
-        columns = ["system", "mean", "low", "high", "rank_low", "rank_high", "p_best"]
-        top_set_column = pl.col("system").is_in(top.members).alias("top")
-        ordered = joined.select(*columns, top_set_column).sort("mean", "system", descending=[True, False])
+        table = pl.DataFrame({"system": one.systems, "mean": one.means})
+        if len(one.topics) > 1:
+            means = one.intervals(given["level"], given["seed"])
+            if few := few_topics_note(means):
+                note(few)
+            over = worlds.get("both") if len(sets) == 1 else None
+            over = over or topic_worlds(one.systems, one.values, given["worlds"], seed=given["seed"])
+            ranks = over.table(given["level"]).select("system", "rank_low", "rank_high")
+            table = table.with_columns(low=means.low, high=means.high).join(ranks, on="system", maintain_order="left")
+        if FEWEST_TOPICS > len(one.topics) > 1:
+            note(f"there is no top set: {len(one.topics)} topics are fewer than {FEWEST_TOPICS}")
+        if len(one.topics) >= FEWEST_TOPICS:
+            top = top_set(
+                one,
+                given["top_test"],
+                alpha=given["alpha"],
+                correction=given["correction"],
+                resamples=given["resamples"],
+                seed=given["seed"],
+                zeros=given["zeros"],
+            )
+            p = pl.Series([top.p[key] for key in one.systems])
+            table = table.with_columns(p_best=p, top=pl.col("system").is_in(top.members))
+        ordered = table.sort("mean", "system", descending=[True, False])
         parts.append(ordered.select(pl.lit(name).alias("set"), pl.all()))
     return pl.concat(parts)
 
@@ -189,7 +194,7 @@ def _draw(sets: dict[str, ScoreArray], worlds: dict[str, Worlds], given: dict[st
         chart = rank_chart(worlds["both"], given["level"]) & tau_chart(worlds)
     elif len(sets) > 1:
         pair = dict(list(sets.items())[:2])
-        chart = score_chart(pair, worlds=given["worlds"], level=given["level"], seed=given["seed"])
+        chart = score_chart(pair, level=given["level"], seed=given["seed"])
     elif worlds:
         chart = rank_chart(worlds["topics"], given["level"])
     else:

@@ -44,8 +44,15 @@ class Source:
         if given["draws"] or given["judgments"] or given["simulated"] or given["chance"] or given["gains_as"]:
             raise InputError("scores cannot be worked out anew under other gains", cure="give --runs and --gains")
         columns = parse_columns(given["columns"])
+        from dataclasses import replace
+
+        from judgewell.evaluation.summary import measure_limits
+
+        def limited(one: ScoreArray) -> ScoreArray:
+            return replace(one, limits=measure_limits(one.measure))
+
         return {
-            name: score_array(read_table(path, SCORES, columns), given["measure"], missing=given["missing"])
+            name: limited(score_array(read_table(path, SCORES, columns), given["measure"], missing=given["missing"]))
             for name, path in _names(given["scores"]).items()
         }
 
@@ -107,7 +114,11 @@ class Source:
         with progress("scoring") as show:
             for name, table in self.gains.items():
                 results = list(system_scores(self.runs, table, measures, settings, progress=show))
-                found[name] = score_array(scores_table(results, topic_names(table), measures), missing=given["missing"])
+                found[name] = score_array(
+                    scores_table(results, topic_names(table), measures),
+                    missing=given["missing"],
+                    limits=measures[0].limits,
+                )
         return found
 
     def _settings(self) -> Settings:
@@ -147,9 +158,8 @@ class Source:
         from judgewell.formats.runs import open_runs
 
         whole = [
-            part.read().select("topic", "doc", "score").with_columns(pl.lit(run.system).alias("system"))
+            run.frame(ranks=False).select("topic", "doc", "score").with_columns(pl.lit(run.system).alias("system"))
             for run in self.runs
-            for part in run.parts
         ]
         runs = simulated_systems(
             pl.concat(whole), next(iter(self.gains.values())), self.given["simulated"], seed=self.given["seed"]

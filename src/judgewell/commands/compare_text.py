@@ -12,8 +12,6 @@ from judgewell.comparison.scores import ScoreArray, listed
 from judgewell.comparison.worlds import Worlds
 from judgewell.terminal import frame_text
 
-P_BEST = "p_best is p of the test against the best, not a chance to be it"
-
 
 def report(
     tables: Mapping[str, pl.DataFrame],
@@ -26,7 +24,7 @@ def report(
     first = next(iter(sets.values()))
     parts = [f"{first.measure} of {len(first.systems)} systems on {len(first.topics)} topics"]
     parts.append(
-        _systems(tables["systems"], list(sets), "judgments and topics" if "both" in worlds else "topics", most)
+        _systems(tables["systems"], list(sets), "judgments and topics" if "both" in worlds else "topics", given, most)
     )
     if "sets" in tables:
         parts.append(_sets(tables["sets"], given, most))
@@ -47,15 +45,22 @@ def report(
     return "\n\n".join(parts)
 
 
-def _systems(table: pl.DataFrame, names: Sequence[str], over: str, most: int) -> str:
+def _systems(table: pl.DataFrame, names: Sequence[str], over: str, given: Mapping[str, Any], most: int) -> str:
     """Means side by side, best first by the first set; with one set also intervals and ranks."""
     if len(names) == 1:
         shown = frame_text(table.drop("set"), most)
-        if "top" not in table.columns:
+        if "low" not in table.columns:
             return f"{shown}\nOne topic allows no interval and no test."
+        if "top" not in table.columns:
+            return shown
         top = table.filter("top")["system"].to_list()
-        shown = f"{shown}\nIntervals of means and ranks are over other {over}; {P_BEST}."
-        return f"{shown}\nTop set: {len(top)} not told from the best ({listed(top, 'systems', 8)})"
+        shown = f"{shown}\nIntervals of means are over other topics, of ranks over other {over}."
+        if given["top_test"] != "joint":
+            test = f"{given['top_test']} test, alpha {given['alpha']:g}"
+            return f"{shown}\nNot significantly different from the best ({test}): {listed(top, 'systems', 8)}."
+        sure = f"The best system is, with {100 * (1 - given['alpha']):g} % confidence,"
+        which = top[0] if len(top) == 1 else f"one of {len(top)}: {listed(top, 'systems', 8)}"
+        return f"{shown}\n{sure} {which}."
     wide = table.pivot("set", index="system", values="mean")
     text = frame_text(wide.sort(names[0], "system", descending=[True, False]), most)
     if "top" not in table.columns:

@@ -101,7 +101,7 @@ def evaluate(
 
     import numpy as np
 
-    from judgewell.evaluation.evaluate import scores_table, settle_negatives, system_scores, topic_names
+    from judgewell.evaluation.evaluate import ready, scores_table, settle_negatives, system_scores, topic_names
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.summary import summarise_values
     from judgewell.evaluation.transform import parse_transform
@@ -112,12 +112,11 @@ def evaluate(
     from judgewell.terminal import notes, progress
 
     settings = Settings(order, precision, ties, unjudged, topics or ("run" if format == "trec_eval" else "judged"))
-    wanted, lines = _asked(measure, format, rel)
-    options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
     refuse_unwritable(output, gains, *runs)
-    if lines and output:
+    if format == "trec_eval" and output:
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     with notes(strict) as told:
+        wanted, lines = _asked(measure, format, rel)
         table = read_gains(gains, columns=parse_columns(columns), negative="keep", words=parse_words(words))
         table = settle_negatives(table, negative, wanted)
         if gains_as is not None:
@@ -126,7 +125,9 @@ def evaluate(
         if lines:
             print(_trec_eval(systems, table, lines, settings, per_topic), end="")
             return
-        beside = _beside(wanted)
+        wanted = ready(wanted, table, settings)
+        options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
+        beside = ready(_beside(wanted), table, settings)
         with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
             recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
             hashes = meanwhile.submit(digests, recorded)
@@ -137,13 +138,8 @@ def evaluate(
             return
         if output:
             write_result(scores, output, provenance("evaluate", options, hashes.result(), told))
-        summary = summarise_values(
-            np.stack([result.values for result in results]),
-            [result.system for result in results],
-            [str(one) for one in [*wanted, *beside]],
-            level=level,
-            seed=seed,
-        )
+        values, names = np.stack([result.values for result in results]), [result.system for result in results]
+        summary = summarise_values(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
         _print(scores, summary, wanted, format, per_topic and not output, level)
 
 

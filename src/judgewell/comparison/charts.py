@@ -15,32 +15,29 @@ import numpy as np
 import polars as pl
 
 from judgewell.comparison.scores import ScoreArray, aligned
-from judgewell.comparison.worlds import Worlds, topic_worlds
+from judgewell.comparison.worlds import Worlds
 from judgewell.errors import InputError
 
 SIZE = 380
 FORMATS = (".svg", ".pdf", ".png", ".html", ".json")
 
 
-def score_points(
-    sets: Mapping[str, ScoreArray], *, worlds: int = 1000, level: float = 0.95, seed: int = 0
-) -> pl.DataFrame:
+def score_points(sets: Mapping[str, ScoreArray], *, level: float = 0.95, seed: int = 0) -> pl.DataFrame:
     """Each system's mean in two sets of scores with its interval over topics: system, x, x_low, x_high, y, …"""
     if len(sets) != 2:
         raise InputError(f"{len(sets)} sets of scores", cure="give two to draw one against the other")
     tables = []
     for axis, one in zip("xy", aligned(sets).values(), strict=True):
-        table = topic_worlds(one.systems, one.values, worlds, seed=seed).table(level)
-        means = pl.DataFrame({"system": one.systems, axis: one.means})
-        ends = table.select("system", pl.col("low").alias(f"{axis}_low"), pl.col("high").alias(f"{axis}_high"))
-        tables.append(means.join(ends, on="system", maintain_order="left"))
+        means = one.intervals(level, seed)
+        ends = {axis: means.mean, f"{axis}_low": means.low, f"{axis}_high": means.high}
+        tables.append(pl.DataFrame({"system": one.systems, **ends}))
     return tables[0].join(tables[1], on="system", maintain_order="left")
 
 
-def score_chart(sets: Mapping[str, ScoreArray], *, worlds: int = 1000, level: float = 0.95, seed: int = 0) -> Any:
+def score_chart(sets: Mapping[str, ScoreArray], *, level: float = 0.95, seed: int = 0) -> Any:
     """A dot for each system: its score under one gains against its score under another, with intervals over topics."""
     alt = _altair()
-    points = score_points(sets, worlds=worlds, level=level, seed=seed)
+    points = score_points(sets, level=level, seed=seed)
     first, second = (f"{one.measure} under {name}" for name, one in sets.items())
     low = min(points["x_low"].min(), points["y_low"].min())  # type: ignore[type-var]
     high = max(points["x_high"].max(), points["y_high"].max())  # type: ignore[type-var]

@@ -15,7 +15,15 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from judgewell.comparison.scores import ScoreArray, check_systems
-from judgewell.comparison.significance import Correction, Test, check_alpha, corrected, paired_tests, pairs_of
+from judgewell.comparison.significance import (
+    Correction,
+    Test,
+    check_alpha,
+    corrected,
+    paired_differences,
+    paired_tests,
+    pairs_of,
+)
 from judgewell.errors import DataError, InputError
 
 Signs = NDArray[np.int8]
@@ -75,7 +83,7 @@ def distinguished(
     check_systems(scores)
     check_alpha(alpha)
     first, second = pairs_of(len(scores.systems))
-    found = paired_tests(scores.values[first] - scores.values[second], test, resamples=resamples, seed=seed)
+    found = paired_tests(paired_differences(scores.values, first, second), test, resamples=resamples, seed=seed)
     signs = np.where(corrected(found.p, correction) < alpha, np.sign(found.difference), 0.0)
     return signs.astype(np.int8)
 

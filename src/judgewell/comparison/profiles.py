@@ -17,8 +17,8 @@ from judgewell.comparison.correlation import concordance, spearman, tau_ap
 from judgewell.comparison.rbo import rbo
 from judgewell.comparison.scores import ScoreArray, aligned, check_systems
 from judgewell.comparison.signed_rank import Zeros
-from judgewell.comparison.significance import Correction, Test
-from judgewell.comparison.top_sets import TopSet, overlap, top_set
+from judgewell.comparison.significance import Correction
+from judgewell.comparison.top_sets import FEWEST_TOPICS, TopSet, TopTest, overlap, top_set
 from judgewell.errors import DataError, InputError
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ def scores_under(
 def side_by_side(
     sets: Mapping[str, ScoreArray],
     *,
-    test: Test = "wilcoxon",
+    test: TopTest = "joint",
     alpha: float = 0.05,
     correction: Correction = "none",
     zeros: Zeros = "drop",
@@ -56,7 +56,7 @@ def side_by_side(
     seed: int = 0,
 ) -> pl.DataFrame:
     """Every pair of sets of scores: tau-b, tau-a, tau-AP, Spearman, RBO with residual; pairs of systems concordant,
-    discordant and tied; the sizes of the top sets and their overlap. With one topic there are no top sets."""
+    discordant and tied; the sizes of the top sets and their overlap (with five topics or more)."""
     if len(sets) < 2:
         raise DataError(f"there is one set of scores ({', '.join(sets)}); give two or more to put side by side")
     sets = aligned(sets, common=common)
@@ -65,7 +65,7 @@ def side_by_side(
     tops = {
         name: top_set(one, test, alpha=alpha, correction=correction, zeros=zeros, resamples=resamples, seed=seed)
         for name, one in sets.items()
-        if len(one.topics) > 1
+        if len(one.topics) >= FEWEST_TOPICS
     }
     rows = []
     for (first, x), (second, y) in combinations(sets.items(), 2):

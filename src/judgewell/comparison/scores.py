@@ -6,16 +6,16 @@ warning with the same counts where the caller has said what to do about it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
+from judgewell.stats.means import NO_LIMITS, MeanIntervals, mean_intervals
 from judgewell.tables import SCORES, check
 
 Floats = NDArray[np.float64]
@@ -31,11 +31,16 @@ class ScoreArray:
     topics: tuple[str, ...]
     values: Floats
     measure: str = ""
+    limits: tuple[float, float] = NO_LIMITS  # the least and the largest value of the measure
 
     @property
     def means(self) -> Floats:
         """Each system's mean over topics."""
         return np.asarray(self.values.mean(axis=-1))
+
+    def intervals(self, level: float = 0.95, seed: int = 0) -> MeanIntervals:
+        """Each system's mean with its interval over other topics."""
+        return mean_intervals(self.values, level=level, limits=self.limits, seed=seed)
 
     def number(self, system: str) -> int:
         """The row of a system, or an error that names those there are."""
@@ -50,7 +55,13 @@ class ScoreArray:
         return np.asarray(self.values[self.number(system)])
 
 
-def score_array(scores: Any, measure: str | None = None, *, missing: Missing = "error") -> ScoreArray:
+def score_array(
+    scores: Any,
+    measure: str | None = None,
+    *,
+    missing: Missing = "error",
+    limits: tuple[float, float] = NO_LIMITS,
+) -> ScoreArray:
     """A scores table (system, topic, measure, value) as an array of one measure.
 
     Scores that are missing for some systems are an error; with `missing="zero"` they count 0, with "drop" their topics
@@ -62,13 +73,7 @@ def score_array(scores: Any, measure: str | None = None, *, missing: Missing = "
     rows = table["system"].replace_strict(systems, np.arange(len(systems)), return_dtype=pl.Int64).to_numpy()
     columns = table["topic"].replace_strict(topics, np.arange(len(topics)), return_dtype=pl.Int64).to_numpy()
     values[rows, columns] = table["value"].to_numpy()
-    found = ScoreArray(tuple(systems), tuple(topics), values, table["measure"][0])
-    return _without_gaps(found, missing)
-
-
-def measures_of(scores: Any) -> list[str]:
-    """The measures of a scores table, in its order."""
-    return list(check(scores, SCORES)["measure"].unique(maintain_order=True))
+    return _without_gaps(ScoreArray(tuple(systems), tuple(topics), values, table["measure"][0], limits), missing)
 
 
 def aligned(sets: Mapping[str, ScoreArray], *, common: bool = False) -> dict[str, ScoreArray]:
@@ -85,7 +90,7 @@ def aligned(sets: Mapping[str, ScoreArray], *, common: bool = False) -> dict[str
             continue
         if not common or not shared:
             raise DataError(f"{told}; give the sets the same {what}, or keep what they share (--common)")
-        warnings.warn(f"{told}; only the {len(shared)} shared {what} count", JudgewellWarning, stacklevel=2)
+        note(f"{told}; only the {len(shared)} shared {what} count")
         sets = {name: _chosen(one, what, shared) for name, one in sets.items()}
     return dict(sets)
 
@@ -111,12 +116,8 @@ def tell_of_identical(scores: ScoreArray) -> None:
     groups = identical_systems(scores)
     if groups:
         systems = sum(map(len, groups))
-        said = "; ".join(listed(group, "systems") for group in groups[:3])
-        warnings.warn(
-            f"{systems} systems score the same as another on every topic and are tied ({said})",
-            JudgewellWarning,
-            stacklevel=2,
-        )
+        names = "; ".join(listed(group, "systems") for group in groups[:3])
+        note(f"{systems} systems score the same as another on every topic and are tied ({names})")
 
 
 def listed(names: Sequence[str], what: str, most: int = 5) -> str:
@@ -154,9 +155,9 @@ def _without_gaps(scores: ScoreArray, missing: str) -> ScoreArray:
     if missing == "error" or (missing == "drop" and touched.all()):
         raise DataError(f"{said}; complete them, count them as 0 (missing=zero) or leave those topics out (drop)")
     if missing == "zero":
-        warnings.warn(f"{said}; they count as 0", JudgewellWarning, stacklevel=3)
-        return ScoreArray(scores.systems, scores.topics, np.where(gaps, 0.0, scores.values), scores.measure)
-    warnings.warn(f"{said}; these topics are left out", JudgewellWarning, stacklevel=3)
+        note(f"{said}; they count as 0")
+        return replace(scores, values=np.where(gaps, 0.0, scores.values))
+    note(f"{said}; these topics are left out")
     return _chosen(
         scores, "topics", [name for name, gone in zip(scores.topics, touched.tolist(), strict=True) if not gone]
     )
@@ -180,6 +181,6 @@ def _chosen(scores: ScoreArray, what: str, names: Sequence[str]) -> ScoreArray:
     """The scores of some systems or topics."""
     if what == "systems":
         rows = [scores.systems.index(name) for name in names]
-        return ScoreArray(tuple(names), scores.topics, scores.values[rows], scores.measure)
+        return replace(scores, systems=tuple(names), values=scores.values[rows])
     columns = [scores.topics.index(name) for name in names]
-    return ScoreArray(scores.systems, tuple(names), scores.values[:, columns], scores.measure)
+    return replace(scores, topics=tuple(names), values=scores.values[:, columns])

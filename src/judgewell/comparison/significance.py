@@ -7,22 +7,23 @@
                  (Sakai, SIGIR 2006)
 
 Two systems with the same score on every topic are tied: p = 1. Intervals are of the mean difference over topics of
-the same kind: Student's, or with the bootstrap test the studentised bootstrap's.
+the same kind: Student's with the t-test, else the studentised bootstrap's (see stats.means).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.comparison.scores import ScoreArray, check_systems
-from judgewell.comparison.signed_rank import Zeros, wilcoxon_p
+from judgewell.comparison.signed_rank import SAME, Zeros, wilcoxon_p
 from judgewell.errors import DataError, InputError
+from judgewell.stats.means import mean_intervals, student_reach, studentised
 from judgewell.stats.resampling import bootstrap_weights, check_level
 
 Floats = NDArray[np.float64]
@@ -33,7 +34,6 @@ Correction = Literal["none", "holm", "bh"]
 TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 CORRECTIONS = ("none", "holm", "bh")
 MOST_PATTERNS = 12  # topics up to which all swaps are tried: 4,096
-SAME = 1 - 1e-9  # a resampled statistic this close to the observed one counts as reaching it
 BLOCK_CELLS = 4_000_000
 
 
@@ -58,6 +58,13 @@ def pairs_of(systems: int, baseline: int | None = None) -> tuple[Ints, Ints]:
     return others, np.full(len(others), baseline)
 
 
+def paired_differences(values: Floats, first: Ints, second: Ints) -> Floats:
+    """The differences of pairs of systems on every topic; two scores that are equal but for rounding differ by 0."""
+    one, other = values[first], values[second]
+    gap = one - other
+    return np.where(np.abs(gap) <= SAME * np.maximum(np.abs(one), np.abs(other)), 0.0, gap)
+
+
 def paired_tests(
     differences: Floats,
     test: Test = "t",
@@ -75,18 +82,18 @@ def paired_tests(
     if test not in TESTS:
         raise InputError(f"test {test!r} is not one of {', '.join(TESTS)}")
     rng = np.random.default_rng(seed)
-    reach = _student_reach(topics, level)
+    mean, spread = differences.mean(axis=-1), differences.std(axis=-1, ddof=1)
     if test == "t":
-        p = t_p(differences)
-    elif test == "wilcoxon":
+        half = student_reach(topics - 1, level) * spread / np.sqrt(topics)
+        return Tested(test, t_p(differences), mean, mean - half, mean + half, _ratio(mean, spread))
+    if test == "wilcoxon":
         p = wilcoxon_p(differences, zeros)
     elif test == "randomisation":
         p = randomisation_p(differences, resamples, rng)
     else:
-        p, reach = _bootstrap(differences, level, resamples, rng)
-    mean, spread = differences.mean(axis=-1), differences.std(axis=-1, ddof=1)
-    half = reach * spread / np.sqrt(topics)
-    return Tested(test, p, mean, mean - half, mean + half, _ratio(mean, spread))
+        p = _bootstrap_p(differences, bootstrap_weights(topics, resamples, rng).astype(np.float64))
+    interval = mean_intervals(differences, level=level, seed=seed)
+    return Tested(test, p, mean, interval.low, interval.high, _ratio(mean, spread))
 
 
 def compare_systems(
@@ -110,7 +117,7 @@ def compare_systems(
     if baseline is None:
         swap = scores.means[first] < scores.means[second]
         first, second = np.where(swap, second, first), np.where(swap, first, second)
-    differences = scores.values[first] - scores.values[second]
+    differences = paired_differences(scores.values, first, second)
     found = paired_tests(differences, test, level=level, resamples=resamples, seed=seed, zeros=zeros)
     adjusted = corrected(found.p, correction)
     names = np.array(scores.systems)
@@ -150,14 +157,35 @@ def randomisation_p(differences: Floats, resamples: int, rng: np.random.Generato
     All patterns for up to 12 topics; else (1 + those that reach it) / (1 + resamples), the same patterns for all rows.
     """
     topics = differences.shape[-1]
-    target = np.abs(differences.sum(axis=-1)) * SAME
-    reached = np.zeros(len(differences), dtype=np.int64)
-    exact = topics <= MOST_PATTERNS
-    if not exact and resamples < 1:
-        raise InputError(f"{resamples} resamples are too few", cure="ask for 1 or more, usually 10000")
-    for signs in _all_signs(topics) if exact else _random_signs(topics, resamples, len(differences), rng):
+    # sums of the same numbers in another order differ by rounding
+    target = np.abs(differences.sum(axis=-1)) - SAME * np.abs(differences).sum(axis=-1)
+    reached, count = np.zeros(len(differences), dtype=np.int64), 0
+    for signs in sign_blocks(topics, resamples, len(differences), rng):
         reached += (np.abs(signs @ differences.T) >= target).sum(axis=0)
-    return reached / 2**topics if exact else (reached + 1) / (resamples + 1)
+        count += len(signs)
+    return reached / count if topics <= MOST_PATTERNS else (reached + 1) / (count + 1)
+
+
+def sign_blocks(topics: int, resamples: int, rows: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Patterns of signs (patterns × topics) in blocks: all of them for up to 12 topics, else random ones."""
+    if topics <= MOST_PATTERNS:
+        bits = (np.arange(2**topics)[:, None] >> np.arange(topics)) & 1
+        yield np.where(bits, 1.0, -1.0)
+        return
+    if resamples < 1:
+        raise InputError(f"{resamples} resamples are too few", cure="ask for 1 or more, usually 10000")
+    block = max(1, BLOCK_CELLS // max(rows, topics))
+    for start in range(0, resamples, block):
+        yield np.where(rng.integers(0, 2, size=(min(block, resamples - start), topics)), 1.0, -1.0)
+
+
+def smallest_p(test: Test, topics: int, resamples: int = 10_000) -> float:
+    """The smallest p that a test of one pair can give with so many topics."""
+    if test == "t":
+        return 0.0
+    if test == "bootstrap" or (test == "randomisation" and topics > MOST_PATTERNS):
+        return 1 / (resamples + 1)
+    return float(2.0 ** (1 - topics))
 
 
 def corrected(p: Floats, correction: Correction = "none") -> Floats:
@@ -184,58 +212,20 @@ def check_alpha(alpha: float) -> None:
         raise InputError(f"alpha {alpha} is not between 0 and 1", cure="give 0.05")
 
 
-def _student_reach(topics: int, level: float) -> Any:
-    from scipy.special import stdtrit
-
-    return stdtrit(topics - 1, (1 + level) / 2)
-
-
 def _ratio(part: Floats, whole: Floats) -> Floats:
     """part / whole; without spread 0 where there is no difference, else infinite."""
     endless = np.copysign(np.where(part == 0, 0.0, np.inf), part)
     return np.divide(part, whole, out=endless, where=whole > 0)
 
 
-def _all_signs(topics: int) -> Sequence[Floats]:
-    bits = (np.arange(2**topics)[:, None] >> np.arange(topics)) & 1
-    return [np.asarray(2.0 * bits - 1.0, dtype=np.float64)]
-
-
-def _random_signs(topics: int, resamples: int, rows: int, rng: np.random.Generator) -> Iterator[Floats]:
-    for size in _blocks(resamples, rows, topics):
-        yield np.asarray(2.0 * rng.integers(0, 2, size=(size, topics)) - 1.0, dtype=np.float64)
-
-
-def _blocks(resamples: int, *widths: int) -> Iterator[int]:
-    """The sizes of blocks of resamples whose widest array stays bounded."""
-    block = max(1, BLOCK_CELLS // max(widths))
-    for start in range(0, resamples, block):
-        yield min(block, resamples - start)
-
-
-def _bootstrap(differences: Floats, level: float, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """p of the studentised bootstrap, and how many standard errors its symmetric interval reaches."""
-    topics = differences.shape[-1]
-    mean, error = differences.mean(axis=-1), differences.std(axis=-1, ddof=1) / np.sqrt(topics)
-    observed = np.abs(_ratio(mean, error))
+def _bootstrap_p(differences: Floats, weights: Floats) -> Floats:
+    """How often a resample's mean is as many standard errors from the mean as the mean is from 0."""
+    error = differences.std(axis=-1, ddof=1) / np.sqrt(differences.shape[-1])
+    observed = np.abs(_ratio(differences.mean(axis=-1), error))
     reached = np.zeros(len(differences), dtype=np.int64)
-    weights = bootstrap_weights(topics, resamples, rng).astype(np.float64)
-    reach = np.empty(len(differences))
-    block = max(1, BLOCK_CELLS // resamples)
+    block = max(1, BLOCK_CELLS // len(weights))
     for start in range(0, len(differences), block):
         part = slice(start, start + block)
-        far = _studentised(differences[part], mean[part], weights)
-        reached[part] = (far >= observed[part] * SAME).sum(axis=0)
-        reach[part] = np.quantile(far, level, axis=0)
-    p = (reached + 1) / (resamples + 1)
-    return np.where((differences == 0).all(axis=-1), 1.0, p), np.where(np.isfinite(reach), reach, 0.0)
-
-
-def _studentised(differences: Floats, mean: Floats, weights: Floats) -> Floats:
-    """|mean* − mean| / standard error* of every resample: resamples × rows."""
-    topics = differences.shape[-1]
-    centred = (differences - mean[:, None]).T
-    shift = weights @ centred / topics
-    spread = np.maximum(weights @ centred**2 / topics - shift**2, 0.0) * topics / (topics - 1)
-    tiny = 1e-12 * np.max(centred**2, axis=0, initial=0.0)
-    return np.abs(_ratio(shift, np.where(spread > tiny, np.sqrt(spread / topics), 0.0)))
+        reached[part] = (studentised(differences[part], weights) >= observed[part] * (1 - SAME)).sum(axis=0)
+    p = (reached + 1) / (len(weights) + 1)
+    return np.where((differences == 0).all(axis=-1), 1.0, p)

@@ -1,31 +1,49 @@
-"""Which systems cannot be told from the best, and how far two sets of labels agree on them.
+"""The set of systems that contains the best one, and how far two sets of labels agree on it.
 
-The top set holds the system with the best mean and all those that a paired test does not tell from it (Turpin,
-Scholer, Mizzaro & Maddalena, SIGIR 2015: Wilcoxon's signed ranks, p < 0.05, without correction).
+joint      (default) a system stays in the set unless some other system is significantly better than it, all others
+           tested together: the set contains the truly best system with probability 1 − alpha
+wilcoxon   the systems not significantly different from the best mean (Turpin, Scholer, Mizzaro & Maddalena, SIGIR 2015:
+           signed ranks, p < 0.05, without correction); likewise t, randomisation, bootstrap
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgewell.comparison.correlation import tie_ranks
 from judgewell.comparison.scores import ScoreArray, check_systems
-from judgewell.comparison.signed_rank import Zeros
-from judgewell.comparison.significance import Correction, Test, check_alpha, corrected, paired_tests, pairs_of
+from judgewell.comparison.signed_rank import SAME, Zeros
+from judgewell.comparison.significance import (
+    Correction,
+    check_alpha,
+    corrected,
+    paired_differences,
+    paired_tests,
+    pairs_of,
+    sign_blocks,
+    smallest_p,
+)
+from judgewell.errors import DataError, InputError, note
 
 Floats = NDArray[np.float64]
+TopTest = Literal["joint", "wilcoxon", "t", "randomisation", "bootstrap"]
+
+TOP_TESTS = ("joint", "wilcoxon", "t", "randomisation", "bootstrap")
+FEWEST_TOPICS = 5  # 2^−5 is the first p below 0.05 that sign flips can give
 
 
 @dataclass(frozen=True)
 class TopSet:
-    """The best system, those not told from it (itself among them), and every system's p against it."""
+    """The system with the best mean, the members of the set (itself among them), and every system's p."""
 
     best: str
     members: tuple[str, ...]  # best mean first
     p: dict[str, float]  # corrected where a correction was asked for; 1 for the best itself
+    smallest: float = 0.0  # the smallest p that so many topics allow
 
 
 @dataclass(frozen=True)
@@ -50,7 +68,7 @@ class SetOverlap:
 
 def top_set(
     scores: ScoreArray,
-    test: Test = "wilcoxon",
+    test: TopTest = "joint",
     *,
     alpha: float = 0.05,
     correction: Correction = "none",
@@ -58,21 +76,65 @@ def top_set(
     seed: int = 0,
     zeros: Zeros = "drop",
 ) -> TopSet:
-    """The systems not significantly different from the best mean; of several tied for best the first by name counts.
+    """The set that contains the best system, or by another test those not significantly different from the best mean.
 
-    A system stays in with p ≥ alpha, so one that scores as the best does on every topic stays in.
+    A system stays in with p ≥ alpha. Of several tied for the best mean the first by name is called the best. The joint
+    test needs no correction. Where no p below alpha is attainable with so few topics, a note says so.
     """
     check_systems(scores)
     check_alpha(alpha)
+    if test not in TOP_TESTS:
+        raise InputError(f"test {test!r} is not one of {', '.join(TOP_TESTS)}")
     ranks = tie_ranks(scores.means)
     best = min(np.flatnonzero(ranks == ranks.max()).tolist(), key=lambda at: scores.systems[at])
-    others, bests = pairs_of(len(scores.systems), best)
-    differences = scores.values[others] - scores.values[bests]
-    found = paired_tests(differences, test, resamples=resamples, seed=seed, zeros=zeros)
-    p = np.insert(corrected(found.p, correction), best, 1.0)
+    if test == "joint":
+        p, smallest = joint_p(scores.values, resamples, seed), 0.0
+        p[best] = 1.0
+    else:
+        others, bests = pairs_of(len(scores.systems), best)
+        differences = paired_differences(scores.values, others, bests)
+        single = paired_tests(differences, test, resamples=resamples, seed=seed, zeros=zeros).p
+        p = np.insert(corrected(single, correction), best, 1.0)
+        smallest = smallest_p(test, len(scores.topics), resamples) * (1 if correction == "none" else len(others))
+    if smallest >= alpha:
+        note(
+            f"with {len(scores.topics)} topics no p of the {test} test can be below {alpha:g} (smallest "
+            f"{min(1, smallest):.2g}), so the top set holds every system; use the joint test or more topics"
+        )
     order = np.lexsort((np.arange(len(p)), -ranks))
     members = tuple(scores.systems[at] for at in order if p[at] >= alpha)
-    return TopSet(scores.systems[best], members, dict(zip(scores.systems, p.tolist(), strict=True)))
+    return TopSet(scores.systems[best], members, dict(zip(scores.systems, p.tolist(), strict=True)), smallest)
+
+
+def joint_p(values: Floats, resamples: int = 10_000, seed: int = 0) -> Floats:
+    """For each system the p of "no other system is better": systems × topics.
+
+    The statistic is the largest t of the others' differences to it, t_j = mean / (s/√T); its distribution comes from
+    flipping the signs of whole topics, for all others together: every pattern with up to 12 topics, else random ones.
+    A flip leaves Σd² as it is, so t_j grows with Σd / √Σd², which is what is compared.
+    """
+    systems, topics = values.shape
+    if topics < FEWEST_TOPICS:
+        raise DataError(
+            f"{topics} topics cannot show that a system is not the best (5 % needs {FEWEST_TOPICS}); give more topics"
+        )
+    blocks = list(sign_blocks(topics, resamples, systems, np.random.default_rng(seed)))
+    p = np.ones(systems)
+    for system in range(systems):
+        others, same = pairs_of(systems, system)
+        gaps = paired_differences(values, others, same)
+        size = np.sqrt((gaps**2).sum(axis=-1))
+        unit = (gaps[size > 0] / size[size > 0, None]).T
+        if unit.size:
+            p[system] = _share_reached(unit, blocks, exact=2**topics == sum(map(len, blocks)))
+    return p
+
+
+def _share_reached(unit: Floats, blocks: list[Floats], *, exact: bool) -> float:
+    observed = unit.sum(axis=0).max() - SAME
+    reached = sum(int(((signs @ unit).max(axis=-1) >= observed).sum()) for signs in blocks)
+    count = sum(map(len, blocks))
+    return reached / count if exact else (reached + 1) / (count + 1)
 
 
 def overlap(first: TopSet, second: TopSet) -> SetOverlap:

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, JudgewellWarning, note
+from judgewell.evaluation import compiled
 from judgewell.evaluation.judged import Judged, prepare
-from judgewell.evaluation.measures import Measure, parse_all
+from judgewell.evaluation.measures import Measure, measure_text, parse_all
 from judgewell.evaluation.measures.binary import InfAP
 from judgewell.evaluation.part import PartScores, measured, score_part
 from judgewell.evaluation.settings import Settings
-from judgewell.formats.gains import read_gains, without_negatives
-from judgewell.formats.runs import Run, open_runs
+from judgewell.formats.runs import Part, Run, open_runs
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Floats = NDArray[np.float64]
+PROCESSORS = os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class SystemScores:
     """One system's values: topics × measures, NaN where a topic does not count; and how many it ranked."""
 
     system: str
+    measures: tuple[Measure, ...]  # settled by the gains, so that their names say all
     values: Floats
     lengths: NDArray[np.int64]
 
@@ -60,12 +66,14 @@ def evaluate(
     >>> evaluate({"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 0.7, "b": 1.4}}, ["nDCG@10"])["value"].round(4).to_list()
     [0.8597]
     """
+    from judgewell.formats.gains import read_gains
+
     settings = Settings(order, precision, ties, unjudged, topics)
-    wanted = measures_of(measures)
     with warnings.catch_warnings():
         if strict:
             warnings.simplefilter("error", JudgewellWarning)
         try:
+            wanted = measures_of(measures)
             table = read_gains(gains, columns=columns, negative="keep")
             table = settle_negatives(table, negative, wanted)
             systems = open_runs(runs, columns)
@@ -78,7 +86,9 @@ def evaluate(
 def measures_of(asked: str | Measure | Sequence[str | Measure]) -> list[Measure]:
     """The measures asked for, each once; other tools' measures are read by the name they print."""
     items = [asked] if isinstance(asked, str | Measure) or not isinstance(asked, Iterable) else list(asked)
-    found = [one for item in items for one in ([item] if isinstance(item, Measure) else parse_all([str(item)]))]
+    found = [
+        one for item in items for one in ([item] if isinstance(item, Measure) else parse_all([measure_text(item)]))
+    ]
     if not found:
         raise InputError("no measure is asked for", cure="name at least one, e.g. nDCG@10")
     return list(dict.fromkeys(found))
@@ -86,6 +96,8 @@ def measures_of(asked: str | Measure | Sequence[str | Measure]) -> list[Measure]
 
 def settle_negatives(gains: pl.DataFrame, negative: str, measures: Sequence[Measure]) -> pl.DataFrame:
     """The gains with what a grade below 0 means settled; infAP would have to tell such documents from unpooled ones."""
+    from judgewell.formats.gains import without_negatives
+
     had = bool((gains["gain"] < 0).any())
     if had and negative == "unjudged" and any(isinstance(measure, InfAP) for measure in measures):
         raise DataError("infAP tells pooled documents (grades below 0) from others, which gains do not; use AP")
@@ -94,7 +106,7 @@ def settle_negatives(gains: pl.DataFrame, negative: str, measures: Sequence[Meas
 
 def system_scores(
     runs: Sequence[Run],
-    gains: pl.DataFrame,
+    gains: pl.DataFrame | Judged,
     measures: Sequence[Measure],
     settings: Settings | None = None,
     executor: Executor | None = None,
@@ -103,13 +115,13 @@ def system_scores(
     """Each system's values in turn, so that memory does not grow with the number of runs."""
     settings = settings or Settings()
     measures = ready(measures, gains, settings)
-    judged = prepare(gains)
+    judged = gains if isinstance(gains, Judged) else prepare(gains)
     _tell_of_worthless_topics(judged)
     told = _Told()
     if executor is not None:
         yield from _shared_out(runs, judged, measures, settings, executor, progress, told)
     else:
-        with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as threads:
+        with ThreadPoolExecutor(PROCESSORS if compiled.extension() else 2 * PROCESSORS) as threads:
             yield from _shared_out(runs, judged, measures, settings, threads, progress, told)
     told.say(len(runs), len(judged.topics), settings)
 
@@ -119,21 +131,25 @@ def topic_names(gains: pl.DataFrame) -> pl.Series:
     return gains["topic"].unique(maintain_order=True)
 
 
-def scores_table(results: Sequence[SystemScores], topics: pl.Series, measures: Sequence[Measure]) -> pl.DataFrame:
+def scores_table(
+    results: Sequence[SystemScores], topics: pl.Series | Sequence[str], measures: Sequence[Measure]
+) -> pl.DataFrame:
     """System by system, topic by topic, measure by measure as a scores table; topics that do not count are left out.
 
     Results may hold the values of further measures behind these; they are not in the table.
     """
+    import polars as pl
+
     values = np.stack([result.values[:, : len(measures)] for result in results])
     systems, count, asked = values.shape
     flat = values.ravel()
-    names = pl.Series([str(measure) for measure in measures])
+    names = pl.Series([str(measure) for measure in results[0].measures[:asked]])
     frame = pl.DataFrame(
         {
             "system": pl.Series([result.system for result in results]).gather(
                 np.repeat(np.arange(systems), count * asked)
             ),
-            "topic": topics.gather(np.tile(np.repeat(np.arange(count), asked), systems)),
+            "topic": pl.Series(topics).gather(np.tile(np.repeat(np.arange(count), asked), systems)),
             "measure": names.gather(np.tile(np.arange(asked), systems * count)),
             "value": flat,
         }
@@ -141,19 +157,18 @@ def scores_table(results: Sequence[SystemScores], topics: pl.Series, measures: S
     return frame.filter(pl.col("value").is_not_nan()) if np.isnan(flat).any() else frame
 
 
-def ready(measures: Sequence[Measure], gains: pl.DataFrame, settings: Settings) -> list[Measure]:
-    """The measures with what they take from the gains filled in, or an error where they have no meaning for them."""
-    if not len(gains):
+def ready(measures: Sequence[Measure], gains: pl.DataFrame | Judged, settings: Settings) -> list[Measure]:
+    """The measures with what they take from the gains filled in; those that have no meaning for them are refused."""
+    values = gains.gains if isinstance(gains, Judged) else gains["gain"].to_numpy()
+    if not len(values):
         raise DataError("the gains table is empty; there is nothing to measure against")
-    values = gains["gain"].to_numpy()
     for measure in measures:
-        measure.check(values)
         if settings.ties != "doc" and not measure.linear:
             raise DataError(
                 f"{measure} is not linear in the gains, so {settings.ties} ties have no exact value; "
                 "use ties=doc, or CG, DCG, nDCG, P, R, RBP, Judged"
             )
-    return [measure.prepared(float(values.max())) for measure in measures]
+    return [measure.settled(values) for measure in measures]
 
 
 def _shared_out(
@@ -167,16 +182,15 @@ def _shared_out(
 ) -> Iterator[SystemScores]:
     """Parts go out a few ahead of the run being finished; results come back run by run."""
     total = sum(len(run.parts) for run in runs)
-    queue = [(run, part) for run in runs for part in run.parts]
-    pending: list[Future[PartScores]] = []
-    sent = done = 0
+    queue: Iterator[Part] = (part for run in runs for part in run.parts)
+    pending: deque[Future[PartScores]] = deque()
+    done = 0
     for run in runs:
         parts = []
         for _ in run.parts:
-            while sent < len(queue) and len(pending) < 8 * (os.cpu_count() or 1):
-                pending.append(executor.submit(score_part, queue[sent][1], judged, measures, settings))
-                sent += 1
-            parts.append(_result(pending.pop(0), run))
+            for part in islice(queue, 8 * PROCESSORS - len(pending)):
+                pending.append(executor.submit(score_part, part, judged, measures, settings))
+            parts.append(_result(pending.popleft(), run))
             done += 1
             if progress:
                 progress(done, total)
@@ -202,7 +216,7 @@ def _joined(
 ) -> SystemScores:
     """One system's parts put together, with what its missing topics score."""
     topics = np.concatenate([part.topics for part in parts])
-    if len(parts) > 1 and len(np.unique(topics)) < len(topics):  # topics not together in the file: read it as one
+    if len(np.unique(topics)) < len(topics):  # topics not together in the file: read it as one
         parts = [score_part(run.whole().parts[0], judged, measures, settings)]
         topics = parts[0].topics
     _refuse_empty(run, parts, topics)
@@ -220,18 +234,22 @@ def _joined(
         columns = [measured(measure, nothing, ideal, lengths[missing]) for measure in measures]
         values[missing] = np.stack(columns, axis=-1)
     told.hear(run, parts, len(missing))
-    return SystemScores(run.system, values, lengths)
+    return SystemScores(run.system, tuple(measures), values, lengths)
 
 
 def _refuse_empty(run: Run, parts: Sequence[PartScores], topics: NDArray[np.int64]) -> None:
-    if not sum(part.rows for part in parts):
+    if not sum(part.lines for part in parts):
         raise InputError("the run is empty", cure="a run needs at least one line", file=run.source)
     if not len(topics):
         raise InputError(
-            f"none of the {sum(part.unknown for part in parts)} topics of run {run.system} has judgments",
+            f"none of the {len(_unknown(parts))} topics of run {run.system} has judgments",
             cure="check that gains and run use the same topic ids",
             file=run.source,
         )
+
+
+def _unknown(parts: Sequence[PartScores]) -> frozenset[str]:
+    return frozenset().union(*(part.unknown for part in parts))
 
 
 class _Told:
@@ -245,17 +263,17 @@ class _Told:
     def hear(self, run: Run, parts: Sequence[PartScores], missing: int) -> None:
         if missing:
             self.missing.append((missing, run.system))
-        if unknown := sum(part.unknown for part in parts):
+        if unknown := len(_unknown(parts)):
             self.unknown.append((unknown, run.system))
         if run.rising:
             self.rising.append(run.system)
-        tags = next((part.tags for part in parts if part.tags), ())
-        if tags:
-            _tell(f"{run.source}: tags {tags[0]!r} and {tags[1]!r} in one file; taken as one system, {run.system!r}")
+        tags = list(dict.fromkeys(tag for part in parts for tag in part.tags))
+        if len(tags) > 1:
+            note(f"{run.source}: tags {tags[0]!r} and {tags[1]!r} in one file; taken as one system, {run.system!r}")
 
     def say(self, runs: int, topics: int, settings: Settings) -> None:
         if self.rising and settings.order == "score":
-            _tell(
+            note(
                 f"{len(self.rising)} of {runs} runs have scores that rise with their ranks, as distances do (the "
                 f"first: {self.rising[0]}); the highest score ranks first all the same: where the lowest is best, "
                 "rank by the ranks (--order rank)"
@@ -263,12 +281,12 @@ class _Told:
         if self.missing:
             most, system = max(self.missing)
             does = "score 0 there" if settings.topics == "judged" else "are averaged over fewer topics"
-            _tell(
+            note(
                 f"{len(self.missing)} of {runs} runs miss judged topics and {does} (most: {system}, {most} of {topics})"
             )
         if self.unknown:
             most, system = max(self.unknown)
-            _tell(
+            note(
                 f"{len(self.unknown)} of {runs} runs rank topics without judgments, which do not count "
                 f"(most: {system}, {most})"
             )
@@ -279,11 +297,7 @@ def _tell_of_worthless_topics(judged: Judged) -> None:
     worthless = np.flatnonzero(judged.sorted_gains[starts] <= 0)
     if len(worthless):
         first = judged.topics[worthless[0]]
-        _tell(
+        note(
             f"{len(worthless)} of {len(judged.topics)} topics have no document with a gain above 0 "
             f"(the first: {first}); measures are 0 there"
         )
-
-
-def _tell(text: str) -> None:
-    warnings.warn(text, JudgewellWarning, stacklevel=2)

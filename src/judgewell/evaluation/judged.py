@@ -2,70 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-Keys = NDArray[np.uint64]
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: neighbouring topics get distant keys
-CHECK = 0x5DEECE66D  # the seed of the second hash
+if TYPE_CHECKING:
+    import polars as pl
+
+    from judgewell.evaluation.lookup import Lookup
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 SMALL_TABLE = 1_000_000  # gains: 8 MB
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Judged documents by a 64-bit key of topic and document.
+class Texts:
+    """Many ids: their bytes in a row, and where each ends."""
 
-    A key only suggests a match, and a second hash of the document's id decides: ids that agree in all 128 bits are
-    taken for one, which among a billion judged documents and a billion ranked ones has a chance of 3 in 10^21.
-    """
+    data: bytes
+    ends: Ints
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Texts:
+        encoded = [text.encode() for text in texts]
+        return cls(b"".join(encoded), np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded))))
+
+    @classmethod
+    def of_series(cls, texts: pl.Series) -> Texts:
+        joined = texts.str.join("")[0] or ""
+        return cls(joined.encode(), np.cumsum(texts.str.len_bytes().to_numpy().astype(np.int64)))
+
+    def to_list(self) -> list[str]:
+        ends = [0, *self.ends.tolist()]
+        return [self.data[start:end].decode() for start, end in pairwise(ends)]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The judged documents, row by row as the gains table has them, and each topic's gains in descending order."""
 
     topics: list[str]
-    index: dict[str, int]
-    seed: int
-    gains: NDArray[np.float64]  # in the gains table's order
-    keys: Keys  # ascending
-    item: NDArray[np.int64]  # of each key: its row in the gains table
-    checks: Keys  # the second hash, in the keys' order
-    present: NDArray[np.bool_]  # whether any key begins with these bits: turns most unjudged documents away at once
-    first: NDArray[np.int32]  # the place of the first key that begins with these bits, or with higher ones
-    fullest: int  # the most keys that begin with the same bits
-    shift: np.uint64
-    sorted_gains: NDArray[np.float64]  # topic by topic, descending
-    ends: NDArray[np.int64]  # where each topic's gains end
-    counts: NDArray[np.int64]  # how many documents of each topic are judged
-    ideals: NDArray[np.float64] | None  # what `ideal` gives for all topics, where that is small
+    number: Ints  # of each row: its topic's number
+    docs: Texts  # of each row: its document
+    gains: Floats  # of each row
+    sorted_gains: Floats  # topic by topic, descending
+    ends: Ints  # where each topic's gains end
+    counts: Ints  # how many documents of each topic are judged
+    ideals: Floats | None  # what `ideal` gives for all topics, where that is small
 
-    def key(self, docs: pl.Series, topics: NDArray[np.int64]) -> Keys:
-        """The keys of documents, each of the topic with this number."""
-        return keys_of(docs, topics, self.seed)
+    @cached_property
+    def index(self) -> Any:
+        """The documents as the compiled kernel looks them up."""
+        from judgewell.evaluation.compiled import index_of
 
-    def find(self, docs: pl.Series, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows that are judged, and for each the row of the gains table that judges it."""
-        bits = (keys >> self.shift).view(np.int64)
-        rows = np.flatnonzero(self.present.take(bits))
-        at, wanted = self.first.take(bits.take(rows)), keys.take(rows)
-        match = self.keys.take(at) == wanted
-        for _ in range(1, self.fullest):
-            behind = np.flatnonzero(~match)
-            at[behind] = np.minimum(at[behind] + 1, len(self.keys) - 1)
-            match[behind] = self.keys[at[behind]] == wanted[behind]
-        rows, at = rows[match], at[match]
-        same = docs.hash(CHECK).to_numpy().take(rows) == self.checks.take(at)
-        return (rows, self.item.take(at)) if same.all() else (rows[same], self.item[at[same]])
+        return index_of(self)
 
-    def ideal(self, topics: NDArray[np.int64]) -> NDArray[np.float64]:
+    @cached_property
+    def lookup(self) -> Lookup:
+        """The documents as numpy looks them up, where there is no compiled kernel."""
+        from judgewell.evaluation.lookup import lookup_of
+
+        return lookup_of(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to another process, which makes its own index."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("index", "lookup")}
+
+    def ideal(self, topics: Ints) -> Floats:
         """The judged gains of each of these topics in descending order, NaN behind the last."""
         if self.ideals is not None:
             return self.ideals[topics]
         return side_by_side(self.sorted_gains, self.ends[topics], self.counts[topics])
 
 
-def side_by_side(
-    sorted_gains: NDArray[np.float64], ends: NDArray[np.int64], counts: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def side_by_side(sorted_gains: Floats, ends: Ints, counts: Ints) -> Floats:
     """Runs of `counts` gains that end at `ends` as the rows of a table, NaN behind the last."""
     table = np.full((len(ends), int(counts.max(initial=0))), np.nan)
     row = np.repeat(np.arange(len(ends)), counts)
@@ -75,44 +91,18 @@ def side_by_side(
 
 
 def prepare(gains: pl.DataFrame) -> Judged:
-    """A checked gains table, ready for `find`."""
+    """A checked gains table, ready for runs to be measured with."""
+    import polars as pl
+
     names = gains["topic"].unique(maintain_order=True)
-    topics = names.to_list()
-    number = gains["topic"].replace_strict(names, np.arange(len(topics)), return_dtype=pl.Int64).to_numpy()
-    values = gains["gain"].to_numpy()
-    seed = 0
-    while True:
-        keys = keys_of(gains["doc"], number, seed)
-        order = np.argsort(keys)
-        if (np.diff(keys[order]) > 0).all():
-            break
-        seed += 1  # never seen: two judged documents with one key
-    bits = int(np.clip(np.ceil(np.log2(len(keys) + 1)) + 2, 8, 24))
-    shift = np.uint64(64 - bits)
-    counts = np.bincount((keys >> shift).view(np.int64), minlength=1 << bits)
-    judged = np.bincount(number, minlength=len(topics))
-    sorted_gains, ends = values[np.lexsort((-values, number))], np.cumsum(judged)
-    small = len(judged) * int(judged.max(initial=0)) <= SMALL_TABLE
-    return Judged(
-        topics=topics,
-        index={topic: at for at, topic in enumerate(topics)},
-        seed=seed,
-        gains=values,
-        keys=keys[order],
-        item=order,
-        checks=gains["doc"].hash(CHECK).to_numpy()[order],
-        present=counts > 0,
-        first=(np.cumsum(counts) - counts).astype(np.int32),
-        fullest=int(counts.max(initial=0)),
-        shift=shift,
-        sorted_gains=sorted_gains,
-        ends=ends,
-        counts=judged,
-        ideals=side_by_side(sorted_gains, ends, judged) if small else None,
-    )
+    number = gains["topic"].replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy()
+    return judged_of(names.to_list(), number, Texts.of_series(gains["doc"]), gains["gain"].to_numpy())
 
 
-def keys_of(docs: pl.Series, topics: NDArray[np.int64], seed: int) -> Keys:
-    """One 64-bit key for each document of a numbered topic."""
-    keys: Keys = docs.hash(seed).to_numpy() ^ ((topics.astype(np.uint64) + np.uint64(1)) * SPREAD)
-    return keys
+def judged_of(topics: list[str], number: Ints, docs: Texts, gains: Floats) -> Judged:
+    """Judged documents from their columns: each row's topic (by its number), document and gain."""
+    counts = np.bincount(number, minlength=len(topics))
+    sorted_gains, ends = gains[np.lexsort((-gains, number))], np.cumsum(counts)
+    small = len(counts) * int(counts.max(initial=0)) <= SMALL_TABLE
+    ideals = side_by_side(sorted_gains, ends, counts) if small else None
+    return Judged(topics, number, docs, gains, sorted_gains, ends, counts, ideals)

@@ -6,18 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError
+from judgewell.evaluation import compiled
 from judgewell.evaluation.judged import Judged
-from judgewell.evaluation.kernel import JudgedRanks, judged_ranks
-from judgewell.evaluation.measures import Measure, Residual, expected_over_ties, spread_over_ties
+from judgewell.evaluation.measures import JudgedOnly, Measure, Residual, expected_over_ties, spread_over_ties
+from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
-from judgewell.formats.runs import FilePart, FramePart
+from judgewell.formats.runs import Part, Piece
+from judgewell.formats.trec_lines import junk_note
 
 Floats = NDArray[np.float64]
-BLOCK_CELLS = 4_000_000  # gains of one padded table: 32 MB
+BLOCK_CELLS = 500_000  # gains of one padded table: 4 MB
 
 
 @dataclass(frozen=True)
@@ -27,36 +28,56 @@ class PartScores:
     topics: NDArray[np.int64]
     lengths: NDArray[np.int64]
     values: Floats  # topics × measures
-    unknown: int
+    unknown: frozenset[str]  # topics without judgments
     tags: tuple[str, ...]  # the first two different ones
-    rows: int
+    lines: int
 
 
-def score_part(
-    part: FilePart | FramePart, judged: Judged, measures: Sequence[Measure], settings: Settings
-) -> PartScores:
-    """Read one part of a run and measure it."""
-    frame = part.read(ranks=settings.order == "rank")
-    try:
-        found = judged_ranks(frame, judged, order=settings.order, precision=settings.precision)
-    except InputError as error:
-        raise part.located(error) from None
-    if settings.unjudged == "condense":
-        found = condensed(found)
-    values = np.empty((len(found.topics), len(measures)))
-    for rows in blocks(np.maximum(found.lengths, judged.counts[found.topics])):
-        some = found.only(rows)
-        values[rows] = _measured_block(some, judged, measures, settings)
-    _refuse_infinite(values, found, judged, measures)
-    return PartScores(found.topics, found.lengths, values, found.unknown, _tags(frame), len(frame))
+def score_part(part: Part, judged: Judged, measures: Sequence[Measure], settings: Settings) -> PartScores:
+    """Read one part of a run, piece by piece, and measure it."""
+    scores = [_score(ranks, judged, measures, settings) for ranks in part_ranks(part, judged, settings)]
+    if len(scores) == 1:
+        return scores[0]
+    none = np.empty(0, np.int64)
+    return PartScores(
+        np.concatenate([none, *(one.topics for one in scores)]),
+        np.concatenate([none, *(one.lengths for one in scores)]),
+        np.concatenate([np.empty((0, len(measures))), *(one.values for one in scores)]),
+        frozenset().union(*(one.unknown for one in scores)),
+        tuple(dict.fromkeys(tag for one in scores for tag in one.tags))[:2],
+        sum(one.lines for one in scores),
+    )
 
 
-def gain_table(found: JudgedRanks, values: Floats, depth: int) -> Floats:
-    """The gains in ranked order, topics × ranks, NaN where unjudged; `values` are the gains table's."""
-    table = np.full((len(found.topics), depth), np.nan)
-    inside = found.rank < depth
-    table.ravel()[found.row[inside] * depth + found.rank[inside]] = values[found.item[inside]]
-    return table
+def part_ranks(part: Part, judged: Judged, settings: Settings) -> Iterator[JudgedRanks]:
+    """Where the judged documents stand in each piece of a part."""
+    for piece in part.pieces():
+        yield _piece_ranks(piece, judged, settings)
+
+
+def _piece_ranks(piece: Piece, judged: Judged, settings: Settings) -> JudgedRanks:
+    """By the compiled kernel; by numpy where there is none, or where it turns the piece down."""
+    answer = None if piece.data is None else compiled.judged_ranks(piece.data, judged, settings)
+    if answer is not None:
+        ranks, junk = answer
+        junk_note(junk, piece.path)
+    else:
+        from judgewell.evaluation.kernel import judged_ranks
+
+        frame = piece.frame(ranks=settings.order == "rank")
+        try:
+            ranks = judged_ranks(frame, judged, settings)
+        except InputError as error:
+            raise piece.located(error) from None
+    return ranks.condensed() if settings.unjudged == "condense" else ranks
+
+
+def _score(ranks: JudgedRanks, judged: Judged, measures: Sequence[Measure], settings: Settings) -> PartScores:
+    values = np.empty((len(ranks.topics), len(measures)))
+    for rows in blocks(np.maximum(ranks.lengths, judged.counts[ranks.topics])):
+        values[rows] = _measured_block(ranks.only(rows), judged, measures, settings)
+    _refuse_infinite(values, ranks, judged, measures)
+    return PartScores(ranks.topics, ranks.lengths, values, ranks.unknown, ranks.tags, ranks.lines)
 
 
 def blocks(widths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -72,30 +93,30 @@ def blocks(widths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         start += size
 
 
-def _measured_block(found: JudgedRanks, judged: Judged, measures: Sequence[Measure], settings: Settings) -> Floats:
-    depth = _depth_needed(measures, int(found.lengths.max(initial=0)), settings)
+def _measured_block(ranks: JudgedRanks, judged: Judged, measures: Sequence[Measure], settings: Settings) -> Floats:
+    depth = _depth_needed(measures, int(ranks.lengths.max(initial=0)), settings)
     if settings.unjudged == "error":
-        _refuse_unjudged(found, depth, judged)
-    table = gain_table(found, judged.gains, depth)
-    ideal = judged.ideal(found.topics)
+        _refuse_unjudged(ranks, depth, judged)
+    table = ranks.gain_table(judged.gains, depth)
+    ideal = judged.ideal(ranks.topics)
     with np.errstate(over="ignore", invalid="ignore"):  # told by _refuse_infinite
         if settings.ties == "doc":
-            columns = [measured(measure, table, ideal, found.lengths) for measure in measures]
+            columns = [measured(measure, table, ideal, ranks.lengths) for measure in measures]
         else:
             of_ties = expected_over_ties if settings.ties == "shared" else spread_over_ties
-            groups = tie_table(found, depth)
-            columns = [of_ties(measure, table, ideal, groups) for measure in measures]
+            groups = ranks.tie_table(depth)
+            columns = [of_ties(measure, table, ideal, groups, ranks.lengths) for measure in measures]
     return np.stack(columns, axis=-1)
 
 
-def _refuse_infinite(values: Floats, found: JudgedRanks, judged: Judged, measures: Sequence[Measure]) -> None:
+def _refuse_infinite(values: Floats, ranks: JudgedRanks, judged: Judged, measures: Sequence[Measure]) -> None:
     """NaN means that a topic does not count, so a value that overflowed must not pass as one."""
     row, column = np.nonzero(~np.isfinite(values))
     if len(row):
-        topic = judged.topics[found.topics[row[0]]]
+        topic = judged.topics[ranks.topics[row[0]]]
         raise DataError(
             f"{measures[column[0]]} of topic {topic} is too large for a number; its gains reach "
-            f"{judged.ideal(found.topics[row[:1]]).max():g}: divide them first (--gains-as unit)"
+            f"{judged.ideal(ranks.topics[row[:1]]).max():g}: divide them first (--gains-as unit)"
         )
 
 
@@ -106,6 +127,8 @@ def measured(measure: Measure, table: Floats, ideal: Floats, lengths: NDArray[np
 
 def depth_of(measure: Measure) -> int | None:
     """How many ranks a measure looks at; None for all."""
+    if isinstance(measure, JudgedOnly):
+        return None
     return depth_of(measure.of) if isinstance(measure, Residual) else measure.cutoff
 
 
@@ -116,42 +139,13 @@ def _depth_needed(measures: Sequence[Measure], longest: int, settings: Settings)
     return min(longest, max((depth for depth in depths if depth is not None), default=0))
 
 
-def condensed(found: JudgedRanks) -> JudgedRanks:
-    """The rankings without their unjudged documents; judged ones that tied still tie."""
-    order = np.lexsort((found.rank, found.row))
-    row, first = found.row[order], found.first_of_tie()[order]
-    counts = np.bincount(row, minlength=len(found.topics))
-    place = np.arange(len(order))
-    rank = place - np.repeat(np.cumsum(counts) - counts, counts)
-    begins = np.append(True, (row[1:] != row[:-1]) | (first[1:] != first[:-1]))[: len(order)]
-    begun = np.maximum.accumulate(np.where(begins, place, 0))
-    tied = np.isin(begun, begun[~begins])
-    ties = (row[tied], rank[tied], rank[begun[tied]])
-    return JudgedRanks(found.topics, counts, row, rank, found.item[order], ties, found.unknown)
-
-
-def tie_table(found: JudgedRanks, depth: int) -> NDArray[np.int64]:
-    """Topics × ranks: the first rank of the tie that a rank belongs to, itself where it is not tied."""
-    table = np.tile(np.arange(depth), (len(found.topics), 1))
-    row, rank, first = found.tied
-    table[row, rank] = first
-    return table
-
-
-def _tags(frame: pl.DataFrame) -> tuple[str, ...]:
-    tags = frame["tag"]
-    if not len(tags) or tags[0] is None or (tags == tags[0]).all():
-        return ()
-    return (tags[0], tags.filter(tags != tags[0])[0])
-
-
-def _refuse_unjudged(found: JudgedRanks, depth: int, judged: Judged) -> None:
-    counts = np.bincount(found.row[found.rank < depth], minlength=len(found.topics))
-    short = np.flatnonzero(counts < np.minimum(found.lengths, depth))
+def _refuse_unjudged(ranks: JudgedRanks, depth: int, judged: Judged) -> None:
+    counts = np.bincount(ranks.row[ranks.rank < depth], minlength=len(ranks.topics))
+    short = np.flatnonzero(counts < np.minimum(ranks.lengths, depth))
     if len(short):
-        looked = min(int(found.lengths[short[0]]), depth)
+        looked = min(int(ranks.lengths[short[0]]), depth)
         missing = looked - counts[short[0]]
         raise InputError(
-            f"topic {judged.topics[found.topics[short[0]]]}: {missing} of the first {looked} documents are unjudged",
+            f"topic {judged.topics[ranks.topics[short[0]]]}: {missing} of the first {looked} documents are unjudged",
             cure="judge them, or count them as 0 (unjudged=zero) or leave them out (unjudged=condense)",
         )

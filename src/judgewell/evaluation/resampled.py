@@ -17,11 +17,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.evaluation.judged import Judged, prepare
-from judgewell.evaluation.kernel import judged_ranks
-from judgewell.evaluation.measures import ERR, Measure, Residual, nERR
+from judgewell.evaluation.judged import prepare
+from judgewell.evaluation.measures import Measure, Residual
 from judgewell.evaluation.measures.base import Linear, ratio
-from judgewell.evaluation.part import condensed
+from judgewell.evaluation.measures.cascade import ERR, GRADES, nERR
+from judgewell.evaluation.part import part_ranks
+from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 
@@ -51,7 +52,7 @@ class Rankings:
         """The measure under alternative gains for the table's rows (…, rows): (…, systems, topics).
 
         NaN is a document that a table leaves unjudged. What a measure takes from the whole table (the largest gain,
-        for ERR) it takes from each table, unless it is `prepared` with one.
+        for a residual) it takes from each table, unless it is `prepared` with one.
         """
         depth = measure.of.cutoff if isinstance(measure, Residual) else measure.cutoff
         if depth is None or depth > self.items.shape[-1]:
@@ -83,8 +84,8 @@ class Rankings:
             judged = np.full((len(rows) + 1, len(gains)), np.nan)  # the last is every unjudged document
             judged[:-1] = gains[:, rows].T
             ranked = self.local[:, topic, :depth]
-            if type(measure) in (ERR, nERR):
-                found = _cascade(measure, judged, ranked, largest)
+            if isinstance(measure, ERR):
+                found = _cascade(measure, judged, ranked)
             else:
                 found = _any(measure, judged, ranked, largest)
             out[:, :, topic] = found.T
@@ -117,28 +118,21 @@ def ranked_items(runs: Sequence[Run], gains: pl.DataFrame, depth: int, settings:
     items = np.full((len(runs), len(judged.topics), depth), -1, np.int32)
     missing = []
     for system, run in enumerate(runs):
-        topics = [_fill(items[system], part.read(), judged, settings) for part in run.whole().parts]
+        topics = [_fill(items[system], ranks) for ranks in part_ranks(run.whole().parts[0], judged, settings)]
         count = len(np.unique(np.concatenate(topics)))
         if not count:
             raise InputError(f"none of the topics of run {run.system} has judgments", file=run.source)
         missing.append((len(judged.topics) - count, run.system))
     _tell_of_missing(missing, len(judged.topics))
-    number = (
-        gains["topic"].replace_strict(judged.topics, list(range(len(judged.topics))), return_dtype=pl.Int64).to_numpy()
-    )
-    rows = tuple(np.flatnonzero(number == topic) for topic in range(len(judged.topics)))
+    rows = tuple(np.flatnonzero(judged.number == topic) for topic in range(len(judged.topics)))
     return Rankings([run.system for run in runs], judged.topics, items, rows)
 
 
-def _fill(items: NDArray[np.int32], part: pl.DataFrame, judged: Judged, settings: Settings) -> NDArray[np.int64]:
-    """Write a part's judged documents to their ranks; the topics it ranks."""
-    found = judged_ranks(part, judged, order=settings.order, precision=settings.precision)
-    topics = found.topics
-    if settings.unjudged == "condense":
-        found = condensed(found)
-    inside = found.rank < items.shape[-1]
-    items[found.topics[found.row[inside]], found.rank[inside]] = found.item[inside]
-    return topics
+def _fill(items: NDArray[np.int32], ranks: JudgedRanks) -> NDArray[np.int64]:
+    """Write judged documents to their ranks; the topics that are ranked."""
+    inside = ranks.rank < items.shape[-1]
+    items[ranks.topics[ranks.row[inside]], ranks.rank[inside]] = ranks.item[inside]
+    return ranks.topics
 
 
 def _tell_of_missing(missing: Sequence[tuple[int, str]], topics: int) -> None:
@@ -161,22 +155,16 @@ def _best(gains: Floats, depth: int | None) -> Floats:
     return -np.sort(worst_first, axis=-1)
 
 
-def _cascade(measure: Measure, judged: Floats, ranked: NDArray[np.int64], largest: Floats) -> Floats:
+def _cascade(measure: ERR, judged: Floats, ranked: NDArray[np.int64]) -> Floats:
     """Systems × draws of ERR: the chance to stop is worked out once for each document."""
-    gmax = _gmax(measure, judged, largest)
-    stops = np.exp2(np.fmax(judged, 0.0) - gmax) - np.exp2(-gmax)
-    found = _expected(stops, ranked)
+    gmax: Any = GRADES if measure.gmax is None else measure.gmax
+    if gmax == "topic":
+        gmax = np.fmax.reduce(judged, axis=0, initial=0.0)
+    expected = _expected(measure.stops(np.fmax(judged, 0.0), gmax), ranked)
     if type(measure) is not nERR:
-        return found
-    best = np.exp2(np.fmax(_best(judged[:-1].T, ranked.shape[-1]).T, 0.0) - gmax) - np.exp2(-gmax)
-    return ratio(found, _expected(best, np.arange(len(best))[None]))
-
-
-def _gmax(measure: Any, judged: Floats, largest: Floats) -> Floats:
-    if measure.gmax == "topic":
-        return np.asarray(np.fmax.reduce(judged, axis=0, initial=0.0))
-    fixed = measure.largest if measure.gmax is None else measure.gmax
-    return largest if fixed is None else np.full(len(largest), float(fixed))
+        return expected
+    best = measure.stops(np.fmax(_best(judged[:-1].T, ranked.shape[-1]).T, 0.0), gmax)
+    return ratio(expected, _expected(best, np.arange(len(best))[None]))
 
 
 def _expected(stops: Floats, ranked: NDArray[np.int64]) -> Floats:
@@ -196,7 +184,7 @@ def _any(measure: Measure, judged: Floats, ranked: NDArray[np.int64], largest: F
     """Systems × draws of any measure, called once for all draws, or for each where it wants their largest gain."""
     table = np.moveaxis(judged[ranked], -1, 0)
     ideal = _best(judged[:-1].T, None)[:, None]
-    if measure.largest is not None or not isinstance(measure, ERR | Residual):
+    if measure.largest is not None or not isinstance(measure, Residual):
         return np.asarray(measure(table, ideal)).T
     each = [measure.prepared(float(most))(table[at], ideal[at]) for at, most in enumerate(largest)]
     return np.stack(each, axis=-1)

@@ -26,6 +26,7 @@ class TrecOnly(OfRetrieved):
 
     source: ClassVar[str] = "trec_eval, National Institute of Standards and Technology"
     listed: ClassVar[bool] = False
+    takes_cutoff: ClassVar[bool] = False
     laws: ClassVar[frozenset[str]] = frozenset({"finite"})
 
 

@@ -1,6 +1,6 @@
 """The known crowd exports: each is the columns its header must have and the function that makes a table of it.
 
-What a file leaves out or has odd is told as a warning.
+A note reports what a file leaves out or has odd.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _trec8(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
         comment="comment",
         known="gold",
     ).with_columns(extra)
-    _tell_oddities(table, place)
+    _note_oddities(table, place)
     return _answered(table, place)
 
 
@@ -93,7 +93,7 @@ def _trec8_value(frame: pl.DataFrame, columns: Columns, place: Place) -> tuple[p
     return _numbers(frame, score, place), lowered.replace_strict(SCALES, default=lowered)
 
 
-def _tell_oddities(table: pl.DataFrame, place: Place) -> None:
+def _note_oddities(table: pl.DataFrame, place: Place) -> None:
     below = table.filter(pl.col("seconds") < 0)
     if len(below):
         place.note(
@@ -103,12 +103,12 @@ def _tell_oddities(table: pl.DataFrame, place: Place) -> None:
         known = table.filter(pl.col("known").is_not_null() & pl.col("sormunen").is_null())
         documents = known.select("topic", "doc", "known").unique().sort("topic", "doc")
         if len(documents):
-            said = ", ".join(f"topic {topic} {doc} ({flag})" for topic, doc, flag in documents.iter_rows())
-            place.note(f"{len(documents)} known documents have no Sormunen level: {said}")
+            listed = ", ".join(f"topic {topic} {doc} ({flag})" for topic, doc, flag in documents.iter_rows())
+            place.note(f"{len(documents)} known documents have no Sormunen level: {listed}")
 
 
 def _answered(table: pl.DataFrame, place: Place) -> pl.DataFrame:
-    """Rows without a value are left out and told."""
+    """Rows without a value are left out, with a note."""
     empty = table.filter(pl.col("value").is_null())
     if len(empty):
         first = f"topic {empty['topic'][0]}, document {empty['doc'][0]}"
@@ -156,22 +156,22 @@ def _rankme(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame
     table = pl.concat(parts)
     likert = not wide and bool(table["value"].is_in([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).all())
     name = CRITERIA.get(criterion, criterion)
-    said = table.with_columns(scale=pl.lit("ordinal" if likert else "magnitude"), criterion=pl.lit(name))
-    return _answered(said, place)
+    scaled = table.with_columns(scale=pl.lit("ordinal" if likert else "magnitude"), criterion=pl.lit(name))
+    return _answered(scaled, place)
 
 
 def _criterion(frame: pl.DataFrame, columns: Columns, wide: bool, place: Place) -> str:
     """The rated quality: the only one in the file, or the one asked for as value."""
     names = [*CRITERIA, *CRITERIA.values()]
-    found = [name for name in names if (f"{name}1" if wide else name) in frame.columns]
+    rated = [name for name in names if (f"{name}1" if wide else name) in frame.columns]
     asked = columns.get("value")
-    if asked is None and len(found) == 1:
-        return found[0]
-    if asked not in found:
+    if asked is None and len(rated) == 1:
+        return rated[0]
+    if asked not in rated:
         what = f"no {asked}" if asked else "several ratings"
         raise place.error(
-            f"this RankME export has {what}; it has {', '.join(found)}",
-            f"say which is the value (--columns value={found[-1] if found else 'quality'})",
+            f"this RankME export has {what}; it has {', '.join(rated)}",
+            f"say which is the value (--columns value={rated[-1] if rated else 'quality'})",
         )
     return asked or ""
 

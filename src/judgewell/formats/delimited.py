@@ -10,25 +10,42 @@ import codecs
 import csv
 import io
 import re
-import warnings
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import InputError, note
+from judgewell.formats.files import COMPRESSED
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SEPARATORS = (",", "\t", ";", "|")
 CHUNK = 1 << 24
-LINE_END = re.compile(rb"\r\n?|\n")
 BLANK = re.compile(rb"\n\r?\n")
+NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+
+csv.field_size_limit(2**31 - 1)  # a document is one field
 
 
-def plain_text(data: bytes, path: str | Path) -> bytes:
-    """The text in UTF-8 without a byte order mark; whether it is UTF-8 at all shows when it is read."""
+@dataclass(frozen=True)
+class Layout:
+    """How delimited text is laid out: its separator where the first line does not show it, and whether that line names
+    the columns. Columns without names are called by their numbers, from 1."""
+
+    separator: str | None = None
+    header: bool = True
+
+
+SHOWN = Layout()  # all is taken from the first line
+
+
+def text_of(data: bytes, path: str | Path) -> bytes:
+    """The text in UTF-8 with line feeds and without a byte order mark.
+
+    UTF-16 is told by its mark. What is not UTF-8 is read as Latin-1, or as Windows writes it, with a note.
+    """
     if data.startswith(UTF16):
         try:
             data = data.decode("utf-16").encode("utf-8")
@@ -37,44 +54,46 @@ def plain_text(data: bytes, path: str | Path) -> bytes:
                 f"the UTF-16 text breaks off ({problem.reason} at byte {problem.start})",
                 cure="write the file anew as UTF-8",
                 file=path,
-                line=len(LINE_END.findall(data[: problem.start].decode("utf-16", "ignore").encode())) + 1,
+                line=data[: problem.start].decode("utf-16", "ignore").count("\n") + 1,
             ) from None
     data = data.removeprefix(BOM)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError("a byte 0 is no text", cure="write the file as plain text", file=path, line=line)
-    return data.replace(b"\r", b"\n") if b"\r" in data and b"\n" not in data else data
+    data = data.replace(b"\r", b"\n") if b"\r" in data and b"\n" not in data else data
+    return data if data.isascii() else _utf8(data, path)
 
 
-def from_latin1(data: bytes, path: str | Path) -> bytes:
-    """Text that is not UTF-8 read as Latin-1, or as Windows writes it, which is told with its first such line."""
-    line = _not_utf8(data)
-    if line is None:
+def _utf8(data: bytes, path: str | Path) -> bytes:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+    else:
         return data
     latin = data.decode("latin-1")
     windows = data.decode("cp1252", "ignore")
     name, text = ("Latin-1", latin) if len(windows) < len(latin) or windows == latin else ("Windows-1252", windows)
-    warnings.warn(f"{path}: line {line} is not UTF-8; the file is read as {name}", JudgewellWarning, stacklevel=5)
+    note(f"line {line} is not UTF-8; the file is read as {name}", path)
     return text.encode("utf-8")
 
 
-def _not_utf8(data: bytes) -> int | None:
-    """The first line that is not UTF-8."""
-    if data.isascii():
-        return None
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        return data.count(b"\n", 0, problem.start) + 1
-    return None
-
-
 def first_line(data: bytes) -> str:
-    """The first line of a text, which names its columns; UTF-16 and byte order marks are understood."""
-    start = data[:65536]
-    if start.startswith(UTF16):
-        start = start.decode("utf-16", "ignore").encode("utf-8")
-    return LINE_END.split(start.removeprefix(BOM), maxsplit=1)[0].decode("utf-8", "replace")
+    """The first line of a text that is not empty; UTF-16 and byte order marks are understood."""
+    if data.startswith(UTF16):
+        data = data[:65536].decode("utf-16", "ignore").encode("utf-8")
+    start = len(BOM) if data.startswith(BOM) else 0
+    while data[start : start + 1] in (b"\n", b"\r"):
+        start += 1
+    end = data.find(b"\n", start)
+    line = data[start : len(data) if end < 0 else end]
+    return line.split(b"\r", 1)[0].decode("utf-8", "replace")
+
+
+def ending(path: str | Path) -> str:
+    """What a file's name ends in, compression apart: .tsv for a.tsv.gz."""
+    name = Path(path)
+    return (name.with_suffix("") if name.suffix in COMPRESSED else name).suffix
 
 
 def names_of(line: str, separator: str) -> list[str]:
@@ -82,43 +101,67 @@ def names_of(line: str, separator: str) -> list[str]:
     return [name.strip() for name in next(csv.reader([line], delimiter=separator), [])]
 
 
-def separator_of(data: bytes) -> str:
-    """What stands between the names in the first line: the separator that makes the most of them."""
+def separator_of(data: bytes, path: str | Path, layout: Layout = SHOWN) -> str:
+    """What separates fields: as said, a tab in a .tsv file, or what makes the most fields of the first line."""
+    if layout.separator:
+        return layout.separator
     first = first_line(data)
+    if "\t" in first and ending(path) == ".tsv":
+        return "\t"
     best = max(SEPARATORS, key=lambda mark: len(names_of(first, mark)))
     return best if best in first else " "
 
 
-def read_delimited(data: bytes, path: str | Path) -> pl.DataFrame:
+def read_delimited(data: bytes, path: str | Path, layout: Layout = SHOWN) -> pl.DataFrame:
     """A table of text columns under the names of its first line; every line has as many fields as the first."""
     if not data.strip():
         raise InputError("the file is empty", cure="its first line names the columns", file=path)
-    separator = separator_of(data)
-    names = [name or f"column {at}" for at, name in enumerate(names_of(first_line(data), separator), 1)]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        cure = "rename or drop one of them"
-        if twice[0].replace(".", "").isdigit():
-            cure = "the first line names the columns: write one above this that does"
-        raise InputError(f"two columns are called {twice[0]!r}", cure=cure, file=path, line=1)
+    separator = separator_of(data, path, layout)
+    data = _single_spaced(data) if separator == " " else data
+    names = _names(first_line(data), separator, path, layout)
+    body = data.lstrip(b"\r\n")
     try:
-        frame = pl.read_csv(data, infer_schema=False, separator=separator)
+        frame = pl.read_csv(body, infer_schema=False, separator=separator, has_header=layout.header)
     except pl.exceptions.PolarsError as problem:
         raise _unreadable(data, path, separator, len(names), str(problem).splitlines()[0]) from None
     if len(frame.columns) != len(names):
-        raise InputError("the names of the columns do not end on the first line", cure="mend it", file=path, line=1)
-    if frame[frame.columns[-1]].null_count() and _marks(data, separator) != (len(names) - 1) * (len(frame) + 1):
+        wrong = _wrong_line(data, path, separator, len(names))
+        raise wrong or InputError("the names of the columns do not end on the first line", file=path, line=1)
+    lines = len(frame) + layout.header
+    if frame[frame.columns[-1]].null_count() and _marks(body, separator) != (len(names) - 1) * lines:
         wrong = _wrong_line(data, path, separator, len(names))
         if wrong is not None:  # a line that ends early leaves its last field empty
             raise wrong
     frame = frame.rename(dict(zip(frame.columns, names, strict=True)))
-    return frame.filter(~pl.Series(_blank_rows(data, separator))) if BLANK.search(data) and len(names) > 1 else frame
+    if not BLANK.search(body) or len(names) == 1:
+        return frame
+    return frame.filter(~pl.Series(_blank_rows(body, separator)[layout.header :]))
+
+
+def _single_spaced(data: bytes) -> bytes:
+    """The lines with one space between fields and none around them."""
+    return re.sub(rb"(?m)[ \t]+", b" ", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data)) if b'"' not in data else data
+
+
+def _names(line: str, separator: str, path: str | Path, layout: Layout) -> list[str]:
+    """The columns' names, each once; their numbers where they have none."""
+    given = names_of(line, separator)
+    if not layout.header:
+        return [str(at) for at in range(1, len(given) + 1)]
+    names = [name or f"column {at}" for at, name in enumerate(given, 1)]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        cure = "rename or drop one of them"
+        if any(NUMBER.fullmatch(name) for name in names):
+            cure = "if the first line holds data, say so (--no-header) and name columns by number: --columns topic=1,…"
+        raise InputError(f"two columns are called {twice[0]!r}", cure=cure, file=path, line=1)
+    return names
 
 
 def _blank_rows(data: bytes, separator: str) -> list[bool]:
-    """For each row, whether its line is empty."""
-    text = io.StringIO(data.decode("utf-8", "replace"), newline="")
-    return [not fields for fields in csv.reader(text, delimiter=separator)][1:]
+    """For each record, whether its line is empty."""
+    text = io.StringIO(data.decode("utf-8"), newline="")
+    return [not fields for fields in csv.reader(text, delimiter=separator)]
 
 
 def _marks(data: bytes, separator: str) -> int:
@@ -132,19 +175,14 @@ def _marks(data: bytes, separator: str) -> int:
     return marks
 
 
-def _unreadable(data: bytes, path: str | Path, separator: str, width: int, said: str) -> InputError:
+def _unreadable(data: bytes, path: str | Path, separator: str, width: int, reason: str) -> InputError:
     """Why polars refused the text, with the first line that is wrong."""
-    line = _not_utf8(data)
-    if line is not None:
-        return InputError(
-            "this line is not UTF-8", cure="convert the file, e.g. iconv -f latin1 -t utf-8", file=path, line=line
-        )
     wrong = _wrong_line(data, path, separator, width)
     if wrong is not None:
         return wrong
     odd = (number for number, text in enumerate(data.split(b"\n"), 1) if text.count(b'"') % 2)
     return InputError(
-        f"this is not a readable CSV file ({said})",
+        f"this is not a readable CSV file ({reason})",
         cure='a " within a field is written twice, and the field stands between two of them',
         file=path,
         line=next(odd, None),
@@ -153,7 +191,7 @@ def _unreadable(data: bytes, path: str | Path, separator: str, width: int, said:
 
 def _wrong_line(data: bytes, path: str | Path, separator: str, width: int) -> InputError | None:
     """The first line with too many or too few fields, or with quotes that do not close."""
-    text = io.StringIO(data.decode("utf-8", "replace"), newline="")
+    text = io.StringIO(data.decode("utf-8"), newline="")
     reader, line = csv.reader(text, delimiter=separator, strict=True), 1
     try:
         for fields in reader:
@@ -163,7 +201,7 @@ def _wrong_line(data: bytes, path: str | Path, separator: str, width: int) -> In
                 )
                 fix += ", or drop the first line if it does not name the columns" if line == 2 else ""
                 return InputError(
-                    f"this line has {len(fields)} fields, the first line names {width} columns",
+                    f"this line has {len(fields)} fields, the first line has {width}",
                     cure=fix,
                     file=path,
                     line=line,
@@ -174,18 +212,14 @@ def _wrong_line(data: bytes, path: str | Path, separator: str, width: int) -> In
     return None
 
 
-def line_numbers(data: bytes) -> Callable[[int], int]:
+def line_of_row(data: bytes, path: str | Path, layout: Layout, row: int) -> int:
     """The line on which a row (from 0) begins; only asked for when something is wrong."""
-
-    def line_of(row: int) -> int:
-        reader = csv.reader(io.StringIO(data.decode("utf-8", "replace"), newline=""), delimiter=separator_of(data))
-        line = 1
-        number = -1
-        for fields in reader:
-            number += bool(fields)
-            if fields and number == row + 1:
-                return line
-            line = reader.line_num + 1
-        return line
-
-    return line_of
+    separator = separator_of(data, path, layout)
+    reader = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), delimiter=separator)
+    line, number = 1, -1 if layout.header else 0
+    for fields in reader:
+        if fields and number == row:
+            return line
+        number += bool(fields)
+        line = reader.line_num + 1
+    return line

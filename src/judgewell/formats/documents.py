@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import html
 import re
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import InputError, note
+from judgewell.formats.delimited import text_of
 from judgewell.formats.files import open_bytes
-from judgewell.formats.records import decoded, field, read_records
+from judgewell.formats.frames import Contents, columns_called, load, text_called
 
 Document = tuple[int | None, str, str | None, str, str]  # line, doc, title, text, kind
 
@@ -32,11 +31,12 @@ def read_documents(path: str | Path) -> pl.DataFrame:
     """The documents of a file or folder: doc, title (null where there is none), text, kind (text or html)."""
     if Path(path).is_dir():
         return _frame(_folder(Path(path)), path)
-    data = open_bytes(path)
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<":
-        return _frame(_marked_up(decoded(data, path), path), path)
-    quick = _at_once(data)
-    return _frame(_records(data, path), path) if quick is None else quick
+    contents = load(path)
+    if contents.kind != "parquet" and contents.data.lstrip()[:1] == b"<":
+        return _frame(_marked_up(contents.data.decode(), path), path)
+    if not contents.data.strip():
+        return _frame(iter(()), path)
+    return _table(contents.named())
 
 
 def _frame(documents: Iterator[Document], path: str | Path) -> pl.DataFrame:
@@ -45,7 +45,7 @@ def _frame(documents: Iterator[Document], path: str | Path) -> pl.DataFrame:
     rows = []
     for line, doc, *values in documents:
         if doc in lines:
-            first = f" (first on line {lines[doc]})" if lines[doc] else ""
+            first = f" (first in line {lines[doc]})" if lines[doc] else ""
             raise InputError(f"document {doc} is there twice{first}", cure="keep one of them", file=path, line=line)
         lines[doc] = line
         rows.append((doc, *values))
@@ -54,47 +54,32 @@ def _frame(documents: Iterator[Document], path: str | Path) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _at_once(data: bytes) -> pl.DataFrame | None:
-    """A well-formed CSV of documents read by columns; None where it must be looked at record by record."""
-    if data[:4] == b"PAR1" or data.lstrip()[:1] in (b"{", b"["):
-        return None
-    tab = b"\t" in data[:65536].split(b"\n", 1)[0]
-    try:
-        frame = pl.read_csv(data, infer_schema=False, separator="\t" if tab else ",")
-        frame = frame.rename({name: name.strip().lower() for name in frame.columns})
-    except pl.exceptions.PolarsError:
-        return None
-    doc, title, text = (next((name for name in names if name in frame.columns), None) for names in (DOC, TITLE, TEXT))
-    if doc is None or text is None or "kind" in frame.columns or "html" in frame.columns:
-        return None
-    chosen = frame.select(
-        pl.col(doc).alias("doc"),
-        (pl.col(title) if title else pl.lit(None, pl.String())).alias("title"),
-        pl.col(text).alias("text"),
-        kind=pl.lit("text"),
+def _table(contents: Contents) -> pl.DataFrame:
+    """The documents of a file with named columns."""
+    frame, place = contents.frame(), contents.place
+    doc = text_called(frame, DOC, place).str.strip_chars()
+    text, page = text_called(frame, TEXT, place), text_called(frame, ("html",), place)
+    if contents.kind == "csv":
+        text = text.fill_null("") if page.null_count() == len(frame) and columns_called(frame, TEXT) else text
+    kind = text_called(frame, ("kind",), place).replace("", None)
+    documents = pl.DataFrame(
+        {
+            "doc": doc,
+            "title": text_called(frame, TITLE, place).replace("", None),
+            "text": text.fill_null(page),
+            "kind": kind.set(text.is_null(), "html").fill_null("text"),
+        }
     )
-    if chosen.is_empty() or chosen["doc"].null_count() or chosen["text"].null_count():
-        return None
-    strange = (chosen["doc"].str.strip_chars() != chosen["doc"]) | (chosen["doc"] == "") | chosen["doc"].is_duplicated()
-    if strange.any():
-        return None
-    return chosen.with_columns(pl.col("title").replace("", None))
-
-
-def _records(data: bytes, path: str | Path) -> Iterator[Document]:
-    for line, record in read_records(data, path):
-        where: dict[str, Any] = {"file": path, "line": line}
-        doc = field(record, DOC, where)
-        if doc is None or not doc.strip():
-            raise InputError("a document without an id", cure=f"name it in one of {', '.join(DOC)}", **where)
-        text, kind = field(record, TEXT, where), field(record, ("kind",), where)
-        if text is None:
-            text, kind = field(record, ("html",), where), "html"
-        if text is None:
-            raise InputError(f"document {doc} has no text", cure=f"put it in one of {', '.join(TEXT)}, html", **where)
-        if kind not in (None, "", "text", "html"):
-            raise InputError(f"document {doc}: kind {kind!r} is neither text nor html", **where)
-        yield line, doc.strip(), field(record, TITLE, where) or None, text, kind or "text"
+    for row in (doc.is_null() | (doc == "")).arg_true().head(1):
+        raise place.error("a document without an id", f"name it in one of {', '.join(DOC)}", row)
+    for row in documents["text"].is_null().arg_true().head(1):
+        raise place.error(f"document {doc[row]} has no text", f"put it in one of {', '.join(TEXT)}, html", row)
+    for row in (~documents["kind"].is_in(["text", "html"])).arg_true().head(1):
+        raise place.error(f"document {doc[row]}: kind {kind[row]!r} is neither text nor html", row=row)
+    for row in (~doc.is_first_distinct()).arg_true().head(1):
+        first = place.row(doc.index_of(doc[row]) or 0)
+        raise place.error(f"document {doc[row]} is there twice (first in {first})", "keep one of them", row)
+    return documents
 
 
 def _folder(folder: Path) -> Iterator[Document]:
@@ -108,15 +93,12 @@ def _folder(folder: Path) -> Iterator[Document]:
         if kind is None:
             left_out.append(inside.as_posix())
             continue
-        text = decoded(open_bytes(file), file)
+        text = text_of(open_bytes(file), file).decode()
         title = re.search(r"<title\b[^>]*>(.*?)</title>", text, re.DOTALL | re.IGNORECASE) if kind == "html" else None
         yield None, inside.with_suffix("").as_posix(), _plain(title[1]) or None if title else None, text, kind
     if left_out:
-        warnings.warn(
-            f"{folder}: {len(left_out)} files are left out, their endings say neither text nor HTML ({left_out[0]})",
-            JudgewellWarning,
-            stacklevel=4,
-        )
+        which = f"their endings say neither text nor HTML ({left_out[0]})"
+        note(f"{len(left_out)} files are left out, {which}", folder)
 
 
 def _marked_up(text: str, path: str | Path) -> Iterator[Document]:

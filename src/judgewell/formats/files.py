@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import glob
-import gzip
 import mmap
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from judgewell.errors import InputError
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+CHUNK = 1 << 18  # bytes read at a time
 COMPRESSED = (".gz", ".zst", ".zstd")
 PACKED = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
@@ -29,37 +31,50 @@ PACKED = {
 def open_bytes(path: str | Path) -> bytes:
     """All of a file, decompressed."""
     if str(path) == "-":
-        return _decompressed(sys.stdin.buffer.read(), path)
+        return b"".join(_decompressed(iter([sys.stdin.buffer.read()]), path))
     with _opened(path) as file:
-        return _decompressed(file.read(), path)
+        return b"".join(_decompressed(iter([file.read()]), path))
+
+
+def stream(path: str | Path, size: int = CHUNK) -> Iterator[bytes]:
+    """The bytes of a file piece by piece, decompressed; pieces of a compressed file are as long as they come."""
+    with _opened(path) as file:
+        yield from _decompressed(iter(partial(file.read, size), b""), path)
 
 
 def map_bytes(path: str | Path) -> bytes | mmap.mmap:
     """All of a file, decompressed; a plain file is mapped, so that only what is looked at is read."""
     if str(path) == "-":
         return open_bytes(path)
-    data = _mapped(path)
-    return _decompressed(bytes(data), path) if data[:4].startswith((GZIP, ZSTD)) else data
+    with _opened(path) as file:
+        if not file.seekable():
+            return b"".join(_decompressed(iter([file.read()]), path))
+        if os.fstat(file.fileno()).st_size == 0:
+            return b""
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return open_bytes(path) if data[:4].startswith((GZIP, ZSTD)) else data
 
 
 def is_plain(path: str | Path) -> bool:
     """Whether a file can be read from the middle: on disk and not compressed."""
-    return str(path) != "-" and not _mapped(path)[:4].startswith((GZIP, ZSTD))
+    if str(path) == "-" or not Path(path).is_file():
+        return False
+    with _opened(path) as file:
+        return not file.read(4).startswith((GZIP, ZSTD))
 
 
 def head(path: str | Path, size: int = 65536) -> bytes:
-    """The beginning of a file, decompressed, enough to tell what it is."""
-    data = _mapped(path)
-    start = bytes(data[:4])
-    try:
-        if start.startswith(GZIP):
-            with gzip.open(path) as unzipped:
-                return unzipped.read(size)
-        if start.startswith(ZSTD):
-            return _decompressed(bytes(data), path)[:size]
-    except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
-        raise _broken(path, problem) from None
-    return bytes(data[:size])
+    """The beginning of a file, decompressed: at least `size` bytes and a whole line that says something."""
+    data = b""
+    for piece in stream(path, size):
+        data += piece
+        if len(data) >= size and any(_says_something(line) for line in data.split(b"\n")[:-1]):
+            break
+    return data
+
+
+def _says_something(line: bytes) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith(b"#")
 
 
 def matching(path: str | Path) -> list[str]:
@@ -82,15 +97,6 @@ def stem(path: str | Path) -> str:
         if name.endswith(ending) and name != ending:
             return name.removesuffix(ending)
     return name
-
-
-def _mapped(path: str | Path) -> bytes | mmap.mmap:
-    with _opened(path) as file:
-        if not file.seekable():
-            return file.read()
-        if os.fstat(file.fileno()).st_size == 0:
-            return b""
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 @contextmanager
@@ -118,29 +124,37 @@ def _refuse_packed(start: bytes, path: str | Path) -> None:
             raise InputError(f"this is {name}", cure=cure, file=path)
 
 
-def _decompressed(data: bytes, path: str | Path) -> bytes:
-    try:
-        if data.startswith(GZIP):
-            return gzip.decompress(data)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
-        raise _broken(path, problem) from None
-    return _unzstd(data, path) if data.startswith(ZSTD) else data
+def _decompressed(pieces: Iterator[bytes], path: str | Path) -> Iterator[bytes]:
+    first = next(pieces, b"")
+    pieces = chain([first], pieces)
+    if first.startswith(GZIP):
+        return _unpacked(pieces, path, lambda: zlib.decompressobj(31), zlib.error)
+    if first.startswith(ZSTD):
+        import zstandard
+
+        return _unpacked(pieces, path, lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
+    return pieces
 
 
-def _unzstd(data: bytes, path: str | Path) -> bytes:
-    import zstandard
-
-    frames = []
-    while data:
-        reader = zstandard.ZstdDecompressor().decompressobj()
-        try:
-            frames.append(reader.decompress(data))
-        except zstandard.ZstdError as problem:
-            raise _broken(path, problem) from None
-        if not reader.eof:
-            raise _broken(path, "its last frame does not end")
-        data = reader.unused_data
-    return b"".join(frames)
+def _unpacked(
+    pieces: Iterator[bytes],
+    path: str | Path,
+    reader_of_member: Callable[[], Any],
+    problem_of_reader: type[Exception],
+) -> Iterator[bytes]:
+    """One compressed member after the other; zeros behind the last one are padding."""
+    reader = None
+    for piece in pieces:
+        while piece := piece if reader else piece.lstrip(b"\0"):
+            reader = reader or reader_of_member()
+            try:
+                yield reader.decompress(piece)
+            except problem_of_reader as problem:
+                raise _broken(path, problem) from None
+            piece = reader.unused_data
+            reader = None if reader.eof else reader
+    if reader is not None:
+        raise _broken(path, "it ends before its last part is complete")
 
 
 def _broken(path: str | Path, problem: Exception | str) -> InputError:

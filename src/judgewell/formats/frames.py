@@ -5,58 +5,115 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import polars as pl
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, Place
 from judgewell.formats.delimited import (
-    BOM,
+    NUMBER,
     SEPARATORS,
-    UTF16,
+    SHOWN,
+    Layout,
+    ending,
     first_line,
-    line_numbers,
+    line_of_row,
     names_of,
-    plain_text,
     read_delimited,
+    text_of,
 )
-from judgewell.formats.files import COMPRESSED, open_bytes
+from judgewell.formats.files import open_bytes
+from judgewell.formats.trec import line_of
 from judgewell.tables import OTHER_NAMES, TABLES, Table, check
 
-JSON = re.compile(rb"\s*(\{\s*[\"}]|\[\s*[\{\]])")
+PARQUET = b"PAR1"
+JSON = re.compile(r"\s*(\{|\[\s*(\{|\]|$))")
+JSON_TYPES = {
+    type(None): "",
+    bool: "true or false",
+    int: "text or a number",
+    float: "text or a number",
+    str: "text or a number",
+    list: "a list",
+    dict: "an object",
+}
 KNOWN_NAMES = {name for table in TABLES.values() for name in table.names} | {
     other for others in OTHER_NAMES.values() for other in others
 }
 
 
-def kind_of(data: bytes, path: str | Path, columns: Mapping[str, str] | None = None) -> str:
-    """What the bytes are: parquet, json, csv (whatever separates its fields), or trec where nothing says otherwise."""
-    if data[:4] == b"PAR1":
+@dataclass(frozen=True)
+class Contents:
+    """A file that was read: its bytes, text in UTF-8, and what they are: parquet, json, csv (whatever separates its
+    fields), or trec where nothing says otherwise."""
+
+    path: str
+    data: bytes
+    kind: str
+    layout: Layout = SHOWN
+
+    def frame(self) -> pl.DataFrame:
+        """The named columns of the file; those of delimited text stay text, so ids such as 007 keep their zeros."""
+        if self.kind == "parquet":
+            return _parquet(self.data, self.path)
+        if self.kind == "json":
+            return _json(self.data, self.path)
+        return read_delimited(self.data, self.path, self.layout)
+
+    def named(self) -> Contents:
+        """The same for a reader that knows columns by their names only."""
+        return replace(self, kind="csv") if self.kind == "trec" else self
+
+    @property
+    def place(self) -> Place:
+        """The line of each row, looked for only when it is asked; Parquet and a JSON list have none."""
+        if self.kind == "trec":
+            return Place(self.path, partial(line_of, self.data))
+        if self.kind == "csv":
+            return Place(self.path, partial(line_of_row, self.data, self.path, self.layout))
+        lines = self.kind == "json" and self.data.lstrip()[:1] == b"{"
+        return Place(self.path, partial(_line_with_text, self.data) if lines else None)
+
+
+def load(
+    path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout = SHOWN, data: bytes | None = None
+) -> Contents:
+    """A file of a table; `columns` maps our names to the file's, which shows whether its first line has names."""
+    data = open_bytes(path) if data is None else data
+    if data[:4] == PARQUET:
+        return Contents(str(path), data, "parquet")
+    data = text_of(data, path)
+    return Contents(str(path), data, kind_of(data, path, columns, layout), layout)
+
+
+def kind_of(data: bytes, path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout = SHOWN) -> str:
+    """What the first bytes of a file are: parquet, json, csv or trec."""
+    if data[:4] == PARQUET:
         return "parquet"
-    start = data[:4096]
-    start = start.decode("utf-16", "ignore").encode("utf-8") if start.startswith(UTF16) else start.removeprefix(BOM)
-    if JSON.match(start):
-        return "json"
     first = first_line(data)
+    if JSON.match(first):
+        return "json"
+    if layout != SHOWN:
+        return "csv"
     known = KNOWN_NAMES | {name.lower() for name in (columns or {}).values()}
     for separator in SEPARATORS:
         if separator in first and sum(name.lower() in known for name in names_of(first, separator)) >= 2:
             return "csv"
     if _names_between_spaces(first, known):
         return "csv"
-    name = str(path)
-    for ending in COMPRESSED:
-        name = name.removesuffix(ending)
-    return "csv" if name.endswith(".csv") else "trec"
+    if ending(path) == ".tsv":  # MS MARCO's qrels and runs are called .tsv and have no names
+        return "trec" if any(map(NUMBER.fullmatch, names_of(first, "\t"))) else "csv"
+    return "csv" if ending(path) == ".csv" else "trec"
 
 
 def _names_between_spaces(line: str, known: set[str]) -> bool:
     """Whether a line names columns with spaces between them: some are known and none is a number."""
     names = [name.lower() for name in line.split()]
-    numbers = [name for name in names if name.replace(".", "").lstrip("+-").isdigit()]
-    return not numbers and sum(name in known for name in names) >= 2
+    return not any(map(NUMBER.fullmatch, names)) and sum(name in known for name in names) >= 2
 
 
 def mine(columns: Mapping[str, str] | None, table: Table) -> dict[str, str] | None:
@@ -66,87 +123,116 @@ def mine(columns: Mapping[str, str] | None, table: Table) -> dict[str, str] | No
 
 def read_nested(data: bytes) -> dict[str, Any] | None:
     """A JSON file that holds one object of objects, {topic: {doc: number}}; None where it holds anything else."""
-    if not data.removeprefix(BOM).lstrip().startswith(b"{"):
-        return None
     try:
-        found = json.loads(data.removeprefix(BOM))
-    except ValueError:
+        content = json.loads(data) if data.lstrip()[:1] == b"{" else None
+    except (ValueError, RecursionError):
         return None
-    whole = isinstance(found, dict) and found and all(isinstance(value, dict) for value in found.values())
-    return found if whole else None
+    whole = isinstance(content, dict) and content and all(isinstance(value, dict) for value in content.values())
+    return content if whole else None
 
 
-def read_frame(path: str | Path, data: bytes | None = None, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """A file of named columns as a frame; CSV columns stay text, so ids such as 007 keep their zeros."""
-    data = open_bytes(path) if data is None else data
-    kind = kind_of(data, path, columns)
-    if kind == "parquet":
-        return _parquet(data, path)
-    text = plain_text(data, path)
-    return _json(text, path) if kind == "json" else read_delimited(text, path)
+def read_frame(path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout = SHOWN) -> pl.DataFrame:
+    """A file of named columns as a frame."""
+    return load(path, columns, layout).named().frame()
+
+
+def columns_called(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:
+    """The frame's columns that have one of the names, in the names' order; capitals do not matter."""
+    there = {name.strip().lower(): name for name in reversed(frame.columns)}
+    return [there[name] for name in names if name in there]
+
+
+def text_called(frame: pl.DataFrame, names: Sequence[str], place: Place) -> pl.Series:
+    """In each row the first of the named columns that is filled, as text; all null where there is none of them."""
+    columns = columns_called(frame, names)
+    for name in columns:
+        values = frame[name]
+        if not (values.dtype == pl.String or values.dtype.is_integer() or values.dtype == pl.Null):
+            row = int(values.is_not_null().arg_true()[0])
+            problem = f"{name} {str(values[row])[:40]} is not text"
+            raise place.error(problem, "give text or a whole number", row)
+    texts = [frame[name].cast(pl.String).alias(str(at)) for at, name in enumerate(columns)]
+    if not texts:
+        return pl.Series([None], dtype=pl.String).new_from_index(0, len(frame))
+    return pl.DataFrame(texts).select(pl.coalesce(pl.all())).to_series()
 
 
 def _parquet(data: bytes, path: str | Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(io.BytesIO(data))
     except pl.exceptions.PolarsError as problem:
-        said = str(problem).splitlines()[0]
-        raise InputError(f"this is not a readable parquet file ({said})", cure="write it anew", file=path) from None
+        reason = str(problem).splitlines()[0]
+        raise InputError(f"this is not a readable parquet file ({reason})", cure="write it anew", file=path) from None
 
 
 def _json(text: bytes, path: str | Path) -> pl.DataFrame:
     """A list of objects, or an object on every line."""
     listed = text.lstrip()[:1] == b"["
     try:
-        if listed:
-            return pl.read_json(text, infer_schema_length=None)
-        return pl.read_ndjson(text, infer_schema_length=None)
+        read = pl.read_json if listed else pl.read_ndjson
+        frame = read(text, infer_schema_length=None)
+        if any(_may_be_mixed(column) for column in frame):  # polars takes "a" beside ["b"] for a list
+            _refuse_mixed(_parsed(text, path, listed), path)
+        return frame
     except pl.exceptions.PolarsError as problem:
-        _refuse_json(text, path, listed)
-        said = str(problem).splitlines()[0]
-        raise InputError(f"this is not a readable json file ({said})", cure="write it anew", file=path) from None
+        _refuse_mixed(_parsed(text, path, listed), path)
+        reason = str(problem).splitlines()[0]
+        raise InputError(f"this is not a readable json file ({reason})", cure="write it anew", file=path) from None
 
 
-def _refuse_json(text: bytes, path: str | Path, listed: bool) -> None:
-    """Name the line of a broken JSON file."""
+def _parsed(text: bytes, path: str | Path, listed: bool) -> list[tuple[int | None, dict[str, Any]]]:
+    """The objects of a JSON file with their lines, or the line where it is broken."""
 
     def no_number(word: str) -> NoReturn:
         raise ValueError(f"{word} is not JSON")
 
-    pieces = [(0, text)] if listed else enumerate(text.split(b"\n"))
-    for before, piece in pieces:
+    objects: list[tuple[int | None, dict[str, Any]]] = []
+    for before, piece in [(0, text)] if listed else enumerate(text.split(b"\n")):
         if not piece.strip():
             continue
+        line = None if listed else before + 1
         try:
-            found = json.loads(piece, parse_constant=no_number)
-        except UnicodeDecodeError as problem:
-            line = before + piece.count(b"\n", 0, problem.start) + 1
-            raise InputError("this line is not UTF-8", cure="write the file as UTF-8", file=path, line=line) from None
+            value = json.loads(piece, parse_constant=no_number)
         except json.JSONDecodeError as problem:
-            said = f"this is not JSON: {problem.msg} at character {problem.colno}"
-            raise InputError(said, cure="mend the line", file=path, line=before + problem.lineno) from None
+            reason = f"this is not JSON: {problem.msg} at character {problem.colno}"
+            raise InputError(reason, cure="mend the line", file=path, line=before + problem.lineno) from None
+        except RecursionError:
+            raise InputError("this JSON is nested too deeply", file=path, line=line) from None
         except ValueError as problem:
-            cure = "leave the value out where there is none"
-            raise InputError(str(problem), cure=cure, file=path, line=None if listed else before + 1) from None
-        if not listed and not isinstance(found, dict):
-            raise InputError("this line is not an object", cure='write {"topic": …}', file=path, line=before + 1)
+            raise InputError(
+                str(problem), cure="leave the value out where there is none", file=path, line=line
+            ) from None
+        for number, entry in enumerate(value if listed else [value], 1):
+            if not isinstance(entry, dict):
+                what = f"entry {number}" if listed else "this line"
+                raise InputError(f"{what} is not an object", cure='write {"topic": …}', file=path, line=line)
+            objects.append((line, entry))
+    return objects
 
 
-def read_table(path: str | Path, table: Table, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
+def _may_be_mixed(values: pl.Series) -> bool:
+    """Whether a column of JSON may hold lists or objects beside other things."""
+    return values.dtype.is_nested() or (values.dtype == pl.String and bool(values.str.contains(r"^[\[{]").any()))
+
+
+def _refuse_mixed(objects: list[tuple[int | None, dict[str, Any]]], path: str | Path) -> None:
+    """A field that holds a number here and a list there has no type."""
+    types: dict[str, str] = {}
+    for number, (line, entry) in enumerate(objects, 1):
+        for name, value in entry.items():
+            is_a = JSON_TYPES[type(value)]
+            if is_a and types.setdefault(name, is_a) != is_a:
+                where = "" if line else f"entry {number}: "
+                problem = f"{where}{name} is {is_a} here and {types[name]} before"
+                raise InputError(problem, cure="write it the same way everywhere", file=path, line=line)
+
+
+def read_table(
+    path: str | Path, table: Table, columns: Mapping[str, str] | None = None, layout: Layout = SHOWN
+) -> pl.DataFrame:
     """A file of named columns as a checked table."""
-    data = open_bytes(path)
-    frame = read_frame(path, data, columns)
-    return check(frame, table, file=path, rename=columns, lines=csv_lines(data, path, columns))
-
-
-def csv_lines(data: bytes, path: str | Path, columns: Mapping[str, str] | None = None) -> Callable[[int], int] | None:
-    """For delimited text or JSON lines, the line on which a row (from 0) begins; only looked for when it is asked."""
-    kind = kind_of(data, path, columns)
-    if kind == "csv":
-        return lambda row: line_numbers(plain_text(data, path))(row)
-    if kind == "json" and plain_text(data[:65536], path).lstrip()[:1] == b"{":
-        return lambda row: _line_with_text(plain_text(data, path), row)
-    return None
+    contents = load(path, columns, layout).named()
+    return check(contents.frame(), table, rename=columns, file=path, lines=contents.place.lines)
 
 
 def _line_with_text(text: bytes, row: int) -> int:

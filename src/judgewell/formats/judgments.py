@@ -1,32 +1,34 @@
 """Judgments and pairs from whatever holds them: known crowd exports, told by their headers, and any other table.
 
-What a file leaves out, and which column is read as which where its name does not say so itself, is told as a warning.
+A note reports which column is read as which where its name does not say so itself, and what a file leaves out.
 """
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
 
-from judgewell.errors import Place
+from judgewell.errors import Place, note
 from judgewell.formats.crowd_exports import Columns, recognised, without_blanks
-from judgewell.formats.delimited import first_line, from_latin1, line_numbers, plain_text, read_delimited
-from judgewell.formats.files import matching, open_bytes
-from judgewell.formats.frames import csv_lines, kind_of, read_frame
+from judgewell.formats.delimited import NUMBER, SHOWN, Layout, first_line
+from judgewell.formats.files import matching, stem
+from judgewell.formats.frames import Contents, load
 from judgewell.formats.gains import without_negatives
-from judgewell.formats.long_form import taken_apart
-from judgewell.formats.trec import line_of, read_qrels
+from judgewell.formats.long_form import STAR, one_judgment_a_row
+from judgewell.formats.trec import read_qrels
 from judgewell.formats.words import settled
+from judgewell.scales import with_kinds
 from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, named
 
-NUMBER = re.compile(r"-?\d+(\.\d+)?")
+FILE = "@file"  # assessor=@file reads the file's name
 
-# Names that may say the same, beyond those of tables.OTHER_NAMES that always do; using one is told.
+LOOKED_AT = 1 << 20  # bytes of a file without names
+GRADE = re.compile(rb"-?\d{1,2}")
+
+# Names that may say the same, beyond those of tables.OTHER_NAMES that always do; using one is noted.
 ALSO = {
     "topic": ("topicnumber", "queryid"),
     "doc": ("document", "doc_no", "passage_id", "pid", "item", "item_id", "url"),
@@ -42,31 +44,41 @@ ALSO = {
 }
 
 
-def read_judgments(path: str | Path, columns: Columns | None = None, words: Columns | None = None) -> pl.DataFrame:
+def read_judgments(
+    path: str | Path,
+    columns: Columns | None = None,
+    words: Columns | None = None,
+    layout: Layout = SHOWN,
+    *,
+    kind: str | None = None,
+) -> pl.DataFrame:
     """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
 
     A name with a star ("batch*.csv") stands for several such files, taken together.
-    `columns` maps our column names to the file's ({"value": "score"}); it may name parts of nested JSON ("meta.topic")
-    and several columns by a star ("rel*"). `words` says what answers mean ({"relevant": "1"}). A mapping that names
-    topic or doc is taken at its word, and so are words: the file is not read as a known export.
+    `columns` maps our column names to the file's ({"value": "score"}); it may name parts of nested JSON ("meta.topic"),
+    several columns by a star ("rel*", then "*" is what the star stands for) and the file's name ("@file"). `words` says
+    what answers mean ({"relevant": "1"}). A mapping that names topic or doc is taken at its word, and so are words: the
+    file is not read as a known export. `kind` says what the values mean ("ratio", "interval:0..100"); without it a file
+    that does not say so gets the kind its values suggest, with a note.
     """
-    return _together(path, columns or {}, words, JUDGMENTS)
+    return with_kinds(_together(path, columns or {}, words, layout, JUDGMENTS), str(path), kind)
 
 
-def read_pairs(path: str | Path, columns: Columns | None = None, words: Columns | None = None) -> pl.DataFrame:
+def read_pairs(
+    path: str | Path, columns: Columns | None = None, words: Columns | None = None, layout: Layout = SHOWN
+) -> pl.DataFrame:
     """A pairs table from a crowd export or from a table of ours, like :func:`read_judgments`."""
-    return _together(path, columns or {}, words, PAIRS)
+    return _together(path, columns or {}, words, layout, PAIRS)
 
 
-def holds_pairs(path: str | Path, columns: Columns | None = None) -> bool:
+def holds_pairs(path: str | Path, columns: Columns | None = None, layout: Layout = SHOWN) -> bool:
     """Whether a file holds pairs, by its kind of export or the names of its columns."""
-    path = matching(path)[0]
-    data = _loaded(path)
     if columns and {"left", "right", "preferred", "doc", "value"} & set(columns):
         return not {"doc", "value"} & set(columns)
-    if _is_winner_list(data) or _is_qrels(data, path, None):
-        return _is_winner_list(data)
-    frame = _frame(data, path)
+    contents = load(matching(path)[0], columns, layout)
+    if _holds_winners(contents) or _holds_grades(contents, None):
+        return _holds_winners(contents)
+    frame = contents.frame()
     export = recognised(frame)
     return export.table == "pairs" if export else _names_pairs(frame.columns)
 
@@ -82,128 +94,108 @@ def _names_pairs(names: Iterable[str]) -> bool:
     return ((has("left") and has("right")) or {"winner", "loser"} <= simple) and not has("doc")
 
 
-def _refuse_the_other(frame: pl.DataFrame, columns: Columns, table: Table, place: Place) -> None:
-    """Pairs where judgments are asked for, and judgments where pairs are."""
-    if table.name == "judgments" and not columns and _names_pairs(frame.columns):
-        _right_table("table", "pairs", table, place)
-    if table.name == "pairs" and not columns and {"doc", "value"} <= set(frame.columns):
-        _right_table("table", "judgments", table, place)
-
-
-def export_of(path: str | Path) -> str | None:
-    """What a file is taken for: the name of the crowd export, or None for a table of ours."""
-    data = _loaded(path)
-    if _is_winner_list(data):
-        return WINNERS
-    if _is_qrels(data, path, None):
-        return LABELS
-    found = recognised(_frame(data, path))
-    return None if found is None else found.name
-
-
-def _together(path: str | Path, columns: Columns, words: Columns | None, table: Table) -> pl.DataFrame:
+def _together(path: str | Path, columns: Columns, words: Columns | None, layout: Layout, table: Table) -> pl.DataFrame:
     """The rows of all files that the path names."""
     files = matching(path)
-    frames = [_read(file, columns, words, table) for file in files]
+    frames = [_read(file, columns, words, layout, table) for file in files]
     if len(files) == 1:
         return frames[0]
+    together = check(pl.concat(frames, how="diagonal_relaxed"), table, infer_kinds=False)
     units = pl.concat([one.select("topic", "assessor", "unit").unique() for one in frames]).drop_nulls("unit")
     twice = units.filter(units.is_duplicated()).unique().sort(pl.all())
     if len(twice):
-        told = f"{len(twice)} units stand in more than one file, such as {twice['unit'][0]}; each is taken as one"
-        Place(str(path)).note(told)
-    return check(pl.concat(frames, how="diagonal_relaxed"), table)
+        note(f"{len(twice)} units stand in more than one file, such as {twice['unit'][0]}; each is taken as one", path)
+    if together["assessor"].null_count() == len(together):
+        note(f"no assessor is named; if each file holds one assessor's answers: --columns assessor={FILE}", path)
+    return together
 
 
-def _read(path: str | Path, columns: Columns, words: Columns | None, table: Table) -> pl.DataFrame:
-    data = _loaded(path)
-    place = Place(str(path), partial(line_of, data) if _is_winner_list(data) else _lines(data, path))
-    if _is_winner_list(data) and not columns:
-        _right_table(WINNERS, "pairs", table, place)
-        frame, place = settled(_winners(data, place), PAIRS, words, place)
-        return check(frame, PAIRS, file=path, lines=place.lines)
-    if _is_qrels(data, path, words) and not columns:
-        _right_table(LABELS, "judgments", table, place)
-        return _labels(data, words, path)
-    frame = _frame(data, path)
-    export = None if words or "topic" in columns or "doc" in columns else recognised(frame)
-    if export is not None:
-        _right_table(export.name, export.table, table, place)
-        return check(export.read(without_blanks(frame), columns, place), table, file=path)
-    frame, place = taken_apart(frame, columns, place)
-    _refuse_the_other(frame, columns, table, place)
-    frame = named(frame, table, _guessed(frame, table, columns, place), file=path)
-    if set(table.required) <= set(frame.columns):  # else what is missing is told first
+def _read(path: str, columns: Columns, words: Columns | None, layout: Layout, table: Table) -> pl.DataFrame:
+    contents = load(path, columns, layout)
+    named_by = {ours: STAR if theirs == "*" else theirs for ours, theirs in columns.items() if theirs != FILE}
+    if _holds_winners(contents) or _holds_grades(contents, words):
+        read = _winners if _holds_winners(contents) else _grades
+        frame, place = read(contents, words, table, named_by)
+    else:
+        frame, place = contents.frame(), contents.named().place
+        export = None if words or {"topic", "doc"} & named_by.keys() else recognised(frame)
+        if export is not None:
+            _refuse_other(f"this is the {export.name} export, which holds", export.table, table, place)
+            return check(export.read(without_blanks(frame), named_by, place), table, file=path, infer_kinds=False)
+        frame, place = _plain(frame, named_by, words, table, place)
+    for ours in columns.keys() - named_by.keys():
+        frame = frame.with_columns(pl.lit(stem(path)).alias(ours))
+    return check(_from_one(frame, place), table, file=path, lines=place.lines, infer_kinds=False)
+
+
+def _plain(
+    frame: pl.DataFrame, columns: Columns, words: Columns | None, table: Table, place: Place
+) -> tuple[pl.DataFrame, Place]:
+    """A table with named columns, under our names and with answers that can be checked."""
+    frame, place = one_judgment_a_row(frame, columns, place)
+    if not columns and _names_pairs(frame.columns):
+        _refuse_other("this table holds", "pairs", table, place)
+    if not columns and {"doc", "value"} <= set(frame.columns):
+        _refuse_other("this table holds", "judgments", table, place)
+    frame = named(frame, table, _guessed(frame, table, columns, place), file=place.file)
+    if set(table.required) <= set(frame.columns):  # else the error is about what is missing
         frame, place = settled(frame, table, words, place)
-    return check(frame, table, file=path, lines=place.lines)
+    return frame, place
 
 
-def _labels(data: bytes, words: Columns | None, path: str | Path) -> pl.DataFrame:
-    """The lines of qrels as judgments; grades below 0 are no judgments."""
-    place = Place(str(path), partial(line_of, data))
-    place.note("the qrels are read as judgments, one a line, whose assessor is not known")
-    frame, place = settled(read_qrels(path, data), GAINS, words, place)
-    judged = without_negatives(check(frame, GAINS, file=path, lines=place.lines, once=False), "unjudged", str(path))
-    return check(judged.select("topic", "doc", value="gain"), JUDGMENTS, file=path)
+def _from_one(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
+    """Positions that count from 0 counted from 1."""
+    if "position" not in frame.columns:
+        return frame
+    positions = frame["position"].cast(pl.Int64, strict=False)
+    if positions.null_count() > frame["position"].null_count() or positions.min() != 0:
+        return frame
+    place.note("positions count from 0; 1 is added to each")
+    return frame.with_columns(positions + 1)
 
 
-def _lines(data: bytes, path: str | Path) -> Callable[[int], int] | None:
-    return csv_lines(data, path) if kind_of(data, path) in ("parquet", "json") else line_numbers(data)
-
-
-def _right_table(name: str, has: str, wanted: Table, place: Place) -> None:
-    if has != wanted.name:
-        fits = "preference or bradley-terry" if has == "pairs" else "magnitude or mean"
-        what = "this table" if name == "table" else f"this is the {name} export, which"
-        raise place.error(f"{what} holds {has}", f"use a method for {has}, such as {fits}")
-
-
-def _loaded(path: str | Path) -> bytes:
-    """The file's bytes; those of a text in UTF-8 (comments of crowds often are Latin-1, which is told)."""
-    data = open_bytes(path)
-    return data if kind_of(data, path) in ("parquet", "json") else from_latin1(plain_text(data, path), path)
-
-
-def _frame(data: bytes, path: str | Path) -> pl.DataFrame:
-    """The file's named columns."""
-    return read_frame(path, data) if kind_of(data, path) in ("parquet", "json") else read_delimited(data, path)
+def _refuse_other(what: str, holds: str, wanted: Table, place: Place) -> None:
+    """Pairs where judgments are asked for, and judgments where pairs are."""
+    if holds != wanted.name:
+        fits = "preference or bradley-terry" if holds == "pairs" else "magnitude or mean"
+        raise place.error(f"{what} {holds}", f"use a method for {holds}, such as {fits}")
 
 
 def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, place: Place) -> Columns:
-    """The mapping, and for a column that is not there the one whose name says the same, which is told.
+    """The mapping, and for a column that is not there the one whose name says the same, with a note.
 
     Where several may hold what the table cannot do without, none is taken.
     """
     simple = {_simple(name): name for name in frame.columns}
     there = {name.lower() for name in frame.columns}
-    found = dict(columns)
-    if table.name == "pairs" and {"winner", "loser"} <= set(simple) and not {"left", "right"} & {*there, *found}:
-        found |= {"left": simple["winner"], "right": simple["loser"], "preferred": simple["winner"]}
+    mapping = dict(columns)
+    if table.name == "pairs" and {"winner", "loser"} <= set(simple) and not {"left", "right"} & {*there, *mapping}:
+        mapping |= {"left": simple["winner"], "right": simple["loser"], "preferred": simple["winner"]}
         place.note("the winner is read as the left document; on which side it was shown is not known")
     for column in table.columns:
         others = (column.name, *OTHER_NAMES.get(column.name, ()))
-        if column.name in found or column.name in there or set(others) & set(frame.columns):
+        if column.name in mapping or column.name in there or set(others) & set(frame.columns):
             continue
         alike = [_simple(other) for other in (*others, *ALSO.get(column.name, ()))]
         matches = [simple[name] for name in dict.fromkeys(alike) if name in simple]
-        matches = [name for name in matches if name not in found.values()]
+        matches = [name for name in matches if name not in mapping.values()]
         if len(matches) > 1 and column.required:
             raise place.error(
                 f"{column.name} may be any of the columns {', '.join(matches)}",
                 f"say which: --columns {column.name}={matches[0]} (columns= in Python)",
             )
-        if column.name == "unit" and matches and _one_each(frame, matches[0], found):
+        if column.name == "unit" and matches and _one_each(frame, matches[0], mapping):
             place.note(f"{matches[0]} holds one judgment of each assessor: it is not read as the unit of work")
         elif matches:
-            found[column.name] = matches[0]
+            mapping[column.name] = matches[0]
             place.note(f"{column.name} is read from the column {matches[0]}")
-    return found
+    return mapping
 
 
-def _one_each(frame: pl.DataFrame, unit: str, found: Columns) -> bool:
+def _one_each(frame: pl.DataFrame, unit: str, mapping: Columns) -> bool:
     """Whether no assessor has two rows of one unit, as where platforms number each document's task."""
     assessors = [
-        name for name in (found.get("assessor"), "assessor", *OTHER_NAMES["assessor"]) if name in frame.columns
+        name for name in (mapping.get("assessor"), "assessor", *OTHER_NAMES["assessor"]) if name in frame.columns
     ]
     return len(frame) > 1 and frame.select(unit, *assessors[:1]).n_unique() == len(frame)
 
@@ -212,37 +204,63 @@ def _simple(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-LABELS = "qrels (topic, 0, document, grade)"
-WINNERS = "list of winners (topic, document, document, preferred document)"
-
-
-def _is_winner_list(data: bytes) -> bool:
-    """Four fields a line, of which the last repeats the second or third, at first and mostly."""
-    lines = [line.split() for line in data[:4096].split(b"\n")[:-1][:20]]
-    if not lines or any(len(fields) != 4 for fields in lines):
+def _holds_winners(contents: Contents) -> bool:
+    """Whether lines are topic, document, document and the preferred one: the last repeats the second or third field,
+    at first and mostly; in qrels only a grade can repeat, and only the second field."""
+    if contents.kind != "trec":
         return False
-    repeated = [fields[3] in fields[1:3] for fields in lines]
-    return repeated[0] and 2 * sum(repeated) > len(repeated)
+    lines = [line.split() for line in contents.data[:LOOKED_AT].split(b"\n") if line.strip()]
+    lines = lines[:-1] if len(contents.data) > LOOKED_AT else lines
+    if not lines or any(len(fields) != 4 for fields in lines[:20]) or lines[0][3] not in lines[0][1:3]:
+        return False
+    lines = [fields for fields in lines if len(fields) == 4]
+    seconds, thirds = {fields[1] for fields in lines}, {fields[2] for fields in lines}
+    grades = all(GRADE.fullmatch(word) for fields in lines for word in (fields[1], fields[3]))
+    if seconds <= {b"0", b"Q0"} or (grades and not seconds & thirds):
+        return False
+    return 2 * sum(fields[3] in fields[1:3] for fields in lines) > len(lines)
 
 
-def _is_qrels(data: bytes, path: str | Path, words: Columns | None) -> bool:
-    """Four fields a line between spaces or tabs, of which the last is a number, or a word whose meaning is known."""
-    fields = first_line(data).split()
-    if kind_of(data, path) != "trec" or len(fields) != 4:
+def _holds_grades(contents: Contents, words: Columns | None) -> bool:
+    """Whether lines are qrels: four fields, of which the last is a number, or a word whose meaning is known."""
+    fields = first_line(contents.data).split() if contents.kind == "trec" else []
+    if len(fields) != 4:
         return False
     known = fields[1] in ("0", "Q0") or fields[3].lower() in {word.lower() for word in words or ()}
     return known or bool(NUMBER.fullmatch(fields[3]))
 
 
-def _winners(data: bytes, place: Place) -> pl.DataFrame:
-    rows = [line.split() for line in io.StringIO(data.decode("utf-8")) if line.strip()]
+def _refuse_names(columns: Columns, place: Place, example: str) -> None:
+    if columns:
+        raise place.error(
+            "the columns of this file have no names",
+            f"leave --columns out, or name them by number: --no-header --columns {example}",
+        )
+
+
+def _grades(contents: Contents, words: Columns | None, table: Table, columns: Columns) -> tuple[pl.DataFrame, Place]:
+    """The lines of qrels as judgments; grades below 0 are no judgments."""
+    place = contents.place
+    _refuse_other("this is the qrels (topic, 0, document, grade) export, which holds", "judgments", table, place)
+    _refuse_names(columns, place, "topic=1,doc=3,value=4")
+    place.note("the qrels are read as judgments, one a line, whose assessor is not known")
+    frame, place = settled(read_qrels(contents.path, contents.data), GAINS, words, place)
+    checked = check(frame, GAINS, file=contents.path, lines=place.lines, once=False)
+    judged = without_negatives(checked, "unjudged", contents.path)
+    return judged.select("topic", "doc", value="gain"), place
+
+
+def _winners(contents: Contents, words: Columns | None, table: Table, columns: Columns) -> tuple[pl.DataFrame, Place]:
+    """Lines of topic, document, document and the preferred one."""
+    place = contents.place
+    name = "list of winners (topic, document, document, preferred document)"
+    _refuse_other(f"this is the {name} export, which holds", "pairs", table, place)
+    _refuse_names(columns, place, "topic=1,left=2,right=3,preferred=4")
+    rows = [line.split() for line in contents.data.decode().split("\n") if line.strip()]
     for number, fields in enumerate(rows):
         if len(fields) != 4:
-            said = f"{' '.join(fields)!r} is not a topic, two documents and the preferred one of them"
-            raise place.error(said, "write these four", number)
-    topic, left, right, winner = (list(column) for column in zip(*rows, strict=True))
-    preferred = [
-        "left" if won == first else "right" if won == second else won
-        for won, first, second in zip(winner, left, right, strict=True)
-    ]
-    return pl.DataFrame({"topic": topic, "left": left, "right": right, "preferred": preferred})
+            text = f"{' '.join(fields)!r} is not a topic, two documents and the preferred one of them"
+            raise place.error(text, "write these four", number)
+    preferred = ["left" if won == left else "right" if won == right else won for _, left, right, won in rows]
+    frame = pl.DataFrame([fields[:3] for fields in rows], schema=["topic", "left", "right"], orient="row")
+    return settled(frame.with_columns(preferred=pl.Series(preferred)), PAIRS, words, place)

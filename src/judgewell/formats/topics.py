@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from judgewell.errors import InputError
-from judgewell.formats.files import open_bytes
-from judgewell.formats.records import Record, decoded, field, read_records
+from judgewell.errors import InputError, Place
+from judgewell.formats.delimited import first_line, names_of
+from judgewell.formats.frames import Contents, columns_called, load, text_called
 
 # The names that files give our columns; the first that is there wins.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -21,6 +20,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "description": ("description", "desc", "question"),
     "narrative": ("narrative", "narr"),
 }
+CURE = "give TREC topics, id<TAB>text, JSON or CSV"
 _TOPIC = re.compile(r"<(top|topic)\b([^>]*)>(.*?)(?:</\1>|(?=<\1\b)|\Z)", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)\b[^>]*>")
 _NUMBER = re.compile(r"""\b(?:number|id)\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
@@ -29,62 +29,67 @@ _LABELS = re.compile(r"^(?:Number|Topic|Description|Desc|Narrative|Narr|Domain|S
 
 def read_topics(path: str | Path) -> pl.DataFrame:
     """The topics of a file: topic, title, description, narrative (missing ones null), then what else it has."""
-    data = open_bytes(path)
-    rows: dict[str, dict[str, str | None]] = {}
-    lines: dict[str, int | None] = {}
-    for line, record in _records(data, path):
-        where: dict[str, Any] = {"file": path, "line": line}
-        row = {ours: _clean(field(record, theirs, where)) for ours, theirs in NAMES.items()}
-        topic = row["topic"]
+    contents = load(path)
+    if not contents.data.strip():
+        raise contents.place.error("there are no topics in this file", CURE)
+    if contents.kind != "parquet" and contents.data.lstrip()[:1] == b"<":
+        frame, place = _marked_up(contents.data.decode(), contents.path)
+    elif contents.kind in ("csv", "trec") and _is_tabbed(contents.data):
+        frame, place = _tabbed(contents)
+    else:
+        contents = contents.named()
+        frame, place = contents.frame(), contents.place
+    if frame.is_empty():
+        raise place.error("there are no topics in this file", CURE)
+    texts = {ours: [_clean(text) for text in text_called(frame, theirs, place)] for ours, theirs in NAMES.items()}
+    topics = pl.DataFrame(texts, schema=dict.fromkeys(NAMES, pl.String()))
+    used = {theirs for names in NAMES.values() for theirs in columns_called(frame, names)[:1]}
+    others = [name for name in frame.columns if name not in used]
+    _refuse_unusable(topics, place)
+    return topics.with_columns(pl.Series(name, _as_text(frame[name]), pl.String) for name in others)
+
+
+def _refuse_unusable(topics: pl.DataFrame, place: Place) -> None:
+    """Every topic has an id, once, and some text."""
+    first: dict[str, int] = {}
+    for row, (topic, *texts) in enumerate(topics.iter_rows()):
         if topic is None:
-            raise InputError("a topic without an id", cure=f"name it in one of {', '.join(NAMES['topic'])}", **where)
-        if not any(row[name] for name in ("title", "description", "narrative")):
-            raise InputError(f"topic {topic} has no text", cure="give it a title or a description", **where)
-        if topic in rows:
-            first = f" (first on line {lines[topic]})" if lines[topic] else ""
-            raise InputError(f"topic {topic} is there twice{first}", cure="keep one of them", **where)
-        given = {name.lower() for name in record}
-        used = {next((name for name in names if name in given), None) for names in NAMES.values()}
-        others = {name: value for name, value in record.items() if name.lower() not in used}
-        rows[topic] = row | {name: None if value is None else str(value) for name, value in others.items()}
-        lines[topic] = line
-    if not rows:
-        raise InputError(
-            "there are no topics in this file", cure="give TREC topics, id<TAB>text, JSON or CSV", file=path
-        )
-    columns = list(dict.fromkeys(name for row in rows.values() for name in row))
-    return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(columns, pl.String()))
+            raise place.error("a topic without an id", f"name it in one of {', '.join(NAMES['topic'])}", row)
+        if not any(texts):
+            raise place.error(f"topic {topic} has no text", "give it a title or a description", row)
+        if topic in first:
+            raise place.error(f"topic {topic} is there twice (first in {place.row(first[topic])})", "keep one", row)
+        first[topic] = row
 
 
-def _records(data: bytes, path: str | Path) -> Iterator[Record]:
-    """The file's topics with the lines they begin on, whatever its kind."""
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<":
-        return _marked_up(decoded(data, path), path)
-    first = data[:65536].lstrip(b"\xef\xbb\xbf").split(b"\n", 1)[0]
-    heads = [name.strip().strip(b'"').lower().decode("utf-8", "replace") for name in first.split(b"\t")]
-    if len(heads) > 1 and data[:1] not in (b"{", b"[") and not set(heads) & set(NAMES["topic"]):
-        return _tabbed(decoded(data, path), path)
-    return read_records(data, path)
+def _as_text(values: pl.Series) -> list[str | None]:
+    return [None if value is None else str(value) for value in values.to_list()]
 
 
-def _tabbed(text: str, path: str | Path) -> Iterator[Record]:
-    for line, content in enumerate(text.split("\n"), start=1):
-        if not content.strip():
-            continue
-        topic, tab, title = content.partition("\t")
-        if not tab:
-            raise InputError(f"{content[:40]!r} has no tab", cure="write id<TAB>text", file=path, line=line)
-        yield line, {"topic": topic, "title": title}
+def _is_tabbed(data: bytes) -> bool:
+    """Whether lines are an id, a tab and a text, without a line that names them."""
+    names = {name.lower() for name in names_of(first_line(data), "\t")}
+    return len(names) > 1 and not names & set(NAMES["topic"])
 
 
-def _marked_up(text: str, path: str | Path) -> Iterator[Record]:
+def _tabbed(contents: Contents) -> tuple[pl.DataFrame, Place]:
+    place = replace(contents, kind="trec").place
+    lines = [line for line in contents.data.decode().split("\n") if line.strip()]
+    for row, line in enumerate(lines):
+        if "\t" not in line:
+            raise place.error(f"{line[:40]!r} has no tab", "write id<TAB>text", row)
+    rows = [line.split("\t", 1) for line in lines]
+    return pl.DataFrame(rows, schema=["topic", "title"], orient="row"), place
+
+
+def _marked_up(text: str, path: str) -> tuple[pl.DataFrame, Place]:
     """TREC topics: <top> with fields that need not be closed, or <topic number="…"> with fields that are."""
+    rows: list[dict[str, str]] = []
+    lines = []
     for topic in _TOPIC.finditer(text):
-        line = text.count("\n", 0, topic.start()) + 1
-        record: dict[str, Any] = {}
+        lines.append(text.count("\n", 0, topic.start()) + 1)
         number = _NUMBER.search(topic[2])
-        if number:
-            record["topic"] = number[1]
+        row = {"topic": number[1]} if number else {}
         tags = list(_TAG.finditer(topic[3]))
         for tag, following in zip(tags, [*tags[1:], None], strict=True):
             name = tag[2].lower()
@@ -93,10 +98,12 @@ def _marked_up(text: str, path: str | Path) -> Iterator[Record]:
             content = topic[3][tag.end() : following.start() if following else len(topic[3])]
             content = _LABELS.sub("", html.unescape(content).strip())
             # A field that comes again (subtopics) is kept behind the first.
-            record[name] = f"{record[name]}\n{content}" if name in record else content
-        yield line, record
-    if not _TOPIC.search(text):
+            row[name] = f"{row[name]}\n{content}" if name in row else content
+        rows.append(row)
+    if not rows:
         raise InputError("no <top> or <topic> is in this file", cure="is it a topic file?", file=path)
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String())), Place(path, lines.__getitem__)
 
 
 def _clean(text: str | None) -> str | None:

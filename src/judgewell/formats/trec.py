@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import InputError, note
 from judgewell.formats.files import open_bytes
+from judgewell.formats.trec_lines import PLAIN_QRELS, PLAIN_RUN, first_fields, junk_note
+from judgewell.formats.trec_lines import QRELS as QRELS
+from judgewell.formats.trec_lines import RUN as RUN
 
-RUN = ("topic", "Q0", "doc", "rank", "score", "tag")
-QRELS = ("topic", "Q0", "doc", "gain")
-PLAIN_QRELS = ("topic", "doc", "gain")
-PLAIN_RUN = ("topic", "doc", "rank")
 NUMBERS = {"score", "gain"}
 GRADE = re.compile(rb"[A-Za-z]?[+-]?\d+([.,]\d+)?")  # 2, 0.5, L2
 NAMED = "or write a first line that names the columns, such as"
@@ -50,20 +48,8 @@ def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
     first = first_fields(data)
     plain = len(first) == len(PLAIN_QRELS) and first[1] not in (b"0", b"Q0") and bool(GRADE.fullmatch(first[2]))
     if plain:
-        said = f"{path}: lines of three fields are read as topic, document and grade"
-        warnings.warn(said, JudgewellWarning, stacklevel=3)
+        note("lines of three fields are read as topic, document and grade", path)
     return read_fields(data, PLAIN_QRELS if plain else QRELS, path).select("topic", "doc", "gain")
-
-
-def first_fields(data: bytes) -> list[bytes]:
-    """The fields of the first line that is neither empty nor a comment."""
-    found = _first_of(_plain_lines(data[:1024]).split(b"\n")[:-1])  # nearly always there
-    return found or _first_of(_plain_lines(data[:65536]).split(b"\n"))
-
-
-def _first_of(lines: Iterable[bytes]) -> list[bytes]:
-    split = (line.split() for line in lines)
-    return next((fields for fields in split if fields and not fields[0].startswith(b"#")), [])
 
 
 def line_of(data: bytes, row: int) -> int:
@@ -102,7 +88,8 @@ def _read_regular(data: bytes, fields: tuple[str, ...], unused: Collection[str])
     """A file with exactly one separator between fields and no comments, or None where it is not one."""
     head = data[:65536].split(b"\n", 1)[0]
     separator, other = (b"\t", b" ") if b"\t" in head else (b" ", b"\t")
-    if not head.strip() or other in data or _has_comments(data) or _has_doubled(data, separator):
+    odd = (other, b"\0", b"\x0b", b"\x0c")
+    if not head.strip() or any(sign in data for sign in odd) or _has_comments(data) or _has_doubled(data, separator):
         return None
     width = head.count(separator) + 1
     names = fields[:-1] if fields == RUN and width == len(RUN) - 1 else fields
@@ -167,6 +154,8 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
             raise InputError("this line is not UTF-8", cure=cure, file=path, line=number) from None
         if not found or found[0].startswith("#"):
             continue
+        if b"\0" in raw:
+            raise InputError("a byte 0 is no text", cure="write the file as plain text", file=path, line=number)
         if not needed <= len(found) <= most:
             cure = SAY[fields] + _swapped(fields, found)
             raise InputError(f"{len(found)} fields in {raw.decode()[:80]!r}", cure=cure, file=path, line=number)
@@ -174,8 +163,7 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
         values = (*found, None)[: len(fields)]
         for column, name, value in zip(columns, fields, values, strict=True):
             column.append(_number(value, name, path, number) if name in numbers else value)
-    if junk:
-        warnings.warn(f"{path}: {junk} lines go on behind the tag, which is ignored", JudgewellWarning, stacklevel=2)
+    junk_note(junk, path)
     types = [pl.Float64 if name in numbers else pl.String for name in fields]
     return pl.DataFrame(dict(zip(fields, columns, strict=True)), schema=dict(zip(fields, types, strict=True)))
 

@@ -1,13 +1,13 @@
 """Answers as people and tools write them: words, documents' ids, decimal commas, per cent, nothing at all.
 
-What a word means is said by whoever reads the file (`words`), never guessed. What is read in another way than it is
-written, and rows that hold no answer, are told.
+The user says what a word means (`--words`); it is never guessed. A note reports what is read in another way than it is
+written, and rows that hold no answer.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -15,48 +15,49 @@ from judgewell.errors import InputError, Place
 from judgewell.tables import GAINS, JUDGMENTS, NUMBER, PAIRS, SIDES, TEXT, Table
 
 ANSWER = {JUDGMENTS.name: "value", PAIRS.name: "preferred", GAINS.name: "gain"}
+STRENGTH = "strength"  # of a graded preference: 2 where right:2 is meant
 LISTED = 8  # words named in a message
-MOST_WORDS = 30  # more different answers are hardly levels
+MOST_WORDS = 30  # more different answers are hardly grades
 WITH_COMMA = r"^[+-]?\d+,\d+$"
 SURELY_DECIMAL = r"^[+-]?0,|,(\d{1,2}|\d{4,})$"  # 1,250 may be a thousand and more
 PERCENT = r"^[+-]?\d+(\.\d+)?\s*%$"
 NUMERIC = re.compile(r"[+-]?[\d.,' ]*\d[\d.,' ]*%?")
-NOTHING = {"", "-", "?", "n/a", "na", "nan", "none", "null", "missing"}
-TRUTHS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
-LEFTS, RIGHTS, TIES = (
-    {"a", "1", "l", "left", "first"},
-    {"b", "2", "r", "right", "second"},
-    {"0", "same", "tie", "equal"},
-)
+MEANING = "a number, left, right, same, a side with its strength (left:2) or nothing"
 
 
 def parse_words(text: str | None) -> dict[str, str] | None:
     """`Not relevant=0,Highly relevant=2,N/A=` as a mapping from answers to what they mean, nothing for no answer."""
     if text is None:
         return None
-    found: dict[str, str] = {}
+    words: dict[str, str] = {}
     begun = ""
     for item in text.split(","):
         word, sign, meaning = (begun + item).rpartition("=")
         begun = "" if sign else f"{begun}{item},"  # a word may hold a comma
-        if sign and found.setdefault(_folded(word), meaning.strip()) != meaning.strip():
+        if sign and words.setdefault(_folded(word), meaning.strip()) != meaning.strip():
             raise InputError(f"--words gives {word.strip()!r} two meanings", cure="name each answer once")
-    if begun or not all(found):
+    if begun or not all(words):
         raise InputError(
             f"{text!r} does not say what words mean",
             cure="write word=meaning, e.g. --words 'not relevant=0,relevant=1'",
         )
-    return found
+    for word, meaning in words.items():
+        if not (is_number(meaning) or _is_side(meaning)):
+            raise InputError(f"{word!r} cannot mean {meaning!r}", cure=f"a word means {MEANING} (--words)")
+    return words
 
 
 def settled(
     frame: pl.DataFrame, table: Table, words: Mapping[str, str] | None, place: Place
 ) -> tuple[pl.DataFrame, Place]:
-    """The frame, which has our names, with answers that the table can check; rows without one are left out and told."""
+    """The frame, which has our names, with answers that the table can check; rows without one are left out and noted.
+
+    Of the words those count that can be an answer of this table: sides for pairs, numbers for the others.
+    """
     answer = ANSWER[table.name]
-    numbers_for_sides = table.name == PAIRS.name and answer in frame.columns and frame[answer].dtype.is_integer()
+    numbers_for_sides = table.name == PAIRS.name and answer in frame.columns and frame[answer].dtype.is_numeric()
     if numbers_for_sides or (answer in frame.columns and frame[answer].dtype in (pl.Categorical, pl.Enum)):
-        frame = frame.with_columns(pl.col(answer).cast(TEXT))
+        frame = frame.with_columns(_written(frame[answer]))
     if answer in frame.columns and frame[answer].dtype == pl.Boolean and not words:
         place.note(f"{answer} is true or false, read as 1 and 0")
     if words and answer in frame.columns:
@@ -75,29 +76,53 @@ def settled(
     return _answered(frame, table, answer, place)
 
 
+def is_number(text: str) -> bool:
+    """Whether a word is a number as files write it."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
 def _folded(word: str) -> str:
     return word.strip().lower()
+
+
+def _is_side(meaning: str) -> bool:
+    """Whether a meaning is a side, one with its strength, or nothing."""
+    side, sign, strength = meaning.partition(":")
+    return not meaning or (side in SIDES and (not sign or (is_number(strength) and float(strength) >= 0)))
 
 
 def _cast(values: pl.Series) -> pl.Series:
     return values.str.strip_chars().cast(NUMBER, strict=False).fill_nan(None)
 
 
-def _meant(answers: pl.Series, words: Mapping[str, str], table: Table, place: Place) -> pl.Series:
-    """The answers with each word in its meaning; words that no answer has are told."""
+def _meant(answers: pl.Series, words: Mapping[str, str], table: Table, place: Place) -> list[pl.Series]:
+    """The answers with each word in its meaning, and the strengths of graded preferences."""
+    pairs = table.name == PAIRS.name
     folded = {_folded(str(word)): str(meaning).strip() for word, meaning in words.items()}
-    for word, meaning in folded.items():
-        fits = meaning in ("", *SIDES) if table.name == PAIRS.name else not meaning or is_number(meaning)
-        if not fits:
-            rule = "left, right, same" if table.name == PAIRS.name else "a number"
-            raise InputError(f"{word!r} cannot mean {meaning!r}", cure=f"a word means {rule} or nothing (--words)")
+    fitting = {word: means for word, means in folded.items() if not means or (_is_side if pairs else is_number)(means)}
     text = _written(answers)
     given = text.str.strip_chars().str.to_lowercase()
-    unused = [word for word in folded if word not in set(given.unique().drop_nulls())]
+    there = set(given.unique().drop_nulls())
+    for word in folded.keys() & there - fitting.keys():
+        rule = "left, right, same, a side with its strength (left:2)" if pairs else "a number"
+        raise InputError(f"{word!r} cannot mean {folded[word]!r}", cure=f"a word means {rule} or nothing (--words)")
+    unused = [word for word in fitting if word not in there]
     if unused:
         place.note(f"no answer is {', '.join(map(repr, unused))}")
-    meant = given.replace_strict(list(folded), list(folded.values()), default=text, return_dtype=TEXT)
-    return meant.set(meant == "", None).alias(answers.name)
+    if not fitting:
+        return [answers]
+    meant = given.replace_strict(list(fitting), list(fitting.values()), default=text, return_dtype=TEXT)
+    meant = meant.set(meant == "", None).alias(answers.name)
+    if not pairs or not any(":" in means for means in fitting.values()):
+        return [meant]
+    parts = meant.str.splitn(":", 2).struct
+    strength = parts.field("field_1").cast(NUMBER, strict=False)
+    place.note("the preferences are graded; their strengths are kept in the column strength")
+    return [parts.field("field_0").alias(answers.name), strength.set(meant == "same", 0.0).alias(STRENGTH)]
 
 
 def _written(answers: pl.Series) -> pl.Series:
@@ -108,17 +133,8 @@ def _written(answers: pl.Series) -> pl.Series:
     return answers.cast(pl.Int64, strict=False).cast(TEXT).zip_with(whole, answers.cast(TEXT))
 
 
-def is_number(text: str) -> bool:
-    """Whether a word is a number as files write it."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
-
-
 def _numbers(values: pl.Series, place: Place) -> pl.Series:
-    """Text with decimal commas or per cent signs as text of numbers, where all of it is written so; told."""
+    """Text with decimal commas or per cent signs as text of numbers, where all of it is written so; noted."""
     text = values.str.strip_chars()
     odd = text.filter(((text != "") & text.cast(NUMBER, strict=False).is_null()).fill_null(False))
     if odd.is_empty():
@@ -135,7 +151,7 @@ def _numbers(values: pl.Series, place: Place) -> pl.Series:
 
 
 def _sides(frame: pl.DataFrame, place: Place) -> pl.Series:
-    """Preferred as left, right or same; where it names one of the two documents, which is told, as that side."""
+    """Preferred as left, right or same; where it names one of the two documents, with a note, as that side."""
     given = frame["preferred"].str.strip_chars()
     lowered = given.str.to_lowercase()
     given = given.zip_with(~lowered.is_in(SIDES).fill_null(False), lowered).set(given == "", None)
@@ -153,49 +169,24 @@ def _sides(frame: pl.DataFrame, place: Place) -> pl.Series:
 
 
 def _unknown(answers: pl.Series, rows: pl.Series, table: Table, place: Place) -> InputError:
-    """An answer that is no number (or no side), with the way out: all such words, their meanings where they say."""
+    """An answer that is no number (or no side), with the way out: all such words, for the user to give a meaning."""
+    pairs = table.name == PAIRS.name
     first = str(answers[rows[0]]).strip()
-    rule = f"is not one of {', '.join(SIDES)}" if table.name == PAIRS.name else "is not a number"
+    rule = f"is not one of {', '.join(SIDES)}" if pairs else "is not a number"
     problem = f"{answers.name} {first!r} {rule}"
-    if table.name != PAIRS.name and NUMERIC.fullmatch(first):
+    if not pairs and NUMERIC.fullmatch(first):
         return place.error(problem, "write numbers as 1234.5, with nothing between thousands", rows[0])
     words = answers.gather(rows).str.strip_chars().unique().sort().to_list()
     spelled = {_folded(word): word for word in reversed(words)}
     if len(spelled) > MOST_WORDS:
         cure = f"there are {len(spelled)} such words: is it another column? (--columns {answers.name}=NAME)"
         return place.error(problem, cure, rows[0])
-    means = _side if table.name == PAIRS.name else _worth
-    said = ",".join(f"{word}={means(word, spelled)}" for word in sorted(spelled.values())[:LISTED])
+    option = ",".join(f"{word}=…" for word in sorted(spelled.values())[:LISTED])
     more = f" and so on for all {len(spelled)} words" if len(spelled) > LISTED else ""
-    kind = "left, right or same" if table.name == PAIRS.name else "a number"
-    blank = f", {kind} in place of …" if "…" in said else ""
-    cure = f"write {kind}, or say what each answer means: --words {said!r}{more}{blank} (nothing means no answer)"
-    return place.error(problem, cure, rows[0])
-
-
-def _worth(word: str, words: Iterable[str]) -> str:
-    """The number that a word holds itself, to be proposed; … where it holds none, or more than one."""
-    folded = _folded(word)
-    if folded in NOTHING:
-        return ""
-    if folded in TRUTHS:
-        return TRUTHS[folded]
-    fraction = re.fullmatch(r"(\d+)/(\d+)", folded)
-    if fraction and int(fraction[2]):
-        return f"{int(fraction[1]) / int(fraction[2]):.6g}"
-    numbers = re.findall(r"\d+(?:\.\d+)?", folded)
-    plain = len(numbers) == 1 and not re.search(r"[-−–/:]\d|\d[-−–/:]", folded)
-    return numbers[0] if plain else "…"
-
-
-def _side(word: str, words: Iterable[str]) -> str:
-    """The side that a word most likely means, to be proposed; … where it is not clear."""
-    folded = _folded(word)
-    if folded in NOTHING:
-        return ""
-    if folded.lstrip("+-").isdigit() and not set(words) >= {"1", "2"} >= set(filter(str.isdigit, words)) - {"0"}:
-        return "same" if folded == "0" else "…"
-    return "left" if folded in LEFTS else "right" if folded in RIGHTS else "same" if folded in TIES else "…"
+    meaning = "left, right or same" if pairs else "a number"
+    graded = ", left:2 where a preference has a strength" if pairs else ""
+    cure = f"write {meaning}, or say what each answer means: --words {option!r}{more}, with {meaning} in place of …"
+    return place.error(problem, f"{cure} (nothing means no answer{graded})", rows[0])
 
 
 def _answered(frame: pl.DataFrame, table: Table, answer: str, place: Place) -> tuple[pl.DataFrame, Place]:

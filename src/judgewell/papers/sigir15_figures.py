@@ -22,7 +22,7 @@ from judgewell.evaluation.resampled import ranked_items
 from judgewell.formats.runs import Run
 from judgewell.papers.charts import box_numbers, box_panels, marked_boxes
 from judgewell.papers.items import Made, beside
-from judgewell.papers.sigir15_data import MEASURES, Data, scores_under
+from judgewell.papers.sigir15_data import ERR, MEASURES, Data, scores_under
 from judgewell.papers.sigir15_order import agreement_within_levels, overall
 from judgewell.reports.charts import boxes, histogram, scatter
 from judgewell.reports.parts import Figure, Grid
@@ -179,14 +179,14 @@ def _letter(column: str, labels: pl.DataFrame) -> pl.Expr:
 def figure_4(data: Data) -> Made:
     """Figure 4: systems' scores with binary labels and with magnitudes as gains (§5.1)."""
     one = data.collection
-    printed = {"nDCG@10": (0.81, 0.44), "ERR@10": (None, 0.76)}
+    printed = {"nDCG@10": (0.81, 0.44), ERR: (None, 0.76)}
     return _systems("figure-4", one.runs, one.gains, one.binary, "binary labels", printed)
 
 
 def figure_5(data: Data) -> Made:
     """Figure 5: simulated systems' scores with Sormunen's levels and with magnitudes as gains (§5.1)."""
     one = data.collection
-    printed = {"nDCG@10": (0.53, 0.51), "ERR@10": (None, 0.81)}
+    printed = {"nDCG@10": (0.53, 0.51), ERR: (None, 0.81)}
     return _systems("figure-5", data.simulated(one), one.gains, one.graded, "expert levels", printed)
 
 
@@ -203,9 +203,9 @@ def _systems(
     tables = []
     for measure in MEASURES:
         sets = scores_under(runs, {"magnitudes": gains, said: labels}, measure)
-        table = side_by_side(sets, common=True)
+        table = side_by_side(sets, test="wilcoxon", common=True)
         points = score_points(sets).rename({"system": "name"})
-        key = f"{name}-{measure.split('@')[0].lower()}"
+        key = f"{name}-{measure.partition('@')[0].partition('(')[0].lower()}"
         chart = scatter(points, f"{measure} with magnitudes", f"{measure} with {said}", "system")
         said_tau = f"Kendall's τ-b {table['tau_b'][0]:.3f}; lines are 95 % intervals over topics."
         shown.append(Figure(key, measure, f"One dot for each of {len(points)} systems. {said_tau}", chart, points))

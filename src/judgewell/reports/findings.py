@@ -299,18 +299,20 @@ def best(systems: pl.DataFrame, measure: str, topics: int) -> list[Finding]:
         text += counted(topics, "topic")
         return [Finding(f"{text}; there is no other system to compare it with.", "systems")]
     text = f"The system {top['system']} has the best mean {measure}, {plain(top['mean'])}"
-    if "top" not in systems.columns:
+    if "low" not in systems.columns:
         return [Finding(f"{text}; one topic allows no interval.", "systems")]
     text += f" {interval(top['low'], top['high'])} over {counted(topics, 'topic')}"
+    if "top" not in systems.columns:
+        return [Finding(f"{text}; so few topics cannot show whether another system is better.", "systems")]
     others = systems.filter(pl.col("top") & (pl.col("system") != top["system"]))["system"].to_list()
     if others:
         text += (
-            f"; {counted(len(others), 'other system')} of {systems.height - 1} cannot be told from it "
+            f"; {len(others)} of the {counted(systems.height - 1, 'other system')} may be the best too "
             f"({listing(others)})"
         )
     else:
-        text += f"; each of the {systems.height - 1} others can be told from it"
-    return [Finding(f"{text} (Wilcoxon, α = 0.05, no correction).", "systems")]
+        text += "; it is better than every other system"
+    return [Finding(f"{text} (95 % confidence).", "systems")]
 
 
 def told_apart(pairs: pl.DataFrame) -> Finding:

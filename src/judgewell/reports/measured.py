@@ -53,11 +53,10 @@ def scored(sources: Sources, worth: Worth | None, progress: Callable[[int, int],
                 if not found:
                     raise
                 left_out.append(LeftOut("systems", f"systems under {name}", str(problem)))
-        first = str(sources.measures[0])
-        sets = aligned({name: score_array(table, first) for name, table in found.items()}, common=True)
+        sets = aligned({name: _of(table, sources.measures[0]) for name, table in found.items()}, common=True)
         tell_of_identical(next(iter(sets.values())))
         main = next(iter(found))
-        measures = {str(one): score_array(found[main], str(one)) for one in sources.measures}
+        measures = {scores.measure: scores for scores in (_of(found[main], one) for one in sources.measures)}
         shared = next(iter(sets.values())).topics
         judged = pl.concat(_judged(name, table, depth, shared) for name, table in found.items())
         worlds = _worlds(sources, worth, next(iter(sets.values())), left_out)
@@ -88,6 +87,14 @@ def _scores(
     return scores_table(results, topic_names(table), wanted)
 
 
+def _of(table: pl.DataFrame, measure: Measure) -> ScoreArray:
+    """The scores of a measure, whose name in the table also says what the gains settled."""
+    from judgewell.evaluation.measures import find_measure
+
+    name = find_measure(measure, table["measure"].unique(maintain_order=True))
+    return score_array(table, name, limits=measure.limits)
+
+
 def _judged(name: str, table: pl.DataFrame, depth: int, topics: Sequence[str]) -> pl.DataFrame:
     counted_here = (pl.col("measure") == f"Judged@{depth}") & pl.col("topic").is_in(list(topics))
     rows = table.filter(counted_here).group_by("system").agg(judged=pl.col("value").mean())
@@ -116,11 +123,12 @@ def _with_judgments(sources: Sources, worth: Worth, measure: Measure, scores: Sc
     from judgewell.evaluation.resampled import ranked_items
 
     rankings = ranked_items(sources.runs, worth.gains, measure.cutoff or 0)
+    settled = measure.settled(worth.gains["gain"].to_numpy())
     rows = [rankings.systems.index(name) for name in scores.systems]
     columns = [rankings.topics.index(name) for name in scores.topics]
 
     def score(gains: Any) -> Any:
-        return rankings.scores(measure, gains)[:, rows][..., columns]
+        return rankings.scores(settled, gains)[:, rows][..., columns]
 
     def blocks() -> Iterator[Any]:
         for start in range(0, len(worth.draws), BLOCK):

@@ -34,8 +34,8 @@ def means_figure(table: pl.DataFrame, found: Scored) -> Figure:
     data = drawn.select(name="system", value="mean", low="low", high="high")
     first, main = next(iter(found.sets)), found.main
     caption = (
-        f"Mean {main.measure} under {first} over {counted(len(main.topics), 'topic')} with 95 % intervals from "
-        f"{resamples_of(widest(found.worlds))}; {which}, best first."
+        f"Mean {main.measure} under {first} over {counted(len(main.topics), 'topic')} with 95 % intervals over other "
+        f"topics; {which}, best first."
     )
     return Figure("system_means", f"Mean {main.measure}", caption, charts.dots(data, "", f"mean {main.measure}"), data)
 
@@ -128,9 +128,7 @@ def scatter_figures(found: Scored, sources: Sources) -> list[Figure]:
     figures = []
     for number, other in enumerate(others[:SCATTERS], 1):
         both = {first: found.sets[first], other: found.sets[other]}
-        data = score_points(both, worlds=sources.worlds, level=sources.level, seed=sources.seed).rename(
-            {"system": "name"}
-        )
+        data = score_points(both, level=sources.level, seed=sources.seed).rename({"system": "name"})
         caption = (
             f"Mean {found.main.measure} of {counted(data.height, 'system')} on "
             f"{counted(len(found.main.topics), 'topic')} with 95 % intervals over topics."

@@ -56,17 +56,20 @@ def systems_part(sources: Sources, found: Scored) -> Part:
 
 def systems_table(found: Scored, sources: Sources) -> pl.DataFrame:
     """Each system's mean with its interval and ranks, whether it can be told from the best, its other measures."""
-    from judgewell.comparison.top_sets import top_set
+    from judgewell.comparison.top_sets import FEWEST_TOPICS, top_set
 
     main = found.main
     table = pl.DataFrame({"system": main.systems, "mean": main.means})
+    if len(main.topics) > 1:
+        over_topics = main.intervals(sources.level, sources.seed)
+        table = table.with_columns(low=over_topics.low, high=over_topics.high)
     if found.worlds:
+        table = table.join(intervals(found, sources.level), on="system", maintain_order="left")
+    if found.worlds and len(main.topics) >= FEWEST_TOPICS:
         top = top_set(main, alpha=sources.alpha, seed=sources.seed)
-        table = table.join(intervals(found, sources.level), on="system", maintain_order="left").with_columns(
+        table = table.with_columns(
             p_best=pl.Series([top.p[name] for name in main.systems]), top=pl.col("system").is_in(top.members)
         )
-    elif len(main.topics) > 1:  # one system, which has nobody to be compared with
-        table = table.join(_alone(main, sources), on="system", maintain_order="left")
     for name, scores in list(found.measures.items())[1:]:
         means = pl.DataFrame({"system": scores.systems, name: scores.means})
         table = table.join(means, on="system", how="left", maintain_order="left")
@@ -74,24 +77,9 @@ def systems_table(found: Scored, sources: Sources) -> pl.DataFrame:
     return table.sort("mean", "system", descending=[True, False])
 
 
-def _alone(main: ScoreArray, sources: Sources) -> pl.DataFrame:
-    """Each system's interval over topics, without the others'."""
-    from judgewell.evaluation.summary import summarise_values
-
-    found = summarise_values(
-        main.values[..., None],
-        main.systems,
-        [main.measure],
-        level=sources.level,
-        resamples=sources.worlds,
-        seed=sources.seed,
-    )
-    return found.select("system", "low", "high")
-
-
 def intervals(found: Scored, level: float) -> pl.DataFrame:
-    """Each system's interval and ranks over all that can be resampled, and the shift of its mean there."""
-    return widest(found.worlds).table(level).select("system", "low", "high", "rank_low", "rank_high", "best", "shift")
+    """Each system's ranks over all that can be resampled, and the shift of its mean there."""
+    return widest(found.worlds).table(level).select("system", "rank_low", "rank_high", "best", "shift")
 
 
 def pairs_table(main: ScoreArray, sources: Sources) -> pl.DataFrame:
@@ -107,8 +95,9 @@ def _systems_grid(table: pl.DataFrame, found: Scored) -> Grid:
     caption = f"{counted(table.height, 'system')} on {counted(len(main.topics), 'topic')}"
     if found.worlds:
         caption += (
-            f"; 95 % intervals of means and ranks from {resamples_of(widest(found.worlds))}. Top: not told from the "
-            "best (Wilcoxon, p ≥ 0.05); best in: share of resamples in which the system comes first, alone or tied"
+            f"; 95 % intervals of means over other topics, of ranks from {resamples_of(widest(found.worlds))}. Top: "
+            "the set that contains the best system with 95 % confidence; best in: share of resamples in which the "
+            "system ranks first, alone or tied"
         )
     elif "low" in table.columns:
         caption += "; 95 % interval of the mean over other topics"

@@ -40,7 +40,7 @@ def levels() -> pl.DataFrame:
 def runs() -> pl.DataFrame:
     """The rankings, a hundred documents at most for each system and topic; make_runs.py says how they were made."""
     found = open_runs([str(path) for path in sorted((folder() / "runs").glob("*.run.gz"))])
-    parts = [part.read().with_columns(system=pl.lit(run.system)) for run in found for part in run.parts]
+    parts = [run.frame(ranks=False).with_columns(system=pl.lit(run.system)) for run in found]
     return check(pl.concat(parts).select(RUNS.names), RUNS)
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 
 from judgewell.scaling.inputs import GROUP
-from judgewell.scaling.laplacian import Array, Index
 from judgewell.scaling.numbers import Documents, documents_of, groups_of, numbered
 from judgewell.scaling.uncertainty import Draws, Resampler
+from judgewell.stats.laplacian import Array, Index
 
 Middle = Literal["median", "mean"]
 Shift = Callable[[Index], Array]  # how often each row counts -> how far each document's topic moves

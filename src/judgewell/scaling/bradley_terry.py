@@ -12,10 +12,10 @@ import polars as pl
 from judgewell.errors import DataError, InputError
 from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, maxima, refuse_unconnected
 from judgewell.scaling.inputs import gains_frame, place
-from judgewell.scaling.laplacian import Array, Index, System, components_of, laplacian, summed
 from judgewell.scaling.method import Method
 from judgewell.scaling.preference import Ties, compared
 from judgewell.scaling.uncertainty import Draws, with_log_interval
+from judgewell.stats.laplacian import Array, Index, System, components_of, laplacian, summed
 
 STEPS = 100
 

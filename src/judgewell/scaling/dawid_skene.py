@@ -15,8 +15,8 @@ import polars as pl
 
 from judgewell.errors import DataError, InputError
 from judgewell.scaling.inputs import Repeated, judgments_of, place, settle_repeats
-from judgewell.scaling.laplacian import Array, Index
 from judgewell.scaling.numbers import documents_of, numbered
+from judgewell.stats.laplacian import Array, Index
 
 MANY_LEVELS = 50
 

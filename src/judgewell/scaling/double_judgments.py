@@ -18,7 +18,7 @@ import polars as pl
 
 from judgewell.errors import DataError, InputError
 from judgewell.scaling.inputs import extra_column, judgments_of, place
-from judgewell.scaling.laplacian import Array, Index, summed
+from judgewell.stats.laplacian import Array, Index, summed
 
 Estimate = Literal["both", "first"]
 

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError
-from judgewell.scaling.laplacian import Array, Index, summed
 from judgewell.scaling.numbers import distinct_keys, in_order, numbered_runs, numbered_together
+from judgewell.stats.laplacian import Array, Index, summed
 
 Components = Literal["error", "separate"]
 

@@ -28,10 +28,10 @@ from judgewell.scaling.inputs import (
     settle_repeats,
     with_groups,
 )
-from judgewell.scaling.laplacian import Array, Index
 from judgewell.scaling.method import Method
 from judgewell.scaling.numbers import documents_of, groups_of, numbered
 from judgewell.scaling.uncertainty import Draws, bootstrap, mean_interval, median_interval, quietly
+from judgewell.stats.laplacian import Array, Index
 
 Average = Literal["median", "log-median", "mean", "log-mean"]
 

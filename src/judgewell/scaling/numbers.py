@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.scaling.laplacian import Array, Index
+from judgewell.stats.laplacian import Array, Index
 
 Hashes = NDArray[np.uint64]
 BLOCK = 1 << 17

@@ -20,10 +20,10 @@ from judgewell.scaling.double_judgments import (
     tallies,
 )
 from judgewell.scaling.inputs import gains_frame, judgments_of, listed, settle_repeats
-from judgewell.scaling.laplacian import Array
 from judgewell.scaling.method import Method
 from judgewell.scaling.predicted_curves import enough, topic_bootstrap, topic_spread
 from judgewell.scaling.uncertainty import Draws, with_interval, z_of
+from judgewell.stats.laplacian import Array
 
 DEMEESTER = "Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2016"
 

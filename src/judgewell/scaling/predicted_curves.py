@@ -11,7 +11,7 @@ import polars as pl
 from judgewell.errors import DataError
 from judgewell.scaling.double_judgments import Prior, Tallies, probabilities
 from judgewell.scaling.inputs import judgments_of
-from judgewell.scaling.laplacian import Array
+from judgewell.stats.laplacian import Array
 from judgewell.stats.resampling import bootstrap_weights
 from judgewell.tables import RUNS, check
 

@@ -18,10 +18,10 @@ import polars as pl
 from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, maxima, refuse_unconnected
 from judgewell.scaling.inputs import gains_frame, listed, pairs_of, place
-from judgewell.scaling.laplacian import Array, Index, System, components_of, laplacian, summed
 from judgewell.scaling.method import Kind, Method
 from judgewell.scaling.preference import YANG
 from judgewell.scaling.uncertainty import Draws
+from judgewell.stats.laplacian import Array, Index, System, components_of, laplacian, summed
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import polars as pl
 
 from judgewell.errors import DataError, InputError, JudgewellWarning, note
 from judgewell.scaling.inputs import GROUP, listed
-from judgewell.scaling.laplacian import Array, Index
 from judgewell.scaling.numbers import documents_of
+from judgewell.stats.laplacian import Array, Index
 from judgewell.stats.resampling import check_level, percentile_interval
 
 Over = Literal["unit", "assessor"]

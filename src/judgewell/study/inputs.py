@@ -128,7 +128,7 @@ def _read_pool(reading: _Reading, study: Study) -> pl.DataFrame | None:
 
 def _pooled(paths: list[str], depth: int) -> pl.DataFrame:
     """The pool of some run files, one run in memory at a time."""
-    firsts = [first_of_run(part.read(), run.system, depth) for run in open_runs(paths) for part in run.whole().parts]
+    firsts = [first_of_run(run.frame(), run.system, depth) for run in open_runs(paths)]
     return pool_runs(pl.concat(firsts), depth)
 
 

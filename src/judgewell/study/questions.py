@@ -1,7 +1,7 @@
 """The scales on which a document or a pair is judged.
 
-A scale is a frozen value and the only place that turns what was typed into a number. It knows which statistics its
-numbers allow (nominal, ordinal, interval, ratio), which widget asks for them and which texts explain it.
+A scale is a frozen value and the only place that turns what was typed into a number. It knows the kind of
+its numbers, which widget asks for them and which texts explain it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from judgewell.errors import InputError
+from judgewell.scales import Kind
 from judgewell.study.typed_numbers import Refused, read_number, shown
 
-Statistics = Literal["nominal", "ordinal", "interval", "ratio"]
 Widget = Literal["choice", "number", "slider"]
 
 
@@ -34,8 +34,12 @@ class Scale:
     """What all scales share; a new scale is one class with its `read`, added to :data:`SCALES`."""
 
     kind: ClassVar[str]
-    statistics: ClassVar[Statistics]
     widget: ClassVar[Widget]
+
+    @property
+    def numbers(self) -> Kind:
+        """What the numbers of this scale mean."""
+        raise NotImplementedError
 
     @property
     def question(self) -> str:
@@ -98,8 +102,11 @@ class Binary(Scale):
     high: str = "relevant"
 
     kind: ClassVar[str] = "binary"
-    statistics: ClassVar[Statistics] = "nominal"
     widget: ClassVar[Widget] = "choice"
+
+    @property
+    def numbers(self) -> Kind:
+        return Kind("nominal")
 
     @property
     def wording(self) -> dict[str, str]:
@@ -131,8 +138,11 @@ class Ordinal(Scale):
     levels: tuple[Level, ...] = FOUR_LEVELS
 
     kind: ClassVar[str] = "ordinal"
-    statistics: ClassVar[Statistics] = "ordinal"
     widget: ClassVar[Widget] = "choice"
+
+    @property
+    def numbers(self) -> Kind:
+        return Kind("ordinal")
 
     def __post_init__(self) -> None:
         if len(self.levels) < 2:
@@ -173,8 +183,11 @@ class Magnitude(Scale):
     relative: bool = True
 
     kind: ClassVar[str] = "magnitude"
-    statistics: ClassVar[Statistics] = "ratio"
     widget: ClassVar[Widget] = "number"
+
+    @property
+    def numbers(self) -> Kind:
+        return Kind("ratio")
 
     @property
     def instructions(self) -> str:
@@ -195,6 +208,10 @@ class Bounded(Magnitude):
     high: float = 100.0
 
     kind: ClassVar[str] = "bounded"
+
+    @property
+    def numbers(self) -> Kind:
+        return Kind("ratio", self.low, self.high)
 
     def __post_init__(self) -> None:
         if not 0 <= self.low < self.high:
@@ -222,8 +239,11 @@ class S100(Scale):
     high: int = 100
 
     kind: ClassVar[str] = "s100"
-    statistics: ClassVar[Statistics] = "interval"
     widget: ClassVar[Widget] = "slider"
+
+    @property
+    def numbers(self) -> Kind:
+        return Kind("interval", self.low, self.high)
 
     def __post_init__(self) -> None:
         if self.low >= self.high:
@@ -252,7 +272,6 @@ class PairQuestion:
     """A question about two documents side by side."""
 
     kind: ClassVar[str]
-    statistics: ClassVar[Statistics]
     widget: ClassVar[Widget]
 
     @property
@@ -271,7 +290,6 @@ class Preference(PairQuestion):
     ties: bool = False
 
     kind: ClassVar[str] = "preference"
-    statistics: ClassVar[Statistics] = "ordinal"
     widget: ClassVar[Widget] = "choice"
 
     @property
@@ -299,7 +317,6 @@ class Absolute(PairQuestion):
     """
 
     kind: ClassVar[str] = "absolute"
-    statistics: ClassVar[Statistics] = "nominal"
     widget: ClassVar[Widget] = "choice"
     choices: ClassVar[tuple[str, ...]] = ("none", "one", "both")
 
@@ -320,7 +337,6 @@ class Ratio(PairQuestion):
     """A number for each of the two: 0 for a document that is not relevant; only the proportion counts."""
 
     kind: ClassVar[str] = "ratio"
-    statistics: ClassVar[Statistics] = "ratio"
     widget: ClassVar[Widget] = "number"
     choices: ClassVar[tuple[str, ...]] = ()
 

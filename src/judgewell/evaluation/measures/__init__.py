@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from judgewell.evaluation.measures.base import Measure, Residual, residual_of
-from judgewell.evaluation.measures.names import all_measures, describe_all, parse, parse_all
+from judgewell.evaluation.measures.base import JudgedOnly, Measure, Residual, residual_of
+from judgewell.evaluation.measures.names import all_measures, describe_all, find_measure, measure_text, parse, parse_all
 from judgewell.evaluation.measures.ranks import Array
 from judgewell.evaluation.measures.ties import average_over_ties, expected_over_ties, spread_over_ties
 
 __all__ = [
     "Array",
+    "JudgedOnly",
     "Measure",
     "Residual",
     "all_measures",
     "average_over_ties",
     "describe_all",
     "expected_over_ties",
+    "find_measure",
+    "measure_text",
     "parse",
     "parse_all",
     "residual_of",

@@ -51,16 +51,23 @@ class Measure:
     source: ClassVar[str]  # the paper it comes from
     other_names: ClassVar[tuple[str, ...]] = ()
     trec_names: ClassVar[tuple[str, ...]] = ()  # trec_eval's names for it; those that end in _cut need a cutoff
+    uncut_names: ClassVar[tuple[str, ...]] = ()  # other names for it where they are written without a cutoff
     shorthands: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # other names that stand for some parameters too
     other_settings: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {}  # other tools' parameters, as ours
     at: ClassVar[str] = "cutoff"  # the parameter that is written behind the @
+    dotted: ClassVar[str] = ""  # the one that other tools write behind a dot (rbp.95), where it is not that one
+    never_at: ClassVar[Mapping[str, str]] = {}  # names that are not written with an @ here, with what to write
     always_shown: ClassVar[tuple[str, ...]] = ()  # printed even at its default, where other tools' default differs
+    assumed: ClassVar[Mapping[str, str]] = {}  # parameters whose default is reported as a note, with what it says
+    settled_by_gains: ClassVar[tuple[str, ...]] = ()  # parameters that `settled` fills in
+    over_topics: ClassVar[str] = "mean"  # how topics are put together; a count's are added up (sum), or geometric
     needs_cutoff: ClassVar[bool] = False
     takes_cutoff: ClassVar[bool] = True
     needs_lengths: ClassVar[bool] = False  # is called with `lengths`, the number of retrieved documents, too
     has_residual: ClassVar[bool] = False
     residual_needs_cutoff: ClassVar[bool] = True
     linear: ClassVar[bool] = False  # has `credit` and `total`, so that tied documents can share their ranks
+    in_example: ClassVar[str] = ""  # the parameters that its page in the documentation shows it with
     listed: ClassVar[bool] = True  # among all measures; those that only trec_eval's output has are not
     laws: ClassVar[frozenset[str]] = frozenset()  # checked for every measure by the tests
 
@@ -81,6 +88,21 @@ class Measure:
 
     def check(self, gains: Array) -> None:
         """Refuse gains (all those of the collection) that this measure has no meaning for."""
+
+    def settled(self, gains: Array) -> Self:
+        """This measure with what it leaves open filled in from all gains of the collection, so that its name says all.
+
+        Gains that it has no meaning for are refused.
+        """
+        self.check(gains)
+        return self.prepared(float(np.max(gains, initial=0.0)))
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the largest value it can have, by the laws it declares."""
+        if "range01" in self.laws:
+            return 0.0, 1.0
+        return (0.0, math.inf) if "nonnegative" in self.laws else (-math.inf, math.inf)
 
     def prepared(self, largest: float) -> Self:
         """This measure with what it takes from the whole collection filled in: `largest`, the largest gain.
@@ -115,12 +137,16 @@ class Measure:
         return [field for field in dataclasses.fields(cls) if field.metadata]
 
     def __str__(self) -> str:
+        return self.written()
+
+    def written(self, **more: Any) -> str:
+        """Its name with its parameters, and `more` behind them."""
         shown = {
             field.name: getattr(self, field.name)
             for field in self.parameters()
             if field.name != self.at and (field.name in self.always_shown or getattr(self, field.name) != field.default)
         }
-        inside = ",".join(f"{name}={_spelled(value)}" for name, value in shown.items())
+        inside = ",".join(f"{name}={_spelled(value)}" for name, value in {**shown, **more}.items())
         behind = getattr(self, self.at)
         return self.name + (f"({inside})" if inside else "") + ("" if behind is None else f"@{_spelled(behind)}")
 
@@ -195,6 +221,9 @@ class Residual(Measure):
     def check(self, gains: Array) -> None:
         self.of.check(gains)
 
+    def settled(self, gains: Array) -> Self:
+        return dataclasses.replace(self, of=self.of.settled(gains))
+
     def prepared(self, largest: float) -> Self:
         return dataclasses.replace(self, of=self.of.prepared(largest))
 
@@ -211,6 +240,46 @@ class Residual(Measure):
 
     def __str__(self) -> str:
         return f"{self.of}.residual"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedOnly(Measure):
+    """A measure of the ranking without its unjudged documents: `P(judged_only=True)@10`, as ir_measures writes it."""
+
+    of: Measure
+
+    name: ClassVar[str] = "judged_only"
+    listed: ClassVar[bool] = False
+    source: ClassVar[str] = "Sakai, SIGIR 2007"
+    laws: ClassVar[frozenset[str]] = frozenset({"condense_invariant"})
+
+    @property
+    def needs_lengths(self) -> bool:  # type: ignore[override]  # as what it is a variant of
+        return self.of.needs_lengths
+
+    @property
+    def over_topics(self) -> str:  # type: ignore[override]
+        return self.of.over_topics
+
+    def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
+        judged = ~np.isnan(gains)
+        first = np.argsort(~judged, axis=-1, kind="stable")
+        condensed = np.take_along_axis(gains, first, axis=-1)
+        if self.needs_lengths:
+            return self.of(condensed, ideal, np.count_nonzero(judged, axis=-1))  # type: ignore[call-arg]
+        return self.of(condensed, ideal)
+
+    def check(self, gains: Array) -> None:
+        self.of.check(gains)
+
+    def settled(self, gains: Array) -> Self:
+        return dataclasses.replace(self, of=self.of.settled(gains))
+
+    def prepared(self, largest: float) -> Self:
+        return dataclasses.replace(self, of=self.of.prepared(largest))
+
+    def __str__(self) -> str:
+        return self.of.written(judged_only=True)
 
 
 def residual_of(measure: Measure) -> Residual | None:
@@ -298,4 +367,6 @@ def _limits(low: float, high: float, ends: bool) -> str:
 def _spelled(value: Any) -> str:
     if isinstance(value, str):
         return f"'{value}'"
+    if isinstance(value, tuple):
+        return "{" + ",".join(f"{_spelled(grade)}:{_spelled(gain)}" for grade, gain in value) + "}"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

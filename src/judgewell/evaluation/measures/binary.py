@@ -11,6 +11,7 @@ from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.base import Linear, Measure, ratio, setting
 from judgewell.evaluation.measures.ranks import Array, Truth, added_up, keep, weighted_sum
 
+GEOMETRIC_FLOOR = 0.00001  # trec_eval's least value in a geometric mean
 USUAL = frozenset({"range01", "best_is_one", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up"})
 
 
@@ -20,6 +21,7 @@ class Binary(Measure):
 
     rel: float | None = setting(None, "the least gain that counts as relevant; 1 where all gains are whole numbers")
 
+    in_example: ClassVar[str] = "rel=0.5"
     source: ClassVar[str] = "Buckley & Voorhees, in TREC: Experiment and Evaluation in Information Retrieval, 2005"
 
     def relevant(self, gains: Array) -> Truth:
@@ -107,7 +109,7 @@ class Recall(Binary, Linear):
 
 
 class Success(Binary):
-    """1 where a relevant document is in the first k ranks, else 0.
+    """1 where a relevant document is in the first k ranks, else 0; without a cutoff, anywhere in the ranking.
 
     Formula: Success@k = 1 if some i ≤ k has g_i ≥ rel, else 0.
     Use: Tasks with one answer, where the user needs any one good document in the first k.
@@ -115,8 +117,8 @@ class Success(Binary):
     """
 
     name: ClassVar[str] = "Success"
+    other_names: ClassVar[tuple[str, ...]] = ("hit_rate",)
     trec_names: ClassVar[tuple[str, ...]] = ("success",)
-    needs_cutoff: ClassVar[bool] = True
     has_residual: ClassVar[bool] = True
     laws: ClassVar[frozenset[str]] = USUAL
 
@@ -176,7 +178,7 @@ class Rprec(Binary):
     """
 
     name: ClassVar[str] = "Rprec"
-    other_names: ClassVar[tuple[str, ...]] = ("RPrec",)
+    other_names: ClassVar[tuple[str, ...]] = ("RPrec", "r-precision")
     trec_names: ClassVar[tuple[str, ...]] = ("Rprec",)
     takes_cutoff: ClassVar[bool] = False
     laws: ClassVar[frozenset[str]] = USUAL
@@ -208,6 +210,25 @@ class AP(Binary):
     def __call__(self, gains: Array, ideal: Array) -> Array:
         hits = keep(self.found(gains), self.cutoff)
         return ratio(weighted_sum(hits.inverse_rank, hits.number.astype(np.float64), self.cutoff), self.known(ideal))
+
+
+class GMAP(AP):
+    """AP whose topics are put together by the geometric mean, values below 0.00001 counting as that.
+
+    Formula: exp(mean over topics of ln max(AP, 0.00001)); the value of a topic is max(AP, 0.00001).
+    Use: Robust retrieval: a topic that goes from 0.01 to 0.02 weighs as much as one that goes from 0.4 to 0.8.
+    Traps: Topics where nothing is found decide most of it. A difference of two of its means is a ratio.
+    """
+
+    name: ClassVar[str] = "GMAP"
+    source: ClassVar[str] = "Robertson, CIKM 2006"
+    other_names: ClassVar[tuple[str, ...]] = ()
+    trec_names: ClassVar[tuple[str, ...]] = ("gm_map",)
+    over_topics: ClassVar[str] = "geometric"
+    laws: ClassVar[frozenset[str]] = frozenset({"nonnegative", "monotone_append", "unjudged_is_zero", "swap_up"})
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        return np.maximum(super().__call__(gains, ideal), GEOMETRIC_FLOOR)
 
 
 class Bpref(Binary):
@@ -272,10 +293,11 @@ class InfAP(Binary):
 class IPrec(Binary):
     """Interpolated precision: the best precision at any rank where the recall is `recall` or more.
 
-    Formula: IPrec@ρ = max{P@i : recall at i ≥ ρ}, 0 where that recall is never reached.
+    Formula: IPrec@ρ = max{P@i : hits at i ≥ ⌊ρR + 0.9⌋}, 0 where so many hits are never reached.
     Use: Precision–recall curves: the eleven levels 0, 0.1, …, 1 make trec_eval's curve.
-    Traps: What follows the @ is a recall from 0 to 1, not a rank. At high recall it is 0 for every system whose
-    ranking ends early.
+    Traps: The recall to reach is rounded to a number of documents as in trec_eval 9 and so in ir_measures; version 10
+    rounds to the nearest. What follows the @ is a recall from 0 to 1, not a rank. At high recall it is 0 for every
+    system whose ranking ends early.
     """
 
     recall: float | None = setting(None, "the recall to reach, from 0 to 1", least=0, most=1)
@@ -293,15 +315,13 @@ class IPrec(Binary):
             raise MeasureError("IPrec needs the recall to reach; write IPrec@0.1")
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        needed = np.ceil((self.recall or 0) * np.asarray(self.known(ideal)) - 1e-9)
+        needed = np.floor((self.recall or 0) * np.asarray(self.known(ideal)) + 0.9)
         return best_precision(self.found(gains), needed)
 
 
 def best_precision(hit: Truth, needed: Any) -> Array:
     """The best precision at any rank with as many hits as needed; 0 where there are never so many."""
     hits = keep(hit, None)
-    enough = hits.number >= np.asarray(needed)[..., None]
-    best: Array = np.max(
-        hits.number * hits.inverse_rank, axis=-1, initial=0.0, where=np.broadcast_to(enough, hits.there.shape)
-    )
+    enough = hits.there & (hits.number >= np.asarray(needed)[..., None])
+    best: Array = np.max(hits.number / (hits.ranks() + 1.0), axis=-1, initial=0.0, where=enough)
     return best

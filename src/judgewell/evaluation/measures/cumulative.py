@@ -65,12 +65,21 @@ class DCG(CG):
 
     gain: str = setting("linear", "the gain as given, or 2^gain − 1", choices=("linear", "exp2"))
     discount: str = setting("log2", "what rank i is divided by: log2(i + 1), or i", choices=("log2", "zipf"))
+    gains: tuple[tuple[float, float], ...] | None = setting(None, "the gain of each grade, {0:0,1:1,2:3}; others stay")
 
     name: ClassVar[str] = "DCG"
     other_settings: ClassVar = {("dcg", "log2"): {"gain": "linear"}, ("dcg", "exp-log2"): {"gain": "exp2"}}
+    shorthands: ClassVar = {"dcg_burges": {"gain": "exp2"}}
 
     def credit(self, gains: Array) -> Array:
-        return self._raised(unjudged_as(0.0, gains))
+        return self._raised(unjudged_as(0.0, self.given(gains)))
+
+    def given(self, gains: Array) -> Array:
+        """The gains that grades are given, where `gains` says so."""
+        if self.gains is None:
+            return gains
+        grades = [gains == grade for grade, _ in self.gains]
+        return np.select(grades, [gain for _, gain in self.gains], gains)
 
     def _raised(self, credit: Array) -> Array:
         return exp2_less_one(credit) if self.gain == "exp2" else credit
@@ -80,7 +89,7 @@ class DCG(CG):
         return 1 / (np.log2(rank + 1) if self.discount == "log2" else rank)
 
     def check(self, gains: Array) -> None:
-        highest = float(np.max(gains, initial=0.0))
+        highest = float(np.max(self.given(gains), initial=0.0))
         if self.gain == "exp2" and highest > LARGEST_EXPONENT:
             raise MeasureError(
                 f"{self} raises 2 to the gain, and there is a gain of {highest:g} (at most {LARGEST_EXPONENT:g}); "
@@ -101,6 +110,7 @@ class nDCG(DCG):
 
     name: ClassVar[str] = "nDCG"
     other_names: ClassVar[tuple[str, ...]] = ("NDCG",)
+    shorthands: ClassVar = {"ndcg_burges": {"gain": "exp2"}}
     trec_names: ClassVar[tuple[str, ...]] = ("ndcg", "ndcg_cut")
     has_residual: ClassVar[bool] = False  # judging a document changes the best possible ranking too
     laws: ClassVar[frozenset[str]] = frozenset(
@@ -109,15 +119,15 @@ class nDCG(DCG):
     )
 
     def credit(self, gains: Array) -> Array:
-        return self._raised(unjudged_as_zero(gains))
+        return self._raised(unjudged_as_zero(self.given(gains)))
 
     def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
-        best = super().total(self.credit(self.top(ideal)), ideal)
-        return ratio(super().total(credit, ideal, weights), best)
+        best = self.credit(self.top(ideal)) if self.gains is None else -np.sort(-self.credit(ideal), axis=-1)
+        return ratio(super().total(credit, ideal, weights), super().total(best, ideal))
 
     def check(self, gains: Array) -> None:
         super().check(gains)
-        refuse_below(self, gains)
+        refuse_below(self, self.given(gains))
 
 
 class ExpectedRel(CG):

@@ -1,7 +1,9 @@
-"""Measures from their names: `nDCG@10`, `AP(rel=2)`, `RBP(p=0.8)@50`, `DCG@10.residual`, trec_eval's `ndcg_cut_10`."""
+"""Measures from their names: `nDCG@10`, `AP(rel=2)`, `RBP(p=0.8)@50`, `DCG@10.residual`; trec_eval's `ndcg_cut_10`,
+ranx's `rbp.95` and `map@100-l2`, and all of ir_measures'."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import pkgutil
@@ -10,18 +12,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from judgewell.errors import MeasureError
+from judgewell.errors import MeasureError, note
 from judgewell.evaluation import measures
-from judgewell.evaluation.measures.base import Measure, Residual
+from judgewell.evaluation.measures.base import JudgedOnly, Measure, Residual
 
-WRITTEN = re.compile(r"(?P<name>[^\W\d]\w*)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+?))?")
-TREC = re.compile(r"(?P<name>[^\W\d]\w*?)[_.](?P<at>\d[\d.,]*)")
-SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|[^,'\"]+?)\s*(?:,|$)")
+WRITTEN = re.compile(r"(?P<name>[^\W\d][\w-]*?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+?))?")
+DOTTED = re.compile(r"(?P<name>[^\W\d]\w*?)(?:[_.](?P<at>\d[\d.,]*)|[_.](?P<key>[a-z]+)=(?P<value>[\d.]+))")
+SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\{[^{}]*\}|[^,'\"{}]+?)\s*(?:,|$)")
+LEVEL = re.compile(r"(?P<rest>.+)-l(?P<rel>\d+)")  # ranx: the least relevant grade
 RESIDUAL = ".residual"
+LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "official": (
+            *("NumQ", "NumRet", "NumRel", "NumRelRet", "AP", "GMAP", "Rprec", "Bpref", "RR"),
+            *(f"IPrec@{tenth / 10:g}" for tenth in range(11)),
+            *(f"P@{rank}" for rank in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+        ),
+        "set": ("NumQ", "NumRet", "NumRel", "NumRelRet", "SetP", "SetR", "SetRelP", "SetAP", "SetF"),
+    }
+)
 
 ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {
-        "judged_only": "leave unjudged documents out of all rankings with the condense treatment of unjudged documents",
         "min_rel": "rescale the gains to [0, 1] first, e.g. divide by the largest gain",
         "max_rel": "rescale the gains to [0, 1] first, e.g. divide by the largest gain",
         "gains": "give the documents the gains themselves in the gains table",
@@ -47,8 +59,60 @@ def parse(text: str) -> Measure:
 
 
 def parse_all(texts: Iterable[str]) -> list[Measure]:
-    """The measures that the texts name, each once, in order; trec_eval's lists (`P.5,10`) become several."""
+    """The measures that the texts name, each once, in order; `P.5,10` and `official` become several."""
     return list(dict.fromkeys(measure for text in texts for measure in _read(text)))
+
+
+def measure_text(asked: object) -> str:
+    """How a measure of another tool is written: ir_measures leaves its own defaults out, and some are not ours."""
+    theirs: Any = asked
+    name = str(getattr(theirs, "NAME", ""))
+    if not hasattr(theirs, "SUPPORTED_PARAMS") or name not in _by_name():
+        return str(asked)
+    cls = _by_name()[name][0]
+    settings = {key: theirs[key] for key in cls.assumed if key in theirs.SUPPORTED_PARAMS} | theirs.params
+    behind = settings.pop(cls.at, None)
+    inside = ",".join(f"{key}={value!r}" for key, value in settings.items())
+    return name + (f"({inside})" if inside else "") + ("" if behind is None else f"@{behind}")
+
+
+def find_measure(asked: str | Measure, names: Iterable[str]) -> str:
+    """Which of the names of a scores table means the measure asked for, however it is written.
+
+    `ndcg_cut_10` finds nDCG@10, and ERR@10 finds ERR(gmax=4)@10, whose gmax the gains settled.
+    """
+    there = list(names)
+    if str(asked) in there:
+        return str(asked)
+    try:
+        wanted = parse(asked) if isinstance(asked, str) else asked
+    except MeasureError as problem:
+        raise MeasureError(f"there are no scores of {asked}, and {problem}") from None
+    known = {name: measure for name in there if (measure := _parsed_or_none(name)) is not None}
+    same = [name for name, measure in known.items() if measure == wanted]
+    same = same or [name for name, measure in known.items() if _as_open_as(wanted, measure) == wanted]
+    if len(same) == 1:
+        return same[0]
+    several = f"{len(same)} scores mean it: {', '.join(same)}" if same else f"the measures are {', '.join(there)}"
+    raise MeasureError(f"there are {'several' if same else 'no'} scores of {asked}; {several}")
+
+
+def _as_open_as(wanted: Measure, measure: Measure) -> Measure:
+    """The measure with those parameters open again that gains settle and `wanted` leaves open."""
+    if isinstance(measure, Residual | JudgedOnly) and isinstance(wanted, type(measure)):
+        return dataclasses.replace(measure, of=_as_open_as(wanted.of, measure.of))
+    if type(measure) is not type(wanted):
+        return measure
+    return dataclasses.replace(
+        measure, **{name: None for name in measure.settled_by_gains if getattr(wanted, name) is None}
+    )
+
+
+def _parsed_or_none(name: str) -> Measure | None:
+    try:
+        return parse(name)
+    except MeasureError:
+        return None
 
 
 def _read(text: str) -> Iterator[Measure]:
@@ -56,17 +120,41 @@ def _read(text: str) -> Iterator[Measure]:
     if asked.endswith(RESIDUAL):
         for measure in _read(asked.removesuffix(RESIDUAL)):
             yield Residual(of=measure)
-        return
-    written = WRITTEN.fullmatch(asked)
-    if written and written["name"] in _by_name():
-        yield _measure(asked, written["name"], written["inside"] or "", written["at"])
-    elif (trec := TREC.fullmatch(asked)) and trec["name"] in _by_name():
-        for at in trec["at"].split(","):
-            yield _measure(asked, trec["name"], "", at)
-    elif written and (name := _in_other_case(written["name"])):
-        yield _measure(asked, name, written["inside"] or "", written["at"])
+    elif asked in LISTS:
+        for each in LISTS[asked]:
+            yield from _read(each)
+    elif level := LEVEL.fullmatch(asked):
+        yield _measure(asked, *_parts(asked, level["rest"]), rel=float(level["rel"]))
+    elif (dotted := DOTTED.fullmatch(asked)) and dotted["name"] in _by_name():
+        yield from _dotted(asked, dotted)
     else:
-        raise MeasureError(_unknown(asked, written["name"] if written else asked))
+        yield _measure(asked, *_parts(asked, asked))
+
+
+def _parts(asked: str, text: str) -> tuple[str, str, str | None]:
+    """The name, what is between the brackets and what is behind the @."""
+    written = WRITTEN.fullmatch(text)
+    name = written["name"] if written else text
+    if written and name not in _by_name() and not (written["at"] is None and name in _uncut()):
+        name = _in_other_case(name) or name
+    if not written or (name not in _by_name() and name not in _uncut()):
+        raise MeasureError(_unknown(asked, name))
+    return name, written["inside"] or "", written["at"]
+
+
+def _dotted(asked: str, dotted: re.Match[str]) -> Iterator[Measure]:
+    """trec_eval's `P.5,10`, `set_F.0.5` and `rbp.p=0.8`, and ranx's `rbp.95`."""
+    name = dotted["name"]
+    cls = _by_name()[name][0]
+    if dotted["key"]:
+        yield _measure(asked, name, f"{dotted['key']}={dotted['value']}", None)
+    elif cls.dotted:
+        share = dotted["at"] if "." in dotted["at"] else f"0.{dotted['at']}"
+        rule = next(field.metadata for field in cls.parameters() if field.name == cls.dotted)
+        yield _measure(asked, name, f"{cls.dotted}={share if rule['most'] <= 1 else dotted['at']}", None)
+    else:
+        for at in dotted["at"].split(","):
+            yield _measure(asked, name, "", at)
 
 
 @functools.cache
@@ -79,24 +167,50 @@ def _by_name() -> Mapping[str, tuple[type[Measure], Mapping[str, Any]]]:
     return names
 
 
+@functools.cache
+def _uncut() -> Mapping[str, tuple[type[Measure], Mapping[str, Any]]]:
+    """The same for names that mean something else where they have no cutoff: ranx's `precision` is SetP."""
+    return {name: (cls, {}) for cls in all_measures().values() for name in vars(cls).get("uncut_names", ())}
+
+
 def _in_other_case(name: str) -> str | None:
     """The only accepted name that differs from this one in upper and lower case alone."""
     same = {_by_name()[other][0]: other for other in _by_name() if other.lower() == name.lower()}
     return next(iter(same.values())) if len(same) == 1 else None
 
 
-def _measure(asked: str, name: str, inside: str, at: str | None) -> Measure:
-    cls, given = _by_name()[name]
-    if at is None and name.endswith("_cut"):
-        raise MeasureError(f"{asked} needs a cutoff; write {name}_10, or {cls.name}@10")
-    settings = dict(given)
+def _measure(asked: str, name: str, inside: str, at: str | None, rel: float | None = None) -> Measure:
+    cls, given = _uncut()[name] if at is None and name in _uncut() else _by_name()[name]
+    if at is not None and name in cls.never_at:
+        raise MeasureError(f"{asked} means one thing here and another elsewhere; write {cls.never_at[name]}")
+    settings, judged_only = dict(given), False
     for parameter, value in _settings(asked, inside):
         if parameter in settings and parameter not in given:
             raise MeasureError(f"{asked} gives {parameter} twice; give it once")
-        settings |= cls.other_settings.get((parameter, str(value))) or {parameter: _typed(cls, parameter, value)}
+        if parameter == "judged_only":
+            judged_only = _truth(asked, value)
+        elif parameter == "cutoff":
+            settings["cutoff"] = _number(asked, Measure, str(value))
+        else:
+            settings |= cls.other_settings.get((parameter, str(value))) or {parameter: _typed(cls, parameter, value)}
+    if at is not None and cls.at in settings:
+        raise MeasureError(f"{asked} gives {cls.at} twice; give it once")
+    if at is None and "cutoff" not in settings and name.endswith("_cut"):
+        raise MeasureError(f"{asked} needs a cutoff; write {name}_10, or {cls.name}@10")
+    if rel is not None:
+        settings["rel"] = _typed(cls, "rel", rel)
     if at is not None:
         settings[cls.at] = _number(asked, cls, at)
-    return cls(**settings)
+    for parameter in cls.assumed.keys() - settings.keys():
+        note(f"{asked}: {cls.assumed[parameter]}")
+    measure = cls(**settings)
+    return JudgedOnly(of=measure) if judged_only else measure
+
+
+def _truth(asked: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise MeasureError(f"{asked}: judged_only={value!r} is not True or False")
+    return value
 
 
 def _settings(asked: str, inside: str) -> Iterator[tuple[str, Any]]:
@@ -109,12 +223,14 @@ def _settings(asked: str, inside: str) -> Iterator[tuple[str, Any]]:
                 f"{asked}: {inside[end:].strip()!r} is not a parameter; write name=value, e.g. RBP(p=0.9)"
             )
         end = pair.end()
-        yield pair["name"], _value(pair["value"])
+        yield pair["name"], _value(asked, pair["value"])
 
 
-def _value(text: str) -> Any:
+def _value(asked: str, text: str) -> Any:
     if text[0] in "'\"":
         return text[1:-1]
+    if text[0] == "{":
+        return _mapping(asked, text)
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
@@ -122,6 +238,15 @@ def _value(text: str) -> Any:
         return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
     except ValueError:
         return text
+
+
+def _mapping(asked: str, text: str) -> tuple[tuple[float, float], ...]:
+    """`{0:0,1:3}` as pairs in order."""
+    try:
+        pairs = [tuple(map(float, item.split(":"))) for item in text[1:-1].split(",") if item.strip()]
+        return tuple(sorted((grade, gain) for grade, gain in pairs))
+    except ValueError:
+        raise MeasureError(f"{asked}: {text} is not a table of gains; write e.g. {{0:0,1:1,2:3}}") from None
 
 
 def _typed(cls: type[Measure], name: str, value: Any) -> Any:
@@ -132,7 +257,7 @@ def _typed(cls: type[Measure], name: str, value: Any) -> Any:
     if name not in declared:
         there = f"it has {', '.join(declared)}" if declared else "it has none"
         raise MeasureError(f"{cls.name} has no parameter {name!r}; {there}{_hint(name, declared)}")
-    kinds = declared[name].replace(" ", "").split("|")
+    kinds = [kind.partition("[")[0] for kind in declared[name].replace(" ", "").split("|")]
     if isinstance(value, int) and not isinstance(value, bool) and "float" in kinds:
         value = float(value)
     if type(value).__name__.replace("NoneType", "None") not in kinds:
@@ -147,7 +272,7 @@ def _number(asked: str, cls: type[Measure], at: str) -> float | int:
     try:
         return kind(at)
     except ValueError:
-        example = f"{cls.name}@{'10' if kind is int else '0.1'}"
+        example = f"{getattr(cls, 'name', 'nDCG')}@{'10' if kind is int else '0.1'}"
         raise MeasureError(
             f"{asked}: {at!r} is not a {'whole ' if kind is int else ''}number; write e.g. {example}"
         ) from None

@@ -8,25 +8,35 @@ from typing import Any, ClassVar
 import numpy as np
 
 from judgewell.errors import MeasureError
-from judgewell.evaluation.measures.base import Linear, ratio, setting
+from judgewell.evaluation.measures.base import Linear, Measure, ratio, setting
 from judgewell.evaluation.measures.binary import Binary
 from judgewell.evaluation.measures.ranks import Array
 
 SOURCE = "van Rijsbergen, Information Retrieval, 1979"
 
 
-class Judged(Linear):
-    """The share of the first k ranks that hold a judged document; ranks behind the ranking's end hold none.
+def given_lengths(measure: Measure, lengths: Any) -> Array:
+    """The number of retrieved documents of each ranking, which gains do not tell."""
+    if lengths is None:
+        raise MeasureError(
+            f"{measure.name} counts the retrieved documents, which gains do not tell; give their lengths"
+        )
+    return np.asarray(lengths, dtype=np.float64)
 
-    Formula: Judged@k = |{i ≤ k : document i is judged}| / k.
+
+class Judged(Linear):
+    """The share of the first k retrieved documents that are judged; without a cutoff, of all retrieved documents.
+
+    Formula: Judged@k = |{i ≤ min(k, n) : document i is judged}| / min(k, n), n the number of retrieved documents.
     Use: How far other measures at k can be trusted: below about 0.9 a system may be better than its value says.
-    Traps: It says nothing about quality. Ranks that a short ranking leaves empty count as not judged.
+    Traps: It says nothing about quality. A ranking shorter than k is measured over its own length, as in ir_measures; a
+    topic that a run misses has 0.
     """
 
     name: ClassVar[str] = "Judged"
     source: ClassVar[str] = "MacAvaney, Macdonald & Ounis, ECIR 2022 (ir_measures)"
-    needs_cutoff: ClassVar[bool] = True
-    laws: ClassVar[frozenset[str]] = frozenset({"range01", "monotone_append"})
+    needs_lengths: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = frozenset({"range01"})
 
     def credit(self, gains: Array) -> Array:
         return (~np.isnan(gains)).astype(np.float64)
@@ -34,8 +44,14 @@ class Judged(Linear):
     def weights(self, depth: int) -> Array:
         return np.ones(depth)
 
-    def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
-        return super().total(credit, ideal, weights) / (self.cutoff or 1)
+    def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
+        return self.total(self.credit(self.top(gains)), ideal, lengths=lengths)
+
+    def total(self, credit: Array, ideal: Array, weights: Array | None = None, lengths: Any = None) -> Array:
+        looked = given_lengths(self, lengths)
+        return ratio(
+            super().total(credit, ideal, weights), looked if self.cutoff is None else np.minimum(looked, self.cutoff)
+        )
 
 
 class NumRel(Binary):
@@ -43,12 +59,12 @@ class NumRel(Binary):
 
     Formula: R = |{j : gain_j ≥ rel}| over the topic's judged documents.
     Use: To see how many relevant documents a topic has, as trec_eval prints it.
-    Traps: It is a property of the gains, not of the system. Its mean over topics is printed; trec_eval prints the
-    sum.
+    Traps: It is a property of the gains, not of the system. Over topics it is added up, not averaged.
     """
 
     name: ClassVar[str] = "NumRel"
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel",)
+    over_topics: ClassVar[str] = "sum"
     takes_cutoff: ClassVar[bool] = False
     laws: ClassVar[frozenset[str]] = frozenset({"nonnegative", "zero_without_relevant", "same_for_every_ranking"})
 
@@ -62,11 +78,13 @@ class NumRelRet(Binary):
 
     Formula: |{i : g_i ≥ rel}| over the ranking, down to the cutoff.
     Use: To see how many relevant documents a run holds, as trec_eval prints it.
-    Traps: Runs of different depths are not comparable by it; give a cutoff.
+    Traps: Runs of different depths are not comparable by it; give a cutoff. Over topics it is added up.
     """
 
     name: ClassVar[str] = "NumRelRet"
+    other_names: ClassVar[tuple[str, ...]] = ("hits",)
     trec_names: ClassVar[tuple[str, ...]] = ("num_rel_ret",)
+    over_topics: ClassVar[str] = "sum"
     laws: ClassVar[frozenset[str]] = frozenset(
         {"nonnegative", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up", "ideal_is_best"}
     )
@@ -86,9 +104,9 @@ class SetR(Binary):
     name: ClassVar[str] = "SetR"
     source: ClassVar[str] = SOURCE
     trec_names: ClassVar[tuple[str, ...]] = ("set_recall",)
-    takes_cutoff: ClassVar[bool] = False
+    uncut_names: ClassVar[tuple[str, ...]] = ("recall",)
     laws: ClassVar[frozenset[str]] = frozenset(
-        {"range01", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up", "best_is_one"}
+        {"range01", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up", "best_is_one_uncut"}
     )
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
@@ -99,15 +117,13 @@ class OfRetrieved(Binary):
     """A measure of the number of retrieved documents, which gains do not tell: it is called with `lengths` too."""
 
     source: ClassVar[str] = SOURCE
-    takes_cutoff: ClassVar[bool] = False
     needs_lengths: ClassVar[bool] = True
 
     def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
-        if lengths is None:
-            raise MeasureError(
-                f"{self.name} counts the retrieved documents, which gains do not tell; give their lengths"
-            )
-        return self.of_lengths(gains, ideal, np.asarray(lengths, dtype=np.float64))
+        retrieved = given_lengths(self, lengths)
+        return self.of_lengths(
+            self.top(gains), ideal, retrieved if self.cutoff is None else np.minimum(retrieved, self.cutoff)
+        )
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         raise NotImplementedError
@@ -121,11 +137,13 @@ class NumRet(OfRetrieved):
 
     Formula: The number of documents of the run for the topic.
     Use: To find runs that are cut short.
-    Traps: It counts unjudged documents too, unless rel is given.
+    Traps: It counts unjudged documents too, unless rel is given. Over topics it is added up.
     """
 
     name: ClassVar[str] = "NumRet"
+    in_example: ClassVar[str] = ""
     trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
+    over_topics: ClassVar[str] = "sum"
     laws: ClassVar[frozenset[str]] = frozenset({"nonnegative", "monotone_append"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
@@ -149,6 +167,7 @@ class SetP(OfRetrieved):
 
     name: ClassVar[str] = "SetP"
     trec_names: ClassVar[tuple[str, ...]] = ("set_P",)
+    uncut_names: ClassVar[tuple[str, ...]] = ("precision",)
     shorthands: ClassVar = {"SetRelP": {"relative": True}, "set_relative_P": {"relative": True}}
     laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
@@ -170,16 +189,57 @@ class SetF(OfRetrieved):
 
     name: ClassVar[str] = "SetF"
     trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
+    dotted: ClassVar[str] = "beta"
     laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         return ratio((self.beta + 1) * self.retrieved_relevant(gains), self.beta * self.known(ideal) + lengths)
 
 
+class F1(OfRetrieved):
+    """The harmonic mean of P@k and R@k; without a cutoff, of SetP and SetR.
+
+    Formula: F1@k = 2 |{i ≤ k : g_i ≥ rel}| / (k + R), R the topic's number of relevant documents.
+    Use: One number between precision and recall at a rank, as ranx has it.
+    Traps: Ranks that a short ranking leaves empty count against it, as in P@k; SetF@k counts retrieved documents only.
+    """
+
+    name: ClassVar[str] = "F1"
+    trec_names: ClassVar[tuple[str, ...]] = ()
+    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
+
+    def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
+        known = np.asarray(self.known(ideal))
+        looked = lengths if self.cutoff is None else np.full_like(lengths, self.cutoff)
+        return ratio(2 * self.retrieved_relevant(gains) * (known > 0), looked + known)
+
+
+class NumQ(OfRetrieved):
+    """1 for every topic: its sum is the number of topics averaged over.
+
+    Formula: 1.
+    Use: To see over how many topics a result is averaged, as trec_eval and ir_measures print it.
+    Traps: It depends on which topics count (--topics), not on the ranking.
+    """
+
+    name: ClassVar[str] = "NumQ"
+    in_example: ClassVar[str] = ""
+    trec_names: ClassVar[tuple[str, ...]] = ("num_q",)
+    takes_cutoff: ClassVar[bool] = False
+    over_topics: ClassVar[str] = "sum"
+    laws: ClassVar[frozenset[str]] = frozenset({"nonnegative", "same_for_every_ranking"})
+
+    def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
+        return np.ones(gains.shape[:-1])
+
+    def check(self, gains: Array) -> None:
+        """Any gains will do."""
+
+
 class SetAP(OfRetrieved):
     """The average precision of the retrieved set: SetP × SetR.
 
-    Formula: SetAP = SetP × SetR.
+    Formula: SetAP = SetP × SetR = |relevant retrieved|² / (|retrieved| R).
     Use: trec_eval's set_map, the average precision of a set whose order is unknown.
     Traps: It is not AP, and is not comparable with it.
     """
@@ -189,5 +249,5 @@ class SetAP(OfRetrieved):
     laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
-        both = self.retrieved_relevant(gains)
-        return ratio(both, lengths) * ratio(both, self.known(ideal))
+        both = np.asarray(self.retrieved_relevant(gains), dtype=np.float64)
+        return ratio(both * both, lengths * self.known(ideal))  # as trec_eval, to the last digit

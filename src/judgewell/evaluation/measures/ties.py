@@ -29,12 +29,12 @@ def average_over_ties(values: Array, ties: Any) -> Array:
     return np.repeat(means, sizes).reshape(values.shape)
 
 
-def expected_over_ties(measure: Measure, gains: Array, ideal: Array, ties: Any) -> Array:
+def expected_over_ties(measure: Measure, gains: Array, ideal: Array, ties: Any, lengths: Any = None) -> Array:
     """The expected value of a linear measure over all orders of the tied documents."""
-    return measure.total(average_over_ties(measure.credit(gains), ties), ideal)
+    return _total(measure, average_over_ties(measure.credit(gains), ties), ideal, None, lengths)
 
 
-def spread_over_ties(measure: Measure, gains: Array, ideal: Array, ties: Any) -> Array:
+def spread_over_ties(measure: Measure, gains: Array, ideal: Array, ties: Any, lengths: Any = None) -> Array:
     """A linear measure whose tied documents all get the mean weight of the tie's ranks, as rbp_eval computes it.
 
     It equals the expected value unless the cutoff falls inside a tie: there the ranks above the cutoff are given the
@@ -42,4 +42,9 @@ def spread_over_ties(measure: Measure, gains: Array, ideal: Array, ties: Any) ->
     """
     weights = np.broadcast_to(measure.weights(gains.shape[-1]), gains.shape)
     credit = average_over_ties(measure.credit(gains), ties)
-    return measure.total(credit, ideal, average_over_ties(weights, ties))
+    return _total(measure, credit, ideal, average_over_ties(weights, ties), lengths)
+
+
+def _total(measure: Measure, credit: Array, ideal: Array, weights: Array | None, lengths: Any) -> Array:
+    more = {"lengths": lengths} if measure.needs_lengths else {}
+    return measure.total(credit, ideal, weights, **more)

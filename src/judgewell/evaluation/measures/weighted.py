@@ -29,9 +29,9 @@ class RBP(Linear):
     − p)).
     Use: A measure with a user model that says how much is not known: value and residual bound what any further
     judging could give.
-    Traps: Gains must lie between 0 and 1 (--gains-as unit). The default of p here is 0.9 and 0.8 in ir_measures, so
-    p is always printed. It is not divided by the best possible value: 1 needs an endless list of perfect documents,
-    and a topic with one relevant document reaches at most 1 − p.
+    Traps: Gains must lie between 0 and 1 (--gains-as unit). Without p it is 0.9 here, as in trec_eval, and 0.8 in
+    ir_measures: a note says so, and p is always printed. It is not divided by the best possible value: 1 needs an
+    endless list of perfect documents, and a topic with one relevant document reaches at most 1 − p.
     """
 
     p: float = setting(0.9, "the chance of going on to the next rank", least=0, most=1, ends=False)
@@ -40,7 +40,13 @@ class RBP(Linear):
     name: ClassVar[str] = "RBP"
     source: ClassVar[str] = "Moffat & Zobel, ACM TOIS 27(1), 2008"
     trec_names: ClassVar[tuple[str, ...]] = ("rbp",)
-    always_shown: ClassVar[tuple[str, ...]] = ("p",)  # ir_measures' own default is 0.8
+    in_example: ClassVar[str] = "p=0.9"
+    dotted: ClassVar[str] = "p"
+    never_at: ClassVar = {"rbp": "RBP(p=0.95) for ranx's rbp@95 and rbp.95, or RBP(p=0.9)@95 for the first 95 ranks"}
+    always_shown: ClassVar[tuple[str, ...]] = ("p",)
+    assumed: ClassVar = {
+        "p": "p is not given, and 0.9 is used as in trec_eval (ir_measures uses 0.8); write RBP(p=0.9)"
+    }
     has_residual: ClassVar[bool] = True
     residual_needs_cutoff: ClassVar[bool] = False
     laws: ClassVar[frozenset[str]] = frozenset(

@@ -28,6 +28,7 @@ from judgewell.server.store.schema import (
 )
 from judgewell.server.store.schema import verdicts as verdict_table
 from judgewell.server.store.transactions import Store
+from judgewell.study.model import Study
 from judgewell.tables import JUDGMENTS, PAIRS, Table, check
 
 # What a spreadsheet takes for the beginning of a formula, in its wide forms too.
@@ -75,13 +76,23 @@ def export(store: Store, folder: str | Path, *, everything: bool = False) -> lis
 
 def judgments_frame(connection: sa.Connection) -> pl.DataFrame:
     """The standing answers about documents, of all units, with how each unit ended; `known` where any are known."""
-    names = {"topic": units.c.topic, "doc": documents.c.doc, **_who(), "scale": units.c.scale, "value": answers.c.value}
+    names = {"topic": units.c.topic, "doc": documents.c.doc, **_who(), "scale": units.c.scale}
+    names |= {"kind": kind_of_scale(connection), "value": answers.c.value}
     names |= {"seconds": answers.c.seconds, "comment": answers.c.comment}
     if _any_known(connection, items.c.other.is_(None)):
         names["known"] = items.c.known
     query = _standing({**names, **_ended()})
     query = query.join(documents, documents.c.number == items.c.doc).where(items.c.other.is_(None))
     return _checked(connection, query, JUDGMENTS)
+
+
+def kind_of_scale(connection: sa.Connection) -> sa.ColumnElement[Any]:
+    """What the values of a unit's scale mean, as the frozen study says."""
+    frozen = connection.execute(sa.select(study.c.frozen)).scalar_one_or_none()
+    scales = Study.model_validate(frozen["settings"]).scales if frozen else {}
+    if not scales:
+        return sa.null()
+    return sa.case({name: str(scale.numbers) for name, scale in scales.items()}, value=units.c.scale)
 
 
 def pairs_frame(connection: sa.Connection) -> pl.DataFrame:

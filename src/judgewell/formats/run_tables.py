@@ -1,0 +1,123 @@
+"""Runs that are tables: frames, dicts, CSV, Parquet and JSON, and lines of topic, document and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from judgewell.errors import InputError, note
+from judgewell.formats.delimited import UTF16, text_of
+from judgewell.formats.files import open_bytes, stem
+from judgewell.formats.frames import kind_of, load, mine, read_nested
+from judgewell.formats.runs import FilePart, Run, rising
+from judgewell.formats.trec import read_fields
+from judgewell.formats.trec_lines import PLAIN_RUN, first_fields
+from judgewell.tables import RUNS, check, named
+
+
+@dataclass(frozen=True)
+class FramePart:
+    """A run that is in memory; a part and a piece at once."""
+
+    table: pl.DataFrame
+
+    path = data = None  # it does not come from the lines of a file
+
+    def pieces(self) -> Iterator[FramePart]:
+        yield self
+
+    def frame(self, *, ranks: bool = True) -> pl.DataFrame:
+        return self.table if ranks else self.table.drop("rank")
+
+    def located(self, error: InputError) -> InputError:
+        return error
+
+    def whole(self) -> FramePart:
+        return self
+
+
+def runs_of_data(data: Any, columns: Mapping[str, str] | None) -> list[Run]:
+    """The systems of a frame, of a dict or of rows."""
+    return _runs(_checked(data, columns), None)
+
+
+def runs_of_table(path: str, beginning: bytes, once: bool, columns: Mapping[str, str] | None) -> list[Run] | None:
+    """The systems of a file that is a table, from its beginning (`once`: all of it); None where it is a TREC run."""
+    if beginning.startswith(UTF16):
+        once, beginning = True, text_of(beginning if once else open_bytes(path), path)
+        tag = first_fields(beginning)[5:6]
+        if kind_of(beginning, path, columns) == "trec":
+            return [Run(tag[0].decode() if tag else "", (FilePart(path, once=beginning),), path, rising(beginning))]
+    nested = read_nested(beginning if once else open_bytes(path)) if beginning.lstrip().startswith(b"{") else None
+    if nested is not None:
+        return _runs(_checked(nested, None, default=stem(path)), path)
+    if kind_of(beginning, path, columns) != "trec":
+        contents = load(path, columns, data=beginning if once else None)
+        table = _checked(contents.frame(), columns, default=stem(path), file=path, lines=contents.place.lines)
+        return _runs(table, path)
+    if len(first_fields(beginning)) == len(PLAIN_RUN):
+        return _runs(_ranked(beginning if once else open_bytes(path), path), path)
+    return None
+
+
+def _runs(frame: pl.DataFrame, source: str | None) -> list[Run]:
+    return [
+        Run(str(system[0]), (FramePart(part.with_columns(tag=pl.lit(None, pl.String))),), source)
+        for system, part in frame.partition_by("system", as_dict=True, maintain_order=True).items()
+    ]
+
+
+def _ranked(data: bytes, path: str) -> pl.DataFrame:
+    """Lines of topic, document and rank, as MS MARCO has them; that the third field is the rank shows in all of it."""
+    frame = read_fields(data, PLAIN_RUN, path, unused=())
+    rank = pl.col("rank").cast(pl.Int64, strict=False)
+    counted = frame.select((rank.sort() == pl.int_range(1, pl.len() + 1)).fill_null(False).all().over("topic"))
+    if not counted.to_series().all():
+        raise InputError(
+            "lines of three fields, and the third does not count 1, 2, 3, … in each topic",
+            cure="write a first line that names them: topic doc score",
+            file=path,
+            line=1,
+        )
+    note("lines of three fields are read as topic, document and rank", path)
+    return _checked(frame.with_columns(score=-rank), None, default=stem(path), file=path)
+
+
+def _checked(
+    data: Any,
+    columns: Mapping[str, str] | None,
+    default: str = "run",
+    file: str | None = None,
+    lines: Callable[[int], int] | None = None,
+) -> pl.DataFrame:
+    """A checked runs table with a text column `rank`; `default` names the system where the data do not."""
+    if isinstance(data, Mapping) and data and all(isinstance(value, Mapping) for value in data.values()):
+        data = _long(data if _is_deeper(data) else {default: data})
+    name = getattr(data, "name", None)  # ranx.Run
+    own = name if isinstance(name, str) and hasattr(data, "to_dataframe") else default
+    table = named(data, RUNS, mine(columns, RUNS), file=file)
+    if "rank" in table.columns and "score" not in table.columns:
+        note("there are no scores; the column rank orders", file)
+        table = table.with_columns(score=-pl.col("rank").cast(pl.Float64, strict=False))
+    frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own})
+    rank = pl.col("rank").cast(pl.String) if "rank" in frame.columns else pl.lit(None, pl.String).alias("rank")
+    return frame.with_columns(rank)
+
+
+def _long(nested: Mapping[Any, Any]) -> dict[str, list[Any]]:
+    rows = [
+        (str(system), str(topic), str(doc), score)
+        for system, topics in nested.items()
+        for topic, docs in topics.items()
+        for doc, score in docs.items()
+    ]
+    columns = zip(*rows, strict=True) if rows else ([], [], [], [])
+    return dict(zip(RUNS.names, map(list, columns), strict=True))
+
+
+def _is_deeper(data: Mapping[Any, Any]) -> bool:
+    """Whether {a: {b: …}} goes one level further: {system: {topic: {doc: score}}}."""
+    return any(isinstance(inner, Mapping) for value in data.values() for inner in value.values())

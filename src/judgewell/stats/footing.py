@@ -1,0 +1,74 @@
+"""Values that two assessors can be compared by.
+
+On a ratio scale every assessor is free to choose a modulus, so only proportions within a unit mean something. Values
+are compared as ln value − unit offset, the offsets from the two-way fit of documents and units. Values of other kinds
+are compared as they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from judgewell.errors import DataError, note
+from judgewell.scales import Kind
+from judgewell.stats.two_way import TwoWayFit
+
+UNIT = ["topic", "unit", "assessor"]
+DOCUMENT = ["topic", "doc"]
+
+
+def on_common_footing(judgments: pl.DataFrame) -> pl.DataFrame:
+    """The checked judgments with comparable values: those of ratio kind become ln value − unit offset, kind interval.
+
+    The level of a topic is not identified, so these values have mean 0 over the judgments of a topic. Where units of a
+    topic share no documents, not even through others, each connected part has mean 0, and a note says so.
+    """
+    rows = judgments.with_row_index("row")
+    parts = []
+    for (kind,), part in rows.group_by("kind", maintain_order=True):
+        if kind is not None and Kind.parse(str(kind)).in_logs:
+            part = _without_offsets(part)
+        parts.append(part)
+    return pl.concat(parts).sort("row").drop("row") if parts else judgments
+
+
+def _without_offsets(judgments: pl.DataFrame) -> pl.DataFrame:
+    _check_ratio(judgments)
+    scale = pl.col("scale").fill_null("")
+    unit = judgments.select(pl.struct(*UNIT, scale).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
+    doc = judgments.select(pl.struct(*DOCUMENT, scale).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
+    fit = TwoWayFit(unit, doc, np.log(judgments["value"].to_numpy()))
+    part = fit.labels[doc]
+    means = np.bincount(part, fit.values) / np.bincount(part)
+    _note_unconnected(judgments, part)
+    value = pl.Series("value", fit.values - fit.offsets[unit] - means[part])
+    return judgments.with_columns(value, kind=pl.lit("interval"))
+
+
+def _check_ratio(judgments: pl.DataFrame) -> None:
+    """Refuse values that have no logarithm, and judgments of which nobody knows what was judged together."""
+    below = judgments.filter(pl.col("value") <= 0)
+    if len(below):
+        raise DataError(
+            f"the value {below['value'][0]:g} (topic {below['topic'][0]}, document {below['doc'][0]}) cannot lie on a "
+            "ratio scale, whose values are above 0; use --kind interval if they are not proportions"
+        )
+    unknown = judgments.filter(pl.col("unit").is_null() & pl.col("assessor").is_null())
+    if len(unknown):
+        raise DataError(
+            f"{len(unknown)} of {len(judgments)} judgments on a ratio scale name neither a unit nor an assessor, so "
+            "their modulus cannot be removed; fill the column unit or assessor"
+        )
+
+
+def _note_unconnected(judgments: pl.DataFrame, part: np.ndarray) -> None:
+    parts = judgments.select("topic", "scale", pl.Series("part", part)).unique()
+    several = parts.group_by("topic", "scale").len().filter(pl.col("len") > 1).sort("topic")
+    if len(several):
+        topics = several["topic"].unique().sort().to_list()
+        listed = ", ".join(topics[:3]) + (f" and {len(topics) - 3} more" if len(topics) > 3 else "")
+        note(
+            f"in {len(topics)} topics ({listed}) some units share no documents with the others; "
+            "such groups of units are compared by their own means"
+        )

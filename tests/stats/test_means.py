@@ -1,0 +1,99 @@
+"""Intervals of means over topics: one for evaluate, compare and report, at their level, inside the measure's range."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from judgewell.errors import InputError
+from judgewell.stats.means import few_topics_note, mean_intervals, student_reach, studentised
+from judgewell.stats.resampling import bootstrap_weights
+
+
+def test_the_reach_of_students_t_is_scipys() -> None:
+    for freedom in (1, 2, 3, 4, 7, 8, 9, 24, 49, 200):
+        for level in (0.5, 0.9, 0.95, 0.999):
+            assert student_reach(freedom, level) == pytest.approx(stats.t.ppf((1 + level) / 2, freedom), rel=1e-9)
+
+
+def test_a_studentised_resample_by_hand() -> None:
+    row, weights = np.array([[0.0, 1.0, 2.0, 5.0]]), np.array([[2.0, 0.0, 1.0, 1.0]])
+    drawn = np.array([0.0, 0.0, 2.0, 5.0])
+    expected = abs(drawn.mean() - 2.0) / (drawn.std(ddof=1) / 2)
+    assert studentised(row, weights)[0, 0] == pytest.approx(expected)
+    assert studentised(row, np.array([[4.0, 0, 0, 0]]))[0, 0] == np.inf  # no spread, another mean
+
+
+def test_the_interval_is_symmetric_unless_it_meets_the_measures_range() -> None:
+    values = np.random.default_rng(0).beta(1, 12, 30)
+    free, bounded = mean_intervals(values), mean_intervals(values / 3, limits=(0.02, 1))
+    assert free.mean[0] - free.low[0] == pytest.approx(free.high[0] - free.mean[0])
+    assert bounded.low[0] >= min(0.02, values.min() / 3)
+    weights = bootstrap_weights(30, 1000, np.random.default_rng(0)).astype(float)
+    replicates = np.sort(studentised(np.sort(values)[None], weights)[:, 0])
+    half = replicates[950] * values.std(ddof=1) / np.sqrt(30)
+    assert free.high[0] - free.mean[0] == pytest.approx(half)
+
+
+def test_it_depends_on_the_scores_alone() -> None:
+    """Not on the order of topics, on other rows, or on topics that do not count for a system."""
+    rng = np.random.default_rng(1)
+    values = rng.random((4, 25))
+    alone = mean_intervals(values[2])
+    mixed = mean_intervals(values[:, rng.permutation(25)])
+    padded = mean_intervals(np.append(values[2], [np.nan] * 9))
+    for other in (mixed.low[2], padded.low[0]):
+        assert other == alone.low[0]
+    assert padded.topics[0] == 25
+    assert mean_intervals(values, seed=1).low[0] != mean_intervals(values, seed=2).low[0]
+
+
+def test_the_number_of_topics_decides_how_it_is_made() -> None:
+    rng = np.random.default_rng(2)
+    kinds = {count: mean_intervals(rng.random(count)) for count in (1, 2, 9, 10, 2000, 2001)}
+    assert [one.kind[0] for one in kinds.values()] == ["none", "t", "t", "bootstrap", "bootstrap", "normal"]
+    assert np.isnan(kinds[1].low[0])
+    assert "9 topics are too few for a bootstrap (10)" in few_topics_note(kinds[9])
+    assert few_topics_note(kinds[10]) == ""
+    nine = rng.random(9)
+    low, high = stats.t.interval(0.95, 8, nine.mean(), stats.sem(nine))
+    found = mean_intervals(nine)
+    assert (found.low[0], found.high[0]) == pytest.approx((low, high))
+
+
+def test_scores_that_are_nearly_all_alike_get_students_interval() -> None:
+    """One topic of 12 scores 1: a third of the resamples have no spread, and their quantile is infinite."""
+    found = mean_intervals(np.eye(12)[0], limits=(0, 1))
+    assert found.kind == ("t",)
+    assert (found.low[0], found.high[0]) == pytest.approx((0, 1 / 12 + student_reach(11, 0.95) / 12))
+    same = mean_intervals(np.full(12, 0.4))
+    assert (same.low[0], same.high[0]) == pytest.approx((0.4, 0.4))
+
+
+def test_bad_requests_are_refused() -> None:
+    with pytest.raises(InputError, match="the level 95 is not between 0 and 1"):
+        mean_intervals([0.1, 0.2], level=95)
+    with pytest.raises(InputError, match="the seed -1 is below 0"):
+        mean_intervals([0.1, 0.2], seed=-1)
+
+
+def covered(topics: int, studies: int, seed: int) -> float:
+    """How often the interval holds the mean of a skewed population, like that of average precision."""
+    rng = np.random.default_rng(seed)
+    found = mean_intervals(rng.beta(0.6, 2, (studies, topics)), limits=(0, 1))
+    return float(((found.low <= 0.6 / 2.6) & (found.high >= 0.6 / 2.6)).mean())
+
+
+@pytest.mark.parametrize(("topics", "least"), [(10, 0.92), (25, 0.94), (50, 0.94)])
+def test_it_holds_the_mean_as_often_as_it_says(topics: int, least: float) -> None:
+    assert least <= covered(topics, 4000, topics) <= 0.975
+
+
+def test_it_loads_neither_polars_nor_scipy() -> None:
+    code = "import sys; from judgewell.stats.means import mean_intervals as m; m([0.1, 0.2, 0.3]); m([0.1] * 12);"
+    code += "print(sorted({'polars', 'scipy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
