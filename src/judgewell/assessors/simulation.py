@@ -23,7 +23,7 @@ from judgewell.errors import DataError, InputError
 from judgewell.server.judging import invitations as people
 from judgewell.server.judging.routes import current_page, sign_of_life
 from judgewell.server.session import pages
-from judgewell.server.session.assignment import SILENT, expire
+from judgewell.server.session.assignment import SILENT, SILENT_UNANSWERED, expire
 from judgewell.server.session.served import Served, load_served
 from judgewell.server.session.steps import take
 from judgewell.server.store.schema import assessors, documents, items, reservations, units, verdicts
@@ -229,12 +229,13 @@ def _steps(connection: sa.Connection, hall: _Hall) -> None:
         reply = hall.sessions[number].reply(_seen(connection, hall, number, page))
         if reply is not None:
             hall.ready[number] = reply.form | {"step": page.step}
-            _plan(hall, number, reply.seconds)
+            answered = isinstance(page, pages.Judging) and page.progress.position > 1
+            _plan(hall, number, reply.seconds, SILENT if answered else SILENT_UNANSWERED)
 
 
-def _plan(hall: _Hall, number: int, seconds: float) -> None:
+def _plan(hall: _Hall, number: int, seconds: float, silent: float = SILENT) -> None:
     """The next step, and till then the signs of life that an open page gives: enough of them to keep the unit."""
-    now, beat = hall.clock.now, SILENT * 0.75
+    now, beat = hall.clock.now, silent * 0.75
     heapq.heappush(hall.queue, (now + seconds, number, True))
     for count in range(1, int(seconds / beat) + 1):
         heapq.heappush(hall.queue, (now + count * beat, number, False))

@@ -238,7 +238,7 @@ def _back_to_life(connection: sa.Connection, state: State, now: float, until: fl
     """
     new = "live" if not state.held.excluded and _take_back(connection, state.held.unit) else "late"
     answered = sa.select(reservations.c.number).where(reservations.c.number == state.held.number, _ANSWERED)
-    if new == "late" and connection.execute(answered).scalar() is None:
+    if new == "late" and not state.held.excluded and connection.execute(answered).scalar() is None:
         return state
     values = {"state": new, "late": new == "late", "seen": now, "expires": until}
     connection.execute(sa.update(reservations).where(reservations.c.number == state.held.number).values(values))
@@ -278,10 +278,10 @@ class _History:
 
 def _history(connection: sa.Connection, served: Served, assessor: int) -> _History:
     answered = _ANSWERED.label("answered")
-    names = ("number", "unit", "topic", "round", "state", "ending")
+    names = ("number", "unit", "topic", "round", "state", "ending", "excluded")
     query = sa.select(*(reservations.c[name] for name in names), answered).where(reservations.c.assessor == assessor)
     rows = connection.execute(query).all()
-    given_up = {row.unit: row.number for row in rows if row.state == "expired" and not row.answered}
+    given_up = {row.unit: row.number for row in rows if row.state == "expired" and not (row.answered or row.excluded)}
     had = [row for row in rows if row.unit not in given_up]
     counts = Counter(row.topic for row in had)
     most = served.study.work.units_per_topic
