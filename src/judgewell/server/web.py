@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from fastapi import Request
-from jinja2 import Environment, PackageLoader
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -79,7 +79,7 @@ class Pages:
     """Pages as HTML."""
 
     def __init__(self) -> None:
-        loader = PackageLoader("judgewell.server.session", "templates")
+        loader = ChoiceLoader([PackageLoader("judgewell.server.session", folder) for folder in ("stages", "templates")])
         environment = Environment(loader=loader, autoescape=True, auto_reload=False, trim_blocks=True)
         self._whole = environment.get_template("page.html")
         self._inside = environment.get_template("body.html")

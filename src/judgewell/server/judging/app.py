@@ -22,7 +22,7 @@ from judgewell.server.judging import routes as judging
 from judgewell.server.limits import Crowded, Limited, Rate
 from judgewell.server.process import Server, done
 from judgewell.server.session.served import load_served
-from judgewell.server.session.show import trouble
+from judgewell.server.session.steps import trouble
 from judgewell.server.store.schema import study
 from judgewell.server.store.transactions import Clock, Store, Unavailable
 from judgewell.server.web import Headers, Pages, Refusal, Versioned

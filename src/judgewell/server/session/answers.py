@@ -23,8 +23,8 @@ LONGEST_IDLE = 6.0  # an open page without any step holds its unit for so many t
 class NotTaken(Exception):
     """An answer that is asked for again: the sentence for the assessor, the reason for the team, the form's field."""
 
-    def __init__(self, said: str, reason: str, field: str = "") -> None:
-        self.said, self.reason, self.field = said, reason, field
+    def __init__(self, sentence: str, reason: str, field: str = "") -> None:
+        self.sentence, self.reason, self.field = sentence, reason, field
         super().__init__(reason)
 
 
@@ -111,7 +111,7 @@ def _read_score(served: Served, question: Ratio, form: Form, name: str) -> float
 
 def _pass(served: Served, verdict: Verdict, name: str) -> None:
     if not verdict:
-        raise NotTaken(verdict.said(served.texts), verdict.reason, name)
+        raise NotTaken(verdict.sentence(served.texts), verdict.reason, name)
 
 
 def read_visit(form: Form, elapsed: float, silence: float) -> Visit:
