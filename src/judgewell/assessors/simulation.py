@@ -306,7 +306,7 @@ def _seen(connection: sa.Connection, hall: _Hall, number: int, page: pages.Page)
             return Sight(page.kind, more=bool(page.more))
         case ComeBack():
             return Sight(page.kind, minutes=page.minutes)
-        case pages.Question():
+        case pages.Question():  # one that synthetic people do not know: the attentive choose the first answer
             return Sight("comprehension", choices=len(page.choices), right=page.choices[0].value)
     return Sight(page.kind)
 

@@ -359,9 +359,12 @@ class Study(Section):
     @property
     def end_checks(self) -> tuple[EndCheck, ...]:
         """The checks at the end of a unit, in order."""
-        checks, asked = self.checks, self.known is not None and self.checks.known != "off"
-        known = (KnownOrder(ties=checks.known == "ties"), KnownPairs()) if asked else ()
-        return (*known, *((LeastTime(checks.least_seconds),) if checks.least_seconds > 0 else ()))
+        checks: list[EndCheck] = []
+        if self.known is not None and self.checks.known != "off":
+            checks += [KnownOrder(ties=self.checks.known == "ties"), KnownPairs()]
+        if self.checks.least_seconds > 0:
+            checks.append(LeastTime(self.checks.least_seconds))
+        return tuple(checks)
 
     @property
     def scales(self) -> dict[str, Scale]:
