@@ -7,18 +7,23 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 QUICK ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs clean
+.PHONY: help demo test test-long check bench docs clean
 
 help:
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.runtime ## two small studies from judging to report, in about a minute
 	@$(BIN)/judgewell demo -o demo
 
 # Tests wait for servers and browsers now and then, so one more than there are processors runs at a time.
-test: $(VENV)/.dev browser ## run all tests
-	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest \
+PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest \
 	  -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --no-loadscope-reorder
+
+test: $(VENV)/.dev browser ## run the tests, but for the long ones
+	@$(PYTEST) -m "not long"
+
+test-long: $(VENV)/.dev browser ## run the long tests, and property tests with more examples
+	@JUDGEWELL_LONG_TESTS=1 $(PYTEST) -m "long or hypothesis"
 
 check: $(VENV)/.dev ## check style, types and which package may import which
 	@$(BIN)/ruff check .

@@ -31,6 +31,7 @@ import doctest
 import io
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -51,6 +52,7 @@ MARKER = re.compile(r"<!-- (not run: [^>]+|fails|append|apply|background) -->\s*
 RUN = ("console", "python", "toml", "diff")
 PROSE = ("text", "mermaid")
 LOOSE = "<!-- numbers may differ -->"
+PLAIN = re.compile(r"judgewell [^|&;<>$`*?~{}\\\n#]*(?:> *[\w./-]+)?")  # nothing in it that only a shell understands
 SECONDS = 600  # the longest that one command may take, on a busy machine
 
 
@@ -80,6 +82,11 @@ class Page:
     loose: bool = False
     names: dict[str, Any] = field(default_factory=dict)
     running: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def own_source(self) -> bool:
+        """Whether commands run the page's own copy of the source."""
+        return (self.folder / "src").is_dir()
 
     def alike(self, shown: str, printed: str) -> bool:
         return alike(without_numbers(shown), without_numbers(printed)) if self.loose else alike(shown, printed)
@@ -200,21 +207,54 @@ def run_command(block: Block, command: str, shown: str, page: Page) -> Differenc
     if block.marker == "background":
         printed = started(said, page.local(shown), page)
     else:
-        done = subprocess.run(
-            ["bash", "-c", said],
-            cwd=page.folder,
-            env=environment(page.folder),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        printed = done.stdout
-        if (done.returncode != 0) != (block.marker == "fails"):
-            raise AssertionError(f"line {block.line}: {command}\nended with {done.returncode}:\n{printed}")
+        run = in_this_process if PLAIN.fullmatch(said) and not page.own_source else in_a_shell
+        code, printed = run(said, page)
+        if (code != 0) != (block.marker == "fails"):
+            raise AssertionError(f"line {block.line}: {command}\nended with {code}:\n{printed}")
     printed = printed.replace(str(page.port), "8000")
     return None if not shown.strip() or page.alike(shown, printed) else Difference(block, command, shown, printed)
+
+
+def in_a_shell(command: str, page: Page) -> tuple[int, str]:
+    """The exit code of a shell command, and what it printed."""
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=page.folder,
+        env=environment(page.folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def in_this_process(command: str, page: Page) -> tuple[int, str]:
+    """The same of a plain judgewell command, without starting Python and importing everything again."""
+    from judgewell.cli import main
+
+    words, rest = shlex.split(command), ""
+    if words[-2:-1] == [">"]:
+        *words, _, rest = words
+    out, err, outside = io.BytesIO(), io.BytesIO(), dict(os.environ)
+    printed = io.TextIOWrapper(out, "utf-8", write_through=True)
+    errors = printed if not rest else io.TextIOWrapper(err, "utf-8", write_through=True)
+    arguments, sys.argv = sys.argv, words
+    os.environ.clear()
+    os.environ.update(environment(page.folder))
+    try:
+        with contextlib.chdir(page.folder), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
+            main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        sys.argv = arguments
+        os.environ.clear()
+        os.environ.update(outside)
+    if rest and rest != "/dev/null":
+        (page.folder / rest).write_bytes(out.getvalue())
+    return code, (err if rest else out).getvalue().decode()
 
 
 def started(command: str, shown: str, page: Page) -> str:

@@ -66,7 +66,7 @@ PAIRS = """pairs = pl.DataFrame({
     "left_score":  [60., 40., 50., 30.,  0., 80.],
     "right_score": [30., 10.,  0., 25., 20., 10.],
 })"""
-SHOWN_AS = {"bradley-terry": "bradley-terry(prior=0.1)", "predicted": "predicted(threshold=2)"}
+SHOWN_AS = {"predicted": "predicted(threshold=2)"}
 EXAMPLES = {"Magnitudes": MAGNITUDES, "Pairs": PAIRS}  # the other families take grades
 
 

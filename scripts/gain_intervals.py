@@ -126,7 +126,7 @@ CASES = (
     Case("dawid-skene", classes, RESAMPLED),
     Case("preference", pairs),
     Case("relevance", pairs),
-    Case("bradley-terry(prior=0.1)", pairs),
+    Case("bradley-terry", pairs),
     Case("ratio", pairs),
     Case("combined", pairs, RESAMPLED),
     Case("predicted(threshold=1)", doubles),

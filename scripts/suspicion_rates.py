@@ -55,7 +55,7 @@ def study_of(job: tuple[str, str, int, int]) -> list[Seen]:
         try:
             simulate(store, study, crowd_people, seed=seed)
             with store.snapshot() as connection:
-                work = load_work(connection)
+                work = load_work(connection, float("inf"))
         finally:
             store.close()
     named = {person.name: person.kind.name for person in crowd_people}

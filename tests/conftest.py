@@ -14,8 +14,10 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-settings.register_profile("shared machine", deadline=None)  # a busy machine is slow, not wrong
-settings.load_profile("shared machine")
+# No deadline: a busy machine is slow, not wrong. More examples where time is no matter.
+LONG = bool(os.environ.get("JUDGEWELL_LONG_TESTS"))
+settings.register_profile("judgewell", deadline=None, max_examples=150 if LONG else 20)
+settings.load_profile("judgewell")
 
 
 @pytest.fixture(scope="session")

@@ -99,7 +99,43 @@ def test_a_column_may_be_read_twice_and_a_turned_mapping_is_told():
     frame = {"topic": ["t"], "winner": ["a"], "loser": ["b"]}
     table = named(frame, PAIRS, {"left": "winner", "right": "loser", "unit": "winner"})
     assert table.select("left", "right", "unit").row(0) == ("a", "b", "a")
-    with pytest.raises(
-        InputError, match="qid is none of the columns of the gains table, topic is; leave qid=topic out"
-    ):
+    with pytest.raises(InputError, match="no column qid in the gains; columns are named ours=theirs: topic=qid"):
         check({"topic": ["t"], "doc": ["a"], "gain": [1]}, GAINS, rename={"qid": "topic"})
+
+
+def test_a_name_that_no_table_has_is_refused_with_the_one_it_resembles():
+    with pytest.raises(InputError, match=r"there is no column valeu in the judgments; did you mean value=score\?"):
+        named({"topic": ["t"], "doc": ["a"], "score": [1]}, JUDGMENTS, {"valeu": "score"})
+    with pytest.raises(InputError, match="there is no column xyz in the gains; the columns are topic, doc, gain"):
+        check({"topic": ["t"], "doc": ["a"], "gain": [1]}, GAINS, rename={"xyz": "score"})
+
+
+def test_rows_of_ir_measures_and_ir_datasets_in_a_list_or_a_generator():
+    ir_measures = pytest.importorskip("ir_measures")
+    rows = [ir_measures.Qrel("q", "a", 2), ir_measures.Qrel("q", "b", 0)]
+    for data in (rows, iter(rows), (row for row in rows)):
+        assert check(data, GAINS).select("topic", "doc", "gain").rows() == [("q", "a", 2), ("q", "b", 0)]
+    docs = (ir_measures.ScoredDoc("q", doc, score) for doc, score in (("a", 1.5), ("b", 0.5)))
+    assert check(docs, RUNS, defaults={"system": "s"})["score"].to_list() == [1.5, 0.5]
+    with pytest.raises(InputError, match="a table cannot be made of tuple; give a frame"):
+        check([("q", "a", 1)], GAINS)
+
+
+def test_anything_that_speaks_arrow_is_a_frame():
+    frame = pl.DataFrame({"qid": ["q"], "docno": ["a"], "label": [1]})
+
+    class Stream:  # as pyarrow tables and DuckDB relations
+        def __arrow_c_stream__(self, requested_schema=None):
+            return frame.__arrow_c_stream__(requested_schema)
+
+    class Dataset:  # as Hugging Face has them
+        def to_polars(self):
+            return frame
+
+    for data in (Stream(), Dataset()):
+        assert check(data, GAINS).select("topic", "doc", "gain").rows() == [("q", "a", 1)]
+
+
+def test_pyterriers_result_frames_have_names_for_systems():
+    frame = {"name": ["BM25"], "qid": ["1"], "measure": ["map"], "value": [0.5]}
+    assert check(frame, SCORES).row(0) == ("BM25", "1", "map", 0.5)

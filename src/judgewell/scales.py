@@ -122,9 +122,10 @@ class Kind:
     def offset(self) -> float:
         """What is added before logarithms are taken, where a method for magnitudes is used on this scale.
 
-        On a scale that holds its low end of 0 a zero is a legal answer, so 1 is added.
+        On a scale that holds its low end of 0 a zero is a legal answer, so a hundredth of the scale is added: 1 from 0
+        to 100.
         """
-        return 1.0 if self.name != "ratio" and self.low == 0 else 0.0
+        return self.span / 100 if self.name != "ratio" and self.low == 0 else 0.0
 
     def holds(self, value: float) -> bool:
         """Whether the value lies on the scale."""

@@ -13,14 +13,15 @@ A missing row means unjudged: it is never a gain of 0 or -1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, Place
 from judgewell.scales import with_kinds
 
 
@@ -139,15 +140,37 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "topic": ("qid", "query_id", "q_id", "query-id", "topic_id", "query"),
     "doc": ("docno", "doc_id", "corpus-id", "docid", "document_id", "did"),
     "gain": ("label", "relevance", "rel", "grade", "score"),
-    "system": ("run", "run_id", "runid", "tag"),
+    "system": ("run", "run_id", "runid", "tag", "name"),
     "assessor": ("worker", "worker_id", "annotator"),
     "unit": ("unit_id",),
     "value": ("relevance_score", "judgment", "rating"),
 }
 
+# Columns that some analyses read though they are not of the table.
+BESIDE: dict[str, tuple[str, ...]] = {
+    "judgments": ("intent", "known"),
+    "pairs": ("comment", "strength"),
+    "runs": ("rank",),
+}
+
+
+def check_names(columns: Mapping[str, str], *tables: Table) -> None:
+    """Refuse a mapping from our names to others' that names a column which none of the tables has."""
+    known = [name for table in tables for name in (*table.names, *BESIDE.get(table.name, ()))]
+    for ours, theirs in columns.items():
+        if ours in known:
+            continue
+        alike = get_close_matches(ours, known, 1)
+        cure = f"did you mean {alike[0]}={theirs}?" if alike else f"the columns are {', '.join(dict.fromkeys(known))}"
+        cure = f"columns are named ours=theirs: {theirs}={ours}" if theirs in known and not alike else cure
+        raise InputError(f"there is no column {ours} in the {' or '.join(table.name for table in tables)}", cure=cure)
+
 
 def frame_of(data: Any) -> pl.DataFrame:
-    """A polars frame from a polars or pandas frame, a dict of columns, or rows given as dicts."""
+    """A polars frame from a frame of any kind (polars, pandas, anything that speaks Arrow), a dict of columns, or rows.
+
+    Rows are dicts or named tuples in a list or any other iterable, as ir_measures and ir_datasets give them.
+    """
     if isinstance(data, pl.DataFrame):
         return data
     if isinstance(data, pl.LazyFrame):
@@ -156,14 +179,20 @@ def frame_of(data: Any) -> pl.DataFrame:
         data = data.to_dataframe()
     if type(data).__module__.split(".")[0] == "pandas":
         return _from_pandas(data)
+    if hasattr(data, "to_polars"):  # a Hugging Face dataset
+        return frame_of(data.to_polars())
+    if hasattr(data, "__arrow_c_stream__"):  # pyarrow, DuckDB, …
+        return pl.DataFrame(data)
     if isinstance(data, Mapping):
         return pl.DataFrame(dict(data), strict=False)
-    if isinstance(data, Sequence) and not isinstance(data, str):
-        rows = [row._asdict() if hasattr(row, "_asdict") else row for row in data]  # named tuples, as ir_measures has
-        return pl.DataFrame(rows, strict=False, infer_schema_length=None)
+    if isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        rows = [row._asdict() if hasattr(row, "_asdict") else row for row in data]
+        if all(isinstance(row, Mapping) for row in rows):
+            return pl.DataFrame(rows, strict=False, infer_schema_length=None)
+        data = next(row for row in rows if not isinstance(row, Mapping))
     raise InputError(
         f"a table cannot be made of {type(data).__name__}",
-        cure="give a polars or pandas frame, a dict of columns or the path of a file",
+        cure="give a frame, a dict of columns, rows as dicts or named tuples, or the path of a file",
     )
 
 
@@ -184,24 +213,23 @@ def check(
     says on which line of the file a row (from 0) stands; `once=False` lets a key be there twice; `infer_kinds=False`
     leaves judgments without a kind as they are.
     """
-    where = _Where(file, lines)
+    place = Place(None if file is None else str(file), lines)
     frame = named(data, table, rename, file=file)
     for name, value in (defaults or {}).items():
         if name not in frame.columns:
             frame = frame.with_columns(pl.lit(value).alias(name))
     missing = [name for name in table.required if name not in frame.columns]
     if missing:
-        raise where.error(
-            None,
+        raise place.error(
             f"the {table.name} table needs the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
             f"this one has {_some(_paths(frame.schema))}",
             _cure_of_missing(missing, table),
         )
-    frame = frame.with_columns(_typed(frame, column, where) for column in table.columns)
+    frame = frame.with_columns(_typed(frame, column, place) for column in table.columns)
     for column in table.columns:
-        _check_values(frame, column, where)
+        _check_values(frame, column, place)
     if table.key and once:
-        _check_key(frame, table, where)
+        _check_key(frame, table, place)
     if table is JUDGMENTS and infer_kinds:
         frame = with_kinds(frame, file)
     others = [name for name in frame.columns if name not in table.names]
@@ -212,7 +240,7 @@ def named(
     data: Any, table: Table, rename: Mapping[str, str] | None = None, *, file: str | Path | None = None
 ) -> pl.DataFrame:
     """The data as a frame that has our names for the columns other tools name differently; nothing is checked yet."""
-    return _with_our_names(frame_of(data), table, rename or {}, _Where(file, None))
+    return _with_our_names(frame_of(data), table, rename or {}, Place(None if file is None else str(file)))
 
 
 def _cure_of_missing(missing: list[str], table: Table) -> str:
@@ -220,7 +248,8 @@ def _cure_of_missing(missing: list[str], table: Table) -> str:
     cure = f"rename them, or say which is which (--columns {which}, or columns= in Python)"
     if len(missing) < len(table.required):
         return cure
-    return f"{cure}; if the first line names no columns, write one above it that does"
+    numbered = ",".join(f"{name}={at}" for at, name in enumerate(missing, 1))
+    return f"{cure}; if the first line names no columns, say so: --no-header --columns {numbered}"
 
 
 def _some(names: list[str], most: int = 30) -> str:
@@ -231,36 +260,18 @@ def _some(names: list[str], most: int = 30) -> str:
 
 def _paths(schema: Mapping[str, Any], before: str = "") -> list[str]:
     """The columns, those that have parts by the names of their parts: data.topic."""
-    found = []
+    paths = []
     for name, dtype in schema.items():
         while isinstance(dtype, pl.List):
             dtype = dtype.inner
         inside = {field.name: field.dtype for field in dtype.fields} if isinstance(dtype, pl.Struct) else None
-        found += _paths(inside, f"{before}{name}.") if inside else [before + name]
-    return found
+        paths += _paths(inside, f"{before}{name}.") if inside else [before + name]
+    return paths
 
 
 def empty(table: Table) -> pl.DataFrame:
     """The table with no rows."""
     return pl.DataFrame(schema={column.name: column.dtype for column in table.columns})
-
-
-@dataclass(frozen=True)
-class _Where:
-    """Where the data come from, for errors: a line of a file, or a row of a frame."""
-
-    file: str | Path | None
-    lines: Callable[[int], int] | None
-
-    def row(self, row: int) -> str:
-        return f"line {self.lines(row)}" if self.lines else f"row {row + 1}"
-
-    def error(self, row: int | None, problem: str, cure: str | None = None) -> InputError:
-        if row is None:
-            return InputError(problem, cure=cure, file=self.file)
-        if self.lines:
-            return InputError(problem, cure=cure, file=self.file, line=self.lines(row))
-        return InputError(f"row {row + 1}: {problem}", cure=cure, file=self.file)
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:
@@ -282,21 +293,18 @@ def _from_pandas(data: Any) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str], where: _Where) -> pl.DataFrame:
+def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str], place: Place) -> pl.DataFrame:
     """The frame with the columns other tools name differently under our names."""
+    check_names(rename, table)
     renaming: dict[str, str] = {}
     again: dict[str, str] = {}
     for ours, theirs in rename.items():
         turned = f"columns are named ours=theirs: {theirs}={ours}" if theirs in table.names else None
         if theirs not in frame.columns:
-            raise where.error(
-                None,
+            raise place.error(
                 f"there is no column {theirs!r} to read {ours} from; the columns are {', '.join(frame.columns)}",
                 turned if ours in frame.columns else None,
             )
-        if turned and ours not in (*table.names, theirs) and theirs in table.required and theirs not in rename:
-            cure = f"leave {ours}={theirs} out, or read {theirs} from another column: {theirs}=NAME"
-            raise where.error(None, f"{ours} is none of the columns of the {table.name} table, {theirs} is", cure)
         again[ours] = theirs
         renaming.setdefault(theirs, ours)
     taken = set(again)
@@ -317,15 +325,15 @@ def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str]
         ours = renaming.get(theirs, theirs)
         if ours in table.names and isinstance(dtype, pl.Struct | pl.List):
             part = _paths({theirs: dtype})[0]
-            said = f"say which part of it is meant, e.g. --columns {ours}={part}"
-            said = said if part != theirs else 'write a row for each of its members, as in [{"topic": …}, {"topic": …}]'
+            cure = f"say which part of it is meant, e.g. --columns {ours}={part}"
+            cure = cure if part != theirs else 'write a row for each of its members, as in [{"topic": …}, {"topic": …}]'
             read = "" if theirs == ours else f", read as {ours},"
-            raise where.error(None, f"the column {theirs}{read} holds {dtype}", said)
+            raise place.error(f"the column {theirs}{read} holds {dtype}", cure)
     copies = [frame[theirs].alias(ours) for ours, theirs in again.items() if renaming[theirs] != ours]
     return frame.rename(renaming).with_columns(copies)
 
 
-def _typed(frame: pl.DataFrame, column: Column, where: _Where) -> pl.Series:
+def _typed(frame: pl.DataFrame, column: Column, place: Place) -> pl.Series:
     """The column in its type: text ids stay text, numbers are never guessed from words."""
     if column.name not in frame.columns:
         return pl.Series(column.name, [None], dtype=column.dtype).new_from_index(0, len(frame))
@@ -335,9 +343,7 @@ def _typed(frame: pl.DataFrame, column: Column, where: _Where) -> pl.Series:
     if values.dtype.is_nested() or values.dtype.is_temporal() or values.dtype == pl.Object:
         parts = _paths({column.name: values.dtype})
         cure = f"name its part: --columns {column.name}={parts[0]}" if "." in parts[0] else None
-        raise where.error(
-            None, f"the column {column.name} holds {values.dtype}", cure or f"{column.name} is {column.about}"
-        )
+        raise place.error(f"the column {column.name} holds {values.dtype}", cure or f"{column.name} is {column.about}")
     if column.dtype == TEXT:
         if values.dtype.is_float():
             values = values.fill_nan(None)
@@ -360,15 +366,12 @@ def _typed(frame: pl.DataFrame, column: Column, where: _Where) -> pl.Series:
     bad = (values.is_not_null() & cast.is_null()).arg_true()
     if len(bad):
         kinds = {NUMBER: "a number", WHOLE: "a whole number", TRUTH: "true or false"}
-        raise where.error(
-            bad[0],
-            f"{column.name} {values[bad[0]]!r} is not {kinds[column.dtype]}",
-            f"{column.name} is {column.about}",
-        )
+        problem = f"{column.name} {values[bad[0]]!r} is not {kinds[column.dtype]}"
+        raise place.error(problem, f"{column.name} is {column.about}", bad[0])
     return cast
 
 
-def _check_values(frame: pl.DataFrame, column: Column, where: _Where) -> None:
+def _check_values(frame: pl.DataFrame, column: Column, place: Place) -> None:
     """No missing ids, no NaN or infinite numbers, nothing outside the column's rule."""
     values = frame[column.name]
 
@@ -377,11 +380,8 @@ def _check_values(frame: pl.DataFrame, column: Column, where: _Where) -> None:
         if len(at):
             row = frame.row(at[0], named=True)
             whose = ", ".join(f"{name} {row[name]}" for name in ("topic", "doc", "assessor") if row.get(name))
-            raise where.error(
-                at[0],
-                f"{column.name} {values[at[0]]!r} {rule}" + (f" ({whose})" if whose else ""),
-                f"{column.name} is {column.about}",
-            )
+            problem = f"{column.name} {values[at[0]]!r} {rule}" + (f" ({whose})" if whose else "")
+            raise place.error(problem, f"{column.name} is {column.about}", at[0])
 
     if column.required and values.null_count():
         refuse(values.is_null(), "is missing")
@@ -399,16 +399,13 @@ def _check_values(frame: pl.DataFrame, column: Column, where: _Where) -> None:
         refuse(~values.is_in(list(column.choices)).fill_null(True), f"is not one of {', '.join(column.choices)}")
 
 
-def _check_key(frame: pl.DataFrame, table: Table, where: _Where) -> None:
+def _check_key(frame: pl.DataFrame, table: Table, place: Place) -> None:
     """Each key once."""
     twice = frame.select(table.key).is_duplicated()
     if twice.any():
         rows = twice.arg_true()
         key = frame.row(rows[0], named=True)
-        said = ", ".join(f"{name} {key[name]}" for name in table.key)
+        listed = ", ".join(f"{name} {key[name]}" for name in table.key)
         again = next(row for row in rows[1:] if all(frame[row, name] == key[name] for name in table.key))
-        raise where.error(
-            again,
-            f"{said} is there twice (first in {where.row(rows[0])})",
-            f"keep one row for each {' and '.join(table.key)}",
-        )
+        problem = f"{listed} is there twice (first in {place.row(rows[0])})"
+        raise place.error(problem, f"keep one row for each {' and '.join(table.key)}", again)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import krippendorff
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from judgewell.agreement import alpha as alpha_module
@@ -59,7 +58,6 @@ def test_textbook_data(metric: str, value: float) -> None:
 tables_of_values = st.tuples(st.integers(2, 6), st.integers(2, 15), st.integers(2, 6), st.integers(0, 10_000))
 
 
-@settings(deadline=None, max_examples=60)
 @given(tables_of_values, st.sampled_from(METRICS))
 def test_equals_the_krippendorff_package(shape: tuple[int, int, int, int], metric: str) -> None:
     assessors, documents, levels, seed = shape
@@ -160,12 +158,10 @@ def test_nearly_equal_values_keep_their_digits() -> None:
     assert alpha_of(docs, values, "ratio") == pytest.approx(alpha_of(docs, (values - 1) * 1e7, "interval"), abs=1e-4)
 
 
-def test_a_million_judgments_are_quick() -> None:
+def test_a_million_random_judgments_agree_by_chance_alone() -> None:
     rng = np.random.default_rng(0)
     docs, values = rng.integers(0, 100_000, 1_000_000), rng.random(1_000_000)
-    start = time.process_time()
-    alpha_of(docs, values, "interval")
-    assert time.process_time() - start < 5
+    assert alpha_of(docs, values, "interval") == pytest.approx(0, abs=0.005)
 
 
 @pytest.mark.realdata

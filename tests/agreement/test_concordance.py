@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
@@ -25,7 +25,6 @@ def brute(x: np.ndarray, y: np.ndarray) -> tuple[int, int, int]:
     return int((product > 0).sum()), int((product < 0).sum()), int((product == 0).sum())
 
 
-@settings(deadline=None)
 @given(rows, st.booleans())
 def test_equals_brute_force_and_scipy(data: list[tuple[int, int, int]], small: bool) -> None:
     group, x, y = np.array(data).T
@@ -64,7 +63,6 @@ def made_sets(seed: int) -> dict[str, pl.DataFrame]:
     }
 
 
-@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 1000))
 def test_identities(seed: int) -> None:
     sets = made_sets(seed)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
@@ -45,7 +45,6 @@ def panel(seed: int, assessors: int = 5, documents: int = 40, levels: int = 4, m
     )
 
 
-@settings(deadline=None)
 @given(st.integers(0, 100_000), st.integers(2, 5), st.sampled_from(WEIGHTS))
 def test_equals_scikit_learn(seed: int, levels: int, weights: str) -> None:
     rng = np.random.default_rng(seed)

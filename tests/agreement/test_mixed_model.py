@@ -144,7 +144,7 @@ def test_question_choice() -> None:
     assert both.fixed["p_lr"][2] > 0.01  # nothing was put there
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_bias_coverage_and_false_alarms_on_simulated_studies() -> None:
     estimates, covered, alarms = [], [], []
     for seed in range(40):

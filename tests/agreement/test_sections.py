@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from typing import Any
 
@@ -89,13 +88,11 @@ def test_likes_with_scores() -> None:
     assert "needs the unit" in alone["likes"].left_out["question_choice"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.realdata
 def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     judgments, labels = trec8
-    start = time.process_time()
     outcomes = {o.name: o for o in run_sections(Evidence(judgments=judgments, labels=labels, replicates=200))}
-    assert time.process_time() - start < 60
     assert outcomes["levels"].tables["failures"].height == 100
     assert outcomes["levels"].tables["failure_judgments"]["comment"].null_count() == 0
     assert "3 times of 0 seconds or below are left out" in outcomes["time"].notes

@@ -32,7 +32,6 @@ def discords(wins: np.ndarray, order: np.ndarray | tuple[int, ...]) -> int:
     return int(np.tril(wins[np.ix_(order, order)], -1).sum())
 
 
-@settings(deadline=None)
 @given(st.integers(2, 6), st.integers(0, 100_000), st.floats(0.1, 0.9))
 def test_best_order_equals_brute_force(size: int, seed: int, filled: float) -> None:
     rng = np.random.default_rng(seed)
@@ -98,7 +97,7 @@ def test_chance_of_cubic_groups_of_eight() -> None:
     assert round(perfect, 3) == 0.394
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(3, 6), st.integers(0, 10_000))
 def test_chance_in_parts_equals_all_orientations(size: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -28,7 +28,7 @@ def small(monkeypatch):
     monkeypatch.setattr(demo_module, "write_report", lambda *_: None)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_numbers_change_with_the_seed_and_only_with_it(small, tmp_path):
     told = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import polars as pl
 import pytest
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 from judgewell.commands.report import report as command
 from judgewell.commands.simulate import simulate
 from judgewell.errors import DataError, InputError
-from judgewell.server.queries.export import judgments_frame, pairs_frame
+from judgewell.server.queries.standing_answers import judgments_frame, pairs_frame
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import open_store
 from judgewell.study.new import new_study
@@ -149,7 +150,7 @@ def test_a_report_of_a_study_says_what_was_asked_and_what_became_of_it(judged, t
     store = open_store(database)
     frame = judgments_frame if kind == "magnitude" else pairs_frame
     with store.snapshot() as connection:
-        answers = frame(connection)
+        answers = frame(connection, time.time())
     store.close()
     ended = pl.read_csv(tmp_path / "report_files" / "tables" / "endings.csv")
     counted = ended.filter(pl.col("ended") == "completed")
@@ -160,7 +161,7 @@ def test_a_report_of_a_study_says_what_was_asked_and_what_became_of_it(judged, t
     assert ("units of 6 documents" in text) == (kind == "magnitude")
     assert "labels grades" in text  # the study's own
     left = answers.filter(pl.col("ending") != "completed").height
-    assert (" are left out: " in text) == bool(left)
+    assert (" are not used: " in text) == bool(left)
     if kind == "magnitude":
         assert left
         assert "Known documents" in text

@@ -88,7 +88,7 @@ def test_the_methods_are_listed_in_two_lines_each(judgewell):
         (("m.csv", "--method", "magic"), "there is no method 'magic'"),
         (("m.csv", "--method", "magnitude", "--colour", "red"), "magnitude has no option 'colour'"),
         (("m.csv", "--method", "magnitude", "--offset"), "--offset needs a value"),
-        (("m.csv", "p.csv", "--method", "magnitude"), "several files are named in quotes: 'batch*.csv'"),
+        (("m.csv", "p.csv", "--method", "magnitude"), "p.csv: this table holds pairs; use a method for pairs"),
         (("nothing*.csv", "--method", "magnitude"), "no file matches nothing*.csv"),
         (("m.csv", "--method", "bradley-terry"), "m.csv: this table holds judgments; use a method for judgments"),
         (("p.csv", "--method", "mean"), "p.csv: this table holds pairs; use a method for pairs"),
@@ -101,7 +101,7 @@ def test_the_methods_are_listed_in_two_lines_each(judgewell):
             ("m.csv", "--method", "bradley-terry", "--columns", "topic=topic"),
             "(--columns left=NAME,right=NAME, or columns= in Python)",
         ),
-        (("m.csv", "--method", "magnitude", "--where", "unit=none"), "no row has unit 'none'"),
+        (("m.csv", "--method", "magnitude", "--where", "unit=none"), "no row has unit=none; there are"),
     ],
 )
 def test_bad_input_is_one_line(judgewell, arguments, said):
@@ -175,10 +175,10 @@ BAD = {
     "above the bound": (
         JUDGED + "t,c,z,u3,120\n",
         "magnitude(bound=100)",
-        ("score 120 is outside its scale of above 0 and below 100", *WHO),
+        ("value 120 is outside its scale of above 0 and below 100", *WHO),
     ),
-    "above 100": (S100, "magnitude", ("score 101 is outside its scale of 0 to 100", "document a", "assessor x")),
-    "above 100, mean": (S100, "mean", ("score 101 is outside its scale of 0 to 100", "document a", "assessor x")),
+    "above 100": (S100, "magnitude", ("value 101 is outside its scale of 0 to 100", "document a", "assessor x")),
+    "above 100, mean": (S100, "mean", ("value 101 is outside its scale of 0 to 100", "document a", "assessor x")),
     "no unit": ("topic,doc,value\nt,a,1\n", "magnitude", ("neither a unit nor an assessor", "fill the column unit")),
     "no known": (
         KNOWN,
@@ -197,7 +197,7 @@ BAD = {
         "bradley-terry",
         ("topic t", "2 documents with a; 2 documents with c", "--components separate"),
     ),
-    "never lost": (COMPARED + "t,a,b,x,left\n", "bradley-terry", ("document a never lost", "--prior 0.1")),
+    "never lost": (COMPARED + "t,a,b,x,left\n", "bradley-terry(prior=0)", ("document a never lost", "--prior 1")),
     "with itself": (COMPARED + "t,a,a,x,left\n", "preference", ("compared with itself", "assessor x", "drop")),
     "answer": (COMPARED + "t,a,b,x,better\n", "preference", ("bad.csv:2: preferred 'better' is not one of",)),
     "negative number": (RATED + "t,a,b,x,-1,2\n", "ratio", ("bad.csv:2: left_score -1.0 is below 0", "assessor x")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -23,7 +23,6 @@ from judgewell.errors import DataError
 few_values = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=30)
 
 
-@settings(deadline=None)
 @given(few_values)
 def test_tau_b_and_spearman_are_scipys_with_ties(pairs: list[tuple[int, int]]) -> None:
     x, y = np.array(pairs).T
@@ -35,7 +34,6 @@ def test_tau_b_and_spearman_are_scipys_with_ties(pairs: list[tuple[int, int]]) -
         assert np.isnan(spearman(x, y))
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=20), st.integers(1, 5))
 def test_many_rankings_at_once_are_each_as_alone(pairs: list[tuple[float, float]], copies: int) -> None:
     x, y = np.array(pairs).T

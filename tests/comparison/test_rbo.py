@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judgewell.comparison.rbo import rbo
@@ -89,7 +89,6 @@ def test_residual_is_webbers_for_untied_uneven_lists() -> None:
 untied = st.permutations(range(6))
 
 
-@settings(deadline=None)
 @given(untied, untied, st.floats(0.1, 0.95))
 def test_laws(first: list[int], second: list[int], p: float) -> None:
     found = {variant: rbo(first, second, p, variant) for variant in ("a", "b", "w")}

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -44,7 +44,6 @@ def array_of(values: object, **names: tuple[str, ...]) -> ScoreArray:
     return ScoreArray(systems, tuple(f"t{at}" for at in range(table.shape[1])), table, "nDCG@10")
 
 
-@settings(deadline=None)
 @given(
     st.one_of(smooth.filter(untied), few_with_ties, many_with_ties),
     st.sampled_from([("drop", "wilcox"), ("pratt", "pratt")]),
@@ -61,7 +60,6 @@ def test_wilcoxon_is_scipys_by_default(values: list[float], zeros: tuple[str, st
     assert ours == pytest.approx(theirs, abs=1e-12)
 
 
-@settings(deadline=None)
 @given(st.one_of(smooth, few_with_ties, many_with_ties))
 def test_t_is_scipys(values: list[float]) -> None:
     differences = np.array(values)
@@ -263,7 +261,7 @@ def test_the_top_set_contains_the_best_system() -> None:
     assert sets_with_the_best("wilcoxon", 8, 250) < 0.93  # the paper's set does not promise it
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("topics", [8, 18, 50])
 def test_the_top_set_contains_the_best_system_as_often_as_it_says(topics: int) -> None:
     assert sets_with_the_best("joint", topics, 1000) >= 0.93
@@ -287,7 +285,7 @@ def false_alarms(test: str, topics: int, seed: int, collections: int = 60) -> fl
     return float(np.mean(alarms))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("topics", [10, 25, 50])
 def test_false_alarms_at_the_nominal_level(test: str, topics: int) -> None:
@@ -310,7 +308,7 @@ def test_false_alarms_on_shuffled_real_systems(data: Path) -> None:
         assert 0.03 < np.mean(found) < 0.07, (test, np.mean(found))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("test", ["t", "bootstrap"])
 @pytest.mark.parametrize("topics", [10, 50])
 def test_intervals_cover_the_true_difference(test: str, topics: int) -> None:

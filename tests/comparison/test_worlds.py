@@ -133,7 +133,7 @@ def test_what_cannot_be_resampled_is_said() -> None:
     assert np.isnan(found.tau_interval()[0])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_intervals_of_scores_cover_the_truth_of_simulated_collections() -> None:
     """Topics drawn from a population with known means: 95 % intervals over topics hold the true mean about as often."""
     rng = np.random.default_rng(0)
@@ -202,7 +202,7 @@ def as_judged(gains: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.maximum(gains.reshape(-1, 1) + rng.normal(0, 0.7, (gains.size, JUDGES)), 0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_worlds_of_both_cover_what_another_study_would_find() -> None:
     """Studies of 30 topics and 5 noisy judges per document, from a population whose nDCG@10 under 5 judges is known."""
     rng = np.random.default_rng(0)

@@ -25,8 +25,14 @@ def named(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+# ranx compiles itself, and the others run whole studies.
+LONG = {"docs/from/ranx.md", "docs/tutorial/demo.md", "docs/tutorial/results.md", "docs/guide/comparing.md"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", PAGES, ids=named)
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=pytest.mark.long if named(path) in LONG else ()) for path in PAGES], ids=named
+)
 def test_a_page_runs_as_it_says(path: Path, tmp_path: Path) -> None:
     differences = docs_blocks.run_page(path.read_text("utf-8"), docs_blocks.prepared(tmp_path, path))
     assert not differences, "\n".join(map(str, differences))

@@ -33,7 +33,7 @@ def built(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_site_builds_holds_every_page_and_fetches_nothing(tmp_path: Path) -> None:
     """One test, since building takes long and tests may run in several processes."""
     site = built(tmp_path / "site")

@@ -8,6 +8,7 @@ from collections import namedtuple
 import numpy as np
 import polars as pl
 import pytest
+import pytrec_eval
 
 from judgewell.errors import DataError, InputError, JudgewellError, JudgewellWarning
 from judgewell.evaluation import part as engine
@@ -85,10 +86,16 @@ def test_whole_float_ids_with_a_gap_are_whole_and_the_gap_is_missing():
     assert read_gains(frame.assign(qid=1e19).head(1))["topic"].to_list() == ["1e+19"]
 
 
-def test_infap_is_refused_where_negative_grades_are_taken_as_unjudged():
-    run = {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
-    with pytest.raises(DataError, match="infAP tells pooled documents"):
-        evaluate(run, {"q": {"a": 1, "b": -1, "c": 1}}, "infAP")
+def test_infap_is_pytrec_evals_where_grades_below_0_are_pooled_documents():
+    run = {"q": {"b": 3.0, "a": 2.0, "x": 1.5, "c": 1.0}, "r": {"a": 1.0}}
+    grades = {"r": {"a": 1}, "q": {"a": 1, "b": -1, "c": 1, "d": 0}}
+    theirs = pytrec_eval.RelevanceEvaluator(grades, {"infAP", "map"}).evaluate(run)
+    with pytest.warns(JudgewellWarning, match="taken as unjudged"):
+        ours = evaluate(run, grades, ["infAP", "AP"])
+    values = {(row["topic"], row["measure"]): row["value"] for row in ours.iter_rows(named=True)}
+    for topic in run:
+        assert values[topic, "infAP"] == pytest.approx(theirs[topic]["infAP"], abs=1e-12)
+        assert values[topic, "AP"] == pytest.approx(theirs[topic]["map"], abs=1e-12)
 
 
 def test_topics_left_without_judgments_are_told():

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judgewell.evaluation.measures import all_measures, parse
@@ -29,7 +29,6 @@ def completions(draw):
 
 
 @pytest.mark.parametrize("name", ASKED)
-@settings(max_examples=100)
 @given(case=completions())
 def test_every_completion_lies_between_value_and_value_plus_residual(name, case):
     ranking, completed = case

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from judgewell.errors import JudgewellWarning, MeasureError
+from judgewell.errors import MeasureError
 from judgewell.evaluation.measures import nDCG
-from judgewell.evaluation.trec_names import FAMILIES, needed, print_trec, trec_measures
+from judgewell.evaluation.trec_names import FAMILIES, TrecOutput, needed, trec_measures
 
 
 def read_qrels(path):
@@ -45,7 +45,7 @@ def evaluated(qrels, run, names, *, complete, **options):
     lines = trec_measures(names, **options)
     by_measure = {line.measure: line.values(gains, ideal, lengths) for line in lines if line.measure}
     values = np.stack([by_measure[measure] for measure in needed(lines)], axis=-1)
-    return topics, lines, values
+    return topics, lines, values, lengths
 
 
 @pytest.mark.realdata
@@ -60,8 +60,8 @@ def evaluated(qrels, run, names, *, complete, **options):
 def test_the_output_is_trec_evals_to_the_last_digit(data, results, names, expected, per_topic, complete):
     folder = data / "trec_eval"
     run, tag = read_run(folder / results)
-    topics, lines, values = evaluated(read_qrels(folder / "qrels.test"), run, names, complete=complete)
-    printed = print_trec(tag, topics, lines, values, per_topic=per_topic)
+    topics, lines, values, lengths = evaluated(read_qrels(folder / "qrels.test"), run, names, complete=complete)
+    printed = TrecOutput(lines, per_topic).text(tag, topics, values, lengths)
     assert printed.splitlines() == (folder / expected).read_text().splitlines()
 
 
@@ -87,7 +87,7 @@ def test_topics_have_the_values_of_pytrec_eval_in_version_9():
     names = sorted(set(FAMILIES) - UNDEFINED - PRINTED_ONLY)
     assert set(names) <= pytrec_eval.supported_measures
     theirs = pytrec_eval.RelevanceEvaluator(qrels, set(names)).evaluate(scores)
-    topics, lines, values = evaluated(qrels, run, names, complete=False, version=9)
+    topics, lines, values, _ = evaluated(qrels, run, names, complete=False, version=9)
     place = {measure: column for column, measure in enumerate(needed(lines))}
     for line in lines:
         for row, topic in enumerate(topics):
@@ -142,7 +142,7 @@ def test_parameters_reach_the_measure():
         ("P.x", "not a list of numbers"),
         ("map.3", "takes no parameters"),
         ("utility.1,2", "four numbers"),
-        ("relstring.50", "from 1 to 14"),
+        ("relstring.50", "from 1 to 13"),
         ("prefs", "it has official"),
     ],
 )
@@ -151,27 +151,97 @@ def test_names_that_cannot_be_read_are_refused(name, message):
         trec_measures([name])
 
 
-def test_inferred_precision_is_refused_where_grades_below_zero_were_lost():
-    with pytest.raises(MeasureError, match="pooled documents"):
-        trec_measures(["infAP"], negative_grades=True)
-    with pytest.warns(JudgewellWarning, match="infAP is left out"):
-        lines = trec_measures(["all_trec"], negative_grades=True)
-    assert "infAP" not in [line.name for line in lines]
-    assert "infAP" in [line.name for line in trec_measures(["all_trec"])]
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("nDCG@3", "ndcg_cut_3"),
+        ("AP", "map"),
+        ("AP@7", "map_cut_7"),
+        ("P@4", "P_4"),
+        ("RR", "recip_rank"),
+        ("SetR", "set_recall"),
+        ("GMAP", "gm_map"),
+        ("RBP(p=0.8)", "RBP(p=0.8)"),
+        ("RBP(p=0.9)", "RBP(p=0.9)"),
+        ("nDCG(gain='exp2')@3", "nDCG(gain='exp2')@3"),
+        ("AP(rel=2)", "AP(rel=2)"),
+    ],
+)
+def test_other_spellings_are_understood_and_printed_as_trec_eval_does_where_it_has_them(name, printed):
+    assert [line.name for line in trec_measures([name])] == [printed]
+
+
+def test_a_measure_named_twice_is_printed_once():
+    assert [line.name for line in trec_measures(["ndcg_cut.3", "nDCG@3", "map"])] == ["map", "ndcg_cut_3"]
+
+
+def test_version_9_does_not_print_topics_that_the_run_misses():
+    lines = trec_measures(["map", "utility.1,-1,-1,0"])
+    values, lengths = np.array([[0.5, 1.0], [0.0, -3.0]]), np.array([4, 0])
+    for version, shown in ((9, ["a", "all"]), (10, ["a", "b", "all"])):
+        text = TrecOutput(lines, True, version=version).text("s", ["a", "b"], values, lengths)
+        assert [line.split("\t")[1] for line in text.splitlines()][::2] == shown
+        assert text.splitlines()[-1].endswith("0.5000" if version == 9 else "-1.0000")
+
+
+def test_the_sum_of_num_rel_over_all_topics_ignores_the_level():
+    line = trec_measures(["num_rel"], rel=2, complete=True)[0]
+    ideal = np.array([[3.0, 2, 1, 0], [1, 1, 0, 0]])
+    values = np.stack([measure(ideal, ideal) for measure in needed([line])], axis=-1)
+    assert values.tolist() == [[2, 3], [0, 2]]
+    text = TrecOutput([line], True).text("s", ["a", "b"], values, np.array([4, 4]))
+    assert [row.split("\t")[1:] for row in text.splitlines()] == [["a", "2"], ["b", "0"], ["all", "5"]]
+
+
+def test_several_runs_are_told_apart_by_their_ids_and_n_leaves_the_summary_out():
+    lines = trec_measures(["runid", "map"])
+    values, lengths = np.array([[0.5]]), np.array([1])
+    both = TrecOutput(lines, True, with_runid=True).text("s", ["a"], values, lengths)
+    assert [row.split("\t")[0].strip() for row in both.splitlines()] == ["runid", "map", "map"]
+    assert TrecOutput(lines, True, summary=False).text("s", ["a"], values, lengths).count("\n") == 1
+
+
+def test_rndcg_is_zero_where_no_document_reaches_the_level():
+    gains = np.array([[1.0, 0, 1]])
+    line = trec_measures(["Rndcg"], rel=2)[0]
+    assert line.values(gains, gains, np.array([3]))[0] == 0
+
+
+def test_interpolated_precision_and_set_map_are_divided_once():
+    """Precision at rank 49 with 7 hits is 7/49, not 7 · (1/49); set_map is one division."""
+    gains = np.zeros((1, 49))
+    gains[0, -7:] = 1
+    line = trec_measures(["iprec_at_recall.1"])[0]
+    assert line.values(gains, np.ones((1, 7)), np.array([49]))[0] == 7 / 49
+    line = trec_measures(["set_map"])[0]
+    for retrieved, relevant, both in ((49, 11, 7), (93, 29, 13), (1000, 3, 3)):
+        gains = np.full((1, retrieved), np.nan)
+        gains[0, :both] = 1
+        value = line.values(gains, np.ones((1, relevant)), np.array([retrieved]))[0]
+        assert value == both * both / (retrieved * relevant)
+
+
+def test_inferred_precision_counts_pooled_documents_that_were_not_judged():
+    gains = np.array([[0.0, -1, 1, np.nan, -1, 1]])
+    line = trec_measures(["infAP"])[0]
+    small = 0.00001
+    first = 1 / 3 + (2 / 3) * (2 / 2) * (0 + small) / (1 + 2 * small)
+    second = 1 / 6 + (5 / 6) * (4 / 5) * (1 + small) / (2 + 2 * small)
+    assert line.values(gains, np.array([[1.0, 1, 0]]), np.array([6]))[0] == pytest.approx((first + second) / 2)
 
 
 def test_grades_are_shown_as_a_string():
     line = trec_measures(["relstring"])[0]
-    gains = np.array([[0, 3, np.nan, 12, np.nan, np.nan], [np.nan] * 6])
+    gains = np.array([[0, 3, np.nan, 12, -1, np.nan, np.nan], [np.nan] * 7])
     shown = [
-        line.line("t", float(value)).split("\t")[2] for value in line.values(gains, gains[:, :0], np.array([5, 0]))
+        line.line("t", float(value)).split("\t")[2] for value in line.values(gains, gains[:, :0], np.array([6, 0]))
     ]
-    assert shown == ["'03->-'", "''"]
+    assert shown == ["'03->.-'", "''"]
 
 
 def test_topics_that_do_not_count_are_left_out_and_the_others_sorted():
     lines = trec_measures(["num_q", "map"])
-    text = print_trec("s", ["b", "c", "a"], lines, np.array([[0.5], [np.nan], [0.25]]), per_topic=True)
+    text = TrecOutput(lines, True).text("s", ["b", "c", "a"], np.array([[0.5], [np.nan], [0.25]]), np.ones(3, np.int64))
     assert [line.split("\t")[1:] for line in text.splitlines()] == [
         ["a", "0.2500"],
         ["b", "0.5000"],

@@ -34,7 +34,7 @@ def test_nested_dicts_as_pytrec_eval_has_them():
     assert read_gains({"q1": {"a": 0.7, "b": 2}}).select("topic", "doc", "gain").rows() == ROWS
 
 
-@pytest.mark.slow  # importing ranx compiles
+@pytest.mark.long  # importing ranx compiles
 def test_ranx_qrels_and_runs_are_taken():
     ranx = pytest.importorskip("ranx")
     assert read_gains(ranx.Qrels({"q1": {"a": 1, "b": 2}})).height == 2
@@ -111,3 +111,13 @@ def test_qrels_of_subtopics_are_refused_with_what_their_second_field_may_mean(tm
     path.write_text("51 0 a 1\n51 0 a 0\n")
     with pytest.raises(InputError, match=r"keep one row for each topic and doc$"):
         read_gains(path)
+
+
+def test_a_dataset_of_ir_datasets():
+    ir_measures = pytest.importorskip("ir_measures")
+
+    class Dataset:
+        def qrels_iter(self):
+            return iter([ir_measures.Qrel("q", "a", 2)])
+
+    assert read_gains(Dataset()).select("topic", "doc", "gain").rows() == [("q", "a", 2)]

@@ -160,3 +160,37 @@ def test_a_first_line_of_any_length_is_read(tmp_path):
         assert run.frame()["doc"].to_list() == [long, "b"]
     (tmp_path / "b.run").write_text("#" * 70_000 + f"\n\n1 Q0 {long} 1 3 other\n")
     assert open_runs(tmp_path / "b.run")[0].system == "other"
+
+
+def test_a_run_whose_rank_and_score_are_swapped_is_refused(tmp_path):
+    path = tmp_path / "a.run"
+    path.write_text("1 Q0 a 9.5 1 x\n1 Q0 b 8.25 2 x\n1 Q0 c 7 3 x\n")
+    with pytest.raises(InputError, match=r"a.run: rank and score are swapped: ranks fall from 9.5"):
+        open_runs(path)
+    path.write_text("1 Q0 a 1 1 x\n1 Q0 b 2 2 x\n1 Q0 c 3 3 x\n")
+    assert len(open_runs(path)) == 1
+
+
+def test_scores_that_count_like_ranks_are_noted(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("qid,docno,score\n1,a,1\n1,b,2\n2,a,1\n")
+    with pytest.warns(JudgewellWarning, match="the scores count 1, 2, 3, … as ranks do"):
+        open_runs(path)
+    with pytest.warns(JudgewellWarning, match="there are no scores; the column rank orders"):
+        run = open_runs(path, {"rank": "score"})[0]
+    assert run.frame()["score"].to_list() == [-1, -2, -1]
+
+
+def test_rows_and_streams_of_other_tools():
+    ir_measures = pytest.importorskip("ir_measures")
+    rows = [ir_measures.ScoredDoc("q", "a", 2.0), ir_measures.ScoredDoc("q", "b", 1.0)]
+    terrier = [{"qid": "q", "docno": "a", "score": 2.0}, {"qid": "q", "docno": "b", "score": 1.0}]
+
+    class Dataset:  # as ir_datasets has them
+        def scoreddocs_iter(self):
+            return iter(rows)
+
+    for data in (rows, iter(rows), terrier, Dataset(), {"s": rows}, {"s": iter(rows)}, {"s": Dataset()}):
+        run = open_runs(data)[0]
+        assert run.frame().select("topic", "doc", "score").rows() == [("q", "a", 2.0), ("q", "b", 1.0)]
+    assert [run.system for run in open_runs({"s": rows, "t": rows})] == ["s", "t"]

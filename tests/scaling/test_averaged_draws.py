@@ -15,7 +15,7 @@ from judgewell.scaling.known import KnownRatio
 from judgewell.scaling.magnitude import LogMagnitude, Magnitude
 from judgewell.scaling.method import Method
 from judgewell.scaling.numbers import documents_of
-from judgewell.scaling.two_way_model import TwoWayModel
+from judgewell.scaling.two_way import TwoWayModel
 from judgewell.scaling.uncertainty import Resampler, bootstrap
 
 

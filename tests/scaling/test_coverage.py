@@ -69,13 +69,14 @@ CASES: list[tuple[str, Callable[[np.random.Generator], pl.DataFrame], np.ndarray
     ("mean", grades, 3 * LOGISTIC, 0.91, 0.99),
     ("preference", pairs, CHANCE, 0.91, 0.99),
     ("relevance", pairs, LOGISTIC, 0.91, 0.99),
-    ("bradley-terry", pairs, TOP, 0.90, 0.99),
-    ("bradley-terry(gain=log)", pairs, WORTH, 0.91, 0.99),
-    ("bradley-terry(gain=probability)", pairs, CHANCE, 0.90, 0.99),
+    ("bradley-terry(prior=0)", pairs, TOP, 0.90, 0.99),
+    ("bradley-terry(prior=0,gain=log)", pairs, WORTH, 0.91, 0.99),
+    ("bradley-terry(prior=0,gain=probability)", pairs, CHANCE, 0.90, 0.99),
     ("ratio(epsilon=0)", pairs, TOP, 0.90, 0.99),
 ]
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
 @pytest.mark.parametrize(
     ("name", "made", "truth", "least", "most"), CASES, ids=[f"{c[0]}-{c[1].__name__}" for c in CASES]

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.scaling.double_judgments import parameters
 from judgewell.scaling.intents import each_intent, expanded, top_intents
+from judgewell.scaling.level_probabilities import parameters
 
 COLUMNS = ["topic", "doc", "assessor", "intent", "value"]
 ROWS = [

@@ -19,7 +19,8 @@ def anchored(*units: tuple[float, float, float]) -> pl.DataFrame:
         for number, scores in enumerate(units)
         for doc, flag, value in zip(("h", "n", "x"), ("H", "N", None), scores, strict=True)
     ]
-    return pl.DataFrame(rows, schema=["topic", "doc", "unit", "value", "known"], orient="row")
+    frame = pl.DataFrame(rows, schema=["topic", "doc", "unit", "value", "known"], orient="row")
+    return frame.with_columns(kind=pl.lit("ratio"))
 
 
 def test_by_known_divides_by_the_units_n_and_leaves_n_out() -> None:
@@ -48,7 +49,7 @@ def test_widths_are_ratios_of_the_known_documents() -> None:
 
 def test_narrow_and_wide_units_with_the_fallback() -> None:
     judgments = anchored((8.0, 2.0, 4.0), (30.0, 5.0, 5.0))
-    alone = pl.DataFrame({"topic": "t", "doc": "y", "unit": "u1", "value": 7.0, "known": None})
+    alone = pl.DataFrame({"topic": "t", "doc": "y", "unit": "u1", "value": 7.0, "known": None, "kind": "ratio"})
     judgments = pl.concat([judgments, alone], how="vertical_relaxed")
     scores, spread = normalised(judgments), widths(judgments)
     of_x = scores.filter(pl.col("doc") == "x").sort("unit")["normalised"]

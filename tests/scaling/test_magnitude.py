@@ -21,8 +21,8 @@ def unbalanced(draw: st.DrawFn) -> pl.DataFrame:
     for topic in ("t1", "t2"):
         for unit in range(draw(st.integers(1, 4))):
             for doc in sorted(draw(st.sets(st.integers(0, 5), min_size=1))):
-                rows.append((topic, f"d{doc}", f"u{unit}", draw(SCORE)))
-    return pl.DataFrame(rows, schema=["topic", "doc", "unit", "value"], orient="row")
+                rows.append((topic, f"d{doc}", f"u{unit}", draw(SCORE), "ratio"))
+    return pl.DataFrame(rows, schema=["topic", "doc", "unit", "value", "kind"], orient="row")
 
 
 def within_units(frame: pl.DataFrame, column: str) -> np.ndarray:
@@ -65,7 +65,7 @@ def test_every_unit_gets_the_geometric_mean_of_its_topic(judgments: pl.DataFrame
 @given(unbalanced())
 def test_normalising_twice_changes_nothing(judgments: pl.DataFrame) -> None:
     once = magnitude.normalised(judgments)
-    twice = magnitude.normalised(once.select("topic", "doc", "unit", value="normalised"))
+    twice = magnitude.normalised(once.select("topic", "doc", "unit", "kind", value="normalised"))
     assert twice["normalised"].to_list() == pytest.approx(once["normalised"].to_list(), rel=1e-9)
 
 
@@ -93,7 +93,8 @@ def test_the_spread_of_logs_in_a_unit_stays(judgments: pl.DataFrame) -> None:
 
 
 def table(*rows: tuple[str, str, str, float]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=["topic", "doc", "unit", "value"], orient="row")
+    frame = pl.DataFrame(rows, schema=["topic", "doc", "unit", "value"], orient="row")
+    return frame.with_columns(kind=pl.lit("ratio"))
 
 
 def test_topic_mean_of_units_counts_every_unit_once() -> None:
@@ -149,20 +150,23 @@ def test_nan_is_refused() -> None:
 
 
 def test_a_0_to_100_scale_gets_an_offset_of_one() -> None:
-    judgments = table(("t", "a", "u", 0.0), ("t", "b", "u", 99.0)).with_columns(scale=pl.lit("s100"))
+    judgments = table(("t", "a", "u", 0.0), ("t", "b", "u", 99.0)).with_columns(kind=pl.lit("interval:0..100"))
     assert magnitude.normalised(judgments)["normalised"].to_list() == pytest.approx([1.0, 100.0])
 
 
-@pytest.mark.parametrize(("scale", "value"), [("s100", 101.0), ("s100", -1.0), ("bounded", 100.0), ("bounded", 0.0)])
-def test_a_score_outside_its_scale_is_refused(scale: str, value: float) -> None:
-    judgments = table(("t", "a", "u", value)).with_columns(scale=pl.lit(scale))
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("interval:0..100", 101.0), ("interval:0..100", -1.0), ("ratio:0..100", 100.0), ("ratio:0..100", 0.0)],
+)
+def test_a_value_outside_its_scale_is_refused(kind: str, value: float) -> None:
+    judgments = table(("t", "a", "u", value)).with_columns(kind=pl.lit(kind))
     with pytest.raises(InputError, match=r"topic t, document a, unit u"):
         magnitude.normalised(judgments)
 
 
 def test_a_bound_given_is_exclusive() -> None:
     judgments = table(("t", "a", "u", 10.0), ("t", "b", "u", 9.9))
-    with pytest.raises(InputError, match=r"score 10 is outside its scale of above 0 and below 10"):
+    with pytest.raises(InputError, match=r"value 10 is outside its scale of above 0 and below 10"):
         magnitude.normalised(judgments, bound=10)
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError
-from judgewell.scaling import double_judgments, predicted_curves
+from judgewell.scaling import double_judgments, level_probabilities, predicted_curves
 from judgewell.scaling.predicted import Predicted
 
 
@@ -31,12 +31,12 @@ def random_topics(topics: int = 30, size: int = 20, seed: int = 0, clustered: bo
 
 def test_the_topic_bootstrap_sees_what_the_sigmas_ignore() -> None:
     found = double_judgments.tallies(random_topics())
-    sigma = double_judgments.estimated(found)["sigma"].to_numpy()
+    sigma = level_probabilities.estimated(found)["sigma_pairs"].to_numpy()
     spread = predicted_curves.topic_spread(found, np.random.default_rng(0))
     assert (spread["sigma_topics"].to_numpy() > 1.8 * sigma).all()
     independent = double_judgments.tallies(random_topics(clustered=False))
     alike = predicted_curves.topic_spread(independent, np.random.default_rng(0))["sigma_topics"].to_numpy()
-    assert alike == pytest.approx(double_judgments.estimated(independent)["sigma"].to_numpy(), rel=0.35)
+    assert alike == pytest.approx(level_probabilities.estimated(independent)["sigma_pairs"].to_numpy(), rel=0.35)
 
 
 def test_the_topic_bootstrap_counts_a_topic_as_often_as_it_is_drawn() -> None:
@@ -63,10 +63,10 @@ def test_gains_of_one_topic_are_drawn_over_its_documents() -> None:
 def test_growth_settles_on_the_whole() -> None:
     found = double_judgments.tallies(random_topics(clustered=False))
     curve = predicted_curves.growth(found, np.random.default_rng(0), sizes=[5, 50, 600])
-    p = double_judgments.estimated(found)
+    p = level_probabilities.estimated(found)
     last = curve.filter(pl.col("documents") == 600)
     assert last["p"].to_list() == pytest.approx(p["p"].to_list(), abs=0.02)
-    assert last["sd"].to_list() == pytest.approx(p["sigma"].to_list(), rel=0.4)
+    assert last["sd"].to_list() == pytest.approx(p["sigma_pairs"].to_list(), rel=0.4)
     for level in (0.0, 1.0):
         spread = curve.filter(pl.col("level") == level)["sd"].to_list()
         assert spread == sorted(spread, reverse=True)
@@ -95,7 +95,7 @@ def test_quality_goes_from_the_best_system_to_all() -> None:
     tops = curve.filter(pl.col("level") == 1)
     assert tops["p"].to_list() == pytest.approx([1.0, 2 / 3])
     assert curve.filter(pl.col("level") == 0)["p"].to_list() == [None, 0.0]
-    assert tops["p"][-1] == pytest.approx(double_judgments.estimated(found)["p"][1])
+    assert tops["p"][-1] == pytest.approx(level_probabilities.estimated(found)["p"][1])
 
 
 def test_runs_of_other_documents_are_refused() -> None:
@@ -105,16 +105,9 @@ def test_runs_of_other_documents_are_refused() -> None:
         predicted_curves.quality(judgments, runs, double_judgments.tallies(judgments), good=1)
 
 
-def test_enough_when_intervals_stay_apart() -> None:
-    table = pl.DataFrame({"level": [0.0, 1.0, 2.0, 3.0], "p": [0.1, 0.2, 0.9, None], "sigma": [0.04, 0.04, 0.04, None]})
-    rule = predicted_curves.enough(table)
-    assert rule["enough"].to_list() == [False, True, None]
-    assert rule["needed"][0] == pytest.approx(2 * 1.959964 * 0.04, abs=1e-6)
-
-
 def test_draws_of_gains_resample_topics_and_repeat() -> None:
     judgments = random_topics(topics=12)
-    method = Predicted()
+    method = Predicted(use="mean")
     draws = method.draws(judgments, 70, seed=3)
     array = draws.array()
     assert array.shape == (70, 240)

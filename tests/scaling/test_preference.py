@@ -124,7 +124,7 @@ def random_wins(seed: int, items: int = 12, count: int = 300) -> list[tuple[int,
 def test_maximum_likelihood_equals_choix(seed: int) -> None:
     data = random_wins(seed)
     expected = choix.ilsr_pairwise(12, data)
-    assert bradley_terry(wins(data)).theta == pytest.approx(expected - expected.mean(), abs=1e-7)
+    assert bradley_terry(wins(data), prior=0).theta == pytest.approx(expected - expected.mean(), abs=1e-7)
 
 
 @pytest.mark.parametrize("prior", [1e-6, 0.1, 2.0])
@@ -138,7 +138,7 @@ def test_with_a_prior_it_equals_choix_at_the_same_alpha(prior: float) -> None:
 @pytest.mark.parametrize("case", ["testcase-pairwise-1", "testcase-pairwise-2"])
 def test_shared_cases_at_default_settings(data: Path, case: str) -> None:
     known = json.loads((data / "choix" / f"{case}.json").read_text())
-    assert bradley_terry(wins([tuple(pair) for pair in known["data"]])).theta == pytest.approx(
+    assert bradley_terry(wins([tuple(pair) for pair in known["data"]]), prior=0).theta == pytest.approx(
         known["ml_est"], abs=1e-7
     )
 
@@ -146,7 +146,7 @@ def test_shared_cases_at_default_settings(data: Path, case: str) -> None:
 def test_a_long_chain_is_solved_as_well() -> None:
     """Neighbours beat each other 3 to 1 along a chain: the log strengths differ by log 3 at every link."""
     data = [pair for n in range(300) for pair in [(n, n + 1)] * 3 + [(n + 1, n)]]
-    assert np.diff(bradley_terry(wins(data)).theta) == pytest.approx(np.full(300, -np.log(3)), abs=1e-7)
+    assert np.diff(bradley_terry(wins(data), prior=0).theta) == pytest.approx(np.full(300, -np.log(3)), abs=1e-7)
 
 
 def test_a_tie_is_half_a_win_for_each() -> None:
@@ -160,11 +160,11 @@ def test_a_tie_is_half_a_win_for_each() -> None:
     for n, (winner, loser) in enumerate(data):
         twice += [(winner, loser), (loser, winner)] if n % 3 == 0 else [(winner, loser)] * 2
     expected = choix.ilsr_pairwise(5, twice)
-    assert bradley_terry(tied.drop("index")).theta == pytest.approx(expected - expected.mean(), abs=1e-7)
+    assert bradley_terry(tied.drop("index"), prior=0).theta == pytest.approx(expected - expected.mean(), abs=1e-7)
 
 
 def test_standard_errors_are_those_of_the_information_matrix() -> None:
-    fit = bradley_terry(wins(random_wins(1)))
+    fit = bradley_terry(wins(random_wins(1)), prior=0)
     assert fit.standard_errors == pytest.approx(np.sqrt(np.diag(np.linalg.pinv(information(fit)))), rel=1e-6)
 
 
@@ -190,42 +190,42 @@ def test_a_document_that_never_won_has_no_finite_maximum_likelihood() -> None:
     with pytest.raises(
         DataError, match=r"topic t, document d0009 never won; 1 documents never won, 0 never lost.*--prior "
     ):
-        bradley_terry(wins(data))
+        bradley_terry(wins(data), prior=0)
     assert np.argmin(bradley_terry(wins(data), prior=0.1).theta) == 5
 
 
 def test_a_group_that_always_lost_to_the_rest_has_none_either() -> None:
     data = [(0, 1), (1, 0), (2, 3), (3, 2), (0, 2), (1, 3)]
     with pytest.raises(DataError, match=r"no finite maximum likelihood in 1 of 1 .*only ever lost"):
-        bradley_terry(wins(data))
+        bradley_terry(wins(data), prior=0)
 
 
 def test_unconnected_documents_are_refused_or_scaled_apart() -> None:
     data = [(0, 1), (1, 0), (0, 1), (2, 3), (3, 2)]
     with pytest.raises(DataError, match=r"2 components.*--components separate"):
-        BradleyTerry()(wins(data))
-    gains = BradleyTerry(components="separate")(wins(data))
+        BradleyTerry(prior=0)(wins(data))
+    gains = BradleyTerry(prior=0, components="separate")(wins(data))
     assert gains["component"].to_list() == [1, 1, 2, 2]
     assert gains["gain"].to_list() == pytest.approx([1.0, 0.5, 1.0, 1.0])
 
 
 def test_gains_are_strengths_probabilities_or_logs() -> None:
     data = random_wins(8, items=4, count=50)
-    theta = bradley_terry(wins(data)).theta
-    strength = BradleyTerry()(wins(data))["gain"].to_numpy()
+    theta = bradley_terry(wins(data), prior=0).theta
+    strength = BradleyTerry(prior=0)(wins(data))["gain"].to_numpy()
     assert strength == pytest.approx(np.exp(theta - theta.max()))
     chance = 1 / (1 + np.exp(theta[None, :] - theta[:, None]))
-    probability = BradleyTerry(gain="probability")(wins(data))["gain"].to_numpy()
+    probability = BradleyTerry(prior=0, gain="probability")(wins(data))["gain"].to_numpy()
     assert probability == pytest.approx((chance.sum(axis=1) - 0.5) / 3)
-    assert BradleyTerry(gain="log")(wins(data))["gain"].to_numpy() == pytest.approx(theta)
+    assert BradleyTerry(prior=0, gain="log")(wins(data))["gain"].to_numpy() == pytest.approx(theta)
 
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=15)
 def test_topics_do_not_touch_each_other(seed: int) -> None:
     first, second = random_wins(seed, 4, 30), random_wins(seed + 1, 5, 40)
-    both = BradleyTerry(gain="log")(pl.concat([wins(first, "s"), wins(second, "t")]))["gain"].to_numpy()
-    alone = [bradley_terry(wins(data)).theta for data in (first, second)]
+    both = BradleyTerry(prior=0, gain="log")(pl.concat([wins(first, "s"), wins(second, "t")]))["gain"].to_numpy()
+    alone = [bradley_terry(wins(data), prior=0).theta for data in (first, second)]
     assert both == pytest.approx(np.concatenate(alone), abs=1e-7)
 
 
@@ -237,3 +237,24 @@ def test_a_negative_prior_is_refused() -> None:
 def test_relevance_needs_its_columns() -> None:
     with pytest.raises(DataError, match=r"left_relevant"):
         Relevance()(wins([(0, 1)]))
+
+
+def test_the_prior_can_be_chosen_by_the_answers() -> None:
+    """Strengths of variance 1/(2 prior) in 40 sets: the chosen prior is near the one they were drawn with."""
+    rng = np.random.default_rng(8)
+    for true in (0.25, 2.0):
+        parts = []
+        for topic in range(40):
+            theta = rng.normal(0, np.sqrt(1 / (2 * true)), 10)
+            chosen = rng.integers(0, 10, (120, 2))
+            chosen = chosen[chosen[:, 0] != chosen[:, 1]]
+            first = rng.random(len(chosen)) < 1 / (1 + np.exp(theta[chosen[:, 1]] - theta[chosen[:, 0]]))
+            won = np.where(first[:, None], chosen, chosen[:, ::-1])
+            parts.append(wins([tuple(pair) for pair in won.tolist()], f"t{topic}"))
+        fit = bradley_terry(pl.concat(parts), prior="auto")
+        assert fit.prior == pytest.approx(true, rel=0.25)
+
+
+def test_few_sets_get_a_prior_of_one() -> None:
+    with pytest.warns(JudgewellWarning, match=r"the prior is 1: .* 5 or more sets .* there are 1 of up to 2"):
+        assert bradley_terry(wins([(0, 1), (1, 0)]), prior="auto").prior == 1

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
@@ -33,7 +33,6 @@ def connected(draw: st.DrawFn, most: int = 7) -> tuple[int, list[tuple[int, int]
 
 
 @given(connected(), st.lists(st.floats(0.1, 50), min_size=7, max_size=7))
-@settings(max_examples=40)
 def test_consistent_ratios_are_recovered(graph: tuple[int, list[tuple[int, int]]], worth: list[float]) -> None:
     size, edges = graph
     fit = log_ratio_fit(pairs_of([(i, j, worth[i], worth[j]) for i, j in edges]), epsilon=0)
@@ -56,7 +55,6 @@ def spanning_tree_mean(size: int, cells: dict[tuple[int, int], float]) -> np.nda
 
 
 @given(connected(5), st.integers(0, 10**6))
-@settings(max_examples=30)
 def test_equals_the_geometric_mean_over_spanning_trees(graph: tuple[int, list[tuple[int, int]]], seed: int) -> None:
     size, edges = graph
     scores = np.random.default_rng(seed).uniform(0.5, 20, (len(edges), 2))
@@ -94,7 +92,6 @@ def test_the_papers_loop_reaches_it_by_rows_and_misses_it_by_columns() -> None:
 
 
 @given(st.permutations(range(6)))
-@settings(max_examples=20)
 def test_names_and_order_do_not_matter(order: list[int]) -> None:
     rng = np.random.default_rng(0)
     rows = [(i, j, *rng.uniform(0, 9, 2)) for i, j in combinations(range(6), 2)]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
+from dataclasses import replace
 from pathlib import Path
 
 import choix
+import numpy as np
 import polars as pl
 import pytest
 
@@ -33,9 +34,7 @@ def by_level(gains: pl.DataFrame, judgments: pl.DataFrame, golds: bool) -> list[
 
 @pytest.mark.parametrize("name", ["magnitude", "two-way", "mean", "median", "log-magnitude", "predicted(threshold=50)"])
 def test_every_pair_gets_a_gain_that_rises_with_the_expert_level(s100: pl.DataFrame, name: str) -> None:
-    start = time.perf_counter()
     gains = parse(name)(s100)
-    assert time.perf_counter() - start < 20
     assert len(gains) == 4269
     assert gains["gain"].is_finite().all()
     medians = by_level(gains, s100, golds=True)
@@ -83,8 +82,8 @@ def winners(data: Path) -> pl.DataFrame:
 
 
 def test_passages_that_never_won_have_no_finite_strength(winners: pl.DataFrame) -> None:
-    with pytest.raises(DataError, match=r"in 20 of 50 sets.*43 documents never won, 0 never lost.*--prior 0.1"):
-        parse("bradley-terry")(winners)
+    with pytest.raises(DataError, match=r"in 20 of 50 sets.*43 documents never won, 0 never lost.*--prior 1"):
+        parse("bradley-terry(prior=0)")(winners)
 
 
 def test_a_prior_gives_them_one_equal_to_choix(winners: pl.DataFrame) -> None:
@@ -100,6 +99,23 @@ def test_a_prior_gives_them_one_equal_to_choix(winners: pl.DataFrame) -> None:
     expected = choix.opt_pairwise(len(documents), won, alpha=0.1, tol=1e-9)
     mine = gains.filter(pl.col("topic") == "23287")["gain"].to_numpy()
     assert mine == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(("name", "most"), [("bradley-terry", 0.665), ("bradley-terry(prior=auto)", 0.665)])
+def test_a_tenth_of_the_preferences_is_predicted_from_the_others(winners: pl.DataFrame, name: str, most: float) -> None:
+    """Mean log loss; a coin has 0.693, and a prior of 0.1 hardly less."""
+    fold = pl.Series(np.random.default_rng(1).integers(0, 10, len(winners)))
+    losses = {}
+    for method in (name, "bradley-terry(prior=0.1)"):
+        gains = replace(parse(method), gain="log", components="separate")(winners.filter(fold != 0))
+        theta = gains.select("topic", "doc", "gain")
+        test = winners.filter(fold == 0)
+        for side in ("left", "right"):
+            own = theta.rename({"doc": side, "gain": f"{side}_theta"})
+            test = test.join(own, on=["topic", side], how="left", maintain_order="left")
+        gap = (test["left_theta"].fill_null(0) - test["right_theta"].fill_null(0)).to_numpy()
+        losses[method] = np.logaddexp(0, np.where(test["preferred"] == "left", -gap, gap)).mean()
+    assert losses[name] < most < losses["bradley-terry(prior=0.1)"]
 
 
 def test_music_preferences_with_ties(data: Path) -> None:

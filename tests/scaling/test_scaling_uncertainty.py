@@ -16,7 +16,7 @@ from judgewell.scaling.known import Width
 from judgewell.scaling.magnitude import Magnitude, Sampled
 from judgewell.scaling.preference import Preference
 from judgewell.scaling.ratio import Ratio
-from judgewell.scaling.two_way_model import TwoWayModel
+from judgewell.scaling.two_way import TwoWayModel
 
 
 def magnitudes(seed: int = 0, units: int = 40, documents: int = 12, spread: float = 1.0) -> pl.DataFrame:

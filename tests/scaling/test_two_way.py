@@ -41,7 +41,6 @@ def designed(seed: int, units: int = 12, documents: int = 9, size: int = 4) -> t
 
 
 @given(st.integers(0, 1000))
-@settings(max_examples=20)
 def test_scores_without_noise_are_recovered(seed: int) -> None:
     values, shown = designed(seed)
     offsets = np.random.default_rng(seed + 1).normal(0, 2, len(shown))
@@ -52,7 +51,6 @@ def test_scores_without_noise_are_recovered(seed: int) -> None:
 
 
 @given(st.integers(0, 1000))
-@settings(max_examples=20)
 def test_equal_units_of_all_documents_are_geometric_averaging(seed: int) -> None:
     log = np.random.default_rng(seed).normal(0, 1, (6, 5))
     judgments = judgments_of(log, np.ones_like(log, dtype=bool))

@@ -51,7 +51,7 @@ def survive(database, path, kills, people=8, workers=()):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [20])
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
 def test_every_acknowledged_answer_survives_kill_minus_nine(database, tmp_path, kills):
     docs = 8
     topics = 4 if kills == 2 else 24

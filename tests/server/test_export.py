@@ -53,12 +53,12 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
     assert "first thought" not in judged["comment"].to_list()
     assert pl.read_parquet(tmp_path / "out/judgments.parquet").equals(judged)
     left_out = pl.read_csv(tmp_path / "out/left_out.csv")
-    assert dict(left_out.group_by("ending").len().iter_rows()) == {"failed_quality": 4, "abandoned": 1, "in hand": 1}
+    assert dict(left_out.group_by("ending").len().iter_rows()) == {"failed": 4, "abandoned": 1, "in progress": 1}
     endings = pl.read_csv(tmp_path / "out/units.csv")["ending"].to_list()
-    assert endings == ["completed", "failed_quality", "abandoned", "in hand"]
+    assert endings == ["completed", "failed", "abandoned", "in progress"]
     assert pl.read_csv(tmp_path / "out/verdicts.csv")["passed"].to_list() == [True, False]
     record = json.loads((tmp_path / "out/judgments.csv.meta.json").read_text())
-    assert any("failed_quality" in note for note in record["notes"])
+    assert any("'failed'" in note for note in record["notes"])
 
 
 def test_the_log_holds_every_revision_verdict_and_event_in_order_of_time(gathered, tmp_path):
@@ -104,14 +104,14 @@ def test_pairs_are_exported_as_pairs(begin, tmp_path):
 
 def test_the_status_counts_topics_checks_and_money(gathered):
     found = gathered.store.read(lambda c: status(c, gathered.clock())).result()
-    assert (found.needed, found.done, found.answers, found.revised) == (4, 1, 11, 1)
-    assert [(one.live, one.failed, one.expired) for one in found.topics] != []
-    assert sum(one.failed for one in found.topics) == sum(one.expired for one in found.topics) == 1
-    assert sum(one.live for one in found.topics) == 1
+    assert (found.needed, found.completed, found.answers, found.revised) == (4, 1, 11, 1)
+    assert [(one.in_progress, one.failed, one.abandoned) for one in found.topics] != []
+    assert sum(one.failed for one in found.topics) == sum(one.abandoned for one in found.topics) == 1
+    assert sum(one.in_progress for one in found.topics) == 1
     assert (found.paid, found.fee) == (2.0, 0.5)
     assert {(one.name, one.passed, one.failed) for one in found.checks} == {("known", 1, 1)}
     text = status_text(found)
-    assert "check known: 1 passed, 1 not" in text
+    assert "check known: 1 passed, 1 failed" in text
     assert "cost so far: 2.00 USD and 0.50 in fees" in text
 
 

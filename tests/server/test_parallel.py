@@ -60,7 +60,7 @@ def work_through(database, seconds, told, expect_late):
     told.put(problems)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_assignment_under_eight_processes(database, tmp_path):
     path = write_study(tmp_path / "study", topics=30, docs=8, size=4, redundancy=3, more="[work]\nmost_units = 4\n")
     store = open_store(database)

@@ -15,6 +15,7 @@ from judgewell.commands.invite import invite
 from judgewell.errors import InputError
 from judgewell.server.judging import invitations as people
 from judgewell.server.judging.app import make_app
+from judgewell.server.owner.exclusions import exclude
 from judgewell.server.platforms.bonus import take_bonuses
 from judgewell.server.platforms.endings import return_link
 from judgewell.server.store.schema import answers, assessors, audit, identities, reservations, units
@@ -137,15 +138,11 @@ def test_what_was_left_out_is_not_paid_and_is_told(begin):
     first, second = judged(study, "P1", 3), judged(study, "P2", 2)
     done = sa.select(reservations.c.number).where(reservations.c.assessor == first)
     number = study.rows(done)[0].number
-    study.store.write(
-        lambda c: c.execute(sa.update(reservations).where(reservations.c.number == number).values(excluded=True))
-    ).result()
-    study.store.write(
-        lambda c: c.execute(sa.update(assessors).where(assessors.c.number == second).values(excluded=True))
-    ).result()
+    study.store.write(lambda c: exclude(c, study.clock(), first, number, "copied", "owner")).result()
+    study.store.write(lambda c: exclude(c, study.clock(), second, None, "copied", "owner")).result()
     found = take_bonuses(study.store, study.served)
     assert found.lines == (("P1", Decimal("0.67")),)
-    assert "3 units count for nothing: left out" in found.notes
+    assert "3 units are not paid: excluded" in found.notes
 
 
 def test_invited_people_have_no_bonus_file(begin):

@@ -182,17 +182,27 @@ def test_every_pair_question_has_its_words(question):
         assert texts.text(f"pair.{question.kind}.{choice}")
 
 
-def test_levels_must_rise_and_differ():
-    for levels in (
-        (Level("A", 1, "a"),),
-        (Level("A", 1, "a"), Level("B", 1, "b")),
-        (Level("A", 2, "a"), Level("B", 1, "b")),
-        (Level("A", 1, "a"), Level("B", 2, "A")),
-    ):
-        with pytest.raises(InputError):
-            Ordinal(levels)
-    with pytest.raises(InputError):
-        Bounded(low=10, high=10)
+def level(key: str, value: float, name: str) -> Level:
+    return Level(key=key, value=value, name=name)
+
+
+@pytest.mark.parametrize(
+    ("levels", "problem"),
+    [
+        ((level("A", 1.0, "a"),), "1 level is no scale"),
+        ((level("A", 1.0, "a"), level("B", 1.0, "b")), "values 1, 1 do not rise"),
+        ((level("A", 2.0, "a"), level("B", 1.0, "b")), "values 2, 1 do not rise"),
+        ((level("A", 1.0, "a"), level("B", 2.0, "A")), "the level 'a' is there twice"),
+    ],
+)
+def test_levels_must_rise_and_differ(levels: tuple[Level, ...], problem: str):
+    with pytest.raises(ValueError, match=problem):
+        Ordinal(levels=levels)
+
+
+def test_ends_must_lie_apart():
+    with pytest.raises(ValueError, match="cannot lie between 10 and 10"):
+        Bounded(low=10.0, high=10.0)
 
 
 def test_a_preference_is_forced_unless_ties_are_allowed():

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judgewell.errors import InputError
@@ -288,7 +288,6 @@ junk = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.sampled_from(list(KINDS)), st.data())
 def test_any_value_anywhere_is_either_right_or_a_mistake_in_one_line(kind, data):
     given_settings = tomllib.loads(study_text(kind, "x"))

@@ -29,6 +29,7 @@ from judgewell.agreement.common import (
 from judgewell.agreement.unit_levels import pairs_within_units, with_unit_number
 from judgewell.errors import DataError, InputError
 from judgewell.stats.concordance import count_concordance
+from judgewell.stats.ratios import exact_ratio, geometric_mean
 
 WIDE = 20.0  # ratios to the known N document above this are counted, as in the papers' figure
 FAR = 3.5  # the same for ratios between levels
@@ -93,11 +94,11 @@ def widths(judgments: Any, *, offset: float = 0.0) -> pl.DataFrame:
     Where a unit holds several known documents of a kind, their geometric mean counts.
     """
     numbered = _with_anchor(judgments, offset)
-    high = numbered.filter(pl.col("known") == "H").group_by("unit_number").agg(high=_geometric("value"))
+    high = numbered.filter(pl.col("known") == "H").group_by("unit_number").agg(high=geometric_mean(pl.col("value")))
     table = numbered.unique("unit_number", maintain_order=True).join(high, on="unit_number", maintain_order="left")
     if table.is_empty():
         raise DataError("no unit holds both a known H and a known N document")
-    return table.select("topic", "assessor", "unit", "high", "low", width=pl.col("high") / pl.col("low"))
+    return table.select("topic", "assessor", "unit", "high", "low", width=exact_ratio(table, "high", "low"))
 
 
 def width_distribution(unit_widths: pl.DataFrame, *, step: float = 5.0) -> pl.DataFrame:
@@ -118,7 +119,7 @@ def gain_profile(
     """
     frame = with_levels(_with_anchor(judgments, offset), levels)
     check_columns(frame, by)
-    ratios = frame.with_columns(ratio=pl.col("value") / pl.col("low")).filter(pl.col("level").is_not_null())
+    ratios = frame.with_columns(ratio=exact_ratio(frame, "value", "low")).filter(pl.col("level").is_not_null())
     if not keep_known:
         ratios = ratios.filter((pl.col("known") != "N").fill_null(True))
     if ratios.is_empty():
@@ -192,14 +193,8 @@ def _with_anchor(judgments: Any, offset: float) -> pl.DataFrame:
     whole = numbered.filter((pl.col("value") > 0).all().over("unit_number"))
     lost = numbered["unit_number"].n_unique() - whole["unit_number"].n_unique()
     _refuse_without_ratio(lost, numbered["unit_number"].n_unique(), "unit")
-    low = whole.filter(pl.col("known") == "N").group_by("unit_number").agg(low=_geometric("value"))
+    low = whole.filter(pl.col("known") == "N").group_by("unit_number").agg(low=geometric_mean(pl.col("value")))
     return whole.join(low, on="unit_number", maintain_order="left")
-
-
-def _geometric(column: str) -> pl.Expr:
-    """The geometric mean; a single value stays as it is, so that a width of 7.5 does not become 7.4999…"""
-    value = pl.col(column)
-    return pl.when(pl.len() == 1).then(value.first()).otherwise(value.log().mean().exp())
 
 
 def _refuse_without_ratio(lost: int, total: int, what: str) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgewell.assessors.people import Person
 from judgewell.assessors.population import Population
 from judgewell.errors import DataError
-from judgewell.study.questions import S100, Binary, Bounded, Magnitude, Ordinal, Scale
+from judgewell.study.questions import Scale
 
 Floats = NDArray[np.float64]
 SMALLEST = 0.01  # nobody types smaller magnitudes
@@ -64,17 +64,17 @@ def grades(impressions: Any, count: int, population: Population) -> NDArray[np.i
 
 def typed(scale: Scale, impression: float, person: Person, population: Population, rng: np.random.Generator) -> str:
     """What is typed or chosen for one document; always something that the scale takes."""
-    if isinstance(scale, Binary | Ordinal):
+    if scale.choices:
         return scale.choices[int(grades(impression, len(scale.choices), population))].key
-    if isinstance(scale, Magnitude) and not isinstance(scale, Bounded):
+    low, high = scale.numbers.low, scale.numbers.high
+    if low is None or high is None:
+        if not scale.numbers.in_logs:
+            raise DataError(f"synthetic assessors do not know how to answer on the scale {scale.kind}")
         return number(typed_magnitude(impression, person, rng))
     part = float(s100(impression, person.nothing, person.everything, person.tens_s100, person.fives_s100, rng)) / 100
-    if isinstance(scale, S100):
-        return number(scale.low + round(part * (scale.high - scale.low)))
-    if isinstance(scale, Bounded):
-        inside = min(max(part, 0.01), 0.99)  # the ends themselves are excluded
-        return number(scale.low + inside * (scale.high - scale.low))
-    raise DataError(f"synthetic assessors do not know the scale {scale.kind}")
+    if scale.numbers.in_logs:
+        return number(low + min(max(part, 0.01), 0.99) * (high - low))  # the ends themselves are excluded
+    return number(low + round(part * (high - low)))
 
 
 def typed_magnitude(impression: float, person: Person, rng: np.random.Generator) -> float:

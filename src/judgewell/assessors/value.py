@@ -27,7 +27,7 @@ from judgewell.errors import InputError
 from judgewell.study.design.chance import generator
 
 Floats = NDArray[np.float64]
-Kind = Literal["magnitude", "s100", "ordinal", "binary", "pairs"]
+ScaleName = Literal["magnitude", "s100", "ordinal", "binary", "pairs"]
 KNOWN = 2  # documents of every unit
 PARTNERS = 3  # of a document in its group
 DEPTH = 10
@@ -39,7 +39,7 @@ SECONDS = {"magnitude": 55.0, "s100": 55.0, "ordinal": 45.0, "binary": 40.0, "pa
 class Alternative:
     """A design to compare: the scale and the size of a unit (documents, or pairs), and the seconds a judgment takes."""
 
-    scale: Kind
+    scale: ScaleName
     size: int = 8
     seconds: float | None = None
 

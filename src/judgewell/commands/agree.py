@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgewell.commands.common import kept_where, parse_columns, read_labels
+from judgewell.commands.common import kept_where, read_labels, reading, reading_options, where_option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,9 +41,8 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("-o", "--output", help="A folder: every table as csv, and how they were made.")
 @click.option("--replicates", default=1000, help="Resamples for intervals.")
 @click.option("--seed", default=0, help="Seed of all that is drawn.")
-@click.option("--columns", help="Names of the columns in the file: topic=qid,value=score.")
-@click.option("--words", help="What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same.")
-@click.option("--where", help="Keep only rows with this value in a column: pilot=Pilot_2P-Doc-High.")
+@reading_options
+@where_option
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_sections, help="List the sections."
 )
@@ -64,7 +63,9 @@ def agree(
     seed: int,
     columns: str | None,
     words: str | None,
-    where: str | None,
+    separator: str | None,
+    no_header: bool,
+    where: tuple[str, ...],
 ) -> None:
     """Say how far JUDGMENTS agree with LABELS, with each other and with themselves.
 
@@ -83,7 +84,6 @@ def agree(
     from judgewell.formats.frames import read_table
     from judgewell.formats.gains import read_gains
     from judgewell.formats.judgments import holds_pairs, read_judgments, read_pairs
-    from judgewell.formats.words import parse_words
     from judgewell.scaling.preference import preference_frequency
     from judgewell.tables import SCORES
     from judgewell.terminal import notes, progress
@@ -93,14 +93,14 @@ def agree(
         names = ", ".join(one.name for one in SECTIONS)
         raise InputError(f"there is no section {unknown[0]!r}", cure=f"the sections are {names}")
     with notes() as told:
-        meaning = parse_words(words)
-        paired = pairs or (judgments != "-" and holds_pairs(judgments, parse_columns(columns)))
+        how = reading(context.params, "judgments", "pairs")
+        paired = pairs or (judgments != "-" and holds_pairs(judgments, how["columns"], how["layout"]))
         read = read_pairs if paired else read_judgments
-        table = kept_where(read(judgments, parse_columns(columns), meaning), where)
+        table = kept_where(read(judgments, **how), where)
         evidence = Evidence(
             judgments=None if paired else table,
             pairs=table if paired else None,
-            labels=dict(_labels(name, table, meaning) for name in (*labels, *against)),
+            labels=dict(_labels(name, table, how["words"]) for name in (*labels, *against)),
             gains=read_gains(gains) if gains else None,
             scores=read_table(scores, SCORES) if scores else None,
             lengths=_lengths(documents) if documents else None,

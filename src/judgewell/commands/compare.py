@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral, choice
+from judgewell.commands.common import TakesSeveral, choice, reading_options
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ SHOWN = 25  # rows of a table that are printed
 @click.option("--resamples", default=10_000, help="Of the randomisation and bootstrap tests.")
 @click.option("--level", default=0.95, help="Level of the intervals.")
 @click.option("--seed", default=0, help="Seed of all that is drawn.")
-@click.option("--columns", help="Names of the columns in the scores: topic=qid,value=score.")
-@click.option("--words", help="What grades or judgments that are words mean: L0=0,L1=1 or 'not relevant=0,N/A='.")
+@reading_options
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.pass_context
 def compare(context: click.Context, /, **given: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgewell.commands.common import parse_columns
+from judgewell.commands.common import reading
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,15 +35,13 @@ class Source:
     def sets(self) -> dict[str, ScoreArray]:
         """Every set of scores by name."""
         from judgewell.comparison.scores import score_array
-        from judgewell.formats.frames import read_table
-        from judgewell.tables import SCORES
+        from judgewell.formats.scores import read_scores
 
         given = self.given
         if given["runs"]:
             return self._scored()
         if given["draws"] or given["judgments"] or given["simulated"] or given["chance"] or given["gains_as"]:
             raise InputError("scores cannot be worked out anew under other gains", cure="give --runs and --gains")
-        columns = parse_columns(given["columns"])
         from dataclasses import replace
 
         from judgewell.evaluation.summary import measure_limits
@@ -51,8 +49,11 @@ class Source:
         def limited(one: ScoreArray) -> ScoreArray:
             return replace(one, limits=measure_limits(one.measure))
 
+        how = reading(given, "scores")
+        how["measure"] = given["measure"]
+        del how["words"]
         return {
-            name: limited(score_array(read_table(path, SCORES, columns), given["measure"], missing=given["missing"]))
+            name: limited(score_array(read_scores(path, **how), given["measure"], missing=given["missing"]))
             for name, path in _names(given["scores"]).items()
         }
 
@@ -135,12 +136,12 @@ class Source:
         from judgewell.comparison.simulated import random_draws
         from judgewell.evaluation.transform import parse_transform
         from judgewell.formats.gains import read_gains
-        from judgewell.formats.words import parse_words
 
         given = self.given
         found: dict[str, pl.DataFrame] = {}
+        words = reading(given, "judgments", "gains")["words"]
         for name, path in _names(given["gains"]).items():
-            table = read_gains(path, negative=given["negative"], words=parse_words(given["words"]))
+            table = read_gains(path, negative=given["negative"], words=words)
             for text in given["gains_as"] or ("linear",):
                 whole = f"{name} {text}" if given["gains_as"] else name
                 found[whole] = table if text == "linear" else parse_transform(text)(table)
@@ -176,10 +177,8 @@ class Source:
         given = self.given
         if given["judgments"]:
             from judgewell.formats.judgments import read_judgments
-            from judgewell.formats.words import parse_words
 
-            words = parse_words(given["words"])
-            self.judged = read_judgments(given["judgments"], parse_columns(given["columns"]), words)
+            self.judged = read_judgments(given["judgments"], **reading(given, "judgments"))
             return gains, individual_draws(self.judged, gains, given["worlds"], seed=given["seed"])
         table = read_frame(given["draws"])
         drawn = [name for name in table.columns if name.startswith("draw")]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import choice, parse_columns, refuse_unwritable
+from judgewell.commands.common import choice, reading, reading_options, refuse_unwritable
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from judgewell.evaluation.evaluate import SystemScores
+    from judgewell.evaluation.judged import Judged
     from judgewell.evaluation.measures import Measure
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.trec_names import TrecMeasure
@@ -35,30 +40,40 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
     "-m", "--measure", multiple=True, help="A measure: nDCG@10, 'RBP(p=0.9)', 'AP(rel=2)', …; may be repeated."
 )
 @click.option("-q", "--per-topic", is_flag=True, help="Show every topic, not only means.")
+@click.option("-n", "--no-summary", is_flag=True, help="With -q: topics only, without means.")
 @click.option("-o", "--output", help="Write the scores table: .csv, .tsv, .json, .jsonl or .parquet.")
 @choice("--format", "table", "csv", "json", "trec_eval", help="What is printed.")
+@choice(
+    "--trec-version", "10", "9", help="Of trec_eval's format: 9 rounds recall levels up and ranks by single scores."
+)
 @click.option("-l", "--rel", type=float, help="The least gain that counts as relevant, for measures that do not say.")
 @click.option("--gains-as", help="Transform gains first: exp2, binary(2), unit, unit(topic), 0=0,1=0.3,2=1.")
 @choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
-@choice("--precision", "double", "single", help="Of scores; trec_eval 9 and pytrec_eval rank by single precision.")
+@click.option(
+    "--precision",
+    type=click.Choice(["double", "single"]),
+    help="Of scores; trec_eval 9 and pytrec_eval rank by single precision.  "
+    "[default: double; with --trec-version 9: single]",
+)
 @choice(
     *("--ties", "doc", "shared", "spread"),
     help="Tied documents: by id descending; the expected value over their orders; or each with the mean weight of the "
     "tie, as rbp_eval does.",
 )
 @choice("--unjudged", "zero", "condense", "error", help="Unjudged documents: worth 0, left out, or an error.")
+@click.option("-J", "--judged-only", is_flag=True, help="The same as --unjudged condense.")
+@click.option("-M", "--most", type=click.IntRange(min=1), help="Cut rankings after so many documents.")
 @click.option(
     "--topics",
-    type=click.Choice(["judged", "run"]),
-    help="Average over all judged topics (a missing one scores 0) or those in the run.  "
-    "[default: judged; with --format trec_eval: run]",
+    help="Average over all judged topics (a missing one scores 0) or those in the run; or a file of topic ids, one a "
+    "line, to leave all others out.  [default: judged; with --format trec_eval: run]",
 )
+@click.option("-c", "--complete", is_flag=True, help="The same as --topics judged, for --format trec_eval.")
 @choice("--negative", "unjudged", "zero", "keep", "error", help="What a grade below 0 means.")
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.option("--level", default=0.95, help="Level of the intervals over topics.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
-@click.option("--columns", help="Names of the columns in a gains table: topic=qid,doc=docno,gain=label.")
-@click.option("--words", help="What grades that are words mean: L0=0,L1=1,L2=2 or 'not relevant=0,relevant=1,junk='.")
+@reading_options
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
 )
@@ -67,21 +82,28 @@ def evaluate(
     runs: tuple[str, ...],
     measure: tuple[str, ...],
     per_topic: bool,
+    no_summary: bool,
     output: str | None,
     format: str,
+    trec_version: str,
     rel: float | None,
     gains_as: str | None,
     order: str,
-    precision: str,
+    precision: str | None,
     ties: str,
     unjudged: str,
+    judged_only: bool,
+    most: int | None,
     topics: str | None,
+    complete: bool,
     negative: str,
     strict: bool,
     level: float,
     seed: int,
     columns: str | None,
     words: str | None,
+    separator: str | None,
+    no_header: bool,
 ) -> None:
     """Score RUNS against GAINS, whole or fractional, with any measure.
 
@@ -92,7 +114,7 @@ def evaluate(
     Examples:
       judgewell evaluate qrels.txt runs/*.run -m nDCG@10 -m 'RBP(p=0.9)'
       judgewell evaluate gains.csv bm25.run.gz -m nDCG@10 -q -o scores.parquet
-      judgewell evaluate qrels.txt bm25.run --format trec_eval -m official
+      judgewell evaluate qrels.txt bm25.run --format trec_eval -m official -c
       judgewell evaluate qrels.txt bm25.run -m 'RBP(p=0.8)' --gains-as 0=0,1=0.33,2=0.67,3=1
       judgewell evaluate ntcir.qrels bm25.run --words L0=0,L1=1,L2=2,L3=3
     """
@@ -101,105 +123,190 @@ def evaluate(
 
     import numpy as np
 
-    from judgewell.evaluation.evaluate import ready, scores_table, settle_negatives, system_scores, topic_names
-    from judgewell.evaluation.settings import Settings
-    from judgewell.evaluation.summary import summarise_values
-    from judgewell.evaluation.transform import parse_transform
-    from judgewell.formats.gains import read_gains
-    from judgewell.formats.provenance import digests, provenance, write_result
+    from judgewell.evaluation.evaluate import ready
+    from judgewell.evaluation.pooled import scores_with_pool
+    from judgewell.evaluation.summary import summary_rows
+    from judgewell.formats.provenance import digests, provenance
     from judgewell.formats.runs import open_runs
-    from judgewell.formats.words import parse_words
     from judgewell.terminal import notes, progress
 
-    settings = Settings(order, precision, ties, unjudged, topics or ("run" if format == "trec_eval" else "judged"))
+    settings, only = _settings(options)
     refuse_unwritable(output, gains, *runs)
     if format == "trec_eval" and output:
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
+    if no_summary and not per_topic:
+        raise InputError("-n leaves the means out, and nothing else is asked for", cure="add -q for every topic")
     with notes(strict) as told:
-        wanted, lines = _asked(measure, format, rel)
-        table = read_gains(gains, columns=parse_columns(columns), negative="keep", words=parse_words(words))
-        table = settle_negatives(table, negative, wanted)
-        if gains_as is not None:
-            table = parse_transform(gains_as)(table)
-        systems = open_runs(list(runs), parse_columns(columns))
+        wanted, lines = _asked(options, settings)
+        how = reading(options, "gains", "runs")
+        judged, pool = _judged(gains, negative, gains_as, only, how)
+        systems = open_runs(list(runs), how["columns"], how["layout"])
         if lines:
-            print(_trec_eval(systems, table, lines, settings, per_topic), end="")
+            from judgewell.evaluation.trec_names import TrecOutput, needed
+
+            output_lines = TrecOutput(lines, per_topic, not no_summary, len(systems) > 1, int(trec_version))
+            for result in scores_with_pool(systems, judged, pool, needed(lines), settings):
+                print(output_lines.text(result.system, judged.topics, result.values, result.lengths), end="")
             return
-        wanted = ready(wanted, table, settings)
-        options |= {"measure": [str(one) for one in wanted], "topics": settings.topics}
-        beside = ready(_beside(wanted), table, settings)
+        wanted = ready(wanted, judged, settings)
+        options |= {"measure": [str(one) for one in wanted], "topics": topics or settings.topics}
+        options |= {"precision": settings.precision, "unjudged": settings.unjudged}
+        residuals, shares = _beside(wanted)
+        beside = ready([*residuals, *shares], judged, settings)
         with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
             recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
             hashes = meanwhile.submit(digests, recorded)
-            results = list(system_scores(systems, table, [*wanted, *beside], settings, progress=show))
-        scores = scores_table(results, topic_names(table), wanted)
+            results = list(scores_with_pool(systems, judged, pool, [*wanted, *beside], settings, progress=show))
+        written = Scores(results, judged.topics, [*wanted, *beside[: len(residuals)]])
         if output == "-":
-            print(scores.write_json() if format == "json" else scores.write_csv(), end="")
+            written.print("json" if format == "json" else "csv")
             return
         if output:
-            write_result(scores, output, provenance("evaluate", options, hashes.result(), told))
+            written.write(output, provenance("evaluate", options, hashes.result(), told))
         values, names = np.stack([result.values for result in results]), [result.system for result in results]
-        summary = summarise_values(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
-        _print(scores, summary, wanted, format, per_topic and not output, level)
+        summary = summary_rows(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
+        shown = Scores(results, judged.topics, wanted)
+        _print(shown, summary, format, per_topic and not output, not no_summary, level)
 
 
-def _asked(measures: tuple[str, ...], format: str, rel: float | None) -> tuple[list[Measure], list[TrecMeasure]]:
+def _settings(given: dict[str, Any]) -> tuple[Settings, str | None]:
+    """The choices that change scores, and the file of topics to keep."""
+    from judgewell.evaluation.settings import Settings
+
+    trec = given["format"] == "trec_eval"
+    if given["trec_version"] == "9" and not trec:
+        raise InputError("--trec-version is for trec_eval's format", cure="add --format trec_eval, or leave it out")
+    precision = given["precision"] or ("single" if given["trec_version"] == "9" else "double")
+    unjudged = "condense" if given["judged_only"] else given["unjudged"]
+    if given["judged_only"] and given["unjudged"] == "error":
+        raise InputError("-J leaves unjudged documents out, and --unjudged error refuses them", cure="give one of them")
+    asked = given["topics"]
+    only = None if asked in (None, "judged", "run") else asked
+    if given["complete"] and asked == "run":
+        raise InputError("-c averages over all judged topics, and --topics run over the run's", cure="give one of them")
+    topics = "judged" if given["complete"] or not trec else "run"
+    topics = asked if asked in ("judged", "run") else topics
+    return Settings(given["order"], precision, given["ties"], unjudged, topics, given["most"]), only
+
+
+def _judged(
+    path: str, negative: str, gains_as: str | None, only: str | None, how: dict[str, Any]
+) -> tuple[Judged, pl.DataFrame | None]:
+    """The judged documents, and the pool with grades below 0; a plain qrels file is read without what tables need."""
+    from judgewell.evaluation.compiled import plain_qrels
+    from judgewell.evaluation.judged import prepare
+
+    plain = None if gains_as or only or any(how.values()) else plain_qrels(path)
+    if plain is not None:
+        return plain, None
+    from judgewell.evaluation.transform import only_topics, parse_transform
+    from judgewell.formats.gains import read_gains, without_negatives
+
+    pool = read_gains(path, negative="keep", **how)
+    if only is not None:
+        pool = only_topics(pool, read_topic_ids(only), only)
+    table = without_negatives(pool, negative)
+    if gains_as is not None:
+        return prepare(parse_transform(gains_as)(table)), None
+    return prepare(table), pool if negative == "unjudged" else None
+
+
+def read_topic_ids(path: str) -> list[str]:
+    """The first word of each line of a file."""
+    from pathlib import Path
+
+    try:
+        lines = Path(path).read_text("utf-8").splitlines()
+    except OSError:
+        raise InputError(f"--topics {path}: there is no such file", cure="write judged, run or a file of ids") from None
+    except UnicodeDecodeError:
+        raise InputError("the topic ids are not text in UTF-8", cure="write one id a line", file=path) from None
+    return [line.split()[0] for line in lines if line.strip()]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of all systems, written row by row; only what needs a table makes one."""
+
+    results: list[SystemScores]
+    topics: list[str]
+    measures: list[Measure]
+
+    def text(self, separator: str = ",") -> Iterator[str]:
+        """As delimited text, a piece at a time."""
+        from judgewell.formats.csv_text import csv_scores
+
+        systems = ((result.system, result.values[:, : len(self.measures)]) for result in self.results)
+        return csv_scores(systems, self.topics, [str(measure) for measure in self.measures], separator)
+
+    def table(self) -> pl.DataFrame:
+        from judgewell.evaluation.evaluate import scores_table
+
+        return scores_table(self.results, self.topics, self.measures)
+
+    def print(self, format: str) -> None:
+        if format == "json":
+            print(self.table().write_json())
+        else:
+            sys.stdout.writelines(self.text())
+
+    def write(self, path: str, record: dict[str, Any]) -> None:
+        from judgewell.formats.provenance import write_record, write_result
+
+        if not path.endswith((".csv", ".tsv")):
+            write_result(self.table(), path, record)
+            return
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.writelines(self.text("\t" if path.endswith(".tsv") else ","))
+        write_record(path, record)
+
+
+def _asked(given: dict[str, Any], settings: Settings) -> tuple[list[Measure], list[TrecMeasure]]:
     """The measures to work out, and for trec_eval's format the lines it prints of them."""
-    from judgewell.evaluation.measures import parse_all
-    from judgewell.evaluation.trec_names import needed, trec_measures
+    from judgewell.evaluation.measures import parse_all, with_rel
 
-    if format != "trec_eval":
-        return [_from(one, rel) for one in parse_all(measures or DEFAULT_MEASURES)], []
-    lines = trec_measures(measures or ["official"], rel=rel)
-    return needed(lines), lines
+    if given["format"] != "trec_eval":
+        return [with_rel(one, given["rel"]) for one in parse_all(given["measure"] or DEFAULT_MEASURES)], []
+    from judgewell.evaluation.trec_names import trec_measures
+
+    version, complete = int(given["trec_version"]), settings.topics == "judged"
+    return [], trec_measures(given["measure"] or ["official"], rel=given["rel"], version=version, complete=complete)
 
 
-def _beside(wanted: list[Measure]) -> list[Measure]:
-    """What is shown beside the measures asked for: how many of the documents are judged, and residuals."""
+def _beside(wanted: list[Measure]) -> tuple[list[Measure], list[Measure]]:
+    """What is shown beside the measures asked for: residuals, and how many of the documents are judged."""
     from judgewell.evaluation.measures import Judged, residual_of
     from judgewell.evaluation.part import depth_of
 
     depths = {depth for one in wanted if (depth := depth_of(one))}
-    residuals = [found for one in wanted if (found := residual_of(one))]
-    return [one for one in [*(Judged(cutoff=depth) for depth in sorted(depths)), *residuals] if one not in wanted]
+    residuals: list[Measure] = [one for each in wanted if (one := residual_of(each))]
+    shares: list[Measure] = [Judged(cutoff=depth) for depth in sorted(depths)]
+    return [one for one in residuals if one not in wanted], [one for one in shares if one not in wanted]
 
 
 def _print(
-    scores: pl.DataFrame, summary: pl.DataFrame, wanted: list[Measure], format: str, per_topic: bool, level: float
+    scores: Scores, summary: list[dict[str, Any]], format: str, per_topic: bool, means: bool, level: float
 ) -> None:
     """Means with intervals, or every topic; on the terminal as a table, else as csv or json."""
     from judgewell.commands.scores_text import means_text, topics_text
 
     if format == "table":
-        print(means_text(summary, wanted, level) + ("\n\n" + topics_text(scores) if per_topic else ""))
-        return
-    shown = scores if per_topic else summary
-    print(shown.write_csv() if format == "csv" else shown.write_json() + "\n", end="")
+        if means:
+            print(means_text(summary, scores.measures, level) + ("\n" if per_topic else ""))
+        if per_topic:
+            print(topics_text(scores.results, scores.topics, scores.measures))
+    elif per_topic:
+        scores.print(format)
+    elif format == "csv":
+        from judgewell.formats.csv_text import csv_rows
 
+        sys.stdout.writelines(csv_rows(list(summary[0]), (list(row.values()) for row in summary)))
+    else:
+        import polars as pl
 
-def _from(measure: Measure, rel: float | None) -> Measure:
-    """The measure with the least relevant gain asked for, where it has one and does not say it itself."""
-    import dataclasses
-
-    says_none = getattr(measure, "rel", "no such parameter") is None
-    changed: dict[str, Any] = {"rel": rel} if says_none else {}
-    return dataclasses.replace(measure, **changed)
+        print(pl.DataFrame(summary, infer_schema_length=None).write_json())
 
 
 def runs_read(systems: list[Run]) -> list[str]:
     """The files the systems come from."""
     return [run.source for run in systems if run.source]
-
-
-def _trec_eval(
-    systems: list[Run], table: pl.DataFrame, lines: list[TrecMeasure], settings: Settings, per_topic: bool
-) -> str:
-    """What trec_eval prints, one system after the other."""
-    from judgewell.evaluation.evaluate import system_scores, topic_names
-    from judgewell.evaluation.trec_names import needed, print_trec
-
-    topics = topic_names(table).to_list()
-    return "".join(
-        print_trec(result.system, topics, lines, result.values, per_topic=per_topic)
-        for result in system_scores(systems, table, needed(lines), settings)
-    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral, kept_where, parse_columns, read_labels
+from judgewell.commands.common import TakesSeveral, kept_where, read_labels, reading, reading_options, where_option
 from judgewell.commands.database import database_option, existing
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
@@ -41,9 +41,8 @@ FILES = "_files"  # report.html has its files in report_files
 @click.option("--worlds", default=1000, help="Resamples of the topics.")
 @click.option("--replicates", default=1000, help="Resamples for intervals of agreement.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
-@click.option("--columns", help="Names of the columns in judgments or pairs: topic=qid,value=score.")
-@click.option("--words", help="What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same.")
-@click.option("--where", help="Keep only judgments or pairs with this value in a column: pilot=Pilot_2P-Doc-High.")
+@reading_options
+@where_option
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.option("--quiet", is_flag=True, help="Print neither findings nor notes; they stand on the page.")
 @click.pass_context
@@ -160,17 +159,16 @@ def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
     from judgewell.formats.gains import read_gains
     from judgewell.formats.judgments import read_judgments, read_pairs
     from judgewell.formats.runs import open_runs
-    from judgewell.formats.words import parse_words
     from judgewell.reports.sources import Sources, with_codes
 
-    columns, words = parse_columns(given["columns"]), parse_words(given["words"])
+    how = reading(given, "judgments", "pairs")
     study = _gathered(given)
     judgments, pairs = (study.judgments, study.pairs) if study else (None, None)
     for name, own in (("judgments", judgments), ("pairs", pairs)):
         if given[name] and own is not None:
             raise InputError(f"the study has {name}, and --{name} gives others", cure="leave out one of them")
-    judgments = read_judgments(given["judgments"], columns, words) if given["judgments"] else judgments
-    pairs = read_pairs(given["pairs"], columns, words) if given["pairs"] else pairs
+    judgments = read_judgments(given["judgments"], **how) if given["judgments"] else judgments
+    pairs = read_pairs(given["pairs"], **how) if given["pairs"] else pairs
     judgments, pairs = (table if table is None else kept_where(table, given["where"]) for table in (judgments, pairs))
     own_labels, own_runs = _of_study(given)
     if not given["name_assessors"]:
@@ -181,7 +179,7 @@ def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
         judgments=judgments,
         pairs=pairs,
         gains={name: read_gains(path) for name, path in named["gains"].items()},
-        labels={name: read_labels(path, judgments, words) for name, path in named["labels"].items()},
+        labels={name: read_labels(path, judgments, how["words"]) for name, path in named["labels"].items()},
         runs=runs,
         measures=parse_all(given["measure"] or ["nDCG@10"]) if runs else [],
         method=None if given["gains"] else _method(given["method"], judgments, pairs),

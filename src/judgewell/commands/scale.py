@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import ENDINGS, choice, kept_where, method_options, parse_columns
+from judgewell.commands.common import (
+    ENDINGS,
+    choice,
+    kept_where,
+    kind_option,
+    method_options,
+    reading,
+    reading_options,
+    where_option,
+)
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,9 +42,9 @@ def _list_methods(context: click.Context, option: click.Parameter, asked: bool) 
 @click.option("--draws", type=click.IntRange(min=1), default=200, help="Resamples of the bootstrap.")
 @click.option("--draws-to", help="Write DRAWS whole gain tables (.parquet, one column each) for later resampling.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
-@click.option("--columns", help="Names of the columns in the file: topic=qid,value=score.")
-@click.option("--words", help="What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same.")
-@click.option("--where", help="Keep only rows with this value in a column: pilot=Pilot_2P-Doc-High.")
+@reading_options
+@where_option
+@kind_option
 @click.option("--intents", help="Table of topic, intent, probability; judgments have a column intent, 0 for none.")
 @choice("--intent", "top", "each", help="With --intents: each topic's most probable intent, or each as a topic.")
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
@@ -55,7 +64,10 @@ def scale(
     seed: int,
     columns: str | None,
     words: str | None,
-    where: str | None,
+    separator: str | None,
+    no_header: bool,
+    where: tuple[str, ...],
+    kind: str | None,
     intents: str | None,
     intent: str,
     strict: bool,
@@ -63,43 +75,46 @@ def scale(
     """Turn JUDGMENTS (or pairs) into gains, one number per document, with how sure it is.
 
     JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; .gz, .zst, -) or a known crowd export; several
-    files are named in quotes: 'batch*.csv'. A method's own options are given by name, e.g. --offset 1 --average
+    files are read together (batch*.csv). A method's own options are given by name, e.g. --offset 1 --average
     log-median; --list explains them all.
 
     --columns may name a part of nested JSON (topic=meta.topic) and, by a star, several columns that hold a judgment
-    each: value=rater* for one document's values side by side, doc=doc*,value=rel* for a page of several documents.
+    each: value=rater* for one document's values side by side (assessor=* makes each an assessor), doc=doc*,value=rel*
+    for a page of several documents. assessor=@file names the assessor by the file, as for two sets of labels.
 
     \b
     Examples:
       judgewell scale judgments.csv --method magnitude -o gains.qrels
       judgewell scale scores.csv.gz --method magnitude --offset 1 -o gains.csv
       judgewell scale grades.csv --method predicted --threshold 2 -o gains.parquet
-      judgewell scale pairs.csv --method bradley-terry --prior 0.1 --columns topic=qid -o gains.qrels
+      judgewell scale nist.qrels crowd.qrels --method predicted --threshold 1 --columns assessor=@file
+      judgewell scale pairs.csv --method bradley-terry --columns topic=qid -o gains.qrels
       judgewell scale batch.csv --method mean --columns topic=Input.q,doc=Input.doc,value=Answer.rel --words no=0,yes=1
     """
     from judgewell.formats.judgments import read_judgments, read_pairs
     from judgewell.formats.provenance import provenance
-    from judgewell.formats.words import parse_words
     from judgewell.scaling.methods import named, parse
     from judgewell.terminal import notes
 
-    given = method_options(context.args)
+    given, more = method_options(context.args)
+    files = [judgments, *more]
     chosen = named(method, given) if given else parse(method)
     if "seed" in chosen.options() and "seed" not in method:
         chosen = replace(chosen, **{"seed": seed})
     _refuse_unwritable(output, (".qrels", ".txt", *ENDINGS))
     _refuse_unwritable(draws_to, ENDINGS)
     read = read_judgments if chosen.takes == "judgments" else read_pairs
-    sources = [judgments, intents] if intents else [judgments]
+    sources = [*files, intents] if intents else files
     with notes(strict) as told:
-        table = kept_where(read(judgments, parse_columns(columns), parse_words(words)), where)
+        how = reading(context.params, chosen.takes) | ({"kind": kind} if chosen.takes == "judgments" else {})
+        table = kept_where(read(files, **how), where)
         if intents:
             table = _by_intent(table, intents, intent)
         if interval == "none":
             gains = chosen(table)
         else:
-            kind: Any = None if interval == "auto" else interval
-            gains = chosen.interval(table, level=level, kind=kind, draws=draws, seed=seed)
+            way: Any = None if interval == "auto" else interval
+            gains = chosen.interval(table, level=level, kind=way, draws=draws, seed=seed)
         tables = chosen.tables(table)
         record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, sources, told)
         if draws_to:

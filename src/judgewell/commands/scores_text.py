@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import polars as pl
-
+from judgewell.evaluation.evaluate import SystemScores
 from judgewell.evaluation.measures import Measure, residual_of
 from judgewell.terminal import number, text_table
 
 
-def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float) -> str:
+def means_text(summary: Sequence[Mapping[str, Any]], measures: Sequence[Measure], level: float) -> str:
     """One line per system, best first by the first measure: mean [interval] of each measure, with residual and the
     share of judged documents beside it."""
-    first = summary.filter(pl.col("measure") == str(measures[0])).sort("mean", "system", descending=[True, False])
-    cells = {(row["system"], row["measure"]): row for row in summary.iter_rows(named=True)}
-    rest = [name for name in summary["measure"].unique(maintain_order=True) if name.startswith("Judged")]
+    best = sorted((row for row in summary if row["measure"] == str(measures[0])), key=_best_first)
+    cells = {(row["system"], row["measure"]): row for row in summary}
+    rest = [name for name in dict.fromkeys(row["measure"] for row in summary) if name.startswith("Judged")]
     asked = {str(measure) for measure in measures}
     judged = [name for name in rest if name not in asked]
-    header, rows = ["system"], [[system] for system in first["system"]]
+    header, rows = ["system"], [[row["system"]] for row in best]
     for measure in measures:
         header.append(str(measure))
         header.append(f"{100 * level:g} %")
@@ -42,8 +43,16 @@ def means_text(summary: pl.DataFrame, measures: Sequence[Measure], level: float)
     return text_table(header, rows)
 
 
-def topics_text(scores: pl.DataFrame) -> str:
+def _best_first(row: Mapping[str, Any]) -> tuple[float, str]:
+    return -row["mean"] if row["mean"] == row["mean"] else math.inf, row["system"]
+
+
+def topics_text(results: Sequence[SystemScores], topics: Sequence[str], measures: Sequence[Measure]) -> str:
     """Every topic of every system, a column for each measure."""
-    wide = scores.pivot("measure", index=["system", "topic"], values="value")
-    rows = [[system, topic, *map(number, values)] for system, topic, *values in wide.iter_rows()]
-    return text_table(wide.columns, rows, left=2)
+    rows = [
+        [result.system, topic, *map(number, values)]
+        for result in results
+        for topic, values in zip(topics, result.values[:, : len(measures)].tolist(), strict=True)
+        if not all(map(math.isnan, values))
+    ]
+    return text_table(["system", "topic", *map(str, measures)], rows, left=2)

@@ -34,10 +34,12 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
       judgewell simulate study.toml --assessors 200 --seed 1
       judgewell simulate study.toml --assessors 60 -o out && judgewell scale out/judgments.csv --method magnitude
     """
+    import time
+
     from judgewell.assessors.people import make_people
     from judgewell.assessors.simulation import catch_table
     from judgewell.assessors.simulation import simulate as run
-    from judgewell.server.queries.export import judgments_frame, pairs_frame
+    from judgewell.server.queries.standing_answers import judgments_frame, pairs_frame
     from judgewell.server.store.setup import default_database
     from judgewell.server.store.transactions import open_store, without_password
     from judgewell.terminal import progress
@@ -50,7 +52,7 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
             found = run(store, study, make_people(assessors, seed), seed=seed, progress=show)
         caught = catch_table(store, found.people)
         with store.snapshot() as connection:
-            answers = [judgments_frame(connection), pairs_frame(connection)]
+            answers = [frame(connection, time.time()) for frame in (judgments_frame, pairs_frame)]
         told = sum(map(len, answers))
         who = len({name for table in answers for name in table["assessor"]})
         print(
@@ -99,17 +101,13 @@ CHECKS = {
 
 def write(store: Store, folder: str | Path, truth: Truth, caught: pl.DataFrame, options: dict[str, Any]) -> list[Path]:
     """What an export writes, and beside it what the documents were worth and what the checks caught."""
-    import sqlalchemy as sa
-
     from judgewell.formats.provenance import provenance, write_result
     from judgewell.server.queries.export import export
-    from judgewell.server.store.schema import documents, items, units
+    from judgewell.server.queries.standing_answers import planned
 
     written = export(store, folder)
-    query = sa.select(units.c.topic, documents.c.doc).join_from(items, units, units.c.number == items.c.unit).distinct()
-    sides = [query.join(documents, documents.c.number == side) for side in (items.c.doc, items.c.other)]
     with store.snapshot() as connection:
-        judged = sorted({(row.topic, row.doc) for side in sides for row in connection.execute(side)})
+        judged = sorted(planned(connection).select("topic", "doc").unique().rows())
     record = provenance("simulate", options, [options["study"]], [])
     for name, frame in (("truth", truth.table(judged)), ("caught", caught)):
         path = Path(folder) / f"{name}.csv"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -162,15 +162,16 @@ def _with_interval(row: dict[str, float], name: str) -> str:
 
 def _own_design(study: Study) -> Alternative | None:
     """This study as a design that can be simulated, where it is one: units with known documents, or groups of pairs."""
-    from judgewell.assessors.value import KNOWN, Alternative
+    from judgewell.assessors.value import KNOWN, Alternative, ScaleName
 
     if study.groups:
         pairs = study.groups.documents * study.groups.partners // 2
         return Alternative("pairs", pairs, study.pay.seconds) if study.groups.partners == 3 and pairs % 6 == 0 else None
     if study.units is None or not study.known or study.units.documents <= KNOWN or len(study.scale) != 1:
         return None
-    kind = study.scale[0].kind
-    return Alternative("s100" if kind == "bounded" else kind, study.units.documents, study.pay.seconds)
+    kind = "s100" if study.scale[0].kind == "bounded" else study.scale[0].kind
+    scale = next((scale for scale in get_args(ScaleName) if scale == kind), None)
+    return Alternative(scale, study.units.documents, study.pay.seconds) if scale else None
 
 
 def _tell(found: Checked) -> None:

@@ -6,6 +6,7 @@ It answers None for whatever is out of the ordinary; the numpy path then decides
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from judgewell.evaluation.judged import Judged, Texts, judged_of
 from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
+from judgewell.formats.files import open_bytes
+from judgewell.formats.trec_lines import QRELS, first_fields, surely_trec
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -36,6 +39,15 @@ def extension() -> Any:
 
 def kernel_name() -> str:
     return "compiled kernel" if extension() else "numpy kernel"
+
+
+def plain_qrels(path: str) -> Judged | None:
+    """The judged documents of a qrels file that says all by itself; None where `read_gains` has to look at it."""
+    if extension() is None or not Path(path).is_file():
+        return None
+    data = open_bytes(path)
+    fields = first_fields(data)
+    return read_qrels(data) if len(fields) == len(QRELS) and surely_trec(fields, path) else None
 
 
 def read_qrels(data: Buffer) -> Judged | None:

@@ -18,7 +18,6 @@ from judgewell.errors import DataError, InputError, JudgewellWarning, note
 from judgewell.evaluation import compiled
 from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.measures import Measure, measure_text, parse_all
-from judgewell.evaluation.measures.binary import InfAP
 from judgewell.evaluation.part import PartScores, measured, score_part
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Part, Run, open_runs
@@ -66,7 +65,8 @@ def evaluate(
     >>> evaluate({"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 0.7, "b": 1.4}}, ["nDCG@10"])["value"].round(4).to_list()
     [0.8597]
     """
-    from judgewell.formats.gains import read_gains
+    from judgewell.evaluation.pooled import scores_with_pool
+    from judgewell.formats.gains import read_gains, without_negatives
 
     settings = Settings(order, precision, ties, unjudged, topics)
     with warnings.catch_warnings():
@@ -74,10 +74,11 @@ def evaluate(
             warnings.simplefilter("error", JudgewellWarning)
         try:
             wanted = measures_of(measures)
-            table = read_gains(gains, columns=columns, negative="keep")
-            table = settle_negatives(table, negative, wanted)
+            pool = read_gains(gains, columns=columns, negative="keep")
+            table = without_negatives(pool, negative)
+            pooled = pool if negative == "unjudged" else None
             systems = open_runs(runs, columns)
-            results = list(system_scores(systems, table, wanted, settings, executor, progress))
+            results = list(scores_with_pool(systems, table, pooled, wanted, settings, executor, progress))
         except JudgewellWarning as refused:
             raise DataError(f"{refused} (refused because strict)") from None
     return scores_table(results, topic_names(table), wanted)
@@ -92,16 +93,6 @@ def measures_of(asked: str | Measure | Sequence[str | Measure]) -> list[Measure]
     if not found:
         raise InputError("no measure is asked for", cure="name at least one, e.g. nDCG@10")
     return list(dict.fromkeys(found))
-
-
-def settle_negatives(gains: pl.DataFrame, negative: str, measures: Sequence[Measure]) -> pl.DataFrame:
-    """The gains with what a grade below 0 means settled; infAP would have to tell such documents from unpooled ones."""
-    from judgewell.formats.gains import without_negatives
-
-    had = bool((gains["gain"] < 0).any())
-    if had and negative == "unjudged" and any(isinstance(measure, InfAP) for measure in measures):
-        raise DataError("infAP tells pooled documents (grades below 0) from others, which gains do not; use AP")
-    return without_negatives(gains, negative)
 
 
 def system_scores(
@@ -216,7 +207,7 @@ def _joined(
 ) -> SystemScores:
     """One system's parts put together, with what its missing topics score."""
     topics = np.concatenate([part.topics for part in parts])
-    if len(np.unique(topics)) < len(topics):  # topics not together in the file: read it as one
+    if np.bincount(topics).max(initial=0) > 1:  # topics not together in the file: read it as one
         parts = [score_part(run.whole().parts[0], judged, measures, settings)]
         topics = parts[0].topics
     _refuse_empty(run, parts, topics)

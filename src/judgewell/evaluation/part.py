@@ -69,6 +69,8 @@ def _piece_ranks(piece: Piece, judged: Judged, settings: Settings) -> JudgedRank
             ranks = judged_ranks(frame, judged, settings)
         except InputError as error:
             raise piece.located(error) from None
+    if settings.most is not None:
+        ranks = ranks.cut(settings.most)
     return ranks.condensed() if settings.unjudged == "condense" else ranks
 
 

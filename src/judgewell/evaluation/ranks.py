@@ -35,6 +35,14 @@ class JudgedRanks:
         columns = (self.rank[kept], self.item[kept], self.first[kept], self.size[kept])
         return JudgedRanks(self.topics[rows], self.lengths[rows], number[self.row[kept]], *columns)
 
+    def cut(self, depth: int) -> JudgedRanks:
+        """The first `depth` documents of each ranking."""
+        kept = self.rank < depth
+        columns = (self.row[kept], self.rank[kept], self.item[kept], self.first[kept])
+        size = np.minimum(self.size[kept], depth - self.first[kept])
+        lengths = np.minimum(self.lengths, depth)
+        return JudgedRanks(self.topics, lengths, *columns, size, self.unknown, self.tags, self.lines)
+
     def condensed(self) -> JudgedRanks:
         """The rankings without their unjudged documents; judged ones that tied still tie."""
         order = np.lexsort((self.rank, self.row))

@@ -17,6 +17,7 @@ class Settings:
     ties: str = "doc"  # document id descending; shared: the expected value over all orders; spread: as rbp_eval
     unjudged: str = "zero"  # gain 0, condense (left out of the ranking), or error
     topics: str = "judged"  # averaged over all judged topics (a missing one scores 0), or those in the run
+    most: int | None = None  # so many documents of a ranking count, the others are cut off; None: all
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "order": ("score", "rank"),
@@ -30,3 +31,5 @@ class Settings:
         for name, choices in self.CHOICES.items():
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} {getattr(self, name)!r} is not one of {', '.join(choices)}")
+        if self.most is not None and self.most < 1:
+            raise InputError(f"{self.most} documents of a ranking cannot count", cure="give 1 or more")

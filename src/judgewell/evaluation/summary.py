@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.errors import DataError, MeasureError, note
 from judgewell.evaluation.measures import parse
 from judgewell.stats.means import NO_LIMITS, few_topics_note, mean_intervals
-from judgewell.tables import SCORES, check
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +24,8 @@ def summarise(scores: pl.DataFrame, *, level: float = 0.95, seed: int = 0) -> pl
     The interval is that of `judgewell.stats.means`; the column `interval` says how it was made: bootstrap, t or normal.
     One topic allows no interval: low and high are missing.
     """
+    from judgewell.tables import SCORES, check
+
     scores = check(scores, SCORES)
     if not len(scores):
         raise DataError("the scores table is empty; there is nothing to summarise")
@@ -41,6 +45,16 @@ def summarise_values(
 
     Counts are added up over topics, not averaged, and GMAP is a geometric mean; their intervals follow.
     """
+    import polars as pl
+
+    rows = summary_rows(values, systems, measures, level=level, seed=seed)
+    return pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64}, infer_schema_length=None)
+
+
+def summary_rows(
+    values: Floats, systems: Sequence[str], measures: Sequence[str], *, level: float = 0.95, seed: int = 0
+) -> list[dict[str, Any]]:
+    """The rows of `summarise_values`, made without a table."""
     count, topics, asked = values.shape
     over = [over_topics(name) for name in measures]
     geometric = np.array([one == "geometric" for one in over], dtype=bool)
@@ -51,21 +65,25 @@ def summarise_values(
     means = mean_intervals(rows, level=level, limits=(limits[0], limits[1]), seed=seed)
     if few := few_topics_note(means):
         note(few)
-    kind = pl.Series(over * count)
-    shown = pl.col("mean", "low", "high")
-    table = pl.DataFrame(
+    names = [(system, measure) for system in systems for measure in measures]
+    ends = np.stack([means.mean, means.low, means.high], axis=-1)
+    counts = np.tile([one == "sum" for one in over], count)
+    ends[counts] *= means.topics[counts, None]
+    ends[np.tile(geometric, count)] = np.exp(ends[np.tile(geometric, count)])
+    return [
         {
-            "system": np.repeat(np.array(systems, dtype=object), asked).tolist(),
-            "measure": list(measures) * count,
-            "mean": means.mean,
-            "low": means.low,
-            "high": means.high,
-            "topics": means.topics,
-            "interval": pl.Series([kind if kind != "none" else "none: one topic" for kind in means.kind]),
+            "system": system,
+            "measure": measure,
+            "mean": mean,
+            "low": low if number > 1 else None,
+            "high": high if number > 1 else None,
+            "topics": number,
+            "interval": "none: one topic" if kind == "none" else kind,
         }
-    ).with_columns(pl.when(pl.col("topics") > 1).then(pl.col("low", "high")))
-    total = pl.when(kind == "sum").then(shown * pl.col("topics"))
-    return table.with_columns(total.when(kind == "geometric").then(shown.exp()).otherwise(shown))
+        for (system, measure), (mean, low, high), number, kind in zip(
+            names, ends.tolist(), means.topics.tolist(), means.kind, strict=True
+        )
+    ]
 
 
 def over_topics(name: str) -> str:
@@ -85,4 +103,6 @@ def measure_limits(name: str) -> tuple[float, float]:
 
 
 def _number(values: pl.Series, names: pl.Series) -> NDArray[np.int64]:
+    import polars as pl
+
     return values.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy()

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, note
 from judgewell.evaluation.measures.base import exp2_less_one
 
 Transform = Callable[[pl.DataFrame], pl.DataFrame]
@@ -56,6 +56,19 @@ def unit(gains: pl.DataFrame, by: str | float = "all") -> pl.DataFrame:
     if _largest(divided) > 1:
         raise DataError(f"the gain {_largest(gains):g} is above {by}, the number to divide by")
     return divided
+
+
+def only_topics(gains: pl.DataFrame, topics: Sequence[str], source: str) -> pl.DataFrame:
+    """The gains of these topics; those without judgments are reported as a note."""
+    there = set(gains["topic"])
+    unknown = [topic for topic in dict.fromkeys(topics) if topic not in there]
+    if len(unknown) == len(set(topics)):
+        raise InputError(
+            f"none of its {len(unknown)} topics has judgments", cure="write the ids as the gains do", file=source
+        )
+    if unknown:
+        note(f"{len(unknown)} of {len(set(topics))} topics have no judgments (the first: {unknown[0]})", source)
+    return gains.filter(pl.col("topic").is_in(list(set(topics))))
 
 
 def _largest(gains: pl.DataFrame) -> float:

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import difflib
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judgewell.errors import JudgewellWarning, MeasureError
+from judgewell.errors import MeasureError
 from judgewell.evaluation import trec_only as only
+from judgewell.evaluation.measures import parse_all, with_rel
 from judgewell.evaluation.measures.base import Measure
-from judgewell.evaluation.measures.binary import AP, RR, Bpref, InfAP, P, Recall, Rprec, Success
+from judgewell.evaluation.measures.binary import AP, GEOMETRIC_FLOOR, RR, Bpref, InfAP, P, Recall, Rprec, Success
 from judgewell.evaluation.measures.cumulative import nDCG
 from judgewell.evaluation.measures.ranks import Array
 from judgewell.evaluation.measures.sets import NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR
 
-GEOMETRIC_FLOOR = 0.00001
 RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 TENTHS = tuple(level / 10 for level in range(11))
 MULTIPLES = tuple(fifth / 5 for fifth in range(1, 11))
+SMALLEST = 5e-324  # with -c, trec_eval counts every grade above 0 as relevant in the sum of num_rel, whatever -l says
 NUMBER = re.compile(r"-?\d*\.?\d+")
 
 
@@ -40,6 +40,7 @@ class TrecMeasure:
     over_topics: str = "mean"  # mean, sum or geometric; none where it is printed for topics only
     kind: str = "real"  # real (%6.4f), whole (%ld) or text
     by_topic: bool = True  # printed for each topic too
+    overall_measure: Measure | None = None  # what is put together over topics, where it is not `measure`
 
     def values(self, gains: Array, ideal: Array, lengths: NDArray[np.int64]) -> Array:
         """Its value for each topic."""
@@ -102,7 +103,8 @@ class Family:
         known = {field.name for field in self.cls.parameters()}
         shared = {key: value for key, value in common.items() if key in known}
         measure = self.cls(**{**shared, **self.fixed, **settings})
-        return TrecMeasure(name, measure, self.over_topics, self.kind, self.by_topic)
+        overall = NumRel(rel=SMALLEST) if self.name == "num_rel" and common.get("complete") else None
+        return TrecMeasure(name, measure, self.over_topics, self.kind, self.by_topic, overall)
 
     def _values(self, given: str | None) -> Sequence[Any]:
         if given is None:
@@ -181,6 +183,7 @@ FAMILIES = {
     )
 }
 COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
+RUNID = TrecMeasure("runid", None, kind="text", by_topic=False)
 SETS = {
     "official": (*COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
     "set": (*COUNTS, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F"),
@@ -189,75 +192,117 @@ SETS = {
 
 
 def trec_measures(
-    names: Iterable[str] = ("official",),
-    *,
-    rel: float | None = None,
-    version: int = 10,
-    negative_grades: bool = False,
+    names: Iterable[str] = ("official",), *, rel: float | None = None, version: int = 10, complete: bool = False
 ) -> list[TrecMeasure]:
-    """The lines that trec_eval prints for its `-m` arguments, in its order.
+    """The lines that trec_eval prints for its `-m` arguments, in its order; those of other measures come behind.
 
-    `rel` is its `-l`, the least gain that counts as relevant. Version 9 differs from 10 in how interpolated precision
-    rounds the recall to reach. `negative_grades` says that the judgments had grades
-    below 0, pooled documents that were not judged: infAP needs to tell them apart, so it is refused, and left out of a
-    set with a warning.
+    `rel` is its `-l`, the least gain that counts as relevant, and `complete` its `-c`. Version 9 differs from 10 in how
+    interpolated precision rounds the recall to reach. A measure may be named as everywhere else: `nDCG@3` is
+    `ndcg_cut_3`, and one that trec_eval does not have keeps its name.
     """
     asked: dict[str, str | None] = {}
-    common = {"rel": rel, "version": version}
+    others: list[TrecMeasure] = []
+    common = {"rel": rel, "version": version, "complete": complete}
     for text in names:
         if text in SETS:
-            asked |= {name: asked.get(name) for name in SETS[text] if not (negative_grades and name == "infAP")}
-            if negative_grades and "infAP" in SETS[text]:
-                warnings.warn("infAP is left out: it needs to know pooled documents", JudgewellWarning, stacklevel=2)
+            asked |= {name: asked.get(name) for name in SETS[text]}
+        elif split := _split(text):
+            name, given = split
+            before = asked.get(name)
+            asked[name] = f"{before},{given}" if before and given and FAMILIES[name].ranks else given
+        else:
+            others += _others(text, rel)
+    lines = [line for name in FAMILIES if name in asked for line in FAMILIES[name].lines(asked[name], **common)]
+    return [*lines, *(line for line in others if line not in lines)]
+
+
+def _others(text: str, rel: float | None) -> Iterator[TrecMeasure]:
+    """The lines of measures named as everywhere else, under trec_eval's name where it has the measure."""
+    try:
+        measures = parse_all([text])
+    except MeasureError as problem:
+        raise MeasureError(_unknown(text, problem)) from None
+    for measure in measures:
+        named = with_rel(measure, rel)
+        yield next(_trec_lines(named, rel), None) or TrecMeasure(
+            str(named), named, named.over_topics, "whole" if named.over_topics == "sum" else "real"
+        )
+
+
+def _trec_lines(measure: Measure, rel: float | None) -> Iterator[TrecMeasure]:
+    """trec_eval's lines for the same measure."""
+    for name in measure.trec_names:
+        family = FAMILIES.get(name)
+        if family is None or family.levels or bool(family.ranks) != bool(measure.cutoff):
             continue
-        name, given = _split(text)
-        if name == "infAP" and negative_grades:
-            raise MeasureError("infAP tells pooled documents (grades below 0) from others, which gains do not; use AP")
-        known = asked.get(name)
-        asked[name] = f"{known},{given}" if known and given and FAMILIES[name].ranks else given
-    return [line for name in FAMILIES if name in asked for line in FAMILIES[name].lines(asked[name], **common)]
+        line = next(family.lines(str(measure.cutoff) if measure.cutoff else None, rel=rel))
+        if line.measure is not None and line.measure.listed and _settings(line.measure) == _settings(measure):
+            yield line
+
+
+def _settings(measure: Measure) -> dict[str, Any]:
+    return {field.name: getattr(measure, field.name) for field in (*measure.parameters(), *fields(Measure))}
 
 
 def needed(lines: Iterable[TrecMeasure]) -> list[Measure]:
     """The measures that have to be computed for these lines, each once."""
-    return list(dict.fromkeys(line.measure for line in lines if line.measure is not None))
+    measures = [measure for line in lines for measure in (line.measure, line.overall_measure)]
+    return list(dict.fromkeys(measure for measure in measures if measure is not None))
 
 
-def print_trec(
-    system: str, topics: Sequence[str], lines: Sequence[TrecMeasure], values: Array, *, per_topic: bool = False
-) -> str:
-    """The output of trec_eval for one system, with a line feed behind each line.
+@dataclass(frozen=True)
+class TrecOutput:
+    """What is printed: every topic (`-q`), the summary (not with `-n`), with the run's id where several are printed."""
 
-    `values` holds topics × the measures of `needed(lines)`, NaN for topics that do not count. With `per_topic`, as with
-    `-q`, each topic comes before `all`, in the order of the topics' ids as bytes.
-    """
-    place = {measure: column for column, measure in enumerate(needed(lines))}
-    counted = ~np.isnan(values).all(axis=-1) if place else np.ones(len(topics), dtype=bool)
-    rows = sorted(np.flatnonzero(counted).tolist(), key=lambda row: topics[row].encode())
-    printed = []
-    for row in rows if per_topic else ():
-        printed += [
-            line.line(topics[row], float(values[row, place[line.measure]]))
-            for line in lines
-            if line.measure is not None and line.by_topic
-        ]
-    for line in lines:
-        if line.measure is not None and line.over_topics != "none":
-            printed.append(line.line("all", line.overall(values[rows, place[line.measure]])))
-        elif line.measure is None:
-            printed.append(line.line("all", system if line.kind == "text" else str(len(rows))))
-    return "".join(f"{line}\n" for line in printed)
+    lines: Sequence[TrecMeasure]
+    per_topic: bool = False
+    summary: bool = True
+    with_runid: bool = False
+    version: int = 10  # version 9 prints no topic that the run misses, and takes 0 for all its values
+
+    def text(self, system: str, topics: Sequence[str], values: Array, lengths: NDArray[np.int64]) -> str:
+        """The output of trec_eval for one system, with a line feed behind each line.
+
+        `values` holds topics × the measures of `needed(lines)`, NaN for topics that do not count. Topics come before
+        `all`, in the order of their ids as bytes.
+        """
+        place = {measure: column for column, measure in enumerate(needed(self.lines))}
+        counted = ~np.isnan(values).all(axis=-1) if place else np.ones(len(topics), dtype=bool)
+        rows = sorted(np.flatnonzero(counted).tolist(), key=lambda row: topics[row].encode())
+        printed = [] if not self.with_runid else [RUNID.line("all", system)]
+        for row in rows if self.per_topic else ():
+            if self.version == 10 or lengths[row]:
+                printed += [
+                    line.line(topics[row], float(values[row, place[line.measure]]))
+                    for line in self.lines
+                    if line.measure is not None and line.by_topic
+                ]
+        for line in self.lines if self.summary else ():
+            if line.measure is not None and line.over_topics != "none":
+                column = values[rows, place[line.overall_measure or line.measure]]
+                if self.version == 9 and line.overall_measure is None:
+                    column = np.where(lengths[rows] > 0, column, 0.0)
+                printed.append(line.line("all", line.overall(column)))
+            elif line.measure is None and not (self.with_runid and line.name == RUNID.name):
+                printed.append(line.line("all", system if line.kind == "text" else str(len(rows))))
+        return "".join(f"{line}\n" for line in printed)
 
 
-def _split(text: str) -> tuple[str, str | None]:
-    """The name and its parameters: `P.5,10` as trec_eval reads it, `P_10` as it prints it."""
+def _split(text: str) -> tuple[str, str | None] | None:
+    """trec_eval's name and its parameters: `P.5,10` as it reads it, `P_10` as it prints it."""
     name, _, given = text.partition(".")
     if name in FAMILIES:
         return name, given or None
     for family in sorted(FAMILIES.values(), key=lambda family: -len(family.name)):
         if (family.ranks or family.levels) and re.fullmatch(rf"{family.name}_[\d.]+", text):
             return family.name, text.removeprefix(f"{family.name}_")
+    return None
+
+
+def _unknown(text: str, problem: MeasureError) -> str:
     there = [*SETS, *FAMILIES]
-    close = difflib.get_close_matches(name, there, n=3)
+    close = difflib.get_close_matches(text.partition(".")[0], there, n=3)
+    if not close and "there is no measure" not in str(problem):
+        return str(problem)
     hint = f" (did you mean {' or '.join(close)}?)" if close else ""
-    raise MeasureError(f"trec_eval's output has no {text!r}{hint}; it has {', '.join(there)}")
+    return f"trec_eval's output has no {text!r}{hint}; it has {', '.join(there)}, and all measures of evaluate --list"

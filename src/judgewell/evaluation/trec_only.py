@@ -17,8 +17,8 @@ from judgewell.evaluation.measures.graded import to_depth
 from judgewell.evaluation.measures.ranks import Array, Truth, hits_so_far, weighted_sum
 from judgewell.evaluation.measures.sets import OfRetrieved
 
-STRING_CHARACTERS = "\0" + "0123456789" + ">-"
-LONGEST_STRING = 14  # 13^14 still is a whole number in double precision
+STRING_CHARACTERS = "\0" + "0123456789" + ">-."
+LONGEST_STRING = 13  # 14^13 still is a whole number in double precision
 
 
 class TrecOnly(OfRetrieved):
@@ -153,7 +153,9 @@ class Rndcg(TrecOnly):
         known = np.count_nonzero(gain > 0, axis=-1)
         ends = (lengths > known + 1) & (np.asarray(known) > 0)
         at_end = ratio(last(reached), last(best)) * ends
-        return ratio(at_changes + at_end, np.count_nonzero(changes, axis=-1) + ends)
+        return ratio(at_changes + at_end, np.count_nonzero(changes, axis=-1) + ends) * (
+            np.asarray(self.known(ideal)) > 0
+        )
 
 
 class NonrelJudged(TrecOnly):
@@ -215,16 +217,18 @@ class RelString(TrecOnly):
     rank: int = setting(10, "the rank down to which it looks", least=1)
 
     name: ClassVar[str] = "relstring"
+    sees_pool: ClassVar[bool] = True
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         top = gains[..., : self.rank]
-        digit = np.where(np.isnan(top), len(STRING_CHARACTERS) - 1, np.minimum(np.floor(unjudged_as_zero(top)), 10) + 1)
+        digit = np.where(np.isnan(top), len(STRING_CHARACTERS) - 2, np.minimum(np.floor(unjudged_as_zero(top)), 10) + 1)
+        digit[top < 0] = len(STRING_CHARACTERS) - 1
         digit *= np.arange(top.shape[-1]) < lengths[..., None]
         return weighted_sum(digit, np.power(float(len(STRING_CHARACTERS)), np.arange(top.shape[-1], dtype=np.float64)))
 
 
 def string_of(number: float) -> str:
-    """The characters that RelString packed: a digit for a grade, > for one above 9, - for an unjudged document."""
+    """The characters that RelString packed: a digit for a grade, > above 9, - unjudged, . pooled and not judged."""
     rest, characters = int(number), []
     while rest:
         rest, digit = divmod(rest, len(STRING_CHARACTERS))

@@ -28,7 +28,7 @@ from judgewell.formats.delimited import (
 )
 from judgewell.formats.files import open_bytes
 from judgewell.formats.trec import line_of
-from judgewell.tables import OTHER_NAMES, TABLES, Table, check
+from judgewell.tables import BESIDE, OTHER_NAMES, TABLES, Table, check, check_names
 
 PARQUET = b"PAR1"
 JSON = re.compile(r"\s*(\{|\[\s*(\{|\]|$))")
@@ -80,24 +80,26 @@ class Contents:
 
 
 def load(
-    path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout = SHOWN, data: bytes | None = None
+    path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout | None = None, data: bytes | None = None
 ) -> Contents:
     """A file of a table; `columns` maps our names to the file's, which shows whether its first line has names."""
     data = open_bytes(path) if data is None else data
     if data[:4] == PARQUET:
         return Contents(str(path), data, "parquet")
     data = text_of(data, path)
-    return Contents(str(path), data, kind_of(data, path, columns, layout), layout)
+    return Contents(str(path), data, kind_of(data, path, columns, layout), layout or SHOWN)
 
 
-def kind_of(data: bytes, path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout = SHOWN) -> str:
+def kind_of(
+    data: bytes, path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout | None = None
+) -> str:
     """What the first bytes of a file are: parquet, json, csv or trec."""
     if data[:4] == PARQUET:
         return "parquet"
     first = first_line(data)
     if JSON.match(first):
         return "json"
-    if layout != SHOWN:
+    if layout not in (None, SHOWN):
         return "csv"
     known = KNOWN_NAMES | {name.lower() for name in (columns or {}).values()}
     for separator in SEPARATORS:
@@ -118,7 +120,9 @@ def _names_between_spaces(line: str, known: set[str]) -> bool:
 
 def mine(columns: Mapping[str, str] | None, table: Table) -> dict[str, str] | None:
     """The part of a column mapping that names columns of this table; other tables may need the rest."""
-    return {ours: theirs for ours, theirs in columns.items() if ours in table.names} if columns else None
+    check_names(columns or {}, *TABLES.values())
+    own = (*table.names, *BESIDE.get(table.name, ()))
+    return {ours: theirs for ours, theirs in columns.items() if ours in own} if columns else None
 
 
 def read_nested(data: bytes) -> dict[str, Any] | None:
@@ -131,7 +135,9 @@ def read_nested(data: bytes) -> dict[str, Any] | None:
     return content if whole else None
 
 
-def read_frame(path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout = SHOWN) -> pl.DataFrame:
+def read_frame(
+    path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout | None = None
+) -> pl.DataFrame:
     """A file of named columns as a frame."""
     return load(path, columns, layout).named().frame()
 
@@ -228,7 +234,7 @@ def _refuse_mixed(objects: list[tuple[int | None, dict[str, Any]]], path: str | 
 
 
 def read_table(
-    path: str | Path, table: Table, columns: Mapping[str, str] | None = None, layout: Layout = SHOWN
+    path: str | Path, table: Table, columns: Mapping[str, str] | None = None, layout: Layout | None = None
 ) -> pl.DataFrame:
     """A file of named columns as a checked table."""
     contents = load(path, columns, layout).named()

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, Place, note
-from judgewell.formats.delimited import SHOWN, Layout
+from judgewell.formats.delimited import Layout
 from judgewell.formats.frames import load, mine, read_nested
 from judgewell.formats.trec import QRELS, read_qrels
 from judgewell.formats.words import settled
@@ -24,7 +24,7 @@ def read_gains(
     columns: Mapping[str, str] | None = None,
     negative: str = "unjudged",
     words: Mapping[str, str] | None = None,
-    layout: Layout = SHOWN,
+    layout: Layout | None = None,
 ) -> pl.DataFrame:
     """A checked gains table; `words` says what grades that are words mean ({"relevant": "1"}).
 
@@ -77,6 +77,9 @@ def _of_subtopics(error: InputError, contents: bytes) -> InputError:
 
 
 def _from_memory(data: Any) -> pl.DataFrame:
+    if hasattr(data, "qrels_iter"):  # a dataset of ir_datasets
+        rows = [(row.query_id, row.doc_id, float(row.relevance)) for row in data.qrels_iter()]
+        return pl.DataFrame(rows, schema=["topic", "doc", "gain"], orient="row")
     if isinstance(data, Mapping) and data and all(isinstance(value, Mapping) for value in data.values()):
         rows = [(str(topic), str(doc), gain) for topic, docs in data.items() for doc, gain in docs.items()]
         topics, docs, gains = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
@@ -90,11 +93,9 @@ def _from_ir_datasets(name: str) -> pl.DataFrame:
     except ImportError:
         raise InputError(f"irds:{name} needs the package ir_datasets", cure="pip install ir_datasets") from None
     try:
-        dataset = ir_datasets.load(name)
+        return _from_memory(ir_datasets.load(name))
     except KeyError:
         raise InputError(f"ir_datasets knows no {name!r}", cure="ir_datasets list shows the ids") from None
-    rows = [(row.query_id, row.doc_id, float(row.relevance)) for row in dataset.qrels_iter()]
-    return pl.DataFrame(rows, schema=["topic", "doc", "gain"], orient="row")
 
 
 def _without_repeats(frame: pl.DataFrame, place: Place) -> pl.DataFrame:

@@ -6,14 +6,14 @@ A note reports which column is read as which where its name does not say so itse
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from judgewell.errors import Place, note
 from judgewell.formats.crowd_exports import Columns, recognised, without_blanks
-from judgewell.formats.delimited import NUMBER, SHOWN, Layout, first_line
+from judgewell.formats.delimited import NUMBER, Layout, first_line
 from judgewell.formats.files import matching, stem
 from judgewell.formats.frames import Contents, load
 from judgewell.formats.gains import without_negatives
@@ -23,6 +23,7 @@ from judgewell.formats.words import settled
 from judgewell.scales import with_kinds
 from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, named
 
+Paths = str | Path | Sequence[str | Path]
 FILE = "@file"  # assessor=@file reads the file's name
 
 LOOKED_AT = 1 << 20  # bytes of a file without names
@@ -45,42 +46,48 @@ ALSO = {
 
 
 def read_judgments(
-    path: str | Path,
+    path: Paths,
     columns: Columns | None = None,
     words: Columns | None = None,
-    layout: Layout = SHOWN,
+    layout: Layout | None = None,
     *,
     kind: str | None = None,
 ) -> pl.DataFrame:
     """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
 
-    A name with a star ("batch*.csv") stands for several such files, taken together.
+    A name with a star ("batch*.csv") or a list of names stands for several such files, taken together.
     `columns` maps our column names to the file's ({"value": "score"}); it may name parts of nested JSON ("meta.topic"),
     several columns by a star ("rel*", then "*" is what the star stands for) and the file's name ("@file"). `words` says
     what answers mean ({"relevant": "1"}). A mapping that names topic or doc is taken at its word, and so are words: the
     file is not read as a known export. `kind` says what the values mean ("ratio", "interval:0..100"); without it a file
     that does not say so gets the kind its values suggest, with a note.
     """
-    return with_kinds(_together(path, columns or {}, words, layout, JUDGMENTS), str(path), kind)
+    table = _together(path, columns or {}, words, layout, JUDGMENTS)
+    return with_kinds(table, str(path) if isinstance(path, str | Path) else None, kind)
 
 
 def read_pairs(
-    path: str | Path, columns: Columns | None = None, words: Columns | None = None, layout: Layout = SHOWN
+    path: Paths, columns: Columns | None = None, words: Columns | None = None, layout: Layout | None = None
 ) -> pl.DataFrame:
     """A pairs table from a crowd export or from a table of ours, like :func:`read_judgments`."""
     return _together(path, columns or {}, words, layout, PAIRS)
 
 
-def holds_pairs(path: str | Path, columns: Columns | None = None, layout: Layout = SHOWN) -> bool:
+def holds_pairs(path: Paths, columns: Columns | None = None, layout: Layout | None = None) -> bool:
     """Whether a file holds pairs, by its kind of export or the names of its columns."""
     if columns and {"left", "right", "preferred", "doc", "value"} & set(columns):
         return not {"doc", "value"} & set(columns)
-    contents = load(matching(path)[0], columns, layout)
+    contents = load(_files(path)[0], columns, layout)
     if _holds_winners(contents) or _holds_grades(contents, None):
         return _holds_winners(contents)
     frame = contents.frame()
     export = recognised(frame)
     return export.table == "pairs" if export else _names_pairs(frame.columns)
+
+
+def _files(path: Paths) -> list[str]:
+    names = [path] if isinstance(path, str | Path) else path
+    return list(dict.fromkeys(file for name in names for file in matching(name)))
 
 
 def _names_pairs(names: Iterable[str]) -> bool:
@@ -94,9 +101,11 @@ def _names_pairs(names: Iterable[str]) -> bool:
     return ((has("left") and has("right")) or {"winner", "loser"} <= simple) and not has("doc")
 
 
-def _together(path: str | Path, columns: Columns, words: Columns | None, layout: Layout, table: Table) -> pl.DataFrame:
+def _together(
+    path: Paths, columns: Columns, words: Columns | None, layout: Layout | None, table: Table
+) -> pl.DataFrame:
     """The rows of all files that the path names."""
-    files = matching(path)
+    files = _files(path)
     frames = [_read(file, columns, words, layout, table) for file in files]
     if len(files) == 1:
         return frames[0]
@@ -104,13 +113,16 @@ def _together(path: str | Path, columns: Columns, words: Columns | None, layout:
     units = pl.concat([one.select("topic", "assessor", "unit").unique() for one in frames]).drop_nulls("unit")
     twice = units.filter(units.is_duplicated()).unique().sort(pl.all())
     if len(twice):
-        note(f"{len(twice)} units stand in more than one file, such as {twice['unit'][0]}; each is taken as one", path)
+        note(
+            f"{len(twice)} units stand in more than one file, such as {twice['unit'][0]}; each is taken as one",
+            files[0],
+        )
     if together["assessor"].null_count() == len(together):
-        note(f"no assessor is named; if each file holds one assessor's answers: --columns assessor={FILE}", path)
+        note(f"no assessor is named; if each file holds one assessor's answers: --columns assessor={FILE}", files[0])
     return together
 
 
-def _read(path: str, columns: Columns, words: Columns | None, layout: Layout, table: Table) -> pl.DataFrame:
+def _read(path: str, columns: Columns, words: Columns | None, layout: Layout | None, table: Table) -> pl.DataFrame:
     contents = load(path, columns, layout)
     named_by = {ours: STAR if theirs == "*" else theirs for ours, theirs in columns.items() if theirs != FILE}
     if _holds_winners(contents) or _holds_grades(contents, words):

@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from judgewell._version import __version__
 from judgewell.formats.files import matching
-from judgewell.formats.frames import write_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def provenance(
@@ -53,6 +53,8 @@ def digest(path: str | Path) -> str:
 
 def write_result(frame: pl.DataFrame, path: str | Path, record: Mapping[str, Any]) -> None:
     """A table in the format of the path's ending, with its record."""
+    from judgewell.formats.frames import write_table
+
     text = json.dumps(record, indent=2, ensure_ascii=False)
     if str(path).endswith(".parquet"):
         write_table(frame, path, metadata={"judgewell": text})

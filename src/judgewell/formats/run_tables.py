@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, note
-from judgewell.formats.delimited import UTF16, text_of
+from judgewell.formats.delimited import UTF16, Layout, text_of
 from judgewell.formats.files import open_bytes, stem
 from judgewell.formats.frames import kind_of, load, mine, read_nested
 from judgewell.formats.runs import FilePart, Run, rising
@@ -44,7 +44,9 @@ def runs_of_data(data: Any, columns: Mapping[str, str] | None) -> list[Run]:
     return _runs(_checked(data, columns), None)
 
 
-def runs_of_table(path: str, beginning: bytes, once: bool, columns: Mapping[str, str] | None) -> list[Run] | None:
+def runs_of_table(
+    path: str, beginning: bytes, once: bool, columns: Mapping[str, str] | None, layout: Layout | None = None
+) -> list[Run] | None:
     """The systems of a file that is a table, from its beginning (`once`: all of it); None where it is a TREC run."""
     if beginning.startswith(UTF16):
         once, beginning = True, text_of(beginning if once else open_bytes(path), path)
@@ -55,7 +57,7 @@ def runs_of_table(path: str, beginning: bytes, once: bool, columns: Mapping[str,
     if nested is not None:
         return _runs(_checked(nested, None, default=stem(path)), path)
     if kind_of(beginning, path, columns) != "trec":
-        contents = load(path, columns, data=beginning if once else None)
+        contents = load(path, columns, layout, data=beginning if once else None)
         table = _checked(contents.frame(), columns, default=stem(path), file=path, lines=contents.place.lines)
         return _runs(table, path)
     if len(first_fields(beginning)) == len(PLAIN_RUN):
@@ -96,6 +98,7 @@ def _checked(
     """A checked runs table with a text column `rank`; `default` names the system where the data do not."""
     if isinstance(data, Mapping) and data and all(isinstance(value, Mapping) for value in data.values()):
         data = _long(data if _is_deeper(data) else {default: data})
+    data = data.scoreddocs_iter() if hasattr(data, "scoreddocs_iter") else data  # a dataset of ir_datasets
     name = getattr(data, "name", None)  # ranx.Run
     own = name if isinstance(name, str) and hasattr(data, "to_dataframe") else default
     table = named(data, RUNS, mine(columns, RUNS), file=file)
@@ -103,8 +106,20 @@ def _checked(
         note("there are no scores; the column rank orders", file)
         table = table.with_columns(score=-pl.col("rank").cast(pl.Float64, strict=False))
     frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own})
+    _note_ranks(frame, file)
     rank = pl.col("rank").cast(pl.String) if "rank" in frame.columns else pl.lit(None, pl.String).alias("rank")
     return frame.with_columns(rank)
+
+
+def _note_ranks(frame: pl.DataFrame, file: str | None) -> None:
+    """Scores that count 1, 2, 3, … down each ranking are most likely ranks."""
+    if "rank" in frame.columns or len(frame) < 3 or frame["score"][0] != 1:
+        return
+    counted = (pl.col("score") == pl.int_range(1, pl.len() + 1)).over("system", "topic")
+    if frame.select(counted.all()).item():
+        note(
+            "the scores count 1, 2, 3, … as ranks do, and the highest ranks first; if they are ranks: rank=score", file
+        )
 
 
 def _long(nested: Mapping[Any, Any]) -> dict[str, list[Any]]:

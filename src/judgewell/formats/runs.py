@@ -148,18 +148,20 @@ class Run:
         return pl.concat([piece.frame(ranks=ranks) for part in self.parts for piece in part.pieces()])
 
 
-def open_runs(data: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
+def open_runs(data: Any, columns: Mapping[str, str] | None = None, layout: Any = None) -> list[Run]:
     """Runs from paths (globs too), frames, dicts {topic: {doc: score}} or {system: {topic: {doc: score}}}, a dict of
     named paths or frames, or a list of any of these.
 
     A system is named by the tag in its file, by the file's name where tags are missing or clash.
     """
     if isinstance(data, Mapping) and data and all(_is_source(value) for value in data.values()):
-        return [replace(_only(open_runs(source, columns), name), system=str(name)) for name, source in data.items()]
+        return [
+            replace(_only(open_runs(source, columns, layout), name), system=str(name)) for name, source in data.items()
+        ]
     items = data if isinstance(data, list | tuple) and not _is_rows(data) else [data]
     names = (item for item in items if isinstance(item, str | Path))
     paths = list(dict.fromkeys(path for name in names for path in matching(name)))
-    runs = _named([(run, path) for path in paths for run in _runs_of_file(path, columns)], paths)
+    runs = _named([(run, path) for path in paths for run in _runs_of_file(path, columns, layout)], paths)
     for item in items:
         if not isinstance(item, str | Path):
             from judgewell.formats.run_tables import runs_of_data
@@ -174,14 +176,20 @@ def open_runs(data: Any, columns: Mapping[str, str] | None = None) -> list[Run]:
 
 
 def _is_source(value: Any) -> bool:
-    return isinstance(value, str | Path) or hasattr(value, "columns") or hasattr(value, "to_dataframe")
+    """Whether a value of a dict is a run of its own: a path, a frame, rows."""
+    frames = ("columns", "to_dataframe", "to_polars", "__arrow_c_stream__", "scoreddocs_iter")
+    rows = isinstance(value, list | tuple | Iterator) and (isinstance(value, Iterator) or _is_rows(value))
+    return isinstance(value, str | Path) or rows or any(hasattr(value, name) for name in frames)
 
 
 def _is_rows(data: Sequence[Any]) -> bool:
-    """Whether a list holds rows (dicts or named tuples) rather than runs."""
-    return bool(data) and all(
-        (isinstance(item, Mapping) and "doc" in item) or hasattr(item, "_asdict") for item in data
-    )
+    """Whether a list holds rows (named tuples, or dicts of single values) rather than runs."""
+
+    def is_row(item: Any) -> bool:
+        single = isinstance(item, Mapping) and all(isinstance(value, str | int | float) for value in item.values())
+        return single or hasattr(item, "_asdict")
+
+    return bool(data) and all(map(is_row, data))
 
 
 def _only(runs: list[Run], name: str) -> Run:
@@ -190,19 +198,20 @@ def _only(runs: list[Run], name: str) -> Run:
     return runs[0]
 
 
-def _runs_of_file(path: str, columns: Mapping[str, str] | None) -> list[Run]:
+def _runs_of_file(path: str, columns: Mapping[str, str] | None, layout: Any) -> list[Run]:
     """The systems of one file; a TREC run without a tag has no name yet."""
     once = path == "-" or (Path(path).exists() and not Path(path).is_file())  # a pipe can be read only once
     beginning = open_bytes(path) if once else head(path)
     fields = first_fields(beginning)
-    if columns or not (len(fields) >= len(RUN) - 1 and surely_trec(fields[: len(RUN)], path)):
+    if columns or layout or not (len(fields) >= len(RUN) - 1 and surely_trec(fields[: len(RUN)], path)):
         from judgewell.formats.run_tables import runs_of_table
 
-        tables = runs_of_table(path, beginning, once, columns)
+        tables = runs_of_table(path, beginning, once, columns, layout)
         if tables is not None:
             return tables
     parts = (FilePart(path, once=beginning),) if once else _parts(path)
     tag = fields[5].decode("utf-8", "replace") if len(fields) > 5 else ""
+    _refuse_swapped(beginning, path)
     return [Run(tag, parts, path, rising(beginning))]
 
 
@@ -220,16 +229,30 @@ def _named(found: Sequence[tuple[Run, str]], paths: Sequence[str]) -> list[Run]:
     return runs
 
 
-def rising(beginning: bytes) -> bool:
-    """Whether the scores of the first topic's first documents go up with their ranks."""
+def _first_ranks(beginning: bytes) -> tuple[list[float], list[float]]:
+    """The ranks and the scores of the first topic's first documents; none where one is no number."""
     lines = [line.split() for line in beginning.split(b"\n", LOOKED_AT)[:LOOKED_AT]]
     whole = [fields for fields in lines if len(fields) >= 5]
     first = [fields for fields in whole if fields[0] == whole[0][0]]
     try:
-        ranks, scores = ([float(fields[at]) for fields in first] for at in (3, 4))
+        return [float(fields[3]) for fields in first], [float(fields[4]) for fields in first]
     except ValueError:
-        return False  # reported when the run is read
-    return len(first) >= 5 and all(a < b for a, b in pairwise(ranks)) and all(a < b for a, b in pairwise(scores))
+        return [], []  # reported when the run is read
+
+
+def _refuse_swapped(beginning: bytes, path: str) -> None:
+    """Scores that count 1, 2, 3, … beside ranks that fall and are no whole numbers."""
+    ranks, scores = _first_ranks(beginning)
+    counted = len(scores) > 2 and scores == [float(at) for at in range(1, len(scores) + 1)]
+    if counted and any(rank % 1 for rank in ranks) and all(a >= b for a, b in pairwise(ranks)):
+        problem = f"rank and score are swapped: ranks fall from {ranks[0]:g}, scores count 1, 2, 3, …"
+        raise InputError(problem, cure="a run's line is: topic Q0 document rank score tag", file=path)
+
+
+def rising(beginning: bytes) -> bool:
+    """Whether the scores of the first topic's first documents go up with their ranks."""
+    ranks, scores = _first_ranks(beginning)
+    return len(ranks) >= 5 and all(a < b for a, b in pairwise(ranks)) and all(a < b for a, b in pairwise(scores))
 
 
 def _parts(path: str) -> tuple[FilePart, ...]:

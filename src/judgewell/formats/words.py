@@ -64,7 +64,7 @@ def settled(
         frame = frame.with_columns(_meant(frame[answer], words, table, place))
     for column in table.columns:
         if column.dtype == NUMBER and column.name in frame.columns and frame[column.name].dtype == TEXT:
-            frame = frame.with_columns(_numbers(frame[column.name], place))
+            frame = frame.with_columns(plain_numbers(frame[column.name], place))
     if answer not in frame.columns or frame[answer].dtype != TEXT:
         return _answered(frame, table, answer, place)
     if table.name == PAIRS.name:
@@ -133,7 +133,7 @@ def _written(answers: pl.Series) -> pl.Series:
     return answers.cast(pl.Int64, strict=False).cast(TEXT).zip_with(whole, answers.cast(TEXT))
 
 
-def _numbers(values: pl.Series, place: Place) -> pl.Series:
+def plain_numbers(values: pl.Series, place: Place) -> pl.Series:
     """Text with decimal commas or per cent signs as text of numbers, where all of it is written so; noted."""
     text = values.str.strip_chars()
     odd = text.filter(((text != "") & text.cast(NUMBER, strict=False).is_null()).fill_null(False))

@@ -11,7 +11,8 @@ from judgewell.agreement.order_effects import with_templates
 from judgewell.errors import DataError
 from judgewell.papers import synthetic
 from judgewell.papers.data import Asked, coded_judgments, expert_labels, needed, read_asked_judgments
-from judgewell.scaling.magnitude import normalised, used_offset
+from judgewell.scales import kind_of
+from judgewell.scaling.magnitude import normalised
 
 SCALES = {"magnitude": "unbounded", "bounded": "bounded", "s100": "0–100"}
 TWO_ORDERS = ("NMRH", "HRMN")
@@ -33,7 +34,7 @@ class Judged:
 
     def offset(self, scale: str) -> float:
         """What is added to scores before a ratio: 1 on a scale that has 0."""
-        return used_offset(self.by_scale[scale], None)
+        return kind_of(self.by_scale[scale]).offset
 
     @cached_property
     def normalised(self) -> pl.DataFrame:

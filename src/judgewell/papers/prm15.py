@@ -18,7 +18,8 @@ from judgewell.papers.prm15_data import Data, Doubles, read
 from judgewell.papers.prm15_printed import RUNS, TABLE_2, TABLE_3, TABLE_6, TABLE_7, U1, U2, attainable
 from judgewell.papers.sigir15_data import top
 from judgewell.reports.parts import Grid
-from judgewell.scaling.double_judgments import Estimate, parameters
+from judgewell.scaling.double_judgments import Estimate
+from judgewell.scaling.level_probabilities import parameters
 from judgewell.scaling.predicted import count_relevant
 
 DEPTH = 10  # results of a system that Table 5 counts
@@ -40,11 +41,11 @@ def table_1(data: Data) -> Made:
             if threshold == 2.0:
                 own = dict(zip(table["level"], table["p"], strict=True))
                 rows += [(f"eq. {equation}: p(2|{level})", value, own[level]) for level, value in values.items()]
-    columns = ("equation", "threshold", "level", "relevant", "judged", "p", "sigma", "sigma_printed")
+    columns = ("equation", "threshold", "level", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
     grid = Grid(
         "table-1",
         "Estimates from twenty double judgments",
-        "relevant over judged is p(R|level); sigma counts a document once, sigma_printed is the paper's formula.",
+        "relevant over judged is p(R|level); sigma_pairs counts a document once, sigma_printed is the paper's formula.",
         pl.concat(parts),
         columns,
     )
@@ -76,7 +77,7 @@ def table_2(data: Data) -> Made:
                 (f"{kind} ({equation}): p of level {number} from the top", value, mine)
                 for number, (value, mine) in enumerate(zip(values, found, strict=False), 1)
             ]
-    columns = ("set", "equation", "level", "relevant", "judged", "p", "sigma", "sigma_printed")
+    columns = ("set", "equation", "level", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
     grid = Grid(
         "table-2",
         "Estimates for the top level",
@@ -121,7 +122,7 @@ def table_4(data: Data) -> Made:
         for kind in one.judgments["type"].unique().sort():
             own = one.judgments.filter(pl.col("type") == kind)
             parts.append(_parameters(own, one.top).with_columns(topics=pl.lit(str(kind))))
-    columns = ("topics", "level", "relevant", "judged", "p", "sigma", "sigma_printed")
+    columns = ("topics", "level", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
     grid = Grid(
         "table-4",
         "Kinds of topics",

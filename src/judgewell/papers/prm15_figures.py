@@ -9,7 +9,8 @@ from judgewell.papers.items import Made
 from judgewell.papers.prm15_data import Data, Doubles
 from judgewell.papers.sigir15_data import top
 from judgewell.reports.parts import Figure, Grid
-from judgewell.scaling.double_judgments import parameters, tallies
+from judgewell.scaling.double_judgments import tallies
+from judgewell.scaling.level_probabilities import parameters
 from judgewell.scaling.predicted_curves import growth, quality, topic_bootstrap, topic_spread
 
 DRAWS, ROUNDS = 300, 50
@@ -40,7 +41,7 @@ def figure_2(data: Data) -> Made:
             values = pl.DataFrame({"panel": one.name, "name": f"{level:g}", "p": draws[:, place]}).fill_nan(None)
             parts.append(values.drop_nulls())
         spread = topic_spread(found, data.rng, DRAWS)
-        sigma = parameters(one.judgments, threshold=one.top).select("level", "p", "sigma", "sigma_printed")
+        sigma = parameters(one.judgments, threshold=one.top).select("level", "p", "sigma_pairs", "sigma_printed")
         tables.append(sigma.join(spread, on="level", suffix="_topics").with_columns(set=pl.lit(one.name)))
     frame = box_numbers(pl.concat(parts), "p", ["panel", "name"])
     chart = box_panels(frame, "level", "p(top|level)", columns=2)

@@ -24,8 +24,9 @@ from judgewell.papers.data import (
     read_asked_judgments,
     read_asked_runs,
 )
+from judgewell.scales import kind_of
 from judgewell.scaling.known import width_gains, widths
-from judgewell.scaling.magnitude import averaged, normalised, used_offset
+from judgewell.scaling.magnitude import averaged, normalised
 
 ERR = "ERR(gmax='topic')@10"  # the paper does not say which gain satisfies: each topic's largest
 MEASURES = ("nDCG@10", ERR)
@@ -53,8 +54,8 @@ class Data:
 
     @cached_property
     def offset(self) -> float:
-        """What is added to scores before a ratio: 1 where they lie between 0 and 100."""
-        return used_offset(self.crowd.judgments, None)
+        """What is added to scores before a ratio: 1 on a scale that holds 0."""
+        return kind_of(self.crowd.judgments).offset
 
     @cached_property
     def collection(self) -> Collection:

@@ -19,6 +19,7 @@ from judgewell.assessors.population import Population
 from judgewell.formats.runs import Run, open_runs
 from judgewell.study.design.groups import make_groups, plan_groups
 from judgewell.study.design.templates import fill_templates
+from judgewell.tables import JUDGMENTS, check
 
 KEYS = "NMRH"
 SCALES = ("unbounded", "bounded")
@@ -34,9 +35,13 @@ def magnitude_study(seed: int, topics: int = 18, documents: int = 40) -> pl.Data
     doubt = docs.with_columns(doubt=pl.Series(np.random.default_rng(seed).normal(0, 1.5, len(docs))))
     joined = table.join(doubt, on=["topic", "doc"], how="left", maintain_order="left")
     yes = pl.col("worth") + pl.col("doubt") > answers.thresholds(2, Population())[0]
-    return joined.with_columns(
-        sormunen=known.otherwise(pl.col("level")), trec=yes.cast(pl.Float64), unit=pl.col("unit").cast(pl.String)
-    ).drop("doubt")
+    return (
+        joined.with_columns(
+            sormunen=known.otherwise(pl.col("level")), trec=yes.cast(pl.Float64), unit=pl.col("unit").cast(pl.String)
+        )
+        .drop("doubt")
+        .pipe(check, JUDGMENTS)
+    )
 
 
 def rankings(worths: pl.DataFrame, seed: int, systems: int = 60, depth: int = 20) -> tuple[Run, ...]:
@@ -83,7 +88,7 @@ def template_study(seed: int, judges: int = 10, topics: int = 3) -> pl.DataFrame
                 values = answered("magnitude" if scale == "unbounded" else "s100", seen, crowd, who, rng)
                 values = values if scale == "unbounded" else np.clip(values, 0.01, 99)
                 parts.append(_template_rows(f"t{topic}", template, scale, docs, who, values, len(parts)))
-    return pl.concat(parts)
+    return check(pl.concat(parts), JUDGMENTS)
 
 
 def _template_rows(

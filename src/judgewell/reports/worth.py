@@ -42,14 +42,14 @@ def steps_of(sources: Sources) -> int:
 def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
     """The method taken where none is asked for: by what there is.
 
-    Of pairs the ratios, where there are any; else strengths with a little prior, which are finite even for a document
+    Of pairs the ratios, where there are any; else strengths with a prior, which are finite even for a document
     that was always preferred.
     """
     if judgments is not None:
         return "magnitude" if (judgments["scale"].fill_null("") == "magnitude").all() else "median"
     if pairs is None:
         return ""
-    return "ratio" if pairs["left_score"].null_count() < pairs.height else "bradley-terry(prior=0.1)"
+    return "ratio" if pairs["left_score"].null_count() < pairs.height else "bradley-terry"
 
 
 def worth_of(sources: Sources, step: Callable[[], None] = lambda: None) -> Worth | None:

@@ -9,17 +9,20 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, maxima, refuse_unconnected
 from judgewell.scaling.inputs import gains_frame, place
 from judgewell.scaling.method import Method
 from judgewell.scaling.preference import Ties, compared
 from judgewell.scaling.uncertainty import Draws, with_log_interval
-from judgewell.stats.laplacian import Array, Index, System, components_of, laplacian, summed
+from judgewell.stats.laplacian import DENSE, Array, Index, System, components_of, laplacian, summed
 
 STEPS = 100
 
 TOLERANCE = 1e-10  # largest error left in a log strength
+
+Prior = float | Literal["auto"]
+MIN_SETS = 5  # fewer sets of compared documents do not show how far strengths lie apart
 
 
 @dataclass(frozen=True)
@@ -56,30 +59,61 @@ class Strengths:
 
 
 def bradley_terry(
-    pairs: Any, *, prior: float = 0.0, ties: Ties = "half", components: Components = "error"
+    pairs: Any, *, prior: Prior = 1.0, ties: Ties = "half", components: Components = "error"
 ) -> Strengths:
     """The log strengths that make the answers most likely, less prior * sum(theta^2).
 
-    The prior is a normal one with variance 1/(2 prior) on every log strength (choix's alpha); 0 is maximum likelihood,
-    which exists only where every document, and every group of them, has both won and lost against the rest.
+    The prior is a normal one with variance 1/(2 prior) on every log strength (choix's alpha). `auto` chooses it by the
+    answers themselves (see `likeliest_prior`). 0 is maximum likelihood, which exists only where every document, and
+    every group of them, has both won and lost against the rest.
     """
-    if prior < 0:
-        raise InputError(f"the prior {prior:g} is below 0", cure="give 0 (maximum likelihood) or a small number")
+    if prior != "auto" and prior < 0:
+        raise InputError(
+            f"the prior {prior:g} is below 0", cure="give auto, 0 (maximum likelihood) or a number above 0"
+        )
     frame = compared(pairs, ties)
     cells = cells_of(frame, frame["left_wins"].to_numpy(), lambda wins: 1 - wins, "sum")
     return fit_strengths(cells, prior=prior, components=components)
 
 
-def fit_strengths(cells: Cells, *, prior: float = 0.0, components: Components = "error") -> Strengths:
+def fit_strengths(cells: Cells, *, prior: Prior = 1.0, components: Components = "error") -> Strengths:
     """Newton's method on cells whose value is the left document's wins."""
     labels = components_of(laplacian(cells.size, cells.left, cells.right, cells.count))
     refuse_unconnected(cells.documents, labels, components)
+    if prior == "auto":
+        prior = likeliest_prior(cells, labels)
     if prior == 0:
         _refuse_infinite(cells, labels)
     theta = _newton(cells, labels, prior)
     if prior == 0:
         theta = _centred(theta, labels)
     return Strengths(cells, labels, theta, prior)
+
+
+def likeliest_prior(cells: Cells, labels: Index) -> float:
+    """The prior between e^-3 and e^3 under which the answers of all sets together are likeliest, by Laplace's method.
+
+    log p(answers | prior) = log likelihood - prior sum(theta^2) + (d/2) log(2 prior) - (1/2) log det(H + 2 prior), H
+    being the curvature at theta. For fewer than MIN_SETS sets, or sets of over DENSE documents, it is 1, with a note.
+    """
+    from scipy.optimize import minimize_scalar
+
+    sizes = np.bincount(labels)
+    if len(sizes) < MIN_SETS or sizes.max() > DENSE:
+        note(
+            f"the prior is 1: choosing it by the answers takes {MIN_SETS} or more sets of compared documents, of at "
+            f"most {DENSE} documents each; there are {len(sizes)} of up to {sizes.max()}"
+        )
+        return 1.0
+
+    def loss(log_prior: float) -> float:
+        prior = float(np.exp(log_prior))
+        fit = Strengths(cells, labels, _newton(cells, labels, prior), prior)
+        blocks = (fit.system.matrix.part(part).array() for part in fit.system.members)
+        volume = sum(float(np.linalg.slogdet(block)[1]) for block in blocks)
+        return _objective(cells, fit.theta, prior)[0] - cells.size / 2 * log_prior + volume / 2
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-3, 3), method="bounded", options={"maxiter": 8}).x))
 
 
 def _refuse_infinite(cells: Cells, labels: Index) -> None:
@@ -109,7 +143,7 @@ def _refuse_infinite(cells: Cells, labels: Index) -> None:
     raise DataError(
         f"the strengths have no finite maximum likelihood in {count} of {sets} sets of compared documents "
         f"({example}; {never_won.sum()} documents never won, {never_lost.sum()} never lost); "
-        "give a prior (--prior 0.1), or use preference frequencies"
+        "give a prior (--prior 1), or use preference frequencies"
     )
 
 
@@ -139,7 +173,7 @@ def _newton(cells: Cells, labels: Index, prior: float) -> Array:
         theta, value, chance = theta + length * step, nearer, chances
     raise DataError(
         f"the Bradley-Terry strengths did not settle in {STEPS} steps; the answers almost separate the documents: "
-        "give a prior (--prior 0.1)"
+        "give a prior (--prior 1)"
     )
 
 
@@ -167,21 +201,23 @@ def _objective(cells: Cells, theta: Array, prior: float) -> tuple[float, Array]:
 
 @dataclass(frozen=True, kw_only=True)
 class BradleyTerry(Method):
-    """Log strengths theta by maximum likelihood, less prior * sum(theta^2) (a normal prior of variance 1/(2 prior)).
+    """Log strengths θ by penalised maximum likelihood; the penalty is a normal prior of variance 1/(2 prior).
 
     Formula: P(a beats b) = 1 / (1 + exp(θ_b − θ_a)); θ maximises the likelihood less prior · Σ θ²; gain = exp(θ −
     max θ).
+    prior=auto chooses the prior under which all answers together are likeliest; prior=0 is maximum likelihood.
     Use: Designs in which documents meet others of different strength.
-    Traps: Without a prior there is no finite answer when a document never won or never lost: it refuses and says
-    which. Strengths fall off fast, so all but the best get gains near 0; gain=probability is flatter. The interval
-    comes from draws of all strengths together, each over its largest; that of gain=log is against the mean document.
+    Traps: The prior pulls strengths together, the more so the fewer answers a document has. Without one (prior=0)
+    there is no finite answer when a document never won or never lost: it refuses and says which. Strengths fall off
+    fast, so all but the best get gains near 0; gain=probability is flatter. The interval comes from draws of all
+    strengths together, each over its largest; that of gain=log is against the mean document.
     """
 
     name = "bradley-terry"
     purpose = "strengths from preferences, so that beating a strong document counts for more"
     source = "Bradley and Terry, Biometrika 1952; ties as half a win each"
     takes = "pairs"
-    prior: float = 0.0
+    prior: Prior = 1.0
     ties: Ties = "half"
     components: Components = "error"
     gain: Literal["strength", "probability", "log"] = "strength"

@@ -1,15 +1,15 @@
-"""Double judgments: what a second assessor says of documents that a first one gave level i.
+"""Double judgments counted: what a second assessor says of documents that a first one gave level i.
 
-p(R|i), the chance that a random user finds relevant what an assessor gave level i, is learnt from documents that two or
-more assessors judged independently; a user finds relevant what they would give a level of at least the threshold
-(Demeester et al. 2016). `both` is eq. 5, every ordered pair of distinct assessors of a document; `first` is eq. 4, the
-first assessor against each later one, right where only chosen documents were judged again.
+`both` counts every ordered pair of distinct assessors of a document (eq. 5 of Demeester et al. 2016); `first` counts
+the first assessor against each later one (eq. 4), right where only chosen documents were judged again. A user finds
+relevant what they would give a level of at least the threshold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -24,27 +24,32 @@ Estimate = Literal["both", "first"]
 
 Weight = Literal["pair", "document"]
 
-Prior = Literal["marginal", "uniform"]
-
 NO_DOUBLES = "no document was judged by two assessors; predicted relevance is learnt from double judgments"
+
+
+MANY_LEVELS, GROUPS = 20, 5  # with more levels, pairs of them are too thinly used: 5 groups on each side count
 
 
 @dataclass(frozen=True)
 class Tallies:
     """Per doubly judged document and level i: `judged`, the pairs whose first judgment is i, and `relevant`, those of
     them whose second is at or above the threshold. Their sums over documents are eq. 4's or 5's denominators and
-    numerators. `documents` has topic, doc and, where there is a split, the topic's property."""
+    numerators. `joint` counts, for each topic, the pairs of a first and a second level; with more than MANY_LEVELS
+    levels, of neighbouring levels together, as `groups` says."""
 
     documents: pl.DataFrame
     levels: Array
     threshold: float
+    estimate: Estimate
     relevant: Array
     judged: Array
+    joint: Array
+    groups: Index
 
-    def rows(self, chosen: Any) -> Tallies:
-        """The same for some of the documents (a mask or row numbers; a row given twice counts twice)."""
-        at: Index = np.flatnonzero(chosen) if np.asarray(chosen).dtype == bool else np.asarray(chosen)
-        return Tallies(self.documents[at], self.levels, self.threshold, self.relevant[at], self.judged[at])
+    @property
+    def is_relevant(self) -> Array:
+        """1 for the levels at or above the threshold, 0 for the others."""
+        return (self.levels >= self.threshold).astype(np.float64)
 
     def by_topic(self) -> tuple[Array, Array]:
         """The sums of `relevant` and `judged` for each topic, topics x levels."""
@@ -56,7 +61,7 @@ class Tallies:
         return sums[0], sums[1]
 
 
-def _check_split(frame: pl.DataFrame, split: str) -> None:
+def check_split(frame: pl.DataFrame, split: str) -> None:
     extra_column(frame, split, "a property of the topic, such as navigational or informational", "split")
     mixed = frame.group_by("topic").agg(kinds=pl.col(split).n_unique(), gaps=pl.col(split).null_count())
     bad = mixed.filter((pl.col("kinds") > 1) | (pl.col("gaps") > 0)).sort("topic")
@@ -89,7 +94,6 @@ def tallies(
     estimate: Estimate = "both",
     weight: Weight = "pair",
     levels: Sequence[float] | None = None,
-    split: str | None = None,
 ) -> Tallies:
     """The double judgments counted per document and level; the threshold is the top level unless given."""
     frame = judgments_of(judgments)
@@ -100,19 +104,27 @@ def tallies(
             f"the threshold {least:g} must lie above the lowest level {scale[0]:g} and not above {scale[-1]:g}",
             cure="everything or nothing would be relevant: choose a level in between",
         )
-    if split is not None:
-        _check_split(frame, split)
     votes = _votes(frame, scale, least)
     judged, relevant = votes.first_pairs() if estimate == "first" else votes.all_pairs()
     pairs = judged.sum(axis=1)
     if not pairs.any():
         raise DataError(NO_DOUBLES)
+    weights = np.ones(len(pairs))
     if weight == "document":
-        full = np.divide(2.0 if estimate == "both" else 1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)[:, None]
-        judged, relevant = judged * full, relevant * full
-    keys = ["topic", "doc"] if split is None else ["topic", "doc", split]
-    documents = votes.documents.select(keys)
-    return Tallies(documents, scale, least, relevant, judged).rows(pairs > 0)
+        weights = np.divide(2.0 if estimate == "both" else 1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
+    double = pairs > 0
+    topic = np.full(len(pairs), -1)
+    topic[double] = votes.documents.filter(double)["topic"].rank("dense").to_numpy().astype(np.int64) - 1
+    return Tallies(
+        votes.documents.filter(double).select("topic", "doc"),
+        scale,
+        least,
+        estimate,
+        (relevant * weights[:, None])[double],
+        (judged * weights[:, None])[double],
+        votes.joint(estimate, topic, weights),
+        votes.groups,
+    )
 
 
 @dataclass(frozen=True)
@@ -151,6 +163,48 @@ class _Votes:
         sums = [summed(given, values, size * width).reshape(size, width) for values in (others * 1.0, others * hit)]
         return sums[0], sums[1]
 
+    @cached_property
+    def groups(self) -> Index:
+        """The group of each level: itself, or one of GROUPS of about equal use on each side of the threshold."""
+        if len(self.relevant_level) <= MANY_LEVELS:
+            return np.arange(len(self.relevant_level))
+        used = np.bincount(self.level, minlength=len(self.relevant_level))
+        groups = np.zeros(len(used), dtype=np.int64)
+        for side in (0, 1):
+            own = np.flatnonzero(self.relevant_level == side)
+            before = np.cumsum(used[own]) - used[own] / 2
+            groups[own] = GROUPS * side + np.floor(GROUPS * before / max(used[own].sum(), 1)).astype(np.int64)
+        return np.unique(groups, return_inverse=True)[1].astype(np.int64)
+
+    def joint(self, estimate: Estimate, topic: Index, weights: Array) -> Array:
+        """Pairs of a first and a second level, topics x levels x levels; `topic` is each document's, -1 for none."""
+        grade, width = self.groups[self.level], int(self.groups.max()) + 1
+
+        def counts(group: Index, size: int, chosen: Any = slice(None)) -> Array:
+            cells = group[chosen] * width + grade[chosen]
+            return summed(cells, np.ones(len(cells)), size * width).reshape(size, width)
+
+        if estimate == "first":
+            others = self.person != self.person[self.first][self.doc]
+            leading = np.zeros((len(self.documents), width))
+            leading[np.arange(len(leading)), grade[self.first]] = 1.0
+            return _products_by_topic(leading, counts(self.doc, len(self.documents), others), topic, weights)
+        whole = counts(self.doc, len(self.documents))
+        persons = int(self.person.max()) + 1
+        owner = np.zeros(persons, dtype=np.int64)
+        owner[self.person] = self.doc
+        own = counts(self.person, persons)
+        same = _products_by_topic(own, own, topic[owner], weights[owner])
+        return _products_by_topic(whole, whole, topic, weights) - same
+
+
+def _products_by_topic(left: Array, right: Array, topic: Index, weights: Array) -> Array:
+    """The sum over each topic's rows of weight * outer(left, right)."""
+    order = np.argsort(topic, kind="stable")
+    ends = np.cumsum(np.bincount(topic + 1, minlength=1))
+    rows = [order[start:end] for start, end in pairwise(ends)]
+    return np.stack([left[at].T @ (weights[at, None] * right[at]) for at in rows])
+
 
 def _votes(frame: pl.DataFrame, scale: Array, least: float) -> _Votes:
     documents = frame.unique(["topic", "doc"], keep="first", maintain_order=True)
@@ -162,86 +216,3 @@ def _votes(frame: pl.DataFrame, scale: Array, least: float) -> _Votes:
     level = np.searchsorted(scale, frame["value"].to_numpy())
     first = np.unique(doc, return_index=True)[1]
     return _Votes(documents, doc, person, level, (scale >= least).astype(np.float64), first)
-
-
-def probabilities(relevant: Array, judged: Array, smoothing: float = 0.0, prior: Prior = "marginal") -> Array:
-    """p(R|i) from counts whose last axis is the level; NaN where a level was never used.
-
-    (N_relevant + a * m) / (N_judged + a): a the smoothing, m the share of relevant judgments overall (`marginal`) or a
-    half (`uniform`).
-    """
-    share = 0.5
-    if prior == "marginal" and smoothing > 0:
-        share = relevant.sum(axis=-1, keepdims=True) / judged.sum(axis=-1, keepdims=True)
-    total = judged + smoothing
-    top = relevant + smoothing * share
-    return np.asarray(np.divide(top, total, out=np.full(np.shape(total), np.nan), where=total > 0))
-
-
-def estimated(found: Tallies, *, smoothing: float = 0.0, prior: Prior = "marginal") -> pl.DataFrame:
-    """The table of p(R|level): level, threshold, relevant, judged, p, sigma, sigma_printed.
-
-    `sigma_printed` is the binomial sqrt(p(1-p)/N) of the paper; it is too small for eq. 5, where a pair (i, i) counts
-    twice. `sigma` is sqrt(sum (a - p b)^2) / sum b over the documents' contributions a, b. Both ignore
-    that documents of one topic are alike: see `topic_bootstrap`.
-    """
-    relevant, judged = found.relevant.sum(axis=0), found.judged.sum(axis=0)
-    p = probabilities(relevant, judged, smoothing, prior)
-    total = judged + smoothing
-    with np.errstate(invalid="ignore", divide="ignore"):
-        printed = np.sqrt(p * (1 - p) / total)
-        sigma = np.sqrt(((found.relevant - p * found.judged) ** 2).sum(axis=0)) / total
-    return pl.DataFrame(
-        {
-            "level": found.levels,
-            "threshold": np.full(len(p), found.threshold),
-            "relevant": relevant,
-            "judged": judged,
-            "p": p,
-            "sigma": sigma,
-            "sigma_printed": printed,
-        }
-    ).with_columns(pl.col("p", "sigma", "sigma_printed").fill_nan(None))
-
-
-def parameters(
-    judgments: Any,
-    *,
-    threshold: float | None = None,
-    estimate: Estimate = "both",
-    weight: Weight = "pair",
-    smoothing: float = 0.0,
-    prior: Prior = "marginal",
-    levels: Sequence[float] | None = None,
-    split: str | None = None,
-) -> pl.DataFrame:
-    """p(R|level) with both sigmas, one row per level (and per value of the topic property `split`).
-
-    A level nobody used in double judgments is missing (null), never 0.
-    """
-    found = tallies(judgments, threshold=threshold, estimate=estimate, weight=weight, levels=levels, split=split)
-    if split is None:
-        return estimated(found, smoothing=smoothing, prior=prior)
-    kinds = found.documents[split]
-    tables = []
-    for kind in kinds.unique().sort():
-        table = estimated(found.rows((kinds == kind).to_numpy()), smoothing=smoothing, prior=prior)
-        tables.append(table.select(pl.lit(kind).alias(split), pl.all()))
-    return pl.concat(tables)
-
-
-def conditional(judgments: Any, *, levels: Sequence[float] | None = None, estimate: Estimate = "both") -> pl.DataFrame:
-    """P(another assessor gives j | one gave i), as the differences of p at successive thresholds."""
-    frame = judgments_of(judgments)
-    scale = levels_of(frame, levels)
-    above = [np.ones(len(scale))]
-    for threshold in scale[1:]:
-        found = tallies(frame, threshold=float(threshold), estimate=estimate, levels=scale.tolist())
-        above.append(probabilities(found.relevant.sum(axis=0), found.judged.sum(axis=0)))
-    never = np.isnan(above[-1])
-    above.append(np.zeros(len(scale)))
-    steps = [np.where(never, np.nan, here - next_) for here, next_ in pairwise(above)]
-    size = len(scale)
-    return pl.DataFrame(
-        {"level": np.repeat(scale, size), "other": np.tile(scale, size), "p": np.stack(steps, axis=1).ravel()}
-    ).with_columns(pl.col("p").fill_nan(None))

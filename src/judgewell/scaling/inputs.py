@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
+from judgewell.scales import Kind, kind_of
 from judgewell.scaling.numbers import runs_of
 from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
 
@@ -16,8 +17,6 @@ Repeated = Literal["all", "first", "last", "error"]
 
 # What tells one sitting apart: a unit is one assessor's batch for one topic, and a batch may be given to several.
 GROUP = ("topic", "unit", "assessor")
-HUNDRED = ("s100", "0-100", "0–100", "0..100")  # scales from 0 to 100: a zero is a legal answer, so 1 is added
-BOUNDED = ("bounded", "bounded magnitude", "bounded-magnitude")  # magnitudes between 0 and 100, both excluded
 
 
 def judgments_of(data: Any) -> pl.DataFrame:
@@ -34,25 +33,20 @@ def judgments_of(data: Any) -> pl.DataFrame:
     return frame
 
 
-def scale_of(frame: pl.DataFrame) -> str | None:
-    """The name of the one scale in the table, where it says."""
-    scales = frame["scale"].drop_nulls()
-    return None if scales.is_empty() else str(scales[0])
-
-
 def check_range(frame: pl.DataFrame, bound: float | None = None) -> None:
-    """Refuse a score outside its scale: 0 to 100, or below the bound of a bounded magnitude."""
-    scale = (scale_of(frame) or "").lower()
-    if scale in HUNDRED and bound is None:
-        outside, rule = frame.filter((pl.col("value") < 0) | (pl.col("value") > 100)), "0 to 100"
+    """Refuse a value beyond the ends of its scale; `bound` is the excluded upper end of a magnitude scale."""
+    kind = kind_of(frame) if bound is None else Kind("ratio", 0, bound)
+    if kind.low is None or kind.high is None:
+        return
+    value = pl.col("value")
+    if kind.name == "ratio":
+        outside, rule = frame.filter(value >= kind.high), f"above {kind.low:g} and below {kind.high:g}"
     else:
-        if bound is None:
-            bound = 100.0 if scale in BOUNDED else float("inf")
-        outside, rule = frame.filter(pl.col("value") >= bound), f"above 0 and below {bound:g}"
+        outside, rule = frame.filter((value < kind.low) | (value > kind.high)), f"{kind.low:g} to {kind.high:g}"
     if len(outside):
         raise InputError(
-            f"the score {outside['value'][0]:g} is outside its scale of {rule} ({place(outside)})",
-            cure="mend or drop these judgments, or name the scale they are on (column scale, option bound)",
+            f"the value {outside['value'][0]:g} is outside its scale of {rule} ({place(outside)})",
+            cure="mend or drop these judgments, or say what the values mean (--kind, or the column kind)",
         )
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.inputs import GROUP, Repeated, extra_column, gains_frame, listed, place
 from judgewell.scaling.magnitude import TURPIN, Averaged, Scores, log_scores, normalised
+from judgewell.stats.ratios import exact_ratio, geometric_mean
 
 Missing = Literal["error", "skip"]
 
@@ -41,17 +42,6 @@ def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFra
     gone = f", and with them {len(lost)} documents that no other unit holds ({listed(lost)})" if len(lost) else ""
     note(f"{said}; they are left out{gone}")
     return kept
-
-
-def geometric_mean(values: pl.Expr) -> pl.Expr:
-    """The geometric mean; equal values stay as they are, so that 5 does not become 4.999…"""
-    return pl.when(values.min() == values.max()).then(values.first()).otherwise(values.log().mean().exp())
-
-
-def exact_ratio(frame: pl.DataFrame, top: str, bottom: str) -> pl.Series:
-    """One column over another, correctly rounded; polars multiplies by the reciprocal where the divisor is constant,
-    which makes 694/347 a little less than 2."""
-    return pl.Series(frame[top].to_numpy() / frame[bottom].to_numpy())
 
 
 def by_known(

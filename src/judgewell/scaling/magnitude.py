@@ -14,17 +14,16 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import InputError, note
+from judgewell.scales import kind_of
 from judgewell.scaling.averaged_draws import Middle, Shift, averaged_draws, topic_shift
 from judgewell.scaling.inputs import (
     GROUP,
-    HUNDRED,
     Repeated,
     check_range,
     gains_frame,
     judgments_of,
     place,
     repeats,
-    scale_of,
     settle_repeats,
     with_groups,
 )
@@ -51,12 +50,13 @@ def log_scores(
 ) -> pl.DataFrame:
     """The judgments with the columns `magnitude`, value + offset, and `log`, its natural logarithm.
 
-    Without an offset given, a 0-100 scale gets 1 (a third of such scores are 0) and a magnitude scale none; a value
-    that is not above 0 then is an error. `bound` is the excluded upper end of a bounded magnitude scale.
+    Without an offset given, the kind of the values decides: a scale that holds 0 gets 1 (a third of 0-100 scores are
+    0), magnitudes get none. A value that is not above 0 then is an error. `bound` is the excluded upper end of a
+    bounded magnitude scale.
     """
     frame = with_groups(settle_repeats(judgments_of(judgments), repeated))
     check_range(frame, bound)
-    added = used_offset(frame, offset)
+    added = kind_of(frame).offset if offset is None else offset
     shifted = frame.with_columns(magnitude=pl.col("value") + added)
     bad = shifted.filter(pl.col("magnitude") <= 0)
     if len(bad):
@@ -75,13 +75,6 @@ def _cure_of_no_ratio(values: pl.Series, added: float) -> str:
     if len(negative):
         return f"leave them out, or say that the answer is none (--words {negative[0]:g}=)"
     return f"drop these judgments, or add an offset (--offset {1 if added <= 0 else added + 1:g})"
-
-
-def used_offset(frame: pl.DataFrame, offset: float | None) -> float:
-    """What is added to every score before its logarithm: as asked, else 1 on a 0-100 scale and 0 on any other."""
-    if offset is None:
-        return 1.0 if (scale_of(frame) or "").lower() in HUNDRED else 0.0
-    return offset
 
 
 def normalised(

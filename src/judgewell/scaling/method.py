@@ -117,7 +117,10 @@ def _read(value: Any, hint: Any, where: str) -> Any:
     if get_origin(hint) in (Union, types.UnionType):
         if value is None or (isinstance(value, str) and value.lower() == "none"):
             return None
-        hint = next(part for part in get_args(hint) if part is not type(None))
+        words = [word for part in get_args(hint) if get_origin(part) is Literal for word in get_args(part)]
+        if value in words:
+            return value
+        hint = next(part for part in get_args(hint) if part is not type(None) and get_origin(part) is not Literal)
     if get_origin(hint) is tuple:
         parts = re.split(r"[;,\s]+", value.strip()) if isinstance(value, str) else list(value)
         return tuple(_read(part, get_args(hint)[0], where) for part in parts)

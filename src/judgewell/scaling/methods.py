@@ -20,12 +20,12 @@ from judgewell.scaling import (
     predicted,
     preference,
     ratio,
-    two_way_model,
+    two_way,
 )
 from judgewell.scaling.method import Method, build, spelled
 
 FAMILIES = {  # importing a module makes its methods known
-    "Magnitudes": (magnitude, known, two_way_model, level_ratios),
+    "Magnitudes": (magnitude, known, two_way, level_ratios),
     "Grades and bounded scores": (grades,),
     "Predicted relevance": (predicted,),
     "Pairs": (preference, bradley_terry, ratio, combine),

@@ -10,22 +10,26 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
-from judgewell.scaling.double_judgments import (
-    Estimate,
+from judgewell.scaling.double_judgments import MANY_LEVELS, Estimate, Tallies, Weight, tallies
+from judgewell.scaling.inputs import gains_frame, judgments_of, listed, settle_repeats
+from judgewell.scaling.level_probabilities import (
+    MIN_TOPICS,
     Prior,
-    Tallies,
-    Weight,
+    conditional,
+    enough,
     estimated,
     probabilities,
-    tallies,
+    split_topics,
+    topic_interval,
 )
-from judgewell.scaling.inputs import gains_frame, judgments_of, listed, settle_repeats
 from judgewell.scaling.method import Method
-from judgewell.scaling.predicted_curves import enough, topic_bootstrap, topic_spread
-from judgewell.scaling.uncertainty import Draws, with_interval, z_of
+from judgewell.scaling.predicted_curves import resampled_counts
+from judgewell.scaling.uncertainty import Draws, with_interval
+from judgewell.scaling.votes import VoteModel, vote_model
 from judgewell.stats.laplacian import Array
 
 DEMEESTER = "Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2016"
+MIN_DOCUMENTS = 20  # fewer doubly judged documents do not show how far votes can be trusted
 
 
 def at_least(p: Array, wanted: int, users: int) -> Array:
@@ -56,7 +60,7 @@ def count_relevant(
 
     `results` holds one judged result per row with its level in the column `level`; `table` comes from `parameters`.
     """
-    known = table.select(pl.col("level").alias(level), "threshold", "p", "sigma")
+    known = table.select(pl.col("level").alias(level), "threshold", "p", "sigma_pairs")
     keys = list(by)
     counts = results.with_columns(pl.col(level).cast(pl.Float64)).group_by([*keys, level]).agg(results=pl.len())
     counts = counts.sort(*keys, level)
@@ -72,28 +76,14 @@ def count_relevant(
         number.sum().alias("results"),
         number.filter(pl.col(level) >= pl.col("threshold")).sum().alias("binary"),
         (number * pl.col("p")).sum().alias("expected"),
-        (number * pl.col("sigma")).pow(2).sum().sqrt().alias("sigma"),
+        (number * pl.col("sigma_pairs")).pow(2).sum().sqrt().alias("sigma"),
     ]
     return joined.group_by(keys, maintain_order=True).agg(sums) if keys else joined.select(sums)
 
 
-def document_levels(
-    judgments: pl.DataFrame, levels: Array, use: Literal["mean", "first"]
-) -> tuple[pl.DataFrame, Array]:
-    """Documents with their number of judgments, and the share of each level in them (only the first, for `first`)."""
-    rows = judgments.group_by("topic", "doc", maintain_order=True).agg(pl.col("value"), judgments=pl.len())
-    rows = rows.sort("topic", "doc")
-    used = pl.col("value").list.head(1) if use == "first" else pl.col("value")
-    long = rows.with_row_index("number").select("number", used).explode("value")
-    at = long["number"].to_numpy().astype(np.int64)
-    cell = at * len(levels) + np.searchsorted(levels, long["value"].to_numpy())
-    counts = np.bincount(cell, minlength=len(rows) * len(levels)).reshape(len(rows), len(levels)).astype(np.float64)
-    return rows.select("topic", "doc", "judgments"), counts / counts.sum(axis=1, keepdims=True)
-
-
-def refuse_undefined(documents: pl.DataFrame, shares: Array, p: Array, levels: Array) -> None:
+def refuse_undefined(documents: pl.DataFrame, votes: Array, p: Array, levels: Array) -> None:
     """A document with a level whose p is undefined cannot get a gain."""
-    needs = (shares > 0) & np.isnan(p)
+    needs = (votes > 0) & np.isnan(p)
     bad = np.flatnonzero(needs.any(axis=1))
     if len(bad):
         level = levels[np.flatnonzero(needs[bad[0]])[0]]
@@ -104,16 +94,43 @@ def refuse_undefined(documents: pl.DataFrame, shares: Array, p: Array, levels: A
         )
 
 
-def tell_single(judgments: pl.DataFrame, found: Tallies) -> None:
+def _note_single(judgments: pl.DataFrame, found: Tallies) -> None:
     """Say how many documents the estimate rests on."""
     total = judgments.select("topic", "doc").n_unique()
     if len(found.documents) < total:
         note(f"p(R|level) rests on the {len(found.documents)} of {total} documents that two assessors judged")
 
 
+@dataclass(frozen=True)
+class Part:
+    """The documents of one kind of topic (topic, doc, judgments), the votes each has for each level, and the double
+    judgments that serve them; `kind` is the column that names the kind."""
+
+    documents: pl.DataFrame
+    votes: Array
+    found: Tallies
+    kind: list[pl.Expr]
+
+    @property
+    def shares(self) -> Array:
+        return np.asarray(self.votes / self.votes.sum(axis=1, keepdims=True))
+
+
+def level_votes(judgments: pl.DataFrame, levels: Array, first: bool) -> tuple[pl.DataFrame, Array]:
+    """Documents with their number of judgments, and how many of each level they have (of the first alone)."""
+    rows = judgments.group_by("topic", "doc", maintain_order=True).agg(pl.col("value"), judgments=pl.len())
+    rows = rows.sort("topic", "doc")
+    used = pl.col("value").list.head(1) if first else pl.col("value")
+    long = rows.with_row_index("number").select("number", used).explode("value")
+    at = long["number"].to_numpy().astype(np.int64)
+    cell = at * len(levels) + np.searchsorted(levels, long["value"].to_numpy())
+    counts = np.bincount(cell, minlength=len(rows) * len(levels)).reshape(len(rows), len(levels))
+    return rows.select("topic", "doc", "judgments"), counts.astype(np.float64)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Disagreement(Method):
-    """What both models share: p(R|level) for each part of the topics, and the levels each document was given."""
+    """What both models share: p(R|level) for each kind of topic, and the levels each document was given."""
 
     takes = "judgments"
     estimate: Estimate = "both"
@@ -124,16 +141,6 @@ class _Disagreement(Method):
     split: str | None = None
     use: Literal["mean", "first"] = "mean"
 
-    def found(self, table: Any) -> Tallies:
-        return tallies(
-            table,
-            threshold=self.cut,
-            estimate=self.estimate,
-            weight=self.weight,
-            levels=self.levels,
-            split=self.split,
-        )
-
     @property
     def cut(self) -> float | None:
         return None
@@ -142,108 +149,112 @@ class _Disagreement(Method):
         """The gain of each level from p(R|level)."""
         raise NotImplementedError
 
-    def parts(self, table: pl.DataFrame) -> list[tuple[pl.DataFrame, Tallies]]:
-        """The judgments with the tallies that serve them, one entry per value of the split."""
-        found = self.found(table)
-        tell_single(table, found)
-        if self.split is None:
-            return [(table, found)]
-        kinds = found.documents[self.split]
-        known = set(kinds.unique())
-        lost = sorted(str(kind) for kind in table[self.split].unique() if kind not in known)
-        if lost:
-            raise InputError(
-                f"no document of a topic whose {self.split} is {lost[0]} was judged twice",
-                cure="judge some of them twice, or do without the split",
-            )
-        return [
-            (table.filter(pl.col(self.split) == kind), found.rows((kinds == kind).to_numpy())) for kind in sorted(known)
-        ]
-
-    def _p(self, found: Tallies) -> Array:
-        totals = found.relevant.sum(axis=0), found.judged.sum(axis=0)
-        return probabilities(*totals, self.smoothing, self.prior)
-
-    def _with_gains(self, table: Any) -> list[tuple[pl.DataFrame, Array, Tallies]]:
+    def parts(self, table: Any) -> list[Part]:
+        """The documents of each kind of topic with what serves them."""
+        frame = settle_repeats(judgments_of(table), "all")
         result = []
-        for rows, found in self.parts(settle_repeats(judgments_of(table), "all")):
-            documents, shares = document_levels(rows, found.levels, self.use)
-            gains = self.worth(self._p(found), found.levels)
-            refuse_undefined(documents, shares, gains, found.levels)
-            gain = shares @ np.nan_to_num(gains)
-            result.append((documents.with_columns(gain=pl.Series(gain)), shares, found))
+        for kind, rows, levels in split_topics(frame, self.split, self.levels):
+            found = tallies(rows, threshold=self.cut, estimate=self.estimate, weight=self.weight, levels=levels)
+            _note_single(rows, found)
+            result.append(Part(*level_votes(rows, found.levels, self.use == "first"), found, kind))
         return result
 
+    def _p(self, found: Tallies) -> Array:
+        return probabilities(found.relevant.sum(axis=0), found.judged.sum(axis=0), self.smoothing, self.prior)
+
+    def part_gains(self, part: Part) -> Array:
+        """The gains of the documents of a part."""
+        gains = self.worth(self._p(part.found), part.found.levels)
+        refuse_undefined(part.documents, part.votes, gains, part.found.levels)
+        return np.asarray(part.shares @ np.nan_to_num(gains))
+
+    def part_interval(self, part: Part, level: float) -> tuple[Array, Array]:
+        """Each p moved to its end, all levels in the same direction: an interval that is on the safe side."""
+        low, high, _ = topic_interval(part.found, level, self.smoothing, self.prior)
+        undefined = np.isnan(low)
+        if undefined.any():
+            note(
+                f"p(R|level) has no interval where fewer than {MIN_TOPICS} topics have double judgments of a level "
+                f"(level {', '.join(f'{one:g}' for one in part.found.levels[undefined])})"
+            )
+        ends = [self.worth(end, part.found.levels) for end in (low, high)]
+        lacks = (part.votes[:, np.isnan(ends[0])] > 0).any(axis=1)
+        low, high = (np.where(lacks, np.nan, part.shares @ np.nan_to_num(end)) for end in ends)
+        return low, high
+
+    def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
+        """The gains of a part from resampled counts; a level that a draw lacks keeps its estimate from all."""
+        p = probabilities(relevant, judged, self.smoothing, self.prior)
+        gains = self.worth(np.where(np.isnan(p), self._p(part.found), p), part.found.levels)
+        return np.asarray(np.nan_to_num(gains) @ part.shares.T)
+
     def gains(self, table: Any) -> pl.DataFrame:
-        return gains_frame(pl.concat([documents for documents, _, _ in self._with_gains(table)]))
+        parts = [part.documents.with_columns(gain=pl.Series(self.part_gains(part))) for part in self.parts(table)]
+        return gains_frame(pl.concat(parts))
 
     def by_formula(self, table: Any, level: float) -> pl.DataFrame:
-        """Each p moved by z sigma, all levels in the same direction: an interval that is on the safe side."""
-        z, filled = z_of(level), []
-        for documents, shares, found in self._with_gains(table):
-            params = estimated(found, smoothing=self.smoothing, prior=self.prior)
-            p, sigma = (params[name].fill_null(float("nan")).to_numpy() for name in ("p", "sigma"))
-            ends = [self.worth(np.clip(p + sign * z * sigma, 0, 1), found.levels) for sign in (-1, 1)]
-            low, high = (shares @ np.nan_to_num(end) for end in ends)
-            filled.append(with_interval(documents, low, high))
+        filled = []
+        for part in self.parts(table):
+            gains = part.documents.with_columns(gain=pl.Series(self.part_gains(part)))
+            filled.append(with_interval(gains, *self.part_interval(part, level)))
         return gains_frame(pl.concat(filled))
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
-        """Draws of the gains by resampling topics (of a single topic, its documents); a level that a draw lacks keeps
-        its estimate from all."""
-        parts = self._with_gains(table)
-        documents = pl.concat([documents.select("topic", "doc") for documents, _, _ in parts])
+        """Draws of the gains by resampling topics (of a single topic, its documents)."""
+        parts = self.parts(table)
+        for part in parts:
+            self.part_gains(part)  # refuses what has no gain
+        documents = pl.concat([part.documents.select("topic", "doc") for part in parts])
         order = documents.with_row_index("row").sort("topic", "doc")["row"].to_numpy()
 
         def make(generator: np.random.Generator, count: int) -> Array:
-            blocks = []
-            for _, shares, found in parts:
-                p = topic_bootstrap(found, generator, count, self.smoothing, self.prior, documents_of_one=True)
-                whole = np.broadcast_to(self._p(found), p.shape)
-                worth = self.worth(np.where(np.isnan(p), whole, p), found.levels)
-                blocks.append(np.nan_to_num(worth) @ shares.T)
+            blocks = [
+                np.stack([self.part_draws(part, *counts, generator) for counts in draws])
+                for part, draws in ((part, resampled_counts(part.found, generator, count)) for part in parts)
+            ]
             return np.asarray(np.concatenate(blocks, axis=1)[:, order])
 
         return Draws(documents.sort("topic", "doc"), size, seed, make)
 
     def tables(self, table: Any) -> dict[str, pl.DataFrame]:
-        """p(R|level) with its sigmas (that of a topic bootstrap with seed 0 among them), and whether there are enough
-        double judgments."""
-        found, sufficient = [], []
-        for _, tally in self.parts(judgments_of(table)):
-            params = estimated(tally, smoothing=self.smoothing, prior=self.prior)
-            kind = [] if self.split is None else [pl.lit(tally.documents[self.split][0]).alias(self.split)]
-            sufficient.append(enough(params).select(*kind, pl.all()))
-            if tally.documents["topic"].n_unique() > 1:
-                topics = topic_spread(tally, np.random.default_rng(0)).select("level", "sigma_topics")
-                params = params.join(topics, on="level", how="left", maintain_order="left")
-            else:
-                params = params.with_columns(sigma_topics=pl.lit(None, dtype=pl.Float64))
-            gains = self.worth(params["p"].fill_null(float("nan")).to_numpy(), tally.levels)
-            params = params.with_columns(gain=pl.Series(gains).fill_nan(None))
-            found.append(params.select(*kind, pl.all()))
-        return {"parameters": pl.concat(found), "enough": pl.concat(sufficient)}
+        """p(R|level) with its interval over topics, whether there are enough double judgments, and how often another
+        assessor gives each level."""
+        levels, sufficient, others = [], [], []
+        for part in self.parts(table):
+            params = estimated(part.found, smoothing=self.smoothing, prior=self.prior)
+            gains = self.worth(params["p"].fill_null(float("nan")).to_numpy(), part.found.levels)
+            levels.append(params.select(*part.kind, pl.all()).with_columns(gain=pl.Series(gains).fill_nan(None)))
+            sufficient.append(enough(part.found).select(*part.kind, pl.all()))
+            if len(part.found.levels) <= MANY_LEVELS:
+                others.append(conditional(part.found).select(*part.kind, pl.all()))
+        made = {"parameters": pl.concat(levels), "enough": pl.concat(sufficient)}
+        return made | ({"disagreement": pl.concat(others)} if others else {})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Predicted(_Disagreement):
-    """p(R|level), averaged over a document's judgments (or its first); at least `wanted` of `users` users.
+    """P(relevant | all votes of the document), or at least `wanted` of `users` users.
 
-    Formula: gain = mean over the document's judgments of p(R | level), p(R | i) = relevant second judgments /
-    second judgments of documents judged i first.
+    Formula: μ + (M r)ᵀ (M + (diag π − P)/n)⁻¹ (x − π), where x are the shares of the levels in the document's n
+    judgments, π their shares in all judgments, P(i, j) the chance that two assessors of one document give i and j,
+    M = P − π πᵀ, r marks the relevant levels and μ = πᵀ r. With one judgment this is p(R | level); with two levels it
+    is (a + k)/(a + b + n). use=mean gives the mean of p(R | level) over the document's judgments, as the
+    paper leaves it; use=first gives p(R | level) of the first judgment alone.
     Use: Gains that mean something to users: with ExpectedP they give the precision a random user will see. A sample
     of double judgments is enough.
-    Traps: p(R | level) needs double judgments by different assessors, and some at every level: a level nobody
-    judged twice has no p, and its documents are refused. One judgment per document gives as many different gains as
-    there are levels. The threshold is part of the result.
+    Traps: It needs double judgments by different assessors, and some at every level: a level nobody judged twice has
+    no p, and its documents are refused. With fewer than 20 doubly judged documents it falls back to use=mean and says
+    so. The mean of p(R | level) is not a probability for documents with many judgments: it stays near μ. The threshold
+    is part of the result.
     """
 
     name = "predicted"
     purpose = "the chance that a random user finds the document relevant, learnt from double judgments"
-    source = DEMEESTER
+    source = f"{DEMEESTER}; votes as in Bühlmann's credibility theory (Jewell 1974)"
     threshold: float | None = None
     wanted: int = 1
     users: int = 1
+    use: Literal["votes", "mean", "first"] = "votes"  # type: ignore[assignment]
 
     @property
     def cut(self) -> float | None:
@@ -251,6 +262,69 @@ class Predicted(_Disagreement):
 
     def worth(self, p: Array, levels: Array) -> Array:
         return p if self.wanted == self.users == 1 else at_least(p, self.wanted, self.users)
+
+    def _by_votes(self, part: Part, tell: bool = False) -> bool:
+        if self.use != "votes":
+            return False
+        documents = len(part.found.documents)
+        if documents < MIN_DOCUMENTS and tell and (part.votes.sum(axis=1) > 1).any():
+            note(
+                f"{documents} documents were judged by two assessors, fewer than the {MIN_DOCUMENTS} that show how far "
+                "several votes can be trusted; gains are the mean of p(R|level) (use=mean)"
+            )
+        return documents >= MIN_DOCUMENTS
+
+    def _model(self, found: Tallies, joint: Array) -> VoteModel:
+        relevant = np.zeros(len(joint))
+        relevant[found.groups] = found.is_relevant
+        half = relevant / (2 * relevant.sum()) + (1 - relevant) / (2 * (1 - relevant).sum())
+        return vote_model(joint, relevant, self.smoothing, None if self.prior == "marginal" else half)
+
+    def _chance(self, part: Part, p: Array, joint: Array) -> tuple[Array, Array]:
+        """P(relevant | votes) of each document and its precision; with one vote P is p(R|level) itself."""
+        model, count = self._model(part.found, joint), part.votes.sum(axis=1)
+        votes = part.votes @ (part.found.groups[:, None] == np.arange(len(joint)))
+        chance = np.where(count == 1, part.shares @ np.nan_to_num(p), model.chance(votes))
+        return chance, model.precision(count)
+
+    def part_gains(self, part: Part) -> Array:
+        if not self._by_votes(part, tell=True):
+            return super().part_gains(part)
+        p = self._p(part.found)
+        refuse_undefined(part.documents, part.votes, p, part.found.levels)
+        return self.worth(self._chance(part, p, part.found.joint.sum(axis=0))[0], part.found.levels)
+
+    def part_interval(self, part: Part, level: float) -> tuple[Array, Array]:
+        """The middle of the beta distribution that the votes leave of the document's own chance."""
+        from scipy.special import betaincinv
+
+        if not self._by_votes(part):
+            return super().part_interval(part, level)
+        chance, precision = self._chance(part, self._p(part.found), part.found.joint.sum(axis=0))
+        a, b = _beta(chance, precision)
+        if not np.isfinite(a).all():
+            note("assessors agree no better than by chance, so predicted relevance has no interval")
+        low = np.minimum(betaincinv(a, b, (1 - level) / 2), chance)
+        high = np.maximum(betaincinv(a, b, (1 + level) / 2), chance)
+        return self.worth(low, part.found.levels), self.worth(high, part.found.levels)
+
+    def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
+        """Each document's chance drawn from its beta distribution, with what the resampled topics say of votes."""
+        if not self._by_votes(part):
+            return super().part_draws(part, relevant, judged, joint, rng)
+        whole = self._p(part.found)
+        p = probabilities(relevant, judged, self.smoothing, self.prior)
+        chance, precision = self._chance(part, np.where(np.isnan(p), whole, p), joint)
+        a, b = _beta(chance, np.where(np.isfinite(precision), precision, 1e9))
+        drawn: Array = rng.beta(a, b).astype(np.float64)
+        return self.worth(drawn, part.found.levels)
+
+
+def _beta(chance: Array, precision: Array) -> tuple[Array, Array]:
+    """The parameters of the beta distribution with that mean and precision; NaN where the precision is not finite."""
+    s = np.where(np.isfinite(precision), precision, np.nan)
+    inside = np.clip(chance, 0.5 / (s + 1), 1 - 0.5 / (s + 1))
+    return inside * s, (1 - inside) * s
 
 
 @dataclass(frozen=True, kw_only=True)

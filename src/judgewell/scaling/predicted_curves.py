@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError
-from judgewell.scaling.double_judgments import Prior, Tallies, probabilities
+from judgewell.scaling.double_judgments import Tallies
 from judgewell.scaling.inputs import judgments_of
+from judgewell.scaling.level_probabilities import probabilities
 from judgewell.stats.laplacian import Array
 from judgewell.stats.resampling import bootstrap_weights
 from judgewell.tables import RUNS, check
 
 
-def topic_bootstrap(
-    found: Tallies,
-    generator: np.random.Generator,
-    draws: int = 300,
-    smoothing: float = 0.0,
-    prior: Prior = "marginal",
-    documents_of_one: bool = False,
-) -> Array:
+def topic_bootstrap(found: Tallies, generator: np.random.Generator, draws: int = 300) -> Array:
     """p(R|level) for topics drawn with replacement, all judgments of a topic as often as it is drawn: draws x levels,
-    NaN where a draw holds no judgment of a level (Demeester et al. 2016, Fig. 2). One topic cannot be resampled; with
-    `documents_of_one` its documents are."""
+    NaN where a draw holds no judgment of a level (Demeester et al. 2016, Fig. 2)."""
     relevant, judged = found.by_topic()
-    topics = len(judged)
-    if topics == 1 and documents_of_one:
-        return _bootstrapped(found.relevant, found.judged, generator, draws, smoothing, prior)
-    if topics < 2:
+    if len(judged) < 2:
         raise DataError(
-            f"{topics} topic cannot be resampled; a topic bootstrap needs double judgments of several topics"
+            f"{len(judged)} topic cannot be resampled; a topic bootstrap needs double judgments of several topics"
         )
-    return _bootstrapped(relevant, judged, generator, draws, smoothing, prior)
-
-
-def _bootstrapped(
-    relevant: Array, judged: Array, generator: np.random.Generator, draws: int, smoothing: float, prior: Prior
-) -> Array:
-    """p(R|level) for rows (topics or documents) drawn with replacement."""
     times = bootstrap_weights(len(judged), draws, generator).astype(np.float64)
-    return probabilities(times @ relevant, times @ judged, smoothing, prior)
+    return probabilities(times @ relevant, times @ judged)
+
+
+def resampled_counts(
+    found: Tallies, generator: np.random.Generator, draws: int
+) -> Iterator[tuple[Array, Array, Array]]:
+    """`relevant`, `judged` and `joint` of resampled topics. Of a single topic its documents are resampled, and `joint`
+    stays as it is."""
+    relevant, judged = found.by_topic()
+    one = len(judged) == 1
+    if one:
+        relevant, judged = found.relevant, found.judged
+    for times in bootstrap_weights(len(judged), draws, generator).astype(np.float64):
+        joint = found.joint[0] if one else np.tensordot(times, found.joint, axes=1)
+        yield times @ relevant, times @ judged, joint
 
 
 def topic_spread(found: Tallies, generator: np.random.Generator, draws: int = 300) -> pl.DataFrame:
@@ -126,21 +123,3 @@ def quality(judgments: Any, runs: Any, found: Tallies, *, good: float) -> pl.Dat
             "judged": sums[1].ravel(),
         }
     ).with_columns(pl.col("p").fill_nan(None))
-
-
-def enough(table: pl.DataFrame, *, level: float = 0.95) -> pl.DataFrame:
-    """Are there enough double judgments? They are when the intervals of neighbouring levels stay apart (sect. 6.3).
-
-    `table` comes from `parameters`; per pair of neighbouring levels the `gap` of their p, the `needed` gap (the sum of
-    both half intervals), and `enough`, missing where a level is undefined.
-    """
-    from scipy.stats import norm
-
-    z = float(norm.ppf((1 + level) / 2))
-    rows = table.sort("level")
-    lower, upper = rows.slice(0, len(rows) - 1), rows.slice(1)
-    gap = upper["p"] - lower["p"]
-    needed = z * (upper["sigma"] + lower["sigma"])
-    return pl.DataFrame(
-        {"lower": lower["level"], "upper": upper["level"], "gap": gap, "needed": needed, "enough": gap > needed}
-    )

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from judgewell.scaling.graph import Components, component_numbers, refuse_unconnected
-from judgewell.scaling.inputs import GROUP, Repeated
-from judgewell.scaling.magnitude import log_scores
+from judgewell.scaling.inputs import GROUP, Repeated, gains_frame
+from judgewell.scaling.magnitude import Scores, log_scores
+from judgewell.scaling.method import Kind
 from judgewell.scaling.numbers import documents_of, groups_of
+from judgewell.scaling.uncertainty import Draws, with_log_interval
 from judgewell.stats.arrays import Ints
 from judgewell.stats.two_way import TwoWayFit
 
@@ -48,3 +51,52 @@ def two_way(
     fit = TwoWay(unit, documents.number, frame["log"].to_numpy(), documents.table, units)
     refuse_unconnected(fit.documents, fit.labels, components)
     return fit
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoWayModel(Scores):
+    """Unit offsets and document values by least squares on the logs.
+
+    Formula: ln(score + offset) = unit effect + document value + error, least squares; gain = exp(document value),
+    centred on the topic's mean.
+    Use: Units that hold different documents, such as adaptive or unbalanced designs: a unit of poor documents is
+    not lifted.
+    Traps: Documents that no chain of units connects cannot be compared: it says so, and components=separate gives
+    each set its own scale. It assumes the same error for all assessors. The interval is that of the document against
+    the mean document of its topic (or set): the level of the topic's scale is taken as given.
+    """
+
+    name = "two-way"
+    purpose = (
+        "magnitudes as unit offset times document value, fitted at once: better where units hold different documents"
+    )
+    source = "least squares on logs; logarithmic least squares of Bozóki, Fülöp and Rónyai 2010 within units"
+    components: Components = "error"
+
+    def fit(self, table: Any) -> TwoWay:
+        return two_way(table, components=self.components, **self.scored)
+
+    def _gains(self, fit: TwoWay) -> pl.DataFrame:
+        return fit.documents.with_columns(gain=pl.Series(np.exp(fit.d)), component=pl.Series(fit.components))
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        return gains_frame(self._gains(self.fit(table)), ["component"] if self.components == "separate" else [])
+
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
+        fit = self.fit(table)
+        found = with_log_interval(self._gains(fit), fit.d, fit.standard_errors, level)
+        return gains_frame(found, ["component"] if self.components == "separate" else [])
+
+    def interval(
+        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+    ) -> pl.DataFrame:
+        """As everywhere; but draws of a fit without spare judgments have no width, so there the interval is missing."""
+        found = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
+        if kind != "bootstrap":
+            return found
+        missing = self.by_formula(table, level)["low"].is_null()
+        return found.with_columns(pl.when(~missing).then(pl.col("low", "high")))
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        fit = self.fit(table)
+        return Draws(fit.documents.select("topic", "doc"), size, seed, lambda rng, n: np.exp(fit.drawn(rng, n)).T)

@@ -59,7 +59,7 @@ def mean_intervals(
     topics = np.count_nonzero(~np.isnan(rows), axis=-1)
     mean, low, high = (np.full(len(rows), np.nan) for _ in range(3))
     kind = np.full(len(rows), "none", dtype=object)
-    for count in np.unique(topics[topics > 0]).tolist():
+    for count in sorted(set(topics[topics > 0].tolist())):  # np.unique would load numpy.ma
         same = np.flatnonzero(topics == count)
         whole = rows[same, :count]
         mean[same] = whole.mean(axis=-1)

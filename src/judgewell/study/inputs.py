@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from judgewell.errors import InputError, JudgewellError, JudgewellWarning
+from judgewell.errors import InputError, JudgewellError, collect_notes
 from judgewell.formats.documents import read_documents
 from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
@@ -49,7 +48,7 @@ class Inputs:
 
 @dataclass
 class _Reading:
-    """What was found wrong while reading, so that all of it can be told at once."""
+    """What is wrong with the files, collected so that all of it is reported at once."""
 
     source: Source
     problems: list[Problem] = field(default_factory=list)
@@ -96,10 +95,9 @@ def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Probl
 def _read(reading: _Reading, place: tuple[str, ...], name: str, read: Callable[[Path], T]) -> T | None:
     """A file of the study, or None with the problem noted; warnings become notes."""
     path = reading.source.resolved(name)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", JudgewellWarning)
+    with collect_notes() as notes:
         try:
-            found = read(path)
+            table = read(path)
         except InputError as error:
             line = None if error.file else reading.source.problem(place, "").line
             file = error.file or str(reading.source.path)
@@ -111,8 +109,8 @@ def _read(reading: _Reading, place: tuple[str, ...], name: str, read: Callable[[
         except JudgewellError as error:
             reading.problems.append(reading.source.problem(place, f"{name}: {error}"))
             return None
-    reading.notes += [reading.source.problem(place, str(warning.message)) for warning in told]
-    return found
+    reading.notes += [reading.source.problem(place, text) for text in notes]
+    return table
 
 
 def _read_pool(reading: _Reading, study: Study) -> pl.DataFrame | None:
@@ -120,8 +118,8 @@ def _read_pool(reading: _Reading, study: Study) -> pl.DataFrame | None:
         return _read(reading, ("pool", "file"), study.pool.file, _read_list)
     paths = [path for pattern in study.pool.runs for path in _matching(reading, pattern)]
     if not paths:
-        said = ", ".join(study.pool.runs)
-        reading.problems.append(reading.source.problem(("pool", "runs"), f"no run file matches {said}"))
+        patterns = ", ".join(study.pool.runs)
+        reading.problems.append(reading.source.problem(("pool", "runs"), f"no run file matches {patterns}"))
         return None
     return _read(reading, ("pool", "runs"), ".", lambda _: _pooled(paths, study.pool.depth))
 
@@ -145,8 +143,8 @@ def _read_known(path: Path) -> pl.DataFrame:
     known = _named(read_frame(path), ("topic", "doc", "known"), path).select(list(KNOWN))
     strange = known.filter(~pl.col("known").is_in(["H", "N"]).fill_null(False))
     if not strange.is_empty():
-        topic, doc, said = strange.row(0)
-        raise InputError(f"topic {topic}, document {doc}: known {said!r} is neither H nor N", file=path)
+        topic, doc, value = strange.row(0)
+        raise InputError(f"topic {topic}, document {doc}: known {value!r} is neither H nor N", file=path)
     twice = known.filter(known.select("topic", "doc").is_duplicated())
     if not twice.is_empty():
         topic, doc, _ = twice.row(0)
@@ -205,13 +203,13 @@ def _check_together(reading: _Reading, inputs: Inputs, study: Study) -> None:
     pooled = set(inputs.pool["topic"].unique())
     without = [topic for topic in inputs.topics["topic"] if topic not in pooled]
     if without:
-        said = _few(without, "topic")
-        reading.problems.append(source.problem(place, f"the pool has no documents for {said}", "see topics.only"))
+        topics = _few(without, "topic")
+        reading.problems.append(source.problem(place, f"the pool has no documents for {topics}", "see topics.only"))
     textless = inputs.pool.join(inputs.documents, on="doc", how="anti").sort("topic", "doc")
     if not textless.is_empty():
-        said = _few([f"{doc} (topic {topic})" for topic, doc, *_ in textless.iter_rows()], "document")
+        documents = _few([f"{doc} (topic {topic})" for topic, doc, *_ in textless.iter_rows()], "document")
         cure = "add them to the documents, or take them out of the pool"
-        reading.problems.append(source.problem(place, f"the documents file does not have {said}", cure))
+        reading.problems.append(source.problem(place, f"the documents file does not have {documents}", cure))
     for number, question in enumerate(study.checks.question):
         if question.topic not in inputs.topics["topic"]:
             at = ("checks", "question", number, "topic")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, field_validator, model_validator
 
 from judgewell.study.checks import (
     CommentReview,
@@ -20,19 +20,7 @@ from judgewell.study.checks import (
 from judgewell.study.closing import Questionnaire
 from judgewell.study.design.templates import documents_needed
 from judgewell.study.platform import Platform
-from judgewell.study.questions import (
-    FOUR_LEVELS,
-    PAIR_QUESTIONS,
-    S100,
-    Binary,
-    Bounded,
-    Level,
-    Magnitude,
-    Ordinal,
-    Preference,
-    Questions,
-    Scale,
-)
+from judgewell.study.questions import PAIR_QUESTIONS, AnyScale, Preference, Questions, Scale
 from judgewell.study.section import Section, many, setting, valid
 
 
@@ -86,78 +74,6 @@ class Known(Section):
         if both:
             raise ValueError(f"grade {both[0]:g} cannot be known relevant and known not relevant; list it once")
         return self
-
-
-class LevelSection(Section):
-    key: str = setting("the level's letter, as in templates")
-    value: float = setting("the level's number; values rise from level to level")
-    name: str = setting("the words on its button")
-    about: str = setting("what the level means", "")
-
-
-class ScaleSection(Section):
-    name: str = setting("the scale's name in the results; its kind when empty", "")
-
-
-class BinarySection(ScaleSection):
-    kind: Literal["binary"]
-    low: str = setting("the words for 0", Binary.low)
-    high: str = setting("the words for 1", Binary.high)
-
-    def scale(self) -> Scale:
-        return Binary(self.low, self.high)
-
-
-class OrdinalSection(ScaleSection):
-    kind: Literal["ordinal"]
-    levels: list[LevelSection] = setting(
-        "the levels from low to high",
-        [LevelSection(key=level.key, value=level.value, name=level.name, about=level.about) for level in FOUR_LEVELS],
-    )
-
-    @field_validator("levels")
-    @classmethod
-    def _rising(cls, levels: list[LevelSection]) -> list[LevelSection]:
-        valid(_ordinal, levels)
-        return levels
-
-    def scale(self) -> Scale:
-        return _ordinal(self.levels)
-
-
-class MagnitudeSection(ScaleSection):
-    kind: Literal["magnitude"]
-    relative: bool = setting("judge in proportion to the document before (true) or each for itself (false)", True)
-
-    def scale(self) -> Scale:
-        return Magnitude(self.relative)
-
-
-class BoundedSection(ScaleSection):
-    kind: Literal["bounded"]
-    relative: bool = setting("judge in proportion to the document before (true) or each for itself (false)", True)
-    low: float = setting("the lower end, itself excluded", 0.0, ge=0)
-    high: float = setting("the upper end, itself excluded", 100.0)
-
-    @model_validator(mode="after")
-    def _apart(self) -> BoundedSection:
-        valid(self.scale)
-        return self
-
-    def scale(self) -> Scale:
-        return Bounded(self.relative, self.low, self.high)
-
-
-class S100Section(ScaleSection):
-    kind: Literal["s100"]
-
-    def scale(self) -> Scale:
-        return S100()
-
-
-AnyScale = Annotated[
-    BinarySection | OrdinalSection | MagnitudeSection | BoundedSection | S100Section, Field(discriminator="kind")
-]
 
 
 class Units(Section):
@@ -369,11 +285,7 @@ class Study(Section):
     @property
     def scales(self) -> dict[str, Scale]:
         """The scales by name; a study of pairs has none."""
-        return {section.name or section.kind: section.scale() for section in self.scale}
-
-
-def _ordinal(levels: list[LevelSection]) -> Ordinal:
-    return Ordinal(tuple(Level(level.key, level.value, level.name, level.about) for level in levels))
+        return {scale.name or scale.kind: scale for scale in self.scale}
 
 
 def _questions(kinds: Sequence[str], ties: bool) -> Questions:

@@ -10,30 +10,35 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Union
+
+from pydantic import Field, field_validator, model_validator
 
 from judgewell.errors import InputError
 from judgewell.scales import Kind
+from judgewell.study.section import Section, setting
 from judgewell.study.typed_numbers import Refused, read_number, shown
 
 Widget = Literal["choice", "number", "slider"]
 
 
-@dataclass(frozen=True)
-class Level:
-    """One step of an ordinal scale: a short key, its number, the name on the button and what it means."""
+class Level(Section):
+    """One step of a scale to choose from: a short key, its number, the name on the button and what it means."""
 
-    key: str
-    value: float
-    name: str
-    about: str = ""
+    key: str = setting("the level's letter, as in templates")
+    value: float = setting("the level's number; values rise from level to level")
+    name: str = setting("the words on its button")
+    about: str = setting("what the level means", "")
 
 
-@dataclass(frozen=True)
-class Scale:
-    """What all scales share; a new scale is one class with its `read`, added to :data:`SCALES`."""
+class Scale(Section):
+    """What all scales share, and the settings of a `[scale]` table in the study file.
 
-    kind: ClassVar[str]
+    A new scale is one class below, with its `kind`, its `numbers` and its `allow`; its texts stand in texts/en.toml.
+    """
+
+    name: str = setting("the scale's name in the results; its kind when empty", "")
+    kind: str = setting("which scale it is")
     widget: ClassVar[Widget]
 
     @property
@@ -63,22 +68,19 @@ class Scale:
 
     def read(self, typed: str) -> float:
         """The number that was typed or chosen, or :class:`Refused`."""
-        return self.allow(read_number(typed))
+        return _choice(typed, self.choices) if self.choices else self.allow(read_number(typed))
 
     def allow(self, value: float) -> float:
         """The number itself if it lies on the scale, or :class:`Refused`; for answers that come as numbers."""
-        raise NotImplementedError
+        if value not in [level.value for level in self.choices]:
+            names = ", ".join(level.name for level in self.choices)
+            raise Refused("refused.unknown_choice", typed=shown(value), choices=names)
+        return value
 
 
 def _finite(value: float) -> float:
     if not math.isfinite(value):
         raise Refused("refused.not_finite", typed=shown(value))
-    return value
-
-
-def _level(value: float, levels: tuple[Level, ...]) -> float:
-    if value not in [level.value for level in levels]:
-        raise Refused("refused.unknown_choice", typed=shown(value), choices=", ".join(level.name for level in levels))
     return value
 
 
@@ -94,14 +96,12 @@ def _choice(typed: str, levels: tuple[Level, ...]) -> float:
     raise Refused("refused.unknown_choice", typed=typed.strip()[:40], choices=names)
 
 
-@dataclass(frozen=True)
 class Binary(Scale):
     """Relevant or not: 1 or 0."""
 
-    low: str = "not relevant"
-    high: str = "relevant"
-
-    kind: ClassVar[str] = "binary"
+    kind: Literal["binary"] = "binary"
+    low: str = setting("the words for 0", "not relevant")
+    high: str = setting("the words for 1", "relevant")
     widget: ClassVar[Widget] = "choice"
 
     @property
@@ -114,47 +114,47 @@ class Binary(Scale):
 
     @property
     def choices(self) -> tuple[Level, ...]:
-        return Level("0", 0.0, self.low), Level("1", 1.0, self.high)
-
-    def read(self, typed: str) -> float:
-        return _choice(typed, self.choices)
-
-    def allow(self, value: float) -> float:
-        return _level(value, self.choices)
+        return Level(key="0", value=0.0, name=self.low), Level(key="1", value=1.0, name=self.high)
 
 
 FOUR_LEVELS = (
-    Level("N", 0.0, "not relevant", "nothing in it helps the person"),
-    Level("M", 1.0, "marginally relevant", "it touches the question, but says no more than the topic already does"),
-    Level("R", 2.0, "relevant", "it answers part of the question"),
-    Level("H", 3.0, "highly relevant", "it is about the question and answers much of it"),
+    Level(key="N", value=0.0, name="not relevant", about="nothing in it helps the person"),
+    Level(
+        key="M",
+        value=1.0,
+        name="marginally relevant",
+        about="it touches the question, but says no more than the topic already does",
+    ),
+    Level(key="R", value=2.0, name="relevant", about="it answers part of the question"),
+    Level(key="H", value=3.0, name="highly relevant", about="it is about the question and answers much of it"),
 )
 
 
-@dataclass(frozen=True)
 class Ordinal(Scale):
     """Named levels from low to high; only their order means something."""
 
-    levels: tuple[Level, ...] = FOUR_LEVELS
-
-    kind: ClassVar[str] = "ordinal"
+    kind: Literal["ordinal"] = "ordinal"
+    levels: tuple[Level, ...] = setting("the levels from low to high", FOUR_LEVELS, strict=False)
     widget: ClassVar[Widget] = "choice"
+
+    @field_validator("levels")
+    @classmethod
+    def _rising(cls, levels: tuple[Level, ...]) -> tuple[Level, ...]:
+        if len(levels) < 2:
+            raise ValueError(f"{len(levels)} level is no scale; give at least two levels, the lowest first")
+        values = [level.value for level in levels]
+        if any(high <= low for low, high in pairwise(values)):
+            listed = ", ".join(shown(value) for value in values)
+            raise ValueError(f"the levels' values {listed} do not rise; order them from low to high, each once")
+        words = [word.casefold() for level in levels for word in {level.key, level.name}]
+        twice = sorted({word for word in words if words.count(word) > 1})
+        if twice:
+            raise ValueError(f"the level {twice[0]!r} is there twice; give every level its own key and name")
+        return levels
 
     @property
     def numbers(self) -> Kind:
         return Kind("ordinal")
-
-    def __post_init__(self) -> None:
-        if len(self.levels) < 2:
-            raise InputError(f"{len(self.levels)} level is no scale", cure="give at least two levels, the lowest first")
-        values = [level.value for level in self.levels]
-        if any(high <= low for low, high in pairwise(values)):
-            said = ", ".join(shown(value) for value in values)
-            raise InputError(f"the levels' values {said} do not rise", cure="order them from low to high, each once")
-        words = [word.casefold() for level in self.levels for word in {level.key, level.name}]
-        twice = sorted({word for word in words if words.count(word) > 1})
-        if twice:
-            raise InputError(f"the level {twice[0]!r} is there twice", cure="give every level its own key and name")
 
     @property
     def choices(self) -> tuple[Level, ...]:
@@ -165,14 +165,7 @@ class Ordinal(Scale):
         lines = (f"- **{level.name}**" + (f": {level.about}" if level.about else "") for level in self.levels)
         return {"levels": "\n".join(lines)}
 
-    def read(self, typed: str) -> float:
-        return _choice(typed, self.levels)
 
-    def allow(self, value: float) -> float:
-        return _level(value, self.levels)
-
-
-@dataclass(frozen=True)
 class Magnitude(Scale):
     """Magnitude estimation with a free start: any number above zero, meaningful in proportions.
 
@@ -180,9 +173,8 @@ class Magnitude(Scale):
     (Maddalena et al. 2014).
     """
 
-    relative: bool = True
-
-    kind: ClassVar[str] = "magnitude"
+    kind: Literal["magnitude"] = "magnitude"
+    relative: bool = setting("judge in proportion to the document before (true) or each for itself (false)", True)
     widget: ClassVar[Widget] = "number"
 
     @property
@@ -194,75 +186,77 @@ class Magnitude(Scale):
         return f"scale.{self.kind}.instructions_{'relative' if self.relative else 'alone'}"
 
     def allow(self, value: float) -> float:
-        _finite(value)
-        if value <= 0:
+        if _finite(value) <= 0:
             raise Refused("refused.not_positive", typed=shown(value))
         return value
 
 
-@dataclass(frozen=True)
-class Bounded(Magnitude):
+class Bounded(Scale):
     """Magnitude estimation between two ends that are themselves excluded."""
 
-    low: float = 0.0
-    high: float = 100.0
+    kind: Literal["bounded"] = "bounded"
+    relative: bool = setting("judge in proportion to the document before (true) or each for itself (false)", True)
+    low: float = setting("the lower end, itself excluded", 0.0, ge=0)
+    high: float = setting("the upper end, itself excluded", 100.0)
+    widget: ClassVar[Widget] = "number"
 
-    kind: ClassVar[str] = "bounded"
+    @model_validator(mode="after")
+    def _apart(self) -> Bounded:
+        if self.low >= self.high:
+            raise ValueError(
+                f"a bounded magnitude cannot lie between {shown(self.low)} and {shown(self.high)}; "
+                "give a higher high end"
+            )
+        return self
 
     @property
     def numbers(self) -> Kind:
         return Kind("ratio", self.low, self.high)
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.low < self.high:
-            raise InputError(
-                f"a bounded magnitude cannot lie between {shown(self.low)} and {shown(self.high)}",
-                cure="give a low end of at least 0 and a higher high end",
-            )
+    @property
+    def instructions(self) -> str:
+        return f"scale.{self.kind}.instructions_{'relative' if self.relative else 'alone'}"
 
     @property
     def wording(self) -> dict[str, str]:
         return {"low": shown(self.low), "high": shown(self.high)}
 
     def allow(self, value: float) -> float:
-        _finite(value)
-        if not self.low < value < self.high:
+        if not self.low < _finite(value) < self.high:
             raise Refused("refused.outside", typed=shown(value), **self.wording)
         return value
 
 
-@dataclass(frozen=True)
 class S100(Scale):
     """Whole numbers from 0 to 100 (Roitero et al. 2018); a slider without a start position, and a number field."""
 
-    low: int = 0
-    high: int = 100
-
-    kind: ClassVar[str] = "s100"
+    kind: Literal["s100"] = "s100"
+    low: ClassVar[int] = 0
+    high: ClassVar[int] = 100
     widget: ClassVar[Widget] = "slider"
 
     @property
     def numbers(self) -> Kind:
         return Kind("interval", self.low, self.high)
 
-    def __post_init__(self) -> None:
-        if self.low >= self.high:
-            raise InputError(f"a scale cannot go from {self.low} to {self.high}", cure="give a higher high end")
-
     @property
     def wording(self) -> dict[str, str]:
         return {"low": str(self.low), "high": str(self.high)}
 
     def allow(self, value: float) -> float:
-        _finite(value)
-        if not self.low <= value <= self.high:
+        if not self.low <= _finite(value) <= self.high:
             raise Refused("refused.outside_closed", typed=shown(value), **self.wording)
         if value != int(value):
             raise Refused("refused.not_whole", typed=shown(value), **self.wording)
         return value
 
 
-SCALES: Mapping[str, type[Scale]] = {scale.kind: scale for scale in (Binary, Ordinal, Magnitude, Bounded, S100)}
+SCALES: Mapping[str, type[Scale]] = {scale.model_fields["kind"].default: scale for scale in Scale.__subclasses__()}
+
+if TYPE_CHECKING:
+    AnyScale = Scale
+else:  # the study file's [scale] table: one of the classes above, by its kind
+    AnyScale = Annotated[Union[tuple(SCALES.values())], Field(discriminator="kind")]  # noqa: UP007
 
 Side = Literal["left", "right", "same"]
 

@@ -7,7 +7,8 @@ from judging import check_whole
 from judgewell.errors import InputError
 from judgewell.server.owner.access import audit_entries
 from judgewell.server.owner.actions import ACTIONS, in_hand, read_fields, run
-from judgewell.server.queries.export import export, judgments_frame
+from judgewell.server.queries.export import export
+from judgewell.server.queries.standing_answers import judgments_frame
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.store.schema import answers, assessors, audit, events, items, reservations, units
 
@@ -75,7 +76,7 @@ def test_released_and_extended_units(begin):
     assert free(study) == [1]
     assert other.send().kind == "instructions"
     check_whole(study.store)
-    with pytest.raises(InputError, match="not in hand"):
+    with pytest.raises(InputError, match="not in progress"):
         act(study, "release", reservation=held.reservation)
 
 
@@ -102,17 +103,17 @@ def test_work_that_is_left_out_is_kept_and_its_place_is_free(begin, tmp_path):
     assert len(study.rows(sa.select(answers))) == 8
     kinds = [row.kind for row in study.rows(sa.select(events.c.kind))]
     assert kinds.count("excluded") == kinds.count("included") == 1
-    with pytest.raises(InputError, match="left out"):
+    with pytest.raises(InputError, match="excluded"):
         act(study, "include", assessor=name)
 
 
 def check_left_out(study, count):
     found = study.store.read(lambda c: status(c, study.clock())).result()
     assert [topic.excluded for topic in found.topics] == [count]
-    assert [topic.done for topic in found.topics] == [0]
+    assert [topic.completed for topic in found.topics] == [0]
     assert found.topics[0].complete == 0
-    assert "left out" in status_text(found)
-    frame = study.store.read(judgments_frame).result()
+    assert f"excluded: {count} units" in status_text(found)
+    frame = study.store.read(lambda c: judgments_frame(c, study.clock())).result()
     assert set(frame["ending"]) == {"excluded"}
 
 

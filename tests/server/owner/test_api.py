@@ -167,7 +167,7 @@ def test_only_owners_with_the_scope_come_in(api: Api) -> None:
         ("GET", "/judgments", {"params": {"format": "xml"}}, 422, "format: Input should be"),
         ("GET", "/audit", {"params": {"before": str(10**30)}}, 422, "before: Input should be less"),
         ("POST", "/actions/release", {"json": {"reservation": 10**30}}, 422, "too large a number"),
-        ("POST", "/actions/release", {"json": {"reservation": 10**15}}, 422, "is not in hand"),
+        ("POST", "/actions/release", {"json": {"reservation": 10**15}}, 422, "is not in progress"),
         ("POST", "/actions/pause", {"json": {"topic": "a\0b"}}, 422, "a text holds a NUL"),
         ("POST", "/actions/pause", {"content": b'{"topic": "\\ud800"}'}, 422, ""),
         ("POST", "/actions/pause", {"content": b'{"topic": '}, 422, "JSON decode error"),

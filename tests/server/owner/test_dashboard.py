@@ -190,7 +190,7 @@ def test_who_works_is_shown_and_released(begin, clock):
     form = {"action": "release", "guard": guard, "next": "/owner", "reservation": str(number)}
     assert client.post("/owner/act", data=form).status_code == 303
     after = client.get("/owner").text
-    assert "Nobody has a unit in hand" in after
+    assert "Nobody is working on a unit" in after
     assert "Done: release" in after
     assert "release" in client.get("/owner/log").text
 

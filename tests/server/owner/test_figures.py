@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import time
+import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,18 +12,20 @@ import numpy as np
 import polars as pl
 import pytest
 import sqlalchemy as sa
+from judging import Clock
 from owner_studies import write_graded_study
 
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
 from judgewell.assessors.simulation import Simulated, simulate
+from judgewell.server.owner.exclusions import exclude, include
 from judgewell.server.owner.live_analysis import Insight, from_json, insight, to_json
-from judgewell.server.owner.live_cache import Computed
+from judgewell.server.owner.live_cache import SHARE, Computed
 from judgewell.server.owner.unusual_assessors import people
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import assessor_rows, trail
 from judgewell.server.session.served import load_served
-from judgewell.server.store.schema import assessors, exclusions, reservations
+from judgewell.server.store.schema import assessors, reservations
 from judgewell.server.store.transactions import Store, open_store
 
 NOW = 1_700_100_000.0
@@ -172,8 +174,7 @@ def test_work_left_out_counts_no_more(filled):
         number = connection.execute(
             sa.select(assessors.c.number).where(assessors.c.pseudonym == person.assessor)
         ).scalar_one()
-        row = {"assessor": number, "reason": "to see what happens", "at": NOW, "source": "owner"}
-        connection.execute(sa.insert(exclusions), row)
+        exclude(connection, NOW, int(number), None, "to see what happens", "owner")
         return int(number)
 
     stamp = store.read(progress.answers_stamp).result()
@@ -183,10 +184,10 @@ def test_work_left_out_counts_no_more(filled):
         assert after.judgments < before.judgments
         assert after.left_out == before.judgments - after.judgments
         assert store.read(progress.answers_stamp).result() != stamp
-        (row,) = store.read(lambda connection: assessor_rows(connection, number)).result()
+        (row,) = store.read(lambda connection: assessor_rows(connection, NOW, number)).result()
         assert row.left_out == "to see what happens"
     finally:
-        store.write(lambda c: c.execute(sa.delete(exclusions)).rowcount).result()
+        store.write(lambda c: include(c, NOW, number, None)).result()
 
 
 def test_overview_adds_up(filled):
@@ -196,7 +197,7 @@ def test_overview_adds_up(filled):
         found = progress.overview(connection, served, NOW)
         units = [row for topic in found.topics for row in progress.unit_rows(connection, topic.topic, NOW)]
         bars = progress.check_bars(connection)
-        money = progress.priced(connection, found.money)
+        money = progress.priced(connection, found.money, NOW)
     assert found.done == simulated.done == sum(row.done for row in units) == sum(bar.done for bar in found.bars)
     assert found.needed == simulated.needed == sum(row.need for row in units)
     assert found.remaining == sum(max(row.need - row.done, 0) for row in units)
@@ -217,13 +218,13 @@ def test_a_trail_holds_every_revision(filled):
     number = store.read(lambda connection: connection.execute(query).scalar()).result()
     if number is None:
         pytest.skip("nobody revised anything here")
-    found = store.read(lambda connection: trail(connection, number)).result()
+    found = store.read(lambda connection: trail(connection, number, NOW)).result()
     assert found is not None
     assert {one.revision for one in found.answers} >= {1, 2}
     places = {(one.unit, one.position) for one in found.answers}
     assert sum(one.current for one in found.answers) == len(places)
     assert any(not one.passed for one in found.verdicts)
-    assert store.read(lambda connection: trail(connection, 10**9)).result() is None
+    assert store.read(lambda connection: trail(connection, 10**9, NOW)).result() is None
 
 
 def test_an_empty_study_has_figures(tmp_path: Path):
@@ -257,20 +258,26 @@ class TestComputed:
         calls = []
         empty = Insight(1.0, 0, 0, (), (), 0, (), None, None, 0.0)  # type: ignore[arg-type]
 
+        timer, go_on = Clock(100.0), threading.Event()
+
         def slow(url: str, now: float) -> Insight:
             calls.append(url)
-            time.sleep(0.05)
+            go_on.wait(60)
+            timer.move(5.0)
             return empty
 
-        held = Computed("there", lambda: 1.0, slow, pause=0.0)
+        held = Computed("there", lambda: 1.0, slow, timer)
         assert held.look("a") is None
         assert held.busy
         held.look("b")
+        go_on.set()
         assert held.wait() is empty
         assert len(calls) == 1
         assert held.look("a") is empty
-        assert len(calls) == 1
-        time.sleep(0.6)  # ten times what it took
+        timer.move(SHARE * 5.0 - 1)
+        held.look("b")
+        assert not held.busy
+        timer.move(1)
         held.look("b")
         held.wait()
         assert len(calls) == 2

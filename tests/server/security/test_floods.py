@@ -52,7 +52,7 @@ def pour(server, head: bytes, part: bytes, most: int) -> tuple[int, bytes]:
     return sent, said
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 @pytest.mark.parametrize(
     "path", ["/work", "/work/alive", "/owner/act", "/owner/sign-in", "/api/v1/actions/pause", "/healthz", "/none"]
@@ -69,7 +69,7 @@ def test_a_request_of_a_gigabyte(server, path, chunked):
     assert memory(server) < before + 40
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 @pytest.mark.parametrize(
     ("head", "part"),
@@ -88,7 +88,7 @@ def test_a_head_without_end(server, head, part):
     assert memory(server) < before + 30
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_large_cookies_and_many_headers_are_answered(server):
     """Up to what a browser may send, the answer is an ordinary one."""
     for head in (b"Cookie: a=" + b"x" * 30_000, b"\r\n".join(b"X-%d: y" % n for n in range(1000))):

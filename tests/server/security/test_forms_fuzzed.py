@@ -19,7 +19,7 @@ from judgewell.server.owner.actions import ACTIONS
 from judgewell.server.store.schema import accounts
 from judgewell.server.store.transactions import open_store
 
-FUZZED = settings(max_examples=40, suppress_health_check=list(HealthCheck))
+FUZZED = settings(suppress_health_check=list(HealthCheck))
 NUMBERS = [
     "0",
     "-1",

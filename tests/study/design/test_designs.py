@@ -4,7 +4,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
@@ -52,7 +52,6 @@ def test_the_published_pattern_of_documents_comes_out():
     assert filled["NMRH"][0] in filled["NNNN"]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text("NMRH", min_size=1, max_size=6), min_size=1, max_size=5, unique=True), st.integers(0, 999))
 def test_every_slot_has_its_level_and_the_fewest_documents_are_used(templates, seed):
     filled = fill_templates(templates, LEVELS, generator(seed))
@@ -71,7 +70,6 @@ def test_templates_that_cannot_be_filled_are_refused():
             fill_templates(templates, LEVELS, generator(1), documents=documents)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.floats(0.01, 1), st.integers(0, 99))
 def test_a_share_of_every_topic_is_judged_twice(sizes, share, seed):
     pool = pl.DataFrame(

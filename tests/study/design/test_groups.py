@@ -1,11 +1,10 @@
 """Groups and pair sequences: every promise of the pairwise design."""
 
-import time
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judgewell.errors import DataError, InputError
@@ -73,7 +72,6 @@ def connected(members, met):
     return reached == set(members)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.integers(2, 70),
     st.data(),
@@ -95,11 +93,10 @@ def test_every_promise_holds_for_any_pool(documents, data, shape, partitions, se
     promises(make_groups(plan, generator(seed), high=highs, low=lows, graphs=graphs), highs, lows)
 
 
-def test_a_large_topic_is_quick_and_never_repeats_a_pair():
-    start = time.perf_counter()
+@pytest.mark.long
+def test_a_large_topic_never_repeats_a_pair():
     plan = plan_groups(3000, high=400, low=800)
     made = make_groups(plan, generator(1), high=range(400), low=range(400, 1200))
-    assert time.perf_counter() - start < 60
     assert (plan.partitions, plan.groups, len(made.pairs)) == (150, 375, 56250)
     assert (made.repeats, made.known_repeats, made.breaks) == (0, 0, 0)
     partners = np.zeros((3000, 3000), bool)
@@ -154,7 +151,6 @@ def test_the_forced_pair_leaves_the_rest_to_chance():
     assert apart == pytest.approx(np.full(15, 7 / 15), abs=0.06)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sets(st.sampled_from(list(combinations(range(6), 2))), min_size=1, max_size=10), st.integers(0, 99))
 def test_a_sequence_without_breaks_is_found_exactly_where_one_exists(pairs, seed):
     pairs = sorted(pairs)

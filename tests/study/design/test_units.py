@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from judgewell.errors import DataError, InputError
@@ -26,7 +26,6 @@ def promises(units, documents, size, redundancy, known):
         assert counts[others].max() <= max(redundancy + 1, len(units) if len(others) < size else 0)
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.integers(1, 60),
     st.integers(3, 10),
@@ -50,7 +49,6 @@ def test_every_promise_holds_for_large_pools(documents, order):
     promises(make_units(documents, 8, 10, generator(5), known=(7, 11), order=order), documents, 8, 10, (7, 11))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(2, 8), st.integers(0, 999))
 def test_documents_may_need_different_numbers_of_judgments(need, size, seed):
     needs = np.array(need)
@@ -91,7 +89,6 @@ def test_what_cannot_be_is_refused():
         make_units(9, 8, 10, generator(1), known=(0, 9))
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), unique=True, max_size=40), st.integers(0, 99))
 def test_as_many_colours_as_the_largest_degree_suffice(edges, seed):
     left, right = [edge[0] for edge in edges], [edge[1] for edge in edges]

@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from judgewell.evaluation.measures.base import JudgedOnly, Measure, Residual, residual_of
-from judgewell.evaluation.measures.names import all_measures, describe_all, find_measure, measure_text, parse, parse_all
+from judgewell.evaluation.measures.names import (
+    all_measures,
+    describe_all,
+    find_measure,
+    measure_text,
+    parse,
+    parse_all,
+    with_rel,
+)
 from judgewell.evaluation.measures.ranks import Array
 from judgewell.evaluation.measures.ties import average_over_ties, expected_over_ties, spread_over_ties
 
@@ -28,6 +36,7 @@ __all__ = [
     "parse_all",
     "residual_of",
     "spread_over_ties",
+    "with_rel",
 ]
 
 

@@ -63,9 +63,11 @@ class Measure:
     over_topics: ClassVar[str] = "mean"  # how topics are put together; a count's are added up (sum), or geometric
     needs_cutoff: ClassVar[bool] = False
     takes_cutoff: ClassVar[bool] = True
+    takes_level: ClassVar[bool] = True  # a least relevant gain for all measures (trec_eval's -l) is for it too
     needs_lengths: ClassVar[bool] = False  # is called with `lengths`, the number of retrieved documents, too
     has_residual: ClassVar[bool] = False
     residual_needs_cutoff: ClassVar[bool] = True
+    sees_pool: ClassVar[bool] = False  # tells pooled documents that were not judged (a gain below 0) from others
     linear: ClassVar[bool] = False  # has `credit` and `total`, so that tied documents can share their ranks
     in_example: ClassVar[str] = ""  # the parameters that its page in the documentation shows it with
     listed: ClassVar[bool] = True  # among all measures; those that only trec_eval's output has are not

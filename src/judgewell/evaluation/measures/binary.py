@@ -262,31 +262,34 @@ class Bpref(Binary):
 
 
 class InfAP(Binary):
-    """Inferred average precision, the judged documents being the pool: AP with each precision estimated from them.
+    """Inferred average precision: AP with each precision estimated from a random sample of the pool that was judged.
 
-    Above a relevant document at rank k, the share (judged / (k − 1)) of the ranks was judged, and of those
-    (relevant + ε) / (judged + 2ε), ε = 0.00001, are relevant.
+    A grade below 0 is a pooled document that was not judged. Above a relevant document at rank k, the share
+    (pooled / (k − 1)) of the ranks was in the pool, and of those (relevant + ε) / (judged + 2ε), ε = 0.00001, are taken
+    as relevant.
 
-    Formula: infAP = (1/R) Σ_{relevant at k} [1/k + ((k − 1)/k) · (judged above / (k − 1)) · (relevant above + ε) /
+    Formula: infAP = (1/R) Σ_{relevant at k} [1/k + ((k − 1)/k) · (pooled above / (k − 1)) · (relevant above + ε) /
     (judged above + 2ε)], ε = 0.00001.
     Use: Judgments that are a random sample of the pool: AP estimated without bias from them.
-    Traps: The estimate holds for a random sample, not for a shallow pool. trec_eval tells sampled-out documents
-    (grade −1) from those outside the pool; a gains table does not, so grades below 0 are refused.
+    Traps: The estimate holds for a random sample, not for a shallow pool. Without grades below 0 the judged documents
+    are the pool.
     """
 
     name: ClassVar[str] = "infAP"
     source: ClassVar[str] = "Yilmaz & Aslam, CIKM 2006"
     trec_names: ClassVar[tuple[str, ...]] = ("infAP",)
     takes_cutoff: ClassVar[bool] = False
+    sees_pool: ClassVar[bool] = True
     laws: ClassVar[frozenset[str]] = frozenset({"range01", "monotone_append", "zero_without_relevant"})
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         small = 0.00001
-        judged = keep(~np.isnan(gains), None)
-        hit = self.relevant(judged.values(gains, np.nan))
-        above, relevant = judged.number - 1.0, np.cumsum(hit, axis=-1) - 1.0
-        precision = 1 + above * (relevant + small) / (above + 2 * small)
-        return ratio(weighted_sum(np.where(hit, precision, 0.0), judged.inverse_rank), self.known(ideal))
+        pooled = keep(~np.isnan(gains), None)
+        grade = pooled.values(gains, np.nan)
+        hit = self.relevant(grade)
+        relevant, judged = (np.cumsum(one, axis=-1) - 1.0 for one in (hit, grade >= 0))  # above a relevant document
+        precision = 1 + (pooled.number - 1.0) * (relevant + small) / (judged + 2 * small)
+        return ratio(weighted_sum(np.where(hit, precision, 0.0), pooled.inverse_rank), self.known(ideal))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,6 +63,15 @@ def parse_all(texts: Iterable[str]) -> list[Measure]:
     return list(dict.fromkeys(measure for text in texts for measure in _read(text)))
 
 
+def with_rel(measure: Measure, rel: float | None) -> Measure:
+    """The measure with this least relevant gain, where it has one and does not say it itself."""
+    if isinstance(measure, Residual | JudgedOnly):
+        return dataclasses.replace(measure, of=with_rel(measure.of, rel))
+    open_ = measure.takes_level and getattr(measure, "rel", "no such parameter") is None
+    changed: dict[str, Any] = {"rel": rel} if open_ else {}
+    return dataclasses.replace(measure, **changed)
+
+
 def measure_text(asked: object) -> str:
     """How a measure of another tool is written: ir_measures leaves its own defaults out, and some are not ours."""
     theirs: Any = asked

@@ -142,6 +142,7 @@ class NumRet(OfRetrieved):
 
     name: ClassVar[str] = "NumRet"
     in_example: ClassVar[str] = ""
+    takes_level: ClassVar[bool] = False
     trec_names: ClassVar[tuple[str, ...]] = ("num_ret",)
     over_topics: ClassVar[str] = "sum"
     laws: ClassVar[frozenset[str]] = frozenset({"nonnegative", "monotone_append"})
@@ -214,7 +215,7 @@ class F1(OfRetrieved):
         return ratio(2 * self.retrieved_relevant(gains) * (known > 0), looked + known)
 
 
-class NumQ(OfRetrieved):
+class NumQ(Measure):
     """1 for every topic: its sum is the number of topics averaged over.
 
     Formula: 1.
@@ -223,17 +224,14 @@ class NumQ(OfRetrieved):
     """
 
     name: ClassVar[str] = "NumQ"
-    in_example: ClassVar[str] = ""
+    source: ClassVar[str] = SOURCE
     trec_names: ClassVar[tuple[str, ...]] = ("num_q",)
     takes_cutoff: ClassVar[bool] = False
     over_topics: ClassVar[str] = "sum"
     laws: ClassVar[frozenset[str]] = frozenset({"nonnegative", "same_for_every_ranking"})
 
-    def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
-        return np.ones(gains.shape[:-1])
-
-    def check(self, gains: Array) -> None:
-        """Any gains will do."""
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        return np.ones(np.broadcast_shapes(gains.shape[:-1], ideal.shape[:-1]))
 
 
 class SetAP(OfRetrieved):

@@ -63,7 +63,7 @@ class Pausing(OfTopic):
 
 
 class OfReservation(Fields):
-    reservation: int = Field(ge=1, description="The number of a unit in hand.")
+    reservation: int = Field(ge=1, description="The number of a unit in progress.")
 
     @property
     def target(self) -> str | None:
@@ -192,7 +192,7 @@ def _tell(connection: sa.Connection, now: float, kind: str, **data: Any) -> None
 
 def _release(connection: sa.Connection, served: Served, now: float, fields: Releasing) -> Result:
     if not release(connection, fields.reservation, now, fields.reason or "by the owner"):
-        raise InputError(f"reservation {fields.reservation} is not in hand", cure="look at who works now")
+        raise InputError(f"reservation {fields.reservation} is not in progress", cure="see who is working now")
     return {"released": fields.reservation}
 
 
@@ -207,7 +207,7 @@ def _extend(connection: sa.Connection, served: Served, now: float, fields: Exten
     )
     assessor = connection.execute(held).scalar()
     if assessor is None:
-        raise InputError(f"reservation {fields.reservation} is not in hand", cure="look at who works now")
+        raise InputError(f"reservation {fields.reservation} is not in progress", cure="see who is working now")
     told = {"at": now, "kind": "extended", "assessor": assessor, "reservation": fields.reservation}
     connection.execute(sa.insert(events), {**told, "data": {"minutes": fields.minutes}})
     return {"reservation": fields.reservation, "until": until}
@@ -249,10 +249,15 @@ ACTIONS: dict[str, Action] = {
     for action in (
         Action("pause", Pausing, "Hand out no new units of the study or of one topic.", _pause),
         Action("resume", OfTopic, "Hand out units again.", _resume),
-        Action("release", Releasing, "Free the place of a unit in hand at once.", _release),
+        Action("release", Releasing, "Free the place of a unit in progress at once.", _release),
         Action("extend", Extending, "Hold a unit for its assessor, silent or not.", _extend),
-        Action("exclude", Excluding, "Leave an assessor's work out: kept and marked, its places free again.", _exclude),
-        Action("include", OfWork, "Take in again what was left out.", _include),
+        Action(
+            "exclude",
+            Excluding,
+            "Exclude an assessor's work: it is kept and marked, and its places are free again.",
+            _exclude,
+        ),
+        Action("include", OfWork, "Include excluded work again.", _include),
         Action("more", AskingMore, "Ask for more judgments of documents.", _more),
         Action("forget", Forgetting, "Delete an assessor's personal data; judgments get a new pseudonym.", _forget),
         Action("revoke", OfAccount, "End all sessions, tokens and links of an account.", _with_account(revoke_all)),
@@ -265,7 +270,7 @@ ACTIONS: dict[str, Action] = {
 
 @dataclass(frozen=True)
 class Held:
-    """A unit in hand, for those who would release or extend it."""
+    """A unit in progress, for those who would release or extend it."""
 
     reservation: int
     assessor: str
@@ -277,7 +282,7 @@ class Held:
 
 
 def in_hand(connection: sa.Connection) -> list[Held]:
-    """The units in hand now, those silent longest first."""
+    """The units in progress now, those silent longest first."""
     columns = (reservations.c.number, assessors.c.pseudonym, units.c.unit, reservations.c.topic, reservations.c.seen)
     query = (
         sa.select(*columns, reservations.c.expires, reservations.c.held_until)

@@ -29,8 +29,8 @@ from judgewell.server.owner.live_analysis import Insight
 from judgewell.server.owner.live_cache import Computed
 from judgewell.server.owner.review import ReviewProgress, review_progress
 from judgewell.server.process import Server, done
-from judgewell.server.queries.export import defused, judgments_frame, pairs_frame
-from judgewell.server.queries.history import AssessorRow, Trail, assessor_rows, trail
+from judgewell.server.queries.export import defused
+from judgewell.server.queries.history import AssessorRow, Trail, assessor_rows, find_assessor, trail
 from judgewell.server.queries.progress import (
     Overview,
     TopicRow,
@@ -42,8 +42,8 @@ from judgewell.server.queries.progress import (
     unit_rows,
     working,
 )
-from judgewell.server.queries.status import Status, status
-from judgewell.server.store.schema import assessors, study
+from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
+from judgewell.server.queries.status import Status, status, study_row
 
 T = TypeVar("T")
 
@@ -56,7 +56,12 @@ Id = Annotated[str, Path(max_length=1000)]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="The most rows.")]
 Offset = Annotated[int, Query(ge=0, le=LARGEST_NUMBER, description="Rows to pass over.")]
 Form = Annotated[Literal["json", "csv", "parquet"], Query(alias="format", description="What the table comes as.")]
-All = Annotated[bool, Query(alias="all", description="Also of units that failed, were left or were left out.")]
+All = Annotated[
+    bool,
+    Query(
+        alias="all", description="Also of excluded, failed, abandoned and unfinished units, with the column `ending`."
+    ),
+]
 
 
 class Told(BaseModel):
@@ -187,7 +192,7 @@ def _add_study(routes: APIRouter, asked: Asked, computed: Computed) -> None:
 
     @routes.get("/study", tags=["study"], summary="The study and its settings")
     async def about() -> About:
-        row = await asked.read(lambda connection: connection.execute(sa.select(study)).one())
+        row = await asked.read(study_row)
         settings = row.frozen["settings"]
         return About(name=row.name, title=served.title, hash=row.hash, begun=row.first_judgment, settings=settings)
 
@@ -227,17 +232,16 @@ def _add_people(routes: APIRouter, asked: Asked) -> None:
 
     @routes.get("/assessors", tags=["people"], summary="All assessors, in the order in which they came")
     async def everybody(limit: Limit = 1000, offset: Offset = 0) -> list[AssessorRow]:
-        rows = await asked.read(assessor_rows)
+        rows = await asked.read(lambda connection: assessor_rows(connection, clock()))
         return rows[offset : offset + limit]
 
     @routes.get("/assessors/{pseudonym}", tags=["people"], summary="All an assessor did", responses=NOT_FOUND)
     async def one(pseudonym: Id) -> Trail:
         sayable(pseudonym)
-        query = sa.select(assessors.c.number).where(assessors.c.pseudonym == pseudonym)
 
         def find(connection: sa.Connection) -> Trail | None:
-            number = connection.execute(query).scalar()
-            return None if number is None else trail(connection, number)
+            number = find_assessor(connection, pseudonym)
+            return None if number is None else trail(connection, number, clock())
 
         found = await asked.read(find)
         if found is None:
@@ -267,13 +271,15 @@ def _add_people(routes: APIRouter, asked: Asked) -> None:
 
 
 def _add_tables(routes: APIRouter, asked: Asked) -> None:
+    clock = asked.server.served.clock
+
     @routes.get("/judgments", tags=["tables"], summary="The judgments table", responses=TABLE, response_class=Response)
     async def judgments(form: Form = "json", everything: All = False) -> Response:
-        return await asked.table(lambda found: kept(judgments_frame(found), everything), form)
+        return await asked.table(lambda connection: kept(judgments_frame(connection, clock()), everything), form)
 
     @routes.get("/pairs", tags=["tables"], summary="The pairs table", responses=TABLE, response_class=Response)
     async def pairs(form: Form = "json", everything: All = False) -> Response:
-        return await asked.table(lambda found: kept(pairs_frame(found), everything), form)
+        return await asked.table(lambda connection: kept(pairs_frame(connection, clock()), everything), form)
 
 
 def _add_acting(routes: APIRouter, asked: Asked) -> None:
@@ -317,7 +323,7 @@ def _acting(asked: Asked, action: Action) -> Callable[..., Any]:
 
 def kept(frame: pl.DataFrame, everything: bool) -> pl.DataFrame:
     """The rows of completed units, or all with how each unit ended."""
-    return frame if everything else frame.filter(pl.col("ending") == "completed").drop("ending", "late")
+    return frame if everything else counting(frame)
 
 
 def written(frame: pl.DataFrame, form: str) -> bytes:

@@ -35,27 +35,28 @@ TOPICS = (
     Column("topic", "topic", lambda row: row.progress.topic),
     Column("units", "units", lambda row: row.progress.units, True),
     Column("complete", "complete", lambda row: row.progress.complete, True),
-    Column("done", "done", lambda row: row.progress.done / max(row.progress.needed, 1), True),
-    Column("live", "in hand", lambda row: row.progress.live, True),
-    Column("late", "late", lambda row: row.progress.late, True),
+    Column("done", "completed", lambda row: row.progress.completed / max(row.progress.needed, 1), True),
+    Column("live", "in progress", lambda row: row.progress.in_progress, True),
     Column("failed", "failed", lambda row: row.progress.failed, True),
-    Column("expired", "abandoned", lambda row: row.progress.expired, True),
+    Column("expired", "abandoned", lambda row: row.progress.abandoned, True),
+    Column("excluded", "excluded", lambda row: row.progress.excluded, True),
 )
 UNITS = (
     Column("unit", "unit", lambda row: row.number),
     Column("size", "places", lambda row: row.size, True),
-    Column("done", "done", lambda row: row.done / max(row.need, 1), True),
-    Column("live", "in hand", lambda row: row.in_hand, True),
-    Column("late", "late", lambda row: row.late, True),
+    Column("done", "completed", lambda row: row.done / max(row.need, 1), True),
+    Column("live", "in progress", lambda row: row.in_hand, True),
     Column("failed", "failed", lambda row: row.failed, True),
     Column("expired", "abandoned", lambda row: row.abandoned, True),
+    Column("excluded", "excluded", lambda row: row.excluded, True),
 )
 ASSESSORS = (
     Column("assessor", "assessor", lambda pair: pair[0].pseudonym),
     Column("signs", "evidence", lambda pair: len(pair[1].evidence) if pair[1] else 0, True),
-    Column("done", "done", lambda pair: pair[0].done, True),
+    Column("done", "completed", lambda pair: pair[0].done, True),
     Column("failed", "failed", lambda pair: pair[0].failed, True),
     Column("abandoned", "abandoned", lambda pair: pair[0].abandoned, True),
+    Column("excluded", "excluded", lambda pair: pair[0].excluded, True),
     Column("seconds", "median time", lambda pair: pair[1].seconds if pair[1] else None, True),
     Column("tau", "τ with others", lambda pair: pair[1].tau if pair[1] else None, True),
     Column("known", "known failed", lambda pair: pair[1].known_failed if pair[1] else None, True),
@@ -128,7 +129,7 @@ async def static(request: Request) -> Response:
 def _overview(look: Look) -> Values:
     found = look.overview()
     rows = progress.topic_rows(look.connection, found.topics)
-    least = sorted(rows, key=lambda row: row.progress.done / max(row.progress.needed, 1))[:8]
+    least = sorted(rows, key=lambda row: row.progress.completed / max(row.progress.needed, 1))[:8]
     working = progress.working(look.connection, look.now)
     return {"found": found, "least": least, "working": working, "chart": drawn.done_chart(found.bars)}
 
@@ -150,14 +151,14 @@ def _topic(look: Look) -> Values:
 
 def _assessors(look: Look) -> Values:
     known = {person.assessor: person for person in look.latest.assessors} if look.latest else {}
-    pairs = [(row, known.get(row.pseudonym)) for row in assessor_rows(look.connection)]
+    pairs = [(row, known.get(row.pseudonym)) for row in assessor_rows(look.connection, look.now)]
     shown = listing(look.request, pairs, ASSESSORS, _assessor_words, sort="signs", down=True)
     return {"table": shown, "pay": look.served.study.pay}
 
 
 def _assessor(look: Look) -> Values:
     number = _whole(look.request.path_params["number"])
-    found = None if number is None else trail(look.connection, number)
+    found = None if number is None else trail(look.connection, number, look.now)
     if found is None:
         raise Refusal(404, "link")
     people = look.latest.assessors if look.latest else ()
@@ -182,7 +183,7 @@ def _checks(look: Look) -> Values:
 
 def _money(look: Look) -> Values:
     found = look.overview()
-    return {"found": found, "m": progress.priced(look.connection, found.money), "pay": look.served.study.pay}
+    return {"found": found, "m": progress.priced(look.connection, found.money, look.now), "pay": look.served.study.pay}
 
 
 def _log(look: Look) -> Values:
@@ -237,4 +238,4 @@ def _document_words(row: Document) -> str:
 def _assessor_words(pair: tuple[AssessorRow, Person | None]) -> str:
     row, person = pair
     signs = " ".join(evidence.kind for evidence in person.evidence) if person else ""
-    return f"{row.pseudonym} {row.label} {row.origin} {row.stage} {signs} {'left out' if row.left_out else ''}"
+    return f"{row.pseudonym} {row.label} {row.origin} {row.stage} {signs} {'excluded' if row.left_out else ''}"

@@ -1,9 +1,8 @@
-"""Leaving work out, with a reason: kept, marked, and reversible.
+"""Excluding work, with a reason: kept, marked, and reversible.
 
-Work that is left out holds no place: the unit's place is free at once, so that somebody else judges it. An assessor
-whose work is left out as a whole gets no more units; what they have in hand they may finish, and it is left out too.
-Work that is taken in again takes its place if that is still free, and otherwise counts beyond the unit's need, as late
-work does.
+Excluded work holds no place: the unit's place is free at once, so that somebody else judges it. An assessor whose work
+is excluded as a whole gets no more units; what they have in progress they may finish, and it is excluded too. Work that
+is included again takes its place if that is still free, and otherwise counts beyond the unit's need, as late work does.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ def find_reservation(connection: sa.Connection, assessor: int, unit: str) -> int
 def exclude(
     connection: sa.Connection, now: float, assessor: int, reservation: int | None, reason: str, source: Source
 ) -> int:
-    """Leave out one unit of an assessor's, or all of their work; how many units that changed."""
+    """Exclude one unit of an assessor, or all of their work; how many units that changed."""
     row = {"assessor": assessor, "reservation": reservation, "source": source, "reason": reason, "at": now}
     connection.execute(sa.insert(exclusions), row)
     return _mark(connection, now, assessor, "excluded", reason)
 
 
 def include(connection: sa.Connection, now: float, assessor: int, reservation: int | None) -> int:
-    """Take in again what was left out, whoever left it out; how many units that changed."""
+    """Include excluded work again, whoever excluded it; how many units that changed."""
     undo = (
         sa.update(exclusions)
         .where(exclusions.c.assessor == assessor, exclusions.c.undone.is_(None))
@@ -59,7 +58,7 @@ def include(connection: sa.Connection, now: float, assessor: int, reservation: i
         .values(undone=now)
     )
     if connection.execute(undo).rowcount == 0:
-        raise InputError("nothing of this is left out", cure="look in the list of what is left out")
+        raise InputError("nothing of this is excluded", cure="see units.csv of an export for what is")
     return _mark(connection, now, assessor, "included", "")
 
 
@@ -79,7 +78,7 @@ def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reaso
     ]
     for row in changed:
         if not row.excluded and row.state == "live":
-            release(connection, row.number, now, "left out")
+            release(connection, row.number, now, "excluded")
         values = {"excluded": not row.excluded}
         if row.state == "done":
             values["late"] = row.late if not row.excluded else _takes_place_late(connection, row.unit)

@@ -11,14 +11,16 @@ from judgewell.server.queries.progress import Bar, CheckBar
 
 
 def done_chart(found: Sequence[Bar]) -> Chart | None:
-    """Units done over time."""
+    """Units completed over time."""
     if not found:
         return None
     labels = [day(bar.start, bar.seconds) for bar in found]
     counts = [float(bar.done) for bar in found]
     each = spell(found[0].seconds)
-    said = f"Units done in each {each}, {sum(bar.done for bar in found):,} in all; the most at once {max(counts):,.0f}."
-    return bars("done", f"Units done in each {each}", said, labels, [("good", "units done", counts)], "from (UTC)")
+    said = f"Units completed in each {each}: {sum(counts):,.0f} in all, at most {max(counts):,.0f} in one."
+    return bars(
+        "done", f"Units completed in each {each}", said, labels, [("good", "units completed", counts)], "from (UTC)"
+    )
 
 
 def check_charts(found: Sequence[CheckBar]) -> list[Chart]:

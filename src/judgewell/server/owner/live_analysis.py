@@ -130,8 +130,8 @@ class Insight:
 def insight(connection: sa.Connection, now: float) -> Insight:
     """Everything computed, from what the connection sees."""
     start = time.perf_counter()
-    work = load_work(connection)
-    judgments, pairs = work.completed(work.judgments), work.completed(work.pairs)
+    work = load_work(connection, now)
+    judgments, pairs = work.judgments.filter("kept"), work.pairs.filter("kept")
     scales, documents = [], []
     for name, part in _by_scale(judgments):
         scales.append(_scale(name, part))
@@ -144,7 +144,7 @@ def insight(connection: sa.Connection, now: float) -> Insight:
     return Insight(
         at=now,
         judgments=judgments.height + pairs.height,
-        left_out=work.left_out,
+        left_out=work.excluded,
         scales=tuple(scales),
         documents=tuple(_chosen(table)),
         documents_of=table.height,
@@ -239,7 +239,7 @@ def _pair_scale(pairs: pl.DataFrame) -> Scale:
     """Agreement on which of two documents is the better one, and how strengths settled."""
     from judgewell.scaling.bradley_terry import BradleyTerry
 
-    method = BradleyTerry(prior=0.1, components="separate")
+    method = BradleyTerry(components="separate")
     ordered = pairs.sort("at", maintain_order=True)
     parts = _grown(ordered)
     gains = [_strengths(method, part) for part in parts]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -26,14 +27,15 @@ class Computed:
     computation, unless one is under way or the last one was a moment ago.
     """
 
-    def __init__(self, url: str, clock: Clock, compute: Compute | None = None, pause: float = LEAST_PAUSE) -> None:
-        self._url, self._clock = url, clock
+    def __init__(
+        self, url: str, clock: Clock, compute: Compute | None = None, timer: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._url, self._clock, self._timer = url, clock, timer
         self._compute = compute or in_a_process
-        self._pause = pause
         self._lock = threading.Lock()
         self._latest: Insight | None = None
         self._stamp: str | None = None
-        self._next = 0.0
+        self._next = -math.inf
         self._worker: threading.Thread | None = None
         self.trouble = ""
 
@@ -50,7 +52,7 @@ class Computed:
     def look(self, stamp: str) -> Insight | None:
         """The newest insight; a newer one is on its way where there is something new."""
         with self._lock:
-            if stamp != self._stamp and not self.busy and time.monotonic() >= self._next:
+            if stamp != self._stamp and not self.busy and self._timer() >= self._next:
                 self._worker = threading.Thread(target=self._run, args=(stamp,), name="insight", daemon=True)
                 self._worker.start()
         return self._latest
@@ -62,13 +64,14 @@ class Computed:
         return self._latest
 
     def _run(self, stamp: str) -> None:
-        start = time.monotonic()
+        start = self._timer()
         try:
             self._latest = self._compute(self._url, self._clock())
             self._stamp, self.trouble = stamp, ""
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             self.trouble = f"the figures could not be computed: {type(error).__name__}"
-        self._next = time.monotonic() + max(self._pause, SHARE * (time.monotonic() - start))
+        took = self._timer() - start
+        self._next = self._timer() + max(LEAST_PAUSE, SHARE * took)
 
 
 def in_a_process(url: str, now: float) -> Insight:

@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 import sqlalchemy as sa
 
 from judgewell.errors import InputError
+from judgewell.server.queries.endings import COMPLETED, endings_by
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import assessors, audit, identities, reservations
 from judgewell.server.store.transactions import Store
@@ -49,7 +50,7 @@ def _take(connection: sa.Connection, served: Served, again: bool, account: int |
     pay = served.study.pay
     each = Decimal(str(pay.amount if pay.bonus is None else pay.bonus))
     before = {} if again else _written(connection)
-    counted, notes = _completed(connection)
+    counted, notes = _completed(connection, served.clock())
     due: dict[int, Decimal] = {}
     for assessor, units in counted.items():
         whole = (each * max(0, units - pay.covered)).quantize(CENT, ROUND_HALF_UP)
@@ -66,27 +67,17 @@ def _take(connection: sa.Connection, served: Served, again: bool, account: int |
     return Bonuses(tuple((names[number], amount) for number, amount in sorted(paid.items())), tuple(notes))
 
 
-def _completed(connection: sa.Connection) -> tuple[Counter[int], list[str]]:
-    """Completed units of each assessor a platform sent, and what else there was."""
-    left = sa.or_(reservations.c.excluded, assessors.c.excluded)
-    query = (
-        sa.select(reservations.c.assessor, reservations.c.state, left.label("left_out"), sa.func.count().label("units"))
-        .join_from(reservations, assessors, assessors.c.number == reservations.c.assessor)
-        .where(assessors.c.origin != "invite")
-        .group_by(reservations.c.assessor, reservations.c.state, left)
-    )
-    counted: Counter[int] = Counter()
+def _completed(connection: sa.Connection, now: float) -> tuple[Counter[int], list[str]]:
+    """Completed units of each assessor a platform sent, and how many other units are not paid."""
+    sent = sa.select(assessors.c.number).where(assessors.c.origin != "invite")
+    completed: Counter[int] = Counter()
     others: Counter[str] = Counter()
-    for assessor, state, left_out, units in connection.execute(query):
-        if state == "done" and not left_out:
-            counted[assessor] += units
-        else:
-            others[_KINDS.get(state, "left out") if state != "done" else "left out"] += units
-    notes = [f"{count} units count for nothing: {kind}" for kind, count in sorted(others.items())]
-    return counted, notes
-
-
-_KINDS = {"live": "still in hand", "late": "still in hand", "expired": "given up", "failed": "failed a check"}
+    for assessor, units in endings_by(
+        connection, now, reservations.c.assessor, reservations.c.assessor.in_(sent)
+    ).items():
+        completed[assessor] = units.pop(COMPLETED, 0)
+        others.update(units)
+    return completed, [f"{count} units are not paid: {ending}" for ending, count in sorted(others.items())]
 
 
 def _names(connection: sa.Connection) -> dict[int, str]:

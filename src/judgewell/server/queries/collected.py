@@ -1,28 +1,20 @@
-"""A study as it stands in its database: what was asked of whom, the work that counts, and what became of the rest."""
+"""A study for its report: what was asked of whom, the answers that count, and how every unit ended."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import InputError, note
 from judgewell.reports.sources import CollectedStudy
-from judgewell.server.queries.export import judgments_frame, pairs_frame
-from judgewell.server.queries.status import status
-from judgewell.server.store.schema import reservations, study, topics, verdicts
+from judgewell.server.queries.endings import COMPLETED, UnitEnding
+from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
+from judgewell.server.queries.status import Status, status
+from judgewell.server.store.schema import study, topics, verdicts
 from judgewell.server.store.transactions import Store
 from judgewell.study.model import Study
-
-WORDS = {
-    "completed": "completed",
-    "failed_quality": "failed a check of the work",
-    "failed_comprehension": "failed a question about the topic",
-    "in hand": "still in hand",
-    "abandoned": "abandoned",
-}
 
 
 def collected_study(store: Store, now: float) -> CollectedStudy:
@@ -31,53 +23,40 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
         row = connection.execute(sa.select(study.c.name, study.c.hash, study.c.frozen)).one_or_none()
         if row is None:
             raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
-        answered = {"judgments": judgments_frame(connection), "pairs": pairs_frame(connection)}
-        kept = {name: frame.filter(pl.col("ending") == "completed") for name, frame in answered.items()}
-        if not any(frame.height for frame in kept.values()):
+        judgments, pairs = (counting(frame(connection, now)) for frame in (judgments_frame, pairs_frame))
+        if judgments.is_empty() and pairs.is_empty():
             raise InputError(f"no unit of the study {row.name} is completed yet", cure="wait until one is")
-        found = status(connection, now)
-        endings = _endings(connection, list(answered.values()))
-        _tell_left_out(endings)
+        progress = status(connection, now)
+        _note_what_does_not_count(progress.endings)
         return CollectedStudy(
             name=row.name,
             hash=row.hash,
-            judgments=_table(kept["judgments"]),
-            pairs=_table(kept["pairs"]),
+            judgments=None if judgments.is_empty() else judgments,
+            pairs=None if pairs.is_empty() else pairs,
             settings=settings_table(Study.model_validate(row.frozen["settings"])),
-            endings=endings,
+            endings=_endings(progress.endings),
             checks=_checks(connection),
-            topics=_topics(connection, {one.topic: (one.needed, one.done) for one in found.topics}),
-            needed=found.needed,
-            completed=found.done,
+            topics=_topics(connection, progress),
+            needed=progress.needed,
+            completed=progress.completed,
         )
 
 
-def _table(frame: pl.DataFrame) -> pl.DataFrame | None:
-    return frame.drop("ending", "late") if frame.height else None
-
-
-def _endings(connection: sa.Connection, answered: list[pl.DataFrame]) -> pl.DataFrame:
+def _endings(endings: tuple[UnitEnding, ...]) -> pl.DataFrame:
     """How units ended: how often, by how many assessors, and how many standing answers that is."""
-    said = sa.case({"live": "in hand", "late": "in hand", "expired": "abandoned"}, value=reservations.c.state,
-                   else_=reservations.c.ending)  # fmt: skip
-    query = sa.select(said, sa.func.count(), sa.func.count(reservations.c.assessor.distinct())).group_by(said)
-    answers: dict[str, int] = {}
-    for frame in answered:
-        for ending, number in frame.group_by("ending").len().iter_rows():
-            answers[ending] = answers.get(ending, 0) + number
     rows = [
-        {"ended": WORDS.get(ending, str(ending).replace("_", " ")), "units": number, "assessors": who,
-         "answers": answers.get(ending, 0), "counted": ending == "completed"}
-        for ending, number, who in connection.execute(query)
+        {"ended": one.ending, "units": one.units, "assessors": one.assessors, "answers": one.answers,
+         "counted": one.ending == COMPLETED}
+        for one in endings
+        if one.units
     ]  # fmt: skip
-    return pl.DataFrame(rows).sort(["counted", "units", "ended"], descending=[True, True, False])
+    return pl.DataFrame(rows)
 
 
-def _tell_left_out(endings: pl.DataFrame) -> None:
-    """What was answered and does not count, as a note."""
-    for row in endings.filter(~pl.col("counted") & (pl.col("answers") > 0)).iter_rows(named=True):
-        text = f"{row['answers']:,} answers of {row['units']:,} units are left out: {row['ended']}"
-        warnings.warn(text, JudgewellWarning, stacklevel=2)
+def _note_what_does_not_count(endings: tuple[UnitEnding, ...]) -> None:
+    for one in endings:
+        if one.ending != COMPLETED and one.answers:
+            note(f"{one.answers:,} answers of {one.units:,} units are not used: {one.ending}")
 
 
 def _checks(connection: sa.Connection) -> pl.DataFrame:
@@ -99,19 +78,11 @@ def _checks(connection: sa.Connection) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
-def _topics(connection: sa.Connection, progress: dict[str, tuple[int, int]]) -> pl.DataFrame:
-    rows = [
-        {
-            "topic": topic,
-            "title": title,
-            "needed": progress.get(topic, (0, 0))[0],
-            "completed": progress.get(topic, (0, 0))[1],
-        }
-        for topic, title in connection.execute(sa.select(topics.c.topic, topics.c.title).order_by(topics.c.topic))
-        if topic in progress
-    ]
+def _topics(connection: sa.Connection, progress: Status) -> pl.DataFrame:
+    titles: dict[str, str] = dict(connection.execute(sa.select(topics.c.topic, topics.c.title)).all())
+    rows = [(one.topic, titles[one.topic], one.needed, one.completed) for one in progress.topics]
     schema = {"topic": pl.String, "title": pl.String, "needed": pl.Int64, "completed": pl.Int64}
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def settings_table(chosen: Study) -> pl.DataFrame:

@@ -1,8 +1,9 @@
-"""What was gathered, as files: the judgments of finished units, everything else marked, and the whole log."""
+"""Everything collected, as files: the judgments of completed units, all other answers marked, and the whole log."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from heapq import merge
@@ -14,6 +15,8 @@ import sqlalchemy as sa
 
 from judgewell.errors import InputError
 from judgewell.formats.provenance import provenance, write_record, write_result
+from judgewell.server.queries.endings import COMPLETED, EXCLUDED, ending
+from judgewell.server.queries.standing_answers import ENDED, judgments_frame, pairs_frame, read_frame
 from judgewell.server.store.schema import (
     answers,
     assessors,
@@ -28,8 +31,6 @@ from judgewell.server.store.schema import (
 )
 from judgewell.server.store.schema import verdicts as verdict_table
 from judgewell.server.store.transactions import Store
-from judgewell.study.model import Study
-from judgewell.tables import JUDGMENTS, PAIRS, Table, check
 
 # What a spreadsheet takes for the beginning of a formula, in its wide forms too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -37,25 +38,22 @@ DOES = r"[(|!\uff08\uff5c\uff01]"  # a call, a program or a cell elsewhere: what
 FREE_TEXTS = ("comment", "answer", "reason", "left_out_for", "label", "target")
 AT_ONCE = 10_000
 
-# How a unit ended, in a word: of a reservation's state, its own ending where it has one.
-ENDINGS = {"live": "in hand", "late": "in hand", "expired": "abandoned"}
 
+def export(store: Store, folder: str | Path, *, everything: bool = False, now: float | None = None) -> list[Path]:
+    """Write everything collected into a folder, as of one moment; returns the paths.
 
-def export(store: Store, folder: str | Path, *, everything: bool = False) -> list[Path]:
-    """Write all that was gathered into a folder; the paths. One moment's state, whatever happens meanwhile.
-
-    judgments, pairs   the standing answers of completed units (csv and parquet)
-    left_out           the standing answers of failed, abandoned and unfinished units and of those that were left out,
-                       with how each ended
-    units              every unit in hand, done or given up: how it ended, times, revisions, steps back, and for what
-                       reason it was left out
+    judgments, pairs   the standing answers of completed units (CSV and Parquet)
+    left_out           the standing answers of all other units, with how each ended: excluded, failed, abandoned or
+                       in progress
+    units              every unit that an assessor took: how it ended, which check it failed, why it was excluded,
+                       times, revisions, steps back
     verdicts           what each check said at each attempt
     questionnaire      the closing answers
     log.jsonl          every answer with all its revisions, every verdict and event, in order of time
 
-    With `everything`, completed work that was left out stays among judgments and pairs, which then say in a column
-    `excluded` which it is. In CSV a free text that a spreadsheet would take for a formula begins with an apostrophe,
-    and so does an id that would call something; the other files hold every text as it was written.
+    With `everything`, excluded work stays among judgments and pairs, which then have a column `excluded`. In CSV a free
+    text that a spreadsheet would take for a formula begins with an apostrophe, and so does an id that would call
+    something; the other files hold every text as it was written.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +61,7 @@ def export(store: Store, folder: str | Path, *, everything: bool = False) -> lis
         row = connection.execute(sa.select(study.c.name, study.c.hash)).one_or_none()
         if row is None:
             raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
-        frames = _frames(connection, everything)
+        frames = _frames(connection, everything, time.time() if now is None else now)
         record = provenance("export", {"study": row.name, "hash": row.hash}, [], _notes(frames))
         written = [path for name, frame in frames.items() for path in _write(folder, name, frame, record)]
         log = folder / "log.jsonl"
@@ -74,48 +72,6 @@ def export(store: Store, folder: str | Path, *, everything: bool = False) -> lis
     return [*written, log]
 
 
-def judgments_frame(connection: sa.Connection) -> pl.DataFrame:
-    """The standing answers about documents, of all units, with how each unit ended; `known` where any are known."""
-    names = {"topic": units.c.topic, "doc": documents.c.doc, **_who(), "scale": units.c.scale}
-    names |= {"kind": kind_of_scale(connection), "value": answers.c.value}
-    names |= {"seconds": answers.c.seconds, "comment": answers.c.comment}
-    if _any_known(connection, items.c.other.is_(None)):
-        names["known"] = items.c.known
-    query = _standing({**names, **_ended()})
-    query = query.join(documents, documents.c.number == items.c.doc).where(items.c.other.is_(None))
-    return _checked(connection, query, JUDGMENTS)
-
-
-def kind_of_scale(connection: sa.Connection) -> sa.ColumnElement[Any]:
-    """What the values of a unit's scale mean, as the frozen study says."""
-    frozen = connection.execute(sa.select(study.c.frozen)).scalar_one_or_none()
-    scales = Study.model_validate(frozen["settings"]).scales if frozen else {}
-    if not scales:
-        return sa.null()
-    return sa.case({name: str(scale.numbers) for name, scale in scales.items()}, value=units.c.scale)
-
-
-def pairs_frame(connection: sa.Connection) -> pl.DataFrame:
-    """The standing answers about pairs, of all units, with how each unit ended; which side is known better, if any."""
-    left, right = documents.alias("left_document"), documents.alias("right_document")
-    names = {"topic": units.c.topic, "left": left.c.doc, "right": right.c.doc, **_who()}
-    given = ("preferred", "left_relevant", "right_relevant", "left_score", "right_score", "seconds", "comment")
-    names |= {name: answers.c[name] for name in given}
-    if _any_known(connection, items.c.other.is_not(None)):
-        better = items.c.known
-        names["left_known"] = sa.case((better == "left", "H"), (better == "right", "N"))
-        names["right_known"] = sa.case((better == "right", "H"), (better == "left", "N"))
-    query = _standing({**names, **_ended()})
-    query = query.join(left, left.c.number == items.c.doc).join(right, right.c.number == items.c.other)
-    return _checked(connection, query, PAIRS)
-
-
-def _any_known(connection: sa.Connection, kind: sa.ColumnElement[bool]) -> bool:
-    """Whether the design holds known documents, or pairs of them."""
-    found = sa.select(items.c.known).where(items.c.known.is_not(None), kind).limit(1)
-    return connection.execute(found).scalar() is not None
-
-
 def log_lines(connection: sa.Connection) -> Iterator[dict[str, Any]]:
     """Everything that happened, one line each, in order of time."""
     sources = [_log_answers(connection), _log_verdicts(connection), _log_closing(connection), _log_events(connection)]
@@ -123,24 +79,27 @@ def log_lines(connection: sa.Connection) -> Iterator[dict[str, Any]]:
         yield {**line, "at": datetime.fromtimestamp(line["at"], UTC).isoformat(timespec="milliseconds")}
 
 
-def _frames(connection: sa.Connection, everything: bool) -> dict[str, pl.DataFrame]:
-    judgments, pairs = judgments_frame(connection), pairs_frame(connection)
-    kept = pl.col("ending").is_in(["completed", "excluded"] if everything else ["completed"])
-    found = {"judgments": _marked(judgments.filter(kept), everything), "pairs": _marked(pairs.filter(kept), everything)}
+def _frames(connection: sa.Connection, everything: bool, now: float) -> dict[str, pl.DataFrame]:
+    judgments, pairs = judgments_frame(connection, now), pairs_frame(connection, now)
+    kept = pl.col("ending").is_in([COMPLETED, EXCLUDED] if everything else [COMPLETED])
     left_out = [frame.filter(~kept) for frame in (judgments, pairs) if not frame.is_empty()]
-    found["left_out"] = pl.concat(left_out) if left_out else pl.DataFrame()
-    found["units"] = _frame(connection, _units_query())
-    found["verdicts"] = _frame(connection, _verdicts_query())
-    found["questionnaire"] = _frame(connection, _closing_query()).with_columns(
-        pl.col("answer").map_elements("; ".join, return_dtype=pl.String)
-    )
-    return {name: frame for name, frame in found.items() if not frame.is_empty()}
+    frames = {
+        "judgments": _marked(judgments.filter(kept), everything),
+        "pairs": _marked(pairs.filter(kept), everything),
+        "left_out": pl.concat(left_out) if left_out else pl.DataFrame(),
+        "units": read_frame(connection, _units_query(now)),
+        "verdicts": read_frame(connection, _verdicts_query()),
+        "questionnaire": read_frame(connection, _closing_query()).with_columns(
+            pl.col("answer").map_elements("; ".join, return_dtype=pl.String)
+        ),
+    }
+    return {name: frame for name, frame in frames.items() if not frame.is_empty()}
 
 
 def _marked(frame: pl.DataFrame, everything: bool) -> pl.DataFrame:
-    """Completed work; where what was left out is among it, with a mark."""
-    excluded = [(pl.col("ending") == "excluded").alias("excluded")] if everything else []
-    return frame.with_columns(excluded).drop("ending", "late")
+    """Completed work; where excluded work is among it, with a mark."""
+    excluded = [(pl.col("ending") == EXCLUDED).alias("excluded")] if everything else []
+    return frame.with_columns(excluded).drop(*ENDED)
 
 
 def _notes(frames: dict[str, pl.DataFrame]) -> list[str]:
@@ -148,7 +107,7 @@ def _notes(frames: dict[str, pl.DataFrame]) -> list[str]:
     if left_out is None:
         return []
     counted = left_out.group_by("ending").len().sort("ending").iter_rows()
-    return [f"{count} answers of units that ended as {ending!r} are in left_out" for ending, count in counted]
+    return [f"{count} answers of units that ended as {how!r} are in left_out" for how, count in counted]
 
 
 def _write(folder: Path, name: str, frame: pl.DataFrame, record: dict[str, Any]) -> list[Path]:
@@ -177,51 +136,7 @@ def defused(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _who() -> dict[str, sa.ColumnElement[Any]]:
-    return {"assessor": assessors.c.pseudonym, "unit": units.c.unit, "position": answers.c.position}
-
-
-def _ended() -> dict[str, sa.ColumnElement[Any]]:
-    left_out = sa.and_(reservations.c.excluded, reservations.c.state == "done")
-    named = [(reservations.c.state == state, ending) for state, ending in ENDINGS.items()]
-    said = sa.case((left_out, "excluded"), *named, else_=reservations.c.ending)
-    return {"ending": said, "late": reservations.c.late}
-
-
-def _standing(columns: dict[str, sa.ColumnElement[Any]]) -> sa.Select[Any]:
-    return (
-        sa.select(*(column.label(name) for name, column in columns.items()))
-        .select_from(answers)
-        .join(reservations, reservations.c.number == answers.c.reservation)
-        .join(assessors, assessors.c.number == answers.c.assessor)
-        .join(units, units.c.number == answers.c.unit)
-        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
-        .where(answers.c.current)
-        .order_by(units.c.number, assessors.c.number, answers.c.position)
-    )
-
-
-MARKS = {
-    **{name: pl.String() for name in ("comment", "known", "left_known", "right_known", "ending")},
-    "late": pl.Boolean(),
-}
-
-
-def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
-    """The rows as a table of ours; an empty one has its columns too."""
-    schema: dict[str, Any] = {column.name: column.dtype for column in table.columns}
-    frame = _frame(connection, query, {**schema, **MARKS})
-    return frame if frame.is_empty() else check(frame, table)
-
-
-def _frame(connection: sa.Connection, query: sa.Select[Any], schema: dict[str, Any] | None = None) -> pl.DataFrame:
-    names = [column.name for column in query.selected_columns]
-    rows = [tuple(row) for row in connection.execute(query)]
-    typed = {name: (schema or {}).get(name) for name in names}
-    return pl.DataFrame(rows, schema=typed, orient="row", infer_schema_length=None)
-
-
-def _units_query() -> sa.Select[Any]:
+def _units_query(now: float) -> sa.Select[Any]:
     columns = {
         "topic": units.c.topic,
         "unit": units.c.unit,
@@ -229,7 +144,11 @@ def _units_query() -> sa.Select[Any]:
         "template": units.c.template,
         "partition": units.c.partition,
         "assessor": assessors.c.pseudonym,
-        **_ended(),
+        "ending": ending(now),
+        "late": reservations.c.late,
+        "failed_check": sa.case(
+            (reservations.c.state == "failed", sa.func.replace(reservations.c.ending, "failed_", ""))
+        ),
         "excluded": reservations.c.excluded,
         "left_out_for": _why(),
         "revisions": reservations.c.revisions,
@@ -248,7 +167,7 @@ def _units_query() -> sa.Select[Any]:
 
 
 def _why() -> sa.ColumnElement[Any]:
-    """The reason for which a unit is left out: the newest that stands."""
+    """The reason for which a unit is excluded: the newest that stands."""
     return (
         sa.select(exclusions.c.reason)
         .where(

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from judgewell.server.queries.endings import ABANDONED, COMPLETED, EXCLUDED, FAILED, IN_PROGRESS, ending, endings_by
 from judgewell.server.store.schema import (
     answers,
     assessors,
@@ -39,8 +40,9 @@ class AssessorRow:
     in_hand: int
     failed: int
     abandoned: int
-    left_out: str | None  # the reason, where all of their work is left out
-    units_left_out: int
+    excluded: int
+    left_out: str | None  # the reason, where all of their work is excluded
+    units_left_out: int  # units that are excluded one by one
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,8 @@ class UnitOf:
     reservation: int
     topic: str
     unit: str
-    state: str
-    ending: str | None
+    ending: str
+    failed_check: str  # of a failed unit: practice, comprehension, quiz or quality
     begun: float
     seen: float
     finished: float | None
@@ -115,41 +117,40 @@ class Trail:
     closing: tuple[tuple[str, str], ...]
 
 
-def assessor_rows(connection: sa.Connection, only: int | None = None) -> list[AssessorRow]:
+def assessor_rows(connection: sa.Connection, now: float, only: int | None = None) -> list[AssessorRow]:
     """All assessors, or one, in the order in which they came."""
     mine = sa.true() if only is None else reservations.c.assessor == only
-    query = sa.select(reservations.c.assessor, reservations.c.state, sa.func.count()).where(mine)
-    counts: dict[int, dict[str, int]] = defaultdict(dict)
-    for who, state, count in connection.execute(query.group_by(reservations.c.assessor, reservations.c.state)):
-        counts[who][state] = count
-    whole, parts = left_out(connection)
+    counts = endings_by(connection, now, reservations.c.assessor, mine)
+    whole, parts = exclusion_reasons(connection)
     people = sa.select(assessors).order_by(assessors.c.number)
     rows = connection.execute(people if only is None else people.where(assessors.c.number == only))
     return [
-        _assessor_row(row, counts[row.number], whole.get(row.number), len(parts.get(row.number, {}))) for row in rows
+        _assessor_row(row, counts.get(row.number, {}), whole.get(row.number), len(parts.get(row.number, {})))
+        for row in rows
     ]
 
 
-def _assessor_row(row: Any, states: dict[str, int], reason: str | None, units_out: int) -> AssessorRow:
+def _assessor_row(row: Any, units_of: dict[str, int], reason: str | None, units_excluded: int) -> AssessorRow:
     return AssessorRow(
-        row.number,
-        row.pseudonym,
-        row.origin,
-        row.label or "",
-        row.stage,
-        row.created,
-        row.moved,
-        states.get("done", 0),
-        states.get("live", 0) + states.get("late", 0),
-        states.get("failed", 0),
-        states.get("expired", 0),
-        reason,
-        units_out,
+        number=row.number,
+        pseudonym=row.pseudonym,
+        origin=row.origin,
+        label=row.label or "",
+        stage=row.stage,
+        created=row.created,
+        moved=row.moved,
+        done=units_of.get(COMPLETED, 0),
+        in_hand=units_of.get(IN_PROGRESS, 0),
+        failed=units_of.get(FAILED, 0),
+        abandoned=units_of.get(ABANDONED, 0),
+        excluded=units_of.get(EXCLUDED, 0),
+        left_out=reason,
+        units_left_out=units_excluded,
     )
 
 
-def left_out(connection: sa.Connection) -> tuple[dict[int, str], dict[int, dict[int, str]]]:
-    """Reasons by assessor where all of the work is left out; and by assessor and reservation where a part of it is."""
+def exclusion_reasons(connection: sa.Connection) -> tuple[dict[int, str], dict[int, dict[int, str]]]:
+    """Reasons by assessor where all of the work is excluded; and by assessor and reservation where a part of it is."""
     whole: dict[int, str] = {}
     parts: dict[int, dict[int, str]] = defaultdict(dict)
     for row in connection.execute(sa.select(exclusions).where(exclusions.c.undone.is_(None))):
@@ -160,18 +161,23 @@ def left_out(connection: sa.Connection) -> tuple[dict[int, str], dict[int, dict[
     return whole, dict(parts)
 
 
-def trail(connection: sa.Connection, assessor: int) -> Trail | None:
+def find_assessor(connection: sa.Connection, pseudonym: str) -> int | None:
+    """The number of an assessor by pseudonym."""
+    return connection.execute(sa.select(assessors.c.number).where(assessors.c.pseudonym == pseudonym)).scalar()
+
+
+def trail(connection: sa.Connection, assessor: int, now: float) -> Trail | None:
     """Everything the assessor did; None where there is no such assessor."""
-    found = assessor_rows(connection, assessor)
-    if not found:
+    rows = assessor_rows(connection, now, assessor)
+    if not rows:
         return None
-    _, parts = left_out(connection)
+    _, parts = exclusion_reasons(connection)
     checks = sa.select(verdicts).where(verdicts.c.assessor == assessor).order_by(verdicts.c.number)
     log = sa.select(events).where(events.c.assessor == assessor).order_by(events.c.number.desc()).limit(MOST_EVENTS)
     asked = sa.select(closing).where(closing.c.assessor == assessor).order_by(closing.c.number)
     return Trail(
-        found[0],
-        tuple(_units(connection, assessor, parts.get(assessor, {}))),
+        rows[0],
+        tuple(_units(connection, assessor, now, parts.get(assessor, {}))),
         tuple(_answers(connection, assessor)),
         tuple(
             VerdictOf(row.reservation, row.name, row.attempt, row.passed, row.reason or "", row.at)
@@ -182,27 +188,27 @@ def trail(connection: sa.Connection, assessor: int) -> Trail | None:
     )
 
 
-def _units(connection: sa.Connection, assessor: int, reasons: dict[int, str]) -> list[UnitOf]:
+def _units(connection: sa.Connection, assessor: int, now: float, reasons: dict[int, str]) -> list[UnitOf]:
     query = (
-        sa.select(reservations, units.c.unit.label("name"))
+        sa.select(reservations, units.c.unit.label("name"), ending(now).label("how"))
         .join_from(reservations, units, units.c.number == reservations.c.unit)
         .where(reservations.c.assessor == assessor)
         .order_by(reservations.c.number)
     )
     return [
         UnitOf(
-            row.number,
-            row.topic,
-            row.name,
-            row.state,
-            row.ending,
-            row.created,
-            row.seen,
-            row.finished,
-            row.late,
-            row.revisions,
-            row.backs,
-            reasons.get(row.number),
+            reservation=row.number,
+            topic=row.topic,
+            unit=row.name,
+            ending=row.how,
+            failed_check=(row.ending or "").removeprefix("failed_") if row.how == FAILED else "",
+            begun=row.created,
+            seen=row.seen,
+            finished=row.finished,
+            late=row.late,
+            revisions=row.revisions,
+            backs=row.backs,
+            left_out=reasons.get(row.number),
         )
         for row in connection.execute(query)
     ]
@@ -231,7 +237,7 @@ def _answers(connection: sa.Connection, assessor: int) -> list[Given]:
             row.left,
             row.right,
             row.known,
-            said(row),
+            answer_text(row),
             row.comment or "",
             row.seconds,
             row.idle,
@@ -241,7 +247,7 @@ def _answers(connection: sa.Connection, assessor: int) -> list[Given]:
     ]
 
 
-def said(row: Any) -> str:
+def answer_text(row: Any) -> str:
     """An answer in a few words: the number, or which side and what was said of both."""
     if row.value is not None:
         return f"{row.value:g}"

@@ -6,13 +6,24 @@ database say the same.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 
-from judgewell.server.queries.status import CheckResult, TopicProgress, status
+from judgewell.server.queries.endings import (
+    ABANDONED,
+    COMPLETED,
+    EXCLUDED,
+    FAILED,
+    IN_PROGRESS,
+    PAID,
+    UnitEnding,
+    ending,
+    endings_by,
+    held,
+)
+from judgewell.server.queries.status import CheckResult, TopicProgress, missing_completions, status
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
     answers,
@@ -128,9 +139,11 @@ class Overview:
     in_hand: int
     failed: int
     abandoned: int
+    excluded: int
+    endings: tuple[UnitEnding, ...]
     assessors: int
     consented: int
-    left_out: int  # assessors with work that is left out
+    left_out: int  # assessors with work that is excluded
     answers: int
     revised: int
     pace: float | None  # completions an hour
@@ -161,67 +174,78 @@ class UnitRow:
     need: int
     done: int
     in_hand: int
-    late: int
+    late: int  # of those in hand
     failed: int
     abandoned: int
+    excluded: int
 
 
 def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
     """The whole study at this moment."""
-    found = status(connection, now)
+    state = status(connection, now)
     begun = connection.execute(sa.select(study.c.first_judgment)).scalar()
     paused = connection.execute(sa.select(pauses.c.at).where(pauses.c.topic == "")).scalar()
-    remaining = _remaining(connection)
+    remaining = _remaining(connection, now)
     pace = None if paused is not None else _pace(connection, now)
-    out = sa.select(sa.func.count(sa.distinct(exclusions.c.assessor))).where(exclusions.c.undone.is_(None))
+    excluded = sa.select(sa.func.count(sa.distinct(exclusions.c.assessor))).where(exclusions.c.undone.is_(None))
+    units_of = {one.ending: one.units for one in state.endings}
     return Overview(
         study=served.title,
         begun=begun,
         paused=paused,
-        needed=found.needed,
-        done=found.done,
+        needed=state.needed,
+        done=units_of[COMPLETED],
         remaining=remaining,
-        units=sum(topic.units for topic in found.topics),
-        complete=sum(topic.complete for topic in found.topics),
-        in_hand=sum(topic.live + topic.late for topic in found.topics),
-        failed=sum(topic.failed for topic in found.topics),
-        abandoned=sum(topic.expired for topic in found.topics),
-        assessors=found.assessors,
-        consented=found.consented,
-        left_out=int(connection.execute(out).scalar() or 0),
-        answers=found.answers,
-        revised=found.revised,
+        units=sum(topic.units for topic in state.topics),
+        complete=sum(topic.complete for topic in state.topics),
+        in_hand=units_of[IN_PROGRESS],
+        failed=units_of[FAILED],
+        abandoned=units_of[ABANDONED],
+        excluded=units_of[EXCLUDED],
+        endings=state.endings,
+        assessors=state.assessors,
+        consented=state.consented,
+        left_out=int(connection.execute(excluded).scalar() or 0),
+        answers=state.answers,
+        revised=state.revised,
         pace=pace,
         expected_end=now + remaining / pace * 3600 if pace and remaining else None,
-        topics=found.topics,
-        checks=found.checks,
-        money=_money(served, found.paid, remaining),
-        bars=tuple(_bars(connection)),
+        topics=state.topics,
+        checks=state.checks,
+        money=_money(served, state.paid, remaining),
+        bars=tuple(_bars(connection, now)),
     )
 
 
-def topic_rows(connection: sa.Connection, found: tuple[TopicProgress, ...]) -> list[TopicRow]:
+def topic_rows(connection: sa.Connection, progress: tuple[TopicProgress, ...]) -> list[TopicRow]:
     """The topics with their titles."""
     titles = {row.topic: row.title or "" for row in connection.execute(sa.select(topics.c.topic, topics.c.title))}
-    held = {row.topic: row.at for row in connection.execute(sa.select(pauses.c.topic, pauses.c.at))}
-    return [TopicRow(one, titles.get(one.topic, ""), held.get(one.topic)) for one in found]
+    paused = {row.topic: row.at for row in connection.execute(sa.select(pauses.c.topic, pauses.c.at))}
+    return [TopicRow(one, titles.get(one.topic, ""), paused.get(one.topic)) for one in progress]
 
 
 def unit_rows(connection: sa.Connection, topic: str, now: float) -> list[UnitRow]:
     """The units of a topic."""
-    out = sa.and_(reservations.c.state == "done", reservations.c.excluded)
-    state = sa.case((_overdue(now), "expired"), (out, "left out"), else_=reservations.c.state).label("state")
-    query = sa.select(reservations.c.unit, state, sa.func.count()).where(reservations.c.topic == topic)
-    counts: dict[int, dict[str, int]] = defaultdict(dict)
-    for unit, name, count in connection.execute(query.group_by(reservations.c.unit, state)):
-        counts[unit][name] = count
+    mine = reservations.c.topic == topic
+    counts = endings_by(connection, now, reservations.c.unit, mine)
+    late = endings_by(connection, now, reservations.c.unit, mine, reservations.c.state == "late")
     rows = connection.execute(sa.select(units).where(units.c.topic == topic).order_by(units.c.number))
-    return [_unit_row(row, counts[row.number]) for row in rows]
-
-
-def _unit_row(row: Any, states: dict[str, int]) -> UnitRow:
-    done, live, late, failed, gone = (states.get(name, 0) for name in ("done", "live", "late", "failed", "expired"))
-    return UnitRow(row.unit, row.number, row.scale, row.size, row.need, done, live, late, failed, gone)
+    return [
+        UnitRow(
+            unit=row.unit,
+            number=row.number,
+            scale=row.scale,
+            size=row.size,
+            need=row.need,
+            done=counts.get(row.number, {}).get(COMPLETED, 0),
+            in_hand=counts.get(row.number, {}).get(IN_PROGRESS, 0),
+            late=late.get(row.number, {}).get(IN_PROGRESS, 0),
+            failed=counts.get(row.number, {}).get(FAILED, 0),
+            abandoned=counts.get(row.number, {}).get(ABANDONED, 0),
+            excluded=counts.get(row.number, {}).get(EXCLUDED, 0),
+        )
+        for row in rows
+    ]
 
 
 def working(connection: sa.Connection, now: float, most: int = MOST_WORKING) -> list[Working]:
@@ -231,7 +255,7 @@ def working(connection: sa.Connection, now: float, most: int = MOST_WORKING) -> 
         .add_columns(units.c.unit.label("unit_name"), units.c.size)
         .join_from(reservations, units, units.c.number == reservations.c.unit)
         .join(assessors, assessors.c.number == reservations.c.assessor)
-        .where(reservations.c.state.in_(("live", "late")), _alive(now))
+        .where(ending(now) == IN_PROGRESS, held(now))
         .order_by(reservations.c.seen.desc())
         .limit(most)
     )
@@ -292,30 +316,15 @@ def answers_stamp(connection: sa.Connection) -> str:
     return f"{connection.execute(ended).scalar()} {last} {tuple(connection.execute(out).one())}"
 
 
-def _alive(now: float) -> sa.ColumnElement[bool]:
-    return sa.or_(reservations.c.expires > now, sa.func.coalesce(reservations.c.held_until, 0.0) > now)
-
-
-def _overdue(now: float) -> sa.ColumnElement[bool]:
-    return sa.and_(reservations.c.state == "live", sa.not_(_alive(now)))
-
-
-def _remaining(connection: sa.Connection) -> int:
-    """Completions still missing; a unit with more than it needs does not make up for another."""
-    done = (
-        sa.select(reservations.c.unit, sa.func.count().label("done"))
-        .where(reservations.c.state == "done", sa.not_(reservations.c.excluded))
-        .group_by(reservations.c.unit)
-        .subquery()
-    )
-    missing = units.c.need - sa.func.coalesce(done.c.done, 0)
-    query = sa.select(sa.func.sum(sa.case((missing > 0, missing), else_=0))).select_from(units)
-    return int(connection.execute(query.outerjoin(done, done.c.unit == units.c.number)).scalar() or 0)
+def _remaining(connection: sa.Connection, now: float) -> int:
+    """Completions still missing."""
+    missing = missing_completions(now).subquery()
+    return int(connection.execute(sa.select(sa.func.sum(missing.c.missing))).scalar() or 0)
 
 
 def _pace(connection: sa.Connection, now: float) -> float | None:
-    """Completions an hour: the last ones over the time since the first of them, silence till now counted."""
-    query = sa.select(reservations.c.finished).where(reservations.c.state == "done")
+    """Completions an hour: the last ones over the time since the first of them, silence till now included."""
+    query = sa.select(reservations.c.finished).where(ending(now) == COMPLETED)
     times = list(connection.execute(query.order_by(reservations.c.finished.desc()).limit(PACE_OVER)).scalars())
     if len(times) < 2 or now <= times[-1]:
         return None
@@ -326,19 +335,18 @@ def _width(span: float) -> int:
     return next((width for width in BUCKETS if span / width <= MOST_BARS), BUCKETS[-1])
 
 
-def _bars(connection: sa.Connection) -> list[Bar]:
-    """Units done over time."""
-    done = reservations.c.state == "done"
-    ends = connection.execute(
-        sa.select(sa.func.min(reservations.c.finished), sa.func.max(reservations.c.finished)).where(done)
-    ).one()
-    if ends[0] is None:
+def _bars(connection: sa.Connection, now: float) -> list[Bar]:
+    """Units completed over time."""
+    completed = ending(now) == COMPLETED
+    finished = reservations.c.finished
+    first, last = connection.execute(sa.select(sa.func.min(finished), sa.func.max(finished)).where(completed)).one()
+    if first is None:
         return []
-    width = _width(ends[1] - ends[0])
-    slot = sa.cast(sa.func.floor(reservations.c.finished / width), sa.Integer).label("slot")
-    counts = dict(connection.execute(sa.select(slot, sa.func.count()).where(done).group_by(slot)).all())
-    first, last = min(counts), max(counts)
-    return [Bar(place * width, width, counts.get(place, 0)) for place in range(max(first, last - 200), last + 1)]
+    width = _width(last - first)
+    slot = sa.cast(sa.func.floor(finished / width), sa.Integer).label("slot")
+    counts = dict(connection.execute(sa.select(slot, sa.func.count()).where(completed).group_by(slot)).all())
+    begin, end = min(counts), max(counts)
+    return [Bar(place * width, width, counts.get(place, 0)) for place in range(max(begin, end - 200), end + 1)]
 
 
 def _money(served: Served, paid: float, remaining: int) -> Money:
@@ -347,10 +355,10 @@ def _money(served: Served, paid: float, remaining: int) -> Money:
     return Money(pay.currency, paid, paid * pay.fee, to_come, to_come * pay.fee)
 
 
-def priced(connection: sa.Connection, money: Money) -> Money:
+def priced(connection: sa.Connection, money: Money, now: float) -> Money:
     """The money with how many documents it is for, which takes longer to count than all else of an overview."""
     planned = sa.select(units.c.topic, items.c.doc).join_from(items, units, units.c.number == items.c.unit)
-    finished = sa.select(reservations.c.unit).where(reservations.c.state == "done").distinct()
+    finished = sa.select(reservations.c.unit).where(ending(now).in_(PAID)).distinct()
     some = _count(connection, planned.where(units.c.number.in_(finished)))
     return replace(money, documents=some, planned_documents=_count(connection, planned))
 

@@ -1,4 +1,7 @@
-"""All answers that stand, as frames for what is computed from them."""
+"""Which answers stand, with how their unit ended: the one query behind tables, exports, reports and live analysis.
+
+The newest revision of an answer stands. A unit's answers count once it is completed and as long as it is not excluded.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,122 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.server.queries.history import left_out
+from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, ending
 from judgewell.server.session.served import load_served
-from judgewell.server.store.schema import answers, assessors, documents, items, reservations, units, verdicts
+from judgewell.server.store.schema import answers, assessors, documents, items, reservations, study, units, verdicts
+from judgewell.study.model import Study
 from judgewell.study.questions import Bounded, Magnitude
+from judgewell.tables import JUDGMENTS, PAIRS, Table, check
+
+Columns = dict[str, sa.ColumnElement[Any]]
+
+ENDED: dict[str, Any] = {"ending": pl.String, "late": pl.Boolean}  # what every table here has beside its own columns
+
+
+def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
+    """The standing answers about documents with `ending` and `late` of their units; `known` where any are known."""
+    columns = _document_columns(connection, now)
+    if _any_known(connection, items.c.other.is_(None)):
+        columns["known"] = items.c.known
+    return _checked(connection, _documents_query(columns), JUDGMENTS)
+
+
+def pairs_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
+    """The standing answers about pairs with `ending` and `late` of their units; which side is known better, if any."""
+    columns = _pair_columns(now)
+    if _any_known(connection, items.c.other.is_not(None)):
+        better = items.c.known
+        columns["left_known"] = sa.case((better == "left", "H"), (better == "right", "N"))
+        columns["right_known"] = sa.case((better == "right", "H"), (better == "left", "N"))
+    return _checked(connection, _pairs_query(columns), PAIRS)
+
+
+def counting(frame: pl.DataFrame) -> pl.DataFrame:
+    """The answers that count: of completed units, without the columns that say how units ended."""
+    return frame.filter(pl.col("ending") == COMPLETED).drop(*ENDED)
+
+
+_LEFT, _RIGHT = documents.alias("left_document"), documents.alias("right_document")
+
+
+def _document_columns(connection: sa.Connection, now: float) -> Columns:
+    given = {"scale": units.c.scale, "kind": _kind_of_scale(connection), "value": answers.c.value}
+    return {"topic": units.c.topic, "doc": documents.c.doc, **_who(), **given, **_last(now)}
+
+
+def _kind_of_scale(connection: sa.Connection) -> sa.ColumnElement[Any]:
+    """What the values of a unit's scale mean, as the frozen study says."""
+    frozen = connection.execute(sa.select(study.c.frozen)).scalar_one_or_none()
+    scales = Study.model_validate(frozen["settings"]).scales if frozen else {}
+    if not scales:
+        return sa.null()
+    return sa.case({name: str(scale.numbers) for name, scale in scales.items()}, value=units.c.scale)
+
+
+def _pair_columns(now: float) -> Columns:
+    given = ("preferred", "left_relevant", "right_relevant", "left_score", "right_score")
+    sides = {"topic": units.c.topic, "left": _LEFT.c.doc, "right": _RIGHT.c.doc}
+    return {**sides, **_who(), **{name: answers.c[name] for name in given}, **_last(now)}
+
+
+def _who() -> Columns:
+    return {"assessor": assessors.c.pseudonym, "unit": units.c.unit, "position": answers.c.position}
+
+
+def _last(now: float) -> Columns:
+    written = {"seconds": answers.c.seconds, "comment": answers.c.comment}
+    return {**written, "ending": ending(now), "late": reservations.c.late}
+
+
+def _documents_query(columns: Columns) -> sa.Select[Any]:
+    query = standing(columns).join(documents, documents.c.number == items.c.doc)
+    return query.where(items.c.other.is_(None))
+
+
+def _pairs_query(columns: Columns) -> sa.Select[Any]:
+    return standing(columns).join(_LEFT, _LEFT.c.number == items.c.doc).join(_RIGHT, _RIGHT.c.number == items.c.other)
+
+
+def standing(columns: Columns) -> sa.Select[Any]:
+    """The standing answers with these columns of them, their items, units, reservations and assessors."""
+    return (
+        sa.select(*(column.label(name) for name, column in columns.items()))
+        .select_from(answers)
+        .join(reservations, reservations.c.number == answers.c.reservation)
+        .join(assessors, assessors.c.number == answers.c.assessor)
+        .join(units, units.c.number == answers.c.unit)
+        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .where(answers.c.current)
+        .order_by(units.c.number, assessors.c.number, answers.c.position)
+    )
+
+
+def _any_known(connection: sa.Connection, kind: sa.ColumnElement[bool]) -> bool:
+    """Whether the design holds known documents, or pairs of them."""
+    query = sa.select(items.c.known).where(items.c.known.is_not(None), kind).limit(1)
+    return connection.execute(query).scalar() is not None
+
+
+def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
+    """The rows as a table of ours; an empty one has its columns too."""
+    marks = dict.fromkeys(("comment", "known", "left_known", "right_known"), pl.String) | ENDED
+    frame = read_frame(connection, query, {column.name: column.dtype for column in table.columns} | marks)
+    return frame if frame.is_empty() else check(frame, table)
+
+
+def read_frame(connection: sa.Connection, query: sa.Select[Any], schema: dict[str, Any] | None = None) -> pl.DataFrame:
+    """The rows of a query; columns that the schema does not name get the type of their values."""
+    types = {column.name: (schema or {}).get(column.name) for column in query.selected_columns}
+    rows = [tuple(row) for row in connection.execute(query)]
+    return pl.DataFrame(rows, schema=types, orient="row", infer_schema_length=None)
 
 
 @dataclass(frozen=True)
 class Work:
-    """Answers of units that ended (completed or failed), verdicts, and the judgments planned for each document.
+    """What live analysis reads: answers of units that ended (completed, excluded or failed), verdicts, and the plan.
 
-    `kept` marks answers of completed units that are not left out. `comparable` is the value as it can be compared
-    between assessors: of magnitudes the logarithm less the unit's mean, `normalised` the same as a magnitude.
+    `kept` marks answers that count. `comparable` is the value as it can be compared between assessors: of magnitudes
+    the logarithm less the unit's mean, `normalised` the same as a magnitude.
     """
 
     judgments: pl.DataFrame
@@ -27,83 +134,50 @@ class Work:
     verdicts: pl.DataFrame
     planned: pl.DataFrame
 
-    @staticmethod
-    def completed(frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.filter("kept")
-
     @property
-    def left_out(self) -> int:
-        """Answers of completed units that are left out."""
-        return sum(int((~frame["kept"] & frame["completed"]).sum()) for frame in (self.judgments, self.pairs))
+    def excluded(self) -> int:
+        """Answers of excluded units."""
+        return sum(int((frame["ending"] == EXCLUDED).sum()) for frame in (self.judgments, self.pairs))
 
 
-_COMMON: dict[str, Any] = {
-    "topic": pl.String,
-    "assessor": pl.String,
-    "who": pl.Int64,
-    "unit": pl.String,
-    "position": pl.Int64,
-    "seconds": pl.Float64,
-    "first": pl.Float64,  # the seconds of the first answer, before any revision
-    "at": pl.Float64,
-    "reservation": pl.Int64,
-    "completed": pl.Boolean,
-}
+_TIMED: dict[str, Any] = {"first": pl.Float64, "at": pl.Float64}
 
 
-def load_work(connection: sa.Connection) -> Work:
+def load_work(connection: sa.Connection, now: float) -> Work:
     """All of it, from what the connection sees."""
     served = load_served(connection)
     ratio = [name for name, scale in served.scales.items() if isinstance(scale, Magnitude | Bounded)]
-    return Work(
-        _comparable(_with_kept(connection, _judgments(connection)), ratio),
-        _with_kept(connection, _pairs(connection)),
-        _frame(
-            connection,
-            sa.select(assessors.c.pseudonym, verdicts.c.name, verdicts.c.passed, verdicts.c.attempt).join_from(
-                verdicts, assessors, assessors.c.number == verdicts.c.assessor
-            ),
-            {"assessor": pl.String, "check": pl.String, "passed": pl.Boolean, "attempt": pl.Int64},
-        ),
-        _planned(connection),
+    judgments = _ended(connection, _documents_query(_document_columns(connection, now) | _times()), JUDGMENTS)
+    pairs = _ended(connection, _pairs_query(_pair_columns(now) | _times()), PAIRS)
+    return Work(_comparable(judgments, ratio), pairs, verdicts_frame(connection), planned(connection))
+
+
+def _times() -> Columns:
+    """When an answer was given, and the active seconds before any revision."""
+    first = answers.alias("first_answers")
+    begun = sa.select(first.c.seconds).where(
+        first.c.reservation == answers.c.reservation, first.c.position == answers.c.position, first.c.revision == 1
     )
+    return {"first": begun.scalar_subquery(), "at": answers.c.at}
 
 
-def _standing(*columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
-    completed, first = reservations.c.ending == "completed", answers.alias("first_answers")
-    begun = (first.c.reservation == answers.c.reservation, first.c.position == answers.c.position)
-    return (
-        sa.select(units.c.topic, assessors.c.pseudonym, answers.c.assessor, units.c.unit, answers.c.position)
-        .add_columns(answers.c.seconds, first.c.seconds, answers.c.at, answers.c.reservation, completed, *columns)
-        .select_from(answers)
-        .join(reservations, reservations.c.number == answers.c.reservation)
-        .join(assessors, assessors.c.number == answers.c.assessor)
-        .join(units, units.c.number == answers.c.unit)
-        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
-        .join(first, sa.and_(*begun, first.c.revision == 1))
-        .where(answers.c.current, reservations.c.finished.is_not(None))
-        .order_by(answers.c.number)
+def _ended(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
+    schema = {column.name: column.dtype for column in table.columns} | {"comment": pl.String} | ENDED | _TIMED
+    frame = read_frame(connection, query.order_by(None).order_by(answers.c.number), schema)
+    ended = frame.filter(pl.col("ending").is_in([COMPLETED, EXCLUDED, FAILED]))
+    return ended.with_columns(kept=pl.col("ending") == COMPLETED)
+
+
+def verdicts_frame(connection: sa.Connection) -> pl.DataFrame:
+    """What every check said of every assessor, at each attempt."""
+    query = (
+        sa.select(assessors.c.pseudonym.label("assessor"), verdicts.c.name.label("check"))
+        .add_columns(verdicts.c.passed, verdicts.c.attempt)
+        .join_from(verdicts, assessors, assessors.c.number == verdicts.c.assessor)
+        .order_by(verdicts.c.number)
     )
-
-
-def _judgments(connection: sa.Connection) -> pl.DataFrame:
-    query = _standing(documents.c.doc, units.c.scale, answers.c.value)
-    query = query.join(documents, documents.c.number == items.c.doc).where(items.c.other.is_(None))
-    return _frame(connection, query, {**_COMMON, "doc": pl.String, "scale": pl.String, "value": pl.Float64})
-
-
-def _pairs(connection: sa.Connection) -> pl.DataFrame:
-    left, right = documents.alias("left_document"), documents.alias("right_document")
-    query = _standing(left.c.doc, right.c.doc, answers.c.preferred)
-    query = query.join(left, left.c.number == items.c.doc).join(right, right.c.number == items.c.other)
-    return _frame(connection, query, {**_COMMON, "left": pl.String, "right": pl.String, "preferred": pl.String})
-
-
-def _with_kept(connection: sa.Connection, frame: pl.DataFrame) -> pl.DataFrame:
-    whole, parts = left_out(connection)
-    some = [reservation for found in parts.values() for reservation in found]
-    out = pl.col("who").is_in(list(whole)) | pl.col("reservation").is_in(some)
-    return frame.with_columns(kept=pl.col("completed") & ~out)
+    schema = {"assessor": pl.String, "check": pl.String, "passed": pl.Boolean, "attempt": pl.Int64}
+    return read_frame(connection, query, schema)
 
 
 def _comparable(judgments: pl.DataFrame, ratio: list[str]) -> pl.DataFrame:
@@ -115,7 +189,7 @@ def _comparable(judgments: pl.DataFrame, ratio: list[str]) -> pl.DataFrame:
     ).with_columns(normalised=pl.when(is_ratio).then(pl.col("comparable").exp()).otherwise("value"))
 
 
-def _planned(connection: sa.Connection) -> pl.DataFrame:
+def planned(connection: sa.Connection) -> pl.DataFrame:
     """Judgments that units ask for, by topic, document and scale; of pairs by either document."""
     scale = sa.func.coalesce(units.c.scale, "pairs")
     parts = [
@@ -126,13 +200,10 @@ def _planned(connection: sa.Connection) -> pl.DataFrame:
     ]
     each = sa.union_all(*parts).subquery()
     query = (
-        sa.select(each.c.topic, documents.c.doc, each.c.scale, sa.func.sum(each.c.need))
+        sa.select(each.c.topic, documents.c.doc, each.c.scale, sa.func.sum(each.c.need).label("planned"))
         .join_from(each, documents, documents.c.number == each.c.doc)
         .group_by(each.c.topic, documents.c.doc, each.c.scale)
+        .order_by(each.c.topic, documents.c.doc, each.c.scale)
     )
     schema = {"topic": pl.String, "doc": pl.String, "scale": pl.String, "planned": pl.Int64}
-    return _frame(connection, query, schema)
-
-
-def _frame(connection: sa.Connection, query: sa.Select[Any], schema: dict[str, Any]) -> pl.DataFrame:
-    return pl.DataFrame([tuple(row) for row in connection.execute(query)], schema=schema, orient="row")
+    return read_frame(connection, query, schema)

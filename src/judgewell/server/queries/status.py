@@ -7,24 +7,44 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from judgewell.server.queries.endings import (
+    ABANDONED,
+    COMPLETED,
+    EXCLUDED,
+    FAILED,
+    IN_PROGRESS,
+    PAID,
+    UnitEnding,
+    ending,
+    endings_by,
+    unit_endings,
+)
 from judgewell.server.store.schema import answers, assessors, pauses, reservations, study, units, verdicts
 from judgewell.study.model import Study
 
 
 @dataclass(frozen=True)
 class TopicProgress:
-    """One topic: its units, the assessors they need, and how many have it in hand or done."""
+    """One topic: its units, the completions they need, and how the units that assessors took ended."""
 
     topic: str
     units: int
-    needed: int
-    done: int
-    live: int
-    late: int
-    failed: int
-    expired: int
     complete: int  # units that have all they need
-    excluded: int = 0  # finished, and left out; not among the done
+    needed: int
+    completed: int
+    in_progress: int
+    late: int  # of those in progress: their place had gone to somebody else
+    failed: int
+    abandoned: int
+    excluded: int
+    done: int = 0  # earlier names that scripts may still read: completed,
+    live: int = 0  # in progress and not late,
+    expired: int = 0  # abandoned
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "done", self.completed)
+        object.__setattr__(self, "live", self.in_progress - self.late)
+        object.__setattr__(self, "expired", self.abandoned)
 
 
 @dataclass(frozen=True)
@@ -45,9 +65,10 @@ class Status:
     frozen: bool
     topics: tuple[TopicProgress, ...]
     checks: tuple[CheckResult, ...]
+    endings: tuple[UnitEnding, ...]
     assessors: int
     consented: int
-    answers: int
+    answers: int  # with every revision
     revised: int
     paid: float
     fee: float
@@ -59,13 +80,18 @@ class Status:
         return sum(topic.needed for topic in self.topics)
 
     @property
-    def done(self) -> int:
-        return sum(topic.done for topic in self.topics)
+    def completed(self) -> int:
+        return sum(topic.completed for topic in self.topics)
+
+
+def study_row(connection: sa.Connection) -> Any:
+    """The study itself: name, hash, frozen settings, when the first judgment came."""
+    return connection.execute(sa.select(study)).one()
 
 
 def status(connection: sa.Connection, now: float) -> Status:
-    """The study's progress now; a reservation that is overdue counts as expired."""
-    row = connection.execute(sa.select(study)).one()
+    """The study's progress now; a reservation that is overdue counts as abandoned."""
+    row = study_row(connection)
     settings = Study.model_validate(row.frozen["settings"])
     counted = connection.execute(
         sa.select(sa.func.count(), sa.func.count(assessors.c.consented)).select_from(assessors)
@@ -73,14 +99,15 @@ def status(connection: sa.Connection, now: float) -> Status:
     given = connection.execute(
         sa.select(sa.func.count(), sa.func.sum(sa.case((answers.c.current, 0), else_=1))).select_from(answers)
     ).one()
-    found = tuple(_topics(connection, now))
-    paid = sum(topic.done + topic.excluded for topic in found) * settings.pay.amount  # work left out is paid too
+    endings = unit_endings(connection, now)
+    paid = sum(one.units for one in endings if one.ending in PAID) * settings.pay.amount
     return Status(
         study=row.name,
         hash=row.hash,
         frozen=row.first_judgment is not None,
-        topics=found,
-        checks=tuple(_checks(connection)),
+        topics=tuple(_topics(connection, now)),
+        checks=tuple(check_results(connection)),
+        endings=endings,
         assessors=counted[0],
         consented=counted[1],
         answers=given[0],
@@ -93,75 +120,89 @@ def status(connection: sa.Connection, now: float) -> Status:
 
 
 def _topics(connection: sa.Connection, now: float) -> list[TopicProgress]:
-    need = sa.select(
-        units.c.topic, sa.func.count(), sa.func.sum(units.c.need), sa.func.sum(sa.case((units.c.free <= 0, 1), else_=0))
-    ).group_by(units.c.topic)
-    held = sa.func.coalesce(reservations.c.held_until, 0)
-    overdue = sa.and_(reservations.c.state == "live", reservations.c.expires <= now, held <= now)
-    left_out = sa.and_(reservations.c.state == "done", reservations.c.excluded)
-    state = sa.case((overdue, "expired"), (left_out, "excluded"), else_=reservations.c.state).label("state")
-    by_state = sa.select(reservations.c.topic, state, sa.func.count()).group_by(reservations.c.topic, state)
-    counts: dict[tuple[str, str], int] = {(topic, name): count for topic, name, count in connection.execute(by_state)}
-    open_units = _unfinished(connection)
-    return [
-        TopicProgress(
-            topic,
-            count,
-            int(needed),
-            complete=count - open_units.get(topic, 0),
-            **{
-                name: counts.get((topic, name), 0) for name in ("done", "live", "late", "failed", "expired", "excluded")
-            },
+    counts = endings_by(connection, now, reservations.c.topic)
+    late = endings_by(connection, now, reservations.c.topic, reservations.c.state == "late")
+    missing = missing_completions(now).subquery()
+    query = sa.select(
+        missing.c.topic,
+        sa.func.count(),
+        sa.func.sum(missing.c.need),
+        sa.func.sum(sa.case((missing.c.missing > 0, 0), else_=1)),
+    ).group_by(missing.c.topic)
+    rows = []
+    for topic, count, needed, complete in connection.execute(query.order_by(missing.c.topic)):
+        ended = counts.get(topic, {})
+        rows.append(
+            TopicProgress(
+                topic=topic,
+                units=count,
+                complete=int(complete),
+                needed=int(needed),
+                completed=ended.get(COMPLETED, 0),
+                in_progress=ended.get(IN_PROGRESS, 0),
+                late=late.get(topic, {}).get(IN_PROGRESS, 0),
+                failed=ended.get(FAILED, 0),
+                abandoned=ended.get(ABANDONED, 0),
+                excluded=ended.get(EXCLUDED, 0),
+            )
         )
-        for topic, count, needed, _ in connection.execute(need.order_by(units.c.topic))
-    ]
+    return rows
 
 
-def _unfinished(connection: sa.Connection) -> dict[str, int]:
-    """Units of each topic that still miss finished work."""
+def missing_completions(now: float) -> sa.Select[Any]:
+    """Every unit with its topic, its need, and the completions it still misses: those beyond its need help no other."""
     done = (
-        sa.select(reservations.c.unit, sa.func.count().label("done"))
-        .where(reservations.c.state == "done", ~reservations.c.excluded)
+        sa.select(reservations.c.unit, sa.func.count().label("completed"))
+        .where(ending(now) == COMPLETED)
         .group_by(reservations.c.unit)
         .subquery()
     )
-    query = (
-        sa.select(units.c.topic, sa.func.count())
-        .outerjoin(done, done.c.unit == units.c.number)
-        .where(sa.func.coalesce(done.c.done, 0) < units.c.need)
-        .group_by(units.c.topic)
-    )
-    return dict(connection.execute(query).all())
+    missing = units.c.need - sa.func.coalesce(done.c.completed, 0)
+    return sa.select(
+        units.c.number, units.c.topic, units.c.need, sa.case((missing > 0, missing), else_=0).label("missing")
+    ).outerjoin(done, done.c.unit == units.c.number)
 
 
-def _checks(connection: sa.Connection) -> list[CheckResult]:
+def check_results(connection: sa.Connection) -> list[CheckResult]:
+    """Every check with how often it was passed and failed."""
     passed = sa.func.sum(sa.case((verdicts.c.passed, 1), else_=0))
     query = sa.select(verdicts.c.name, passed, sa.func.count()).group_by(verdicts.c.name).order_by(verdicts.c.name)
     return [CheckResult(name, int(good), count - int(good)) for name, good, count in connection.execute(query)]
 
 
-def status_text(found: Status) -> str:
+COLUMNS = (
+    "topic",
+    "units",
+    "complete",
+    "needed",
+    "completed",
+    "in progress",
+    "late",
+    "failed",
+    "abandoned",
+    "excluded",
+)
+
+
+def status_text(state: Status) -> str:
     """The status as a table in plain text."""
-    head = ("topic", "units", "complete", "needed", "done", "in hand", "late", "failed", "expired", "left out")
-    rows: list[tuple[Any, ...]] = [
-        (one.topic, one.units, one.complete, one.needed, one.done, *_rest(one)) for one in found.topics
-    ]
+    rows = [tuple(getattr(topic, name.replace(" ", "_")) for name in COLUMNS) for topic in state.topics]
     if len(rows) > 1:
-        rows.append(("all", *(sum(row[column] for row in rows) for column in range(1, len(head)))))
-    table = [head, *((str(cell) for cell in row) for row in rows)]
-    lines = _aligned([tuple(map(str, row)) for row in table])
-    lines += ["", f"{found.answers:,} answers, {found.revised:,} of them revised later; {found.assessors:,} assessors"]
-    lines += [f"check {one.name}: {one.passed:,} passed, {one.failed:,} not" for one in found.checks]
-    if found.paused:
-        stopped = [f"topic {topic}" if topic else "the whole study" for topic in found.paused]
+        rows.append(("all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])))
+    lines = _aligned([COLUMNS, *(tuple(map(str, row)) for row in rows)])
+    lines += ["", f"{state.answers:,} answers, {state.revised:,} of them revised later; {state.assessors:,} assessors"]
+    lines += [
+        f"{one.ending}: {one.units:,} units by {one.assessors:,} assessors, {one.answers:,} standing answers"
+        for one in state.endings
+        if one.units
+    ]
+    lines += [f"check {one.name}: {one.passed:,} passed, {one.failed:,} failed" for one in state.checks]
+    if state.paused:
+        stopped = [f"topic {topic}" if topic else "the whole study" for topic in state.paused]
         lines.append(f"paused: {', '.join(stopped)}")
-    if found.paid:
-        lines.append(f"cost so far: {found.paid:,.2f} {found.currency} and {found.fee:,.2f} in fees")
+    if state.paid:
+        lines.append(f"cost so far: {state.paid:,.2f} {state.currency} and {state.fee:,.2f} in fees")
     return "\n".join(lines) + "\n"
-
-
-def _rest(one: TopicProgress) -> tuple[int, ...]:
-    return one.live, one.late, one.failed, one.expired, one.excluded
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

@@ -1,0 +1,75 @@
+"""How units ended: the one definition, in SQL, and the counts that every page, command and report shows.
+
+completed     all places answered and every check passed
+excluded      completed, and excluded afterwards by the owner or by reviewers
+failed        ended by a check
+abandoned     the assessor fell silent, gave the unit back, or the owner released it
+in progress   an assessor holds it
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from judgewell.server.store.schema import answers, reservations
+
+COMPLETED, EXCLUDED, FAILED, ABANDONED, IN_PROGRESS = "completed", "excluded", "failed", "abandoned", "in progress"
+ENDINGS = (COMPLETED, EXCLUDED, FAILED, ABANDONED, IN_PROGRESS)
+PAID = (COMPLETED, EXCLUDED)  # work that is excluded later stays paid
+
+
+@dataclass(frozen=True)
+class UnitEnding:
+    """Units that ended in one way: how many, by how many assessors, and how many standing answers they hold."""
+
+    ending: str
+    units: int
+    assessors: int
+    answers: int
+
+
+def ending(now: float) -> sa.ColumnElement[str]:
+    """How the unit of a reservation ended, as of a moment."""
+    state = reservations.c.state
+    return sa.case(
+        (sa.and_(state == "done", reservations.c.excluded), EXCLUDED),
+        (state == "done", COMPLETED),
+        (state == "failed", FAILED),
+        (sa.or_(state == "expired", sa.and_(state == "live", ~held(now))), ABANDONED),
+        else_=IN_PROGRESS,
+    )
+
+
+def held(now: float) -> sa.ColumnElement[bool]:
+    """Whether a reservation's time is not over yet, by signs of life or by the owner's word."""
+    return sa.or_(reservations.c.expires > now, sa.func.coalesce(reservations.c.held_until, 0.0) > now)
+
+
+def endings_by(
+    connection: sa.Connection, now: float, column: sa.ColumnElement[Any], *where: sa.ColumnElement[bool]
+) -> dict[Any, dict[str, int]]:
+    """Units of each ending by a column of the reservations (topic, unit or assessor)."""
+    how = ending(now).label("how")
+    counts: dict[Any, dict[str, int]] = {}
+    query = sa.select(column, how, sa.func.count()).where(*where).group_by(column, how)
+    for key, name, count in connection.execute(query):
+        counts.setdefault(key, {})[name] = count
+    return counts
+
+
+def unit_endings(connection: sa.Connection, now: float) -> tuple[UnitEnding, ...]:
+    """Every ending with its units, assessors and standing answers, in the order of `ENDINGS`."""
+    how = ending(now).label("how")
+    taken = sa.select(how, sa.func.count(), sa.func.count(reservations.c.assessor.distinct())).group_by(how)
+    counts: dict[str, tuple[int, int]] = {name: (units, who) for name, units, who in connection.execute(taken)}
+    given = (
+        sa.select(how, sa.func.count())
+        .join_from(answers, reservations, reservations.c.number == answers.c.reservation)
+        .where(answers.c.current)
+        .group_by(how)
+    )
+    standing: dict[str, int] = dict(connection.execute(given).all())
+    return tuple(UnitEnding(name, *counts.get(name, (0, 0)), standing.get(name, 0)) for name in ENDINGS)
