@@ -279,7 +279,7 @@ def test_a_fault_of_ours_is_told_in_words_and_stores_nothing(served, monkeypatch
     first = client.get("/work")
     quiet = TestClient(server.app, follow_redirects=False, raise_server_exceptions=False, cookies=client.cookies)
     with monkeypatch.context() as broken:
-        broken.setattr("judgewell.server.session.steps.move", lambda *_, **__: 1 / 0)
+        broken.setattr("judgewell.server.session.stage.move", lambda *_, **__: 1 / 0)
         response = send(quiet, first, value="5")
     assert (response.status_code, response.headers["x-page"]) == (500, "trouble")
     assert "Your answers up to here are safe" in response.text
