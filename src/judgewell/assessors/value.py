@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from judgewell.assessors import answers
 from judgewell.assessors.arrays import ANYWHERE, Crowd, crowd_of
-from judgewell.assessors.figures import done_again, judged_units
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
+from judgewell.assessors.synthetic_tables import done_again, judged_units
 from judgewell.errors import InputError
 from judgewell.study.design.chance import generator
 

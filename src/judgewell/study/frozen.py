@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judgewell.errors import InputError
 from judgewell.formats.provenance import digest
 from judgewell.study.file import Source, parse, read_source
 from judgewell.study.inputs import files_of
@@ -51,17 +50,6 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         )
         told.append(f"the file {name} {verb}")
     return told
-
-
-def refuse_changes(old: Mapping[str, Any], path: str | Path) -> None:
-    """An error that says what changed, if the study file or a file it names is not what judging began with."""
-    told = changes(old, freeze(path))
-    if told:
-        raise InputError(
-            f"the study was changed after judging began: {'; '.join(told)}",
-            cure="put it back, or start a new study",
-            file=path,
-        )
 
 
 def _settings(frozen: Mapping[str, Any]) -> dict[str, Any]:
