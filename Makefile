@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 QUICK ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check bench docs clean
+.PHONY: help demo test test-long check bench fuzz docs clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,20 @@ check: $(VENV)/.dev ## check style, types and which package may import which
 
 bench: $(VENV)/.dev ## measure speed and memory beside other tools (QUICK=1: small sizes; STAGE=evaluate: one)
 	@$(BIN)/python bench/run.py $(STAGE) $(if $(QUICK),--quick)
+
+# The kernel is built twice, with and without SIMD; AddressSanitizer has to be loaded before Python.
+SECONDS ?= 60
+SEED ?= 0
+fuzz: $(VENV)/.dev ## fuzz the compiled kernel under AddressSanitizer (SECONDS=60 SEED=0)
+	@mkdir -p build/fuzz
+	@for define in SIMD NO_SIMD; do \
+	  $(CC) -std=c11 -g -O1 -D$$define -Wall -Wextra -Wno-missing-field-initializers -Werror -fPIC -shared \
+	    -fsanitize=address,undefined -fno-sanitize-recover=all \
+	    -I$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_paths()["include"])') \
+	    src/judgewell/evaluation/_kernel.c -o build/fuzz/_kernel.abi3.so && \
+	  LD_PRELOAD=$$($(CC) -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+	    $(BIN)/python scripts/fuzz_kernel.py build/fuzz/_kernel.abi3.so $(SECONDS) $(SEED) || exit 1; \
+	done
 
 docs: $(VENV)/.dev ## build the documentation in site/; warnings and dead links are errors
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -97,7 +97,7 @@ def plain(name: str) -> str:
 
 def test_make_alone_lists_the_targets() -> None:
     listed = run(["make", "-C", ROOT, "--no-print-directory"])
-    targets = ["demo", "test", "test-long", "check", "bench", "docs", "clean"]
+    targets = ["demo", "test", "test-long", "check", "bench", "fuzz", "docs", "clean"]
     assert re.findall(r"^make ([\w-]+) ", listed, re.MULTILINE) == targets
 
 

@@ -7,7 +7,7 @@ import mmap
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -40,6 +40,13 @@ def stream(path: str | Path, size: int = CHUNK) -> Iterator[bytes]:
     """The bytes of a file piece by piece, decompressed; pieces of a compressed file are as long as they come."""
     with _opened(path) as file:
         yield from _decompressed(iter(partial(file.read, size), b""), path)
+
+
+def read_range(path: str | Path, start: int, end: int, *, to_line_end: bool = False) -> bytes:
+    """The bytes of a plain file between two places, on request up to the end of the last line."""
+    with _opened(path) as file:
+        file.seek(start)
+        return file.read(end - start) + (file.readline() if to_line_end else b"")
 
 
 def map_bytes(path: str | Path) -> bytes | mmap.mmap:
@@ -97,6 +104,22 @@ def stem(path: str | Path) -> str:
         if name.endswith(ending) and name != ending:
             return name.removesuffix(ending)
     return name
+
+
+def named_file(word: str) -> tuple[str, str]:
+    """NAME=FILE as name and file; a file alone is called by its own name without its endings."""
+    name, sign, path = word.partition("=")
+    return (name, path) if sign and not Path(word).exists() else (stem(word), word)
+
+
+def named_files(words: Iterable[str]) -> dict[str, str]:
+    """Files by name (see `named_file`); by their paths where two have one name."""
+    pairs = [named_file(word) for word in words]
+    names = [name for name, _ in pairs]
+    files = {(name if names.count(name) == 1 else path): path for name, path in pairs}
+    if len(files) < len(pairs):
+        raise InputError("a file is named twice", cure="name each once, or give it two names: a=FILE b=FILE")
+    return files
 
 
 @contextmanager

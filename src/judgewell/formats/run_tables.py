@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, note
-from judgewell.formats.delimited import UTF16, Layout, text_of
+from judgewell.formats.delimited import SHOWN, UTF16, Layout, text_of
 from judgewell.formats.files import open_bytes, stem
 from judgewell.formats.frames import kind_of, load, mine, read_nested
 from judgewell.formats.runs import FilePart, Run, rising
+from judgewell.formats.table_parts import runs_in_parts
 from judgewell.formats.trec import read_fields
 from judgewell.formats.trec_lines import PLAIN_RUN, first_fields
 from judgewell.tables import RUNS, check, named
@@ -39,6 +40,26 @@ class FramePart:
         return self
 
 
+@dataclass(frozen=True)
+class TableFile:
+    """A file that holds a runs table, and how it is read."""
+
+    path: str
+    columns: Mapping[str, str] | None
+    layout: Layout
+
+    def read(self, data: bytes | None = None) -> pl.DataFrame:
+        """All of it; `data` is what a pipe held."""
+        contents = load(self.path, self.columns, self.layout, data=data)
+        return self.checked(contents.frame(), contents.place.lines)
+
+    def checked(
+        self, frame: pl.DataFrame, lines: Callable[[int], int] | None = None, *, once: bool = True
+    ) -> pl.DataFrame:
+        """A frame of its rows as a runs table; `once`: no document twice in a ranking."""
+        return _checked(frame, self.columns, default=stem(self.path), file=self.path, lines=lines, once=once)
+
+
 def runs_of_data(data: Any, columns: Mapping[str, str] | None) -> list[Run]:
     """The systems of a frame, of a dict or of rows."""
     return _runs(_checked(data, columns), None)
@@ -55,17 +76,20 @@ def runs_of_table(
             return [Run(tag[0].decode() if tag else "", (FilePart(path, once=beginning),), path, rising(beginning))]
     nested = read_nested(beginning if once else open_bytes(path)) if beginning.lstrip().startswith(b"{") else None
     if nested is not None:
-        return _runs(_checked(nested, None, default=stem(path)), path)
-    if kind_of(beginning, path, columns) != "trec":
-        contents = load(path, columns, layout, data=beginning if once else None)
-        table = _checked(contents.frame(), columns, default=stem(path), file=path, lines=contents.place.lines)
-        return _runs(table, path)
+        return _runs(_checked(nested, None, default=stem(path), file=path), path)
+    kind = kind_of(beginning, path, columns)
+    if kind != "trec":
+        file = TableFile(path, columns, layout or SHOWN)
+        runs = None if once else runs_in_parts(file, kind, beginning)
+        return runs or _runs(file.read(beginning if once else None), path)
     if len(first_fields(beginning)) == len(PLAIN_RUN):
         return _runs(_ranked(beginning if once else open_bytes(path), path), path)
     return None
 
 
 def _runs(frame: pl.DataFrame, source: str | None) -> list[Run]:
+    if frame.is_empty():
+        raise InputError("the run is empty", cure="a run needs at least one line", file=source)
     return [
         Run(str(system[0]), (FramePart(part.with_columns(tag=pl.lit(None, pl.String))),), source)
         for system, part in frame.partition_by("system", as_dict=True, maintain_order=True).items()
@@ -94,6 +118,7 @@ def _checked(
     default: str = "run",
     file: str | None = None,
     lines: Callable[[int], int] | None = None,
+    once: bool = True,
 ) -> pl.DataFrame:
     """A checked runs table with a text column `rank`; `default` names the system where the data do not."""
     if isinstance(data, Mapping) and data and all(isinstance(value, Mapping) for value in data.values()):
@@ -105,7 +130,7 @@ def _checked(
     if "rank" in table.columns and "score" not in table.columns:
         note("there are no scores; the column rank orders", file)
         table = table.with_columns(score=-pl.col("rank").cast(pl.Float64, strict=False))
-    frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own})
+    frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own}, once=once)
     _note_ranks(frame, file)
     rank = pl.col("rank").cast(pl.String) if "rank" in frame.columns else pl.lit(None, pl.String).alias("rank")
     return frame.with_columns(rank)
@@ -117,9 +142,8 @@ def _note_ranks(frame: pl.DataFrame, file: str | None) -> None:
         return
     counted = (pl.col("score") == pl.int_range(1, pl.len() + 1)).over("system", "topic")
     if frame.select(counted.all()).item():
-        note(
-            "the scores count 1, 2, 3, … as ranks do, and the highest ranks first; if they are ranks: rank=score", file
-        )
+        cure = "the highest ranks first all the same; if they are ranks: --columns rank=score"
+        note(f"the scores count 1, 2, 3, … as ranks do; {cure}", file)
 
 
 def _long(nested: Mapping[Any, Any]) -> dict[str, list[Any]]:

@@ -1,0 +1,116 @@
+"""CSV and Parquet runs are read in parts: the same rows, whole topics, the same errors."""
+
+import pickle
+
+import polars as pl
+import pytest
+
+from judgewell.errors import InputError
+from judgewell.evaluation.evaluate import evaluate
+from judgewell.formats import table_parts
+from judgewell.formats.runs import open_runs
+from judgewell.formats.table_parts import CsvRows, ParquetRows, TablePart
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    monkeypatch.setattr(table_parts, "SMALL", 0)
+    monkeypatch.setattr(CsvRows, "size", 400)
+    monkeypatch.setattr(ParquetRows, "size", 50)
+
+
+def table(systems, topics=20, depth=7):
+    rows = [
+        {"system": system, "topic": f"q{topic}", "doc": f"d{(doc * 7 + len(system)) % 50}", "score": 9.5 - doc}
+        for system in systems
+        for topic in range(topics)
+        for doc in range(depth)
+    ]
+    return pl.DataFrame(rows)
+
+
+def written(frame, path):
+    if path.suffix == ".parquet":
+        frame.write_parquet(path, row_group_size=60)
+    else:
+        frame.write_csv(path, separator="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet"])
+@pytest.mark.parametrize("systems", [["s1"], ["s1", "system2", "third"]])
+def test_parts_hold_whole_topics_and_all_rows(tmp_path, name, systems):
+    frame = table(systems)
+    runs = open_runs(written(frame, tmp_path / name))
+    assert [run.system for run in runs] == systems
+    for run in runs:
+        assert len(run.parts) > 1
+        assert all(isinstance(part, TablePart) for part in run.parts)
+        pieces = [part.frame()["topic"].unique().to_list() for part in run.parts]
+        assert sorted(topic for piece in pieces for topic in piece) == sorted(f"q{topic}" for topic in range(20))
+        mine = frame.filter(pl.col("system") == run.system)
+        assert run.frame().select("system", "topic", "doc", "score").equals(mine)
+        assert run.whole().frame().equals(run.frame())
+        assert pickle.loads(pickle.dumps(run)).frame().equals(run.frame())
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+@pytest.mark.parametrize("shape", ["by system", "by topic", "shuffled"])
+def test_scores_are_those_of_the_whole_table_whatever_its_order(tmp_path, monkeypatch, name, shape):
+    frame = table(["s1", "system2"])
+    frame = {"by system": frame, "by topic": frame.sort("topic", maintain_order=True)}.get(
+        shape, frame.sample(fraction=1, shuffle=True, seed=3)
+    )
+    gains = {f"q{topic}": {"d2": 1.0, "d9": 0.5, "d30": 0.7} for topic in range(20)}
+    path = written(frame, tmp_path / name)
+    found = evaluate(path, gains, ["nDCG@5", "RBP(p=0.8)"])
+    expected = evaluate(frame, gains, ["nDCG@5", "RBP(p=0.8)"])
+    assert found.sort("system", "topic", "measure").equals(expected.sort("system", "topic", "measure"))
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_other_names_no_newline_at_the_end_and_a_byte_order_mark(tmp_path):
+    path = tmp_path / "mine.csv"
+    text = table(["x"]).drop("system").rename({"topic": "qid", "doc": "docno"}).write_csv()
+    path.write_bytes(b"\xef\xbb\xbf" + text.rstrip("\n").encode())
+    (run,) = open_runs(path)
+    assert run.system == "mine"
+    assert isinstance(run.parts[0], TablePart)
+    assert run.frame().height == 140
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("s1,q3,d1,high", r"a\.csv:102: score 'high' is not a number"),
+        ("s1,q3,d1", r"a\.csv:102: this line has 3 fields"),
+        ("s1,q3,d1,nan", r"a\.csv:102: score nan is not a number"),
+        ('s1,"q3,d1,1', r"a\.csv:102: the quotes of this line do not close"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(tmp_path, line, said):
+    lines = table(["s1"]).write_csv().splitlines()
+    lines[101] = line
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=said):
+        open_runs(tmp_path / "a.csv")
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_document_twice_in_a_topic_is_said_with_its_line(tmp_path):
+    lines = table(["s1"]).write_csv().splitlines()
+    lines.insert(104, lines[103])
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=r"a\.csv:105: .* is there twice"):
+        open_runs(tmp_path / "a.csv")[0].frame()
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_quotes_are_read_whole(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(table(["s1"]).with_columns(doc=pl.col("doc") + ",\n").write_csv())
+    assert not isinstance(open_runs(path)[0].parts[0], TablePart)
+    assert open_runs(path)[0].frame()["doc"][0].endswith(",\n")
