@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from judgewell._version import __version__
 
 if TYPE_CHECKING:
+    from judgewell.agreement.agree import agree
     from judgewell.analysis.compare import compare
+    from judgewell.assessors.simulate import simulate
     from judgewell.client import Client
     from judgewell.commands.reporting import report
     from judgewell.evaluation.evaluate import evaluate
@@ -20,16 +22,29 @@ if TYPE_CHECKING:
     from judgewell.formats.gains import read_gains
 
 _HOMES = {
+    "agree": ("judgewell.agreement.agree", "agree"),
     "Client": ("judgewell.client", "Client"),
     "compare": ("judgewell.analysis.compare", "compare"),
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
     "parse_measure": ("judgewell.evaluation.measures", "parse"),
     "read_gains": ("judgewell.formats.gains", "read_gains"),
     "report": ("judgewell.commands.reporting", "report"),
+    "simulate": ("judgewell.assessors.simulate", "simulate"),
     "summarise": ("judgewell.evaluation.summary", "summarise"),
 }
 
-__all__ = ["Client", "__version__", "compare", "evaluate", "parse_measure", "read_gains", "report", "summarise"]
+__all__ = [
+    "Client",
+    "__version__",
+    "agree",
+    "compare",
+    "evaluate",
+    "parse_measure",
+    "read_gains",
+    "report",
+    "simulate",
+    "summarise",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,11 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.agreement.evidence import Evidence, Outcome
-from judgewell.agreement.sections import SECTIONS, run_section
+from judgewell.agreement.sections import Evidence, Outcome, Section, all_sections, run_section
 from judgewell.errors import InputError
 from judgewell.reports import system_findings
-from judgewell.reports.analyses import agreement_part, left_out_of, metrics_for, quality_part, use_part
+from judgewell.reports.analyses import agreement_part, left_out_of, quality_part, use_part
 from judgewell.reports.gains import ReportGains, gains_part, report_gains, steps_of
 from judgewell.reports.participants import participants_part
 from judgewell.reports.parts import Grid, LeftOut, Part, Report
@@ -22,7 +21,7 @@ from judgewell.reports.systems import systems_part
 from judgewell.text import counted
 
 Progress = Callable[[int, int], None]
-ANALYSES = tuple(section for section in SECTIONS if section.name not in ("difficulty", "likes"))
+NOT_ASKED = ("difficulty", "likes")  # sections whose data a report is never given
 
 
 def assemble(
@@ -31,7 +30,7 @@ def assemble(
 ) -> Report:  # fmt: skip
     """The whole report of what there is; `notes` are what reading the data left out or assumed."""
     made_in = steps_of(sources)
-    step = _Steps(len(ANALYSES) + 3 + made_in, progress)
+    step = _Steps(len(_analyses()) + 3 + made_in, progress)
     if sources.judgments is None and sources.pairs is None and not sources.gains and not sources.labels:
         raise InputError("there is nothing to report on", cure="give --judgments, --pairs, --gains or --labels")
     used = report_gains(sources, step)
@@ -43,7 +42,7 @@ def assemble(
         participants_part(sources),
         quality_part(sources, outcomes),
         agreement_part(sources, outcomes),
-        use_part(sources, outcomes),
+        use_part(outcomes),
         *([gains_part(used, outcomes)] if used else []),
         *([systems_part(sources, scored)] if scored else []),
         limits_part(sources, used, scored, outcomes, notes),
@@ -66,6 +65,10 @@ class _Steps:
             self.progress(self.done, self.total)
 
 
+def _analyses() -> list[Section]:
+    return [section for section in all_sections() if section.name not in NOT_ASKED]
+
+
 def analysed(sources: Sources, used: ReportGains | None, step: Callable[[], None]) -> list[Outcome]:
     """Every section of the agreement stage that says something about these data."""
     evidence = Evidence(
@@ -74,13 +77,12 @@ def analysed(sources: Sources, used: ReportGains | None, step: Callable[[], None
         labels=sources.labels,
         gains=used.gains if used else None,
         score=sources.method if sources.method is not None and sources.method.takes == "pairs" else None,
-        metrics=metrics_for(sources.judgments),
         replicates=sources.replicates,
         seed=sources.seed,
     )
     outcomes = []
-    for section in ANALYSES:
-        outcomes.append(run_section(section, evidence))
+    for section in _analyses():
+        outcomes.append(run_section(section, evidence, files=False))
         step()
     return outcomes
 
