@@ -125,8 +125,8 @@ def ties() -> str:
     heads = ["topics", "Wilcoxon on floats as they are", "Wilcoxon here", "randomisation here"]
     return f"""## Ties of floats
 
-P@10 of the 63 runs of TREC Deep Learning 2021 (grade 2 or more is relevant): of {len(first):,} pairs of systems, decisions
-at α = 0.05 that differ from those on whole tenths, where 3 − 2 is 1 − 0.
+P@10 of the 63 runs of TREC Deep Learning 2021 (grade 2 or more is relevant): of {len(first):,} pairs of systems,
+decisions at α = 0.05 that differ from those on whole tenths, where 3 − 2 is 1 − 0.
 
 {markdown(heads, rows)}"""
 
@@ -162,9 +162,9 @@ def alarms() -> str:
     heads = ["test", *(f"{count} topics" for count in TOPICS), f"any after Holm, {TOPICS[-1]} topics"]
     return f"""## False alarms
 
-Two equally good systems on topics of unequal difficulty, {COLLECTIONS * 20:,} pairs for each cell: how often p < 0.05. The
-last column is the share of collections of 20 pairs with any significant pair after Holm's correction; it should be at
-most 5 %.
+Two equally good systems on topics of unequal difficulty, {COLLECTIONS * 20:,} pairs for each cell: how often p < 0.05.
+The last column is the share of collections of 20 pairs with any significant pair after Holm's correction; it should be
+at most 5 %.
 
 {markdown(heads, rows)}"""
 
