@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from measure import Row, take_turns
 
-ALPHA, SECTIONS = "alpha", "sections"
+ALPHA, SECTIONS, TRANSITIVITY = "alpha", "sections", "transitivity"
 # case: documents, judgments of each, distinct values (0: all different), metric
 CASES = {
     "interval, 1,000,000 judgments, 101 values": (100_000, 10, 101, "interval"),
@@ -24,8 +24,9 @@ QUICK_CASES = {
     "ratio, 2,000 judgments, 400 values": (200, 10, 400, "ratio"),
 }
 PACKAGE_MEMORY = 8 * 2**30  # beyond this the package is stopped: it would take the whole machine with it
-TOOLS = ("judgewell", "judgewell with 1000 resamples", "krippendorff")
+TOOLS = ("judgewell", "judgewell with interval", "krippendorff")
 STUDIES = {"7,059 units of 8 documents": 7_059, "700 units of 8 documents": 700}
+PAIRS = {"124,614 pairs": 124_614, "6,000 pairs": 6_000}
 
 
 def rows(quick: bool) -> Iterator[Row]:
@@ -36,6 +37,9 @@ def rows(quick: bool) -> Iterator[Row]:
     for study in list(STUDIES)[1:] if quick else STUDIES:
         commands = {"judgewell": [sys.executable, __file__, "sections", study]}
         yield from take_turns(SECTIONS, study, commands, repeats=1 if quick else 3)
+    for pairs in list(PAIRS)[1:] if quick else PAIRS:
+        commands = {"judgewell": [sys.executable, __file__, "transitivity", pairs]}
+        yield from take_turns(TRANSITIVITY, pairs, commands, repeats=1 if quick else 3)
 
 
 def section(found: Sequence[Row]) -> str:
@@ -51,11 +55,17 @@ def section(found: Sequence[Row]) -> str:
             "|---|---|---|---|",
             *[_line(row) for row in found if row.table == ALPHA],
             "",
-            "Every section that a study of magnitudes with expert levels and known documents allows, 1000 resamples:",
+            "Every section that a study of magnitudes with expert grades and known documents allows:",
             "",
             "| study | tool | median s | peak MB |",
             "|---|---|---|---|",
             *[_line(row) for row in found if row.table == SECTIONS],
+            "",
+            "The transitivity of preferences in units of 12 pairs of 8 documents, each with its own comparisons:",
+            "",
+            "| preferences | tool | median s | peak MB |",
+            "|---|---|---|---|",
+            *[_line(row) for row in found if row.table == TRANSITIVITY],
             "",
         )
     )
@@ -71,6 +81,9 @@ def measured(tool: str, case: str) -> None:
     """One case by one tool; numpy and the rest are imported here, so that the measuring process stays small."""
     if tool == "sections":
         _all_sections(STUDIES[case])
+        return
+    if tool == "transitivity":
+        _transitivity(PAIRS[case])
         return
     documents, each, distinct, metric = (CASES | QUICK_CASES)[case]
     values = _values(documents, each, distinct)
@@ -89,8 +102,10 @@ def measured(tool: str, case: str) -> None:
     frame = pl.DataFrame({"value": values.ravel()}).with_columns(
         topic=(pl.int_range(pl.len()) // each % 50).cast(pl.String),
         doc=(pl.int_range(pl.len()) // each).cast(pl.String),
+        assessor=(pl.int_range(pl.len()) * 7919 % 997).cast(pl.String),
+        kind=pl.lit("interval"),
     )
-    print(krippendorff_alpha(frame, metric, replicates=1000 if "resamples" in tool else 0))
+    print(krippendorff_alpha(frame, metric, interval="interval" in tool))
 
 
 def _values(documents: int, each: int, distinct: int):  # type: ignore[no-untyped-def]
@@ -132,6 +147,7 @@ def _all_sections(units: int) -> None:
             "seconds": rng.gamma(2, 30, len(doc)),
             "comment": ["because"] * len(doc),
             "known": pl.Series(known, dtype=pl.String),
+            "kind": ["ratio"] * len(doc),
         }
     )
     labels = pl.DataFrame(
@@ -144,6 +160,35 @@ def _all_sections(units: int) -> None:
     binary = labels.with_columns(gain=(pl.col("gain") > 1).cast(pl.Float64))
     evidence = Evidence(judgments=judgments, labels={"graded": labels, "binary": binary})
     print(sum(len(outcome.tables) for outcome in run_sections(evidence)), "tables")
+
+
+def _transitivity(pairs: int) -> None:
+    """Units of 12 pairs on random cubic graphs of 8 documents, every group of documents judged by three assessors."""
+    import numpy as np
+    import polars as pl
+
+    from judgewell.agreement.sections import Evidence, run_section, section_named
+    from judgewell.study.design.graphs import random_graph
+
+    rng = np.random.default_rng(0)
+    units = -(-pairs // 12)
+    graphs = [np.array(random_graph(8, 3, rng)) for _ in range(-(-units // 3))]
+    unit = np.repeat(np.arange(units), 12)
+    ends = np.concatenate([graphs[number // 3] for number in range(units)])
+    left_wins = rng.random(len(ends)) < 1 / (1 + np.exp(0.6 * (ends[:, 0] - ends[:, 1])))
+    frame = pl.DataFrame(
+        {
+            "topic": (unit // 3 % 9).astype(str),
+            "left": ends[:, 0].astype(str),
+            "right": ends[:, 1].astype(str),
+            "unit": unit.astype(str),
+            "assessor": (unit % 806).astype(str),
+            "preferred": np.where(left_wins, "left", "right"),
+        }
+    ).head(pairs)
+    section = section_named("transitivity")
+    assert section is not None
+    print(run_section(section, Evidence(pairs=frame)).tables["transitivity_overall"])
 
 
 if __name__ == "__main__":

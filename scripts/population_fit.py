@@ -16,12 +16,13 @@ from pathlib import Path
 import altair as alt
 import numpy as np
 import polars as pl
+import population_measured as measured
 from evidence import ROOT, made_by, markdown, write
+from population_figures import figures, known_ratios
+from population_fitting import fit, fit_known, known_figures
 
-from judgewell.assessors import measured
-from judgewell.assessors.figures import figures, known_ratios, synthetic_table
-from judgewell.assessors.fitting import fit, fit_known, known_figures
 from judgewell.assessors.population import Population
+from judgewell.assessors.synthetic_tables import synthetic_table
 from judgewell.errors import JudgewellWarning
 from judgewell.formats.judgments import read_judgments
 from judgewell.reports.files import svg
@@ -217,7 +218,8 @@ per cent more zeros move it far (scores from 1 to 5 are {small[0]:.0f} % of thos
 
 *Fitted* ones together make the figures by level come out (simulated moments, Nelder–Mead from the values used, all
 people careful); only their proportions are well determined. *Measured* ones follow from the data by a formula
-(`assessors/measured.py`), with a standard error where the formula has one. Those of order (assimilation, drift) come
+(`scripts/population_measured.py`), with a standard error where the formula has one. Those of order (assimilation,
+drift) come
 from resampling persons, less what the formula gives when the order of every unit is shuffled; where 0 lies inside the
 95 % interval, 0 is used. *Solved* ones make one published figure come
 out. What is set by hand or assumed has no evidence here. The kinds of people, with their shares, are assumed

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from judgewell.assessors.arrays import crowd_of
-from judgewell.assessors.figures import synthetic_table
 from judgewell.assessors.people import make_people
+from judgewell.assessors.synthetic_tables import synthetic_table
 from judgewell.assessors.value import KNOWN, pair_gains, topic_worths
 from judgewell.errors import JudgewellWarning
 from judgewell.scaling.methods import parse

@@ -57,9 +57,9 @@ def test_columns_can_be_named_explicitly_and_win_over_guesses():
         ({"topic": ["1"], "doc": ["d"], "gain": ["abc"]}, r"row 1: gain 'abc' is not a number"),
         ({"topic": ["1"], "doc": ["d"], "gain": [float("nan")]}, r"row 1: gain nan is not a finite number .*topic 1"),
         ({"topic": ["1"], "doc": ["d"], "gain": [float("inf")]}, r"is not a finite number"),
-        ({"topic": ["1", None], "doc": ["d", "e"], "gain": [1, 1]}, r"row 2: topic None is missing"),
+        ({"topic": ["1", None], "doc": ["d", "e"], "gain": [1, 1]}, r"row 2: topic is missing"),
         ({"topic": ["1"], "doc": [""], "gain": [1]}, r"row 1: doc '' is empty"),
-        ({"topic": ["1", "1"], "doc": [" a", "  "], "gain": [1, 1]}, r"row 2: doc '  ' is empty"),
+        ({"topic": ["1", "1"], "doc": [" a", "  "], "gain": [1, 1]}, r"row 2: doc '' is empty"),
         ({"topic": ["1"], "doc": ["d"]}, r"needs the column gain; this one has topic, doc"),
         (
             {"topic": ["1", "1"], "doc": ["d", "d"], "gain": [1, 2]},

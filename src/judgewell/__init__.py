@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from judgewell._version import __version__
 
 if TYPE_CHECKING:
+    from judgewell.agreement.agree import agree
+    from judgewell.analysis.compare import compare
     from judgewell.client import Client
     from judgewell.evaluation.evaluate import evaluate
     from judgewell.evaluation.measures import parse as parse_measure
@@ -18,14 +20,16 @@ if TYPE_CHECKING:
     from judgewell.formats.gains import read_gains
 
 _HOMES = {
+    "agree": ("judgewell.agreement.agree", "agree"),
     "Client": ("judgewell.client", "Client"),
+    "compare": ("judgewell.analysis.compare", "compare"),
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
     "parse_measure": ("judgewell.evaluation.measures", "parse"),
     "read_gains": ("judgewell.formats.gains", "read_gains"),
     "summarise": ("judgewell.evaluation.summary", "summarise"),
 }
 
-__all__ = ["Client", "__version__", "evaluate", "parse_measure", "read_gains", "summarise"]
+__all__ = ["Client", "__version__", "agree", "compare", "evaluate", "parse_measure", "read_gains", "summarise"]
 
 
 def __getattr__(name: str) -> Any:

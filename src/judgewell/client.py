@@ -100,15 +100,15 @@ class Client:
         """Agreement, stability of the gains, documents and assessors to look at; waits while it is computed."""
         until = time.monotonic() + wait
         while True:
-            found = self._get("/insight")
-            if not found["busy"] or time.monotonic() >= until:
-                return None if found["insight"] is None else dict(found["insight"])
+            answer = self._get("/insight")
+            if not answer["busy"] or time.monotonic() >= until:
+                return None if answer["insight"] is None else dict(answer["insight"])
             time.sleep(0.5)
 
     def reviews(self) -> dict[str, Any] | None:
         """How far the review of comments is; None where the study asks for none."""
-        found = self._get("/reviews")
-        return None if found is None else dict(found)
+        answer = self._get("/reviews")
+        return None if answer is None else dict(answer)
 
     def audit(self, limit: int = 100) -> pl.DataFrame:
         """What owners did, newest first."""
@@ -167,8 +167,8 @@ class ClientError(JudgewellError):
         self.status = status
 
 
-def _pause(told: str | None) -> float:
-    return min(float(told), LONGEST_WAIT) if told and told.isdecimal() else 1.0
+def _pause(seconds: str | None) -> float:
+    return min(float(seconds), LONGEST_WAIT) if seconds and seconds.isdecimal() else 1.0
 
 
 def _told(response: Any) -> str:

@@ -87,8 +87,8 @@ PAIRS = Table(
         Column("unit", TEXT, False, "the batch of work it was compared in"),
         Column("position", WHOLE, False, "place in the unit, counted from 1", least=1),
         Column("preferred", TEXT, False, "left, right or same", choices=SIDES),
-        Column("left_relevant", TRUTH, False, "was the left document called relevant"),
-        Column("right_relevant", TRUTH, False, "was the right document called relevant"),
+        Column("left_relevant", TRUTH, False, "whether the left document was called relevant"),
+        Column("right_relevant", TRUTH, False, "whether the right document was called relevant"),
         Column("left_score", NUMBER, False, "the left document's number", least=0),
         Column("right_score", NUMBER, False, "the right document's number", least=0),
         Column("seconds", NUMBER, False, "active time spent on it"),
@@ -128,7 +128,7 @@ SCORES = Table(
         Column("system", TEXT, True, "the system's name"),
         Column("topic", TEXT, True, "the topic's id"),
         Column("measure", TEXT, True, "the measure, spelled as judgewell prints it"),
-        Column("value", NUMBER, True, "its value"),
+        Column("value", NUMBER, True, "the measure's value"),
     ),
     key=("system", "topic", "measure"),
 )
@@ -225,7 +225,7 @@ def check(
             f"this one has {_some(_paths(frame.schema))}",
             _cure_of_missing(missing, table),
         )
-    frame = frame.with_columns(_typed(frame, column, place) for column in table.columns)
+    frame = _without_spaces(frame.with_columns(_typed(frame, column, place) for column in table.columns), table, place)
     for column in table.columns:
         _check_values(frame, column, place)
     if table.key and once:
@@ -320,6 +320,7 @@ def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str]
             theirs = other if other in frame.columns else lower.get(other, "")
             if theirs and theirs not in renaming and theirs not in table.names:
                 renaming[theirs] = name
+                _note_others(frame, name, theirs, place)
                 break
     for theirs, dtype in frame.schema.items():
         ours = renaming.get(theirs, theirs)
@@ -331,6 +332,13 @@ def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str]
             raise place.error(f"the column {theirs}{read} holds {dtype}", cure)
     copies = [frame[theirs].alias(ours) for ours, theirs in again.items() if renaming[theirs] != ours]
     return frame.rename(renaming).with_columns(copies)
+
+
+def _note_others(frame: pl.DataFrame, name: str, theirs: str, place: Place) -> None:
+    """A note where another column may hold the gain as well."""
+    others = [other for other in OTHER_NAMES[name] if other in frame.columns and other != theirs]
+    if name == "gain" and others:
+        place.note(f"{name} is read from the column {theirs}, not from {', '.join(others)}")
 
 
 def _typed(frame: pl.DataFrame, column: Column, place: Place) -> pl.Series:
@@ -371,6 +379,21 @@ def _typed(frame: pl.DataFrame, column: Column, place: Place) -> pl.Series:
     return cast
 
 
+def _without_spaces(frame: pl.DataFrame, table: Table, place: Place) -> pl.DataFrame:
+    """The table with ids that neither begin nor end with a space."""
+    ids = [column.name for column in table.columns if column.dtype == TEXT and column.name != "comment"]
+    spaced = [name for name in ids if _spaced(frame[name]).any()]
+    if not spaced:
+        return frame
+    first = frame[spaced[0]].filter(_spaced(frame[spaced[0]]))[0]
+    place.note(f"spaces around ids are dropped ({spaced[0]} {first!r})")
+    return frame.with_columns(pl.col(spaced).str.strip_chars())
+
+
+def _spaced(values: pl.Series) -> pl.Series:
+    return values.str.starts_with(" ") | values.str.ends_with(" ")
+
+
 def _check_values(frame: pl.DataFrame, column: Column, place: Place) -> None:
     """No missing ids, no NaN or infinite numbers, nothing outside the column's rule."""
     values = frame[column.name]
@@ -380,16 +403,14 @@ def _check_values(frame: pl.DataFrame, column: Column, place: Place) -> None:
         if len(at):
             row = frame.row(at[0], named=True)
             whose = ", ".join(f"{name} {row[name]}" for name in ("topic", "doc", "assessor") if row.get(name))
-            problem = f"{column.name} {values[at[0]]!r} {rule}" + (f" ({whose})" if whose else "")
+            value = "" if values[at[0]] is None else f" {values[at[0]]!r}"
+            problem = f"{column.name}{value} {rule}" + (f" ({whose})" if whose else "")
             raise place.error(problem, f"{column.name} is {column.about}", at[0])
 
     if column.required and values.null_count():
         refuse(values.is_null(), "is missing")
     if column.dtype == TEXT and column.required:
-        blank = values == ""
-        if values.str.starts_with(" ").any():  # rarely so; to strip every id would take long
-            blank = values.str.strip_chars() == ""
-        refuse(blank, "is empty")
+        refuse(values == "", "is empty")
     if column.dtype == NUMBER:
         wrong = values.is_nan() if column.infinite else ~values.is_finite()
         refuse(wrong.fill_null(False), "is not a number" if column.infinite else "is not a finite number")

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 
 from judgewell.agreement import alpha as alpha_module
 from judgewell.agreement.alpha import METRICS, alpha_of, krippendorff_alpha
+from judgewell.agreement.alpha_without import left_out
+from judgewell.agreement.footing import footing_of
 from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.tables import JUDGMENTS, check
 
 _ = np.nan
 TEXTBOOK = np.array(
@@ -48,9 +51,10 @@ def judgments_of(table: np.ndarray) -> pl.DataFrame:
 def test_textbook_data(metric: str, value: float) -> None:
     assert round(alpha_of(documents_of(TEXTBOOK), TEXTBOOK.ravel(), metric), 4) == value
     with pytest.warns(JudgewellWarning, match="1 document with one judgment"):
-        table = krippendorff_alpha(judgments_of(TEXTBOOK), metric, replicates=100)
+        table = krippendorff_alpha(judgments_of(TEXTBOOK), metric)
     assert round(table["alpha"][0], 4) == value
-    assert table["low"][0] < value < table["high"][0]
+    assert table["low"][0] is None
+    assert table["note"][0] == "no interval: 11 documents, at least 20 are needed"
     assert table.row(0, named=True)["documents"] == 11
     assert table.row(0, named=True)["judgments"] == 40
 
@@ -94,16 +98,81 @@ def test_perfect_and_absent_agreement() -> None:
         assert abs(alpha_of(docs, noise, metric)) < 0.06
 
 
-def test_known_reliability_and_coverage_of_the_interval() -> None:
-    """With value = document + noise of equal variance, interval alpha is 1/2, and 95 % intervals mostly hold it."""
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("distinct", [5, 0])
+def test_leaving_groups_out_is_computing_anew(metric: str, distinct: int) -> None:
+    """Without each assessor, and without each document; documents that keep one value drop out."""
+    rng = np.random.default_rng(3)
+    docs, who = rng.integers(0, 25, 120), rng.integers(0, 6, 120)
+    values = rng.integers(1, distinct + 1, 120).astype(float) if distinct else rng.random(120)
+    for groups in (docs, who):
+        whole = left_out(docs, values, groups, metric)
+        for group in np.unique(groups):
+            kept = groups != group
+            assert whole[group] == pytest.approx(alpha_of(docs[kept], values[kept], metric), abs=1e-9)
+
+
+def crossed_study(rng: np.random.Generator, documents: int, assessors: int) -> pl.DataFrame:
+    """value = document + assessor + noise, every assessor judging every document."""
+    truth, lenience = rng.normal(size=(documents, 1)), 0.5 * rng.normal(size=assessors)
+    values = truth + lenience + 0.8 * rng.normal(size=(documents, assessors))
+    return pl.DataFrame(
+        {
+            "topic": "t",
+            "doc": np.repeat(np.arange(documents), assessors).astype(str),
+            "assessor": np.tile(np.arange(assessors), documents).astype(str),
+            "value": values.ravel(),
+            "kind": "interval",
+        }
+    )
+
+
+def test_the_interval_speaks_for_other_assessors() -> None:
+    """Three assessors: resampling documents alone covers 0.6 of what other three would find; the jackknife 0.92 on."""
     rng = np.random.default_rng(5)
-    covered = []
-    for seed in range(60):
-        value = np.repeat(rng.normal(size=80), 3) + rng.normal(size=240)
-        frame = pl.DataFrame({"topic": ["t"] * 240, "doc": np.repeat(np.arange(80), 3).astype(str), "value": value})
-        row = krippendorff_alpha(frame, replicates=200, seed=seed).row(0, named=True)
-        covered.append(row["low"] <= 0.5 <= row["high"])
-    assert 0.85 <= np.mean(covered) <= 1
+    truth = 1 / (1 + 0.25 + 0.64)
+    rows = pl.concat(krippendorff_alpha(crossed_study(rng, 60, 3)) for _ in range(120))
+    assert rows["speaks_for"].unique().to_list() == ["other assessors and documents"]
+    assert 0.9 <= rows.select(pl.lit(truth).is_between("low", "high").mean()).item() <= 1
+    assert (rows["high"] <= 1).all()
+
+
+def test_no_interval_without_assessors() -> None:
+    frame = crossed_study(np.random.default_rng(0), 30, 3)
+    refused = {
+        "no interval: assessors are not named": frame.drop("assessor"),
+        "no interval: 2 assessors, at least 3 are needed": frame.filter(pl.col("assessor") != "2"),
+        "no interval: 19 documents, at least 20 are needed": frame.head(57),
+    }
+    for reason, table in refused.items():
+        row = krippendorff_alpha(table).row(0, named=True)
+        assert row["alpha"] is not None
+        assert (row["low"], row["high"], row["note"]) == (None, None, reason)
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_offsets_removed_from_units_do_not_raise_alpha(size: int) -> None:
+    """Each unit's fitted offset takes spread away; observed disagreement is multiplied back."""
+    rng = np.random.default_rng(size)
+    corrected, plain = [], []
+    for _ in range(20):
+        judgments = _magnitudes(rng, size)
+        footing = footing_of(judgments)
+        corrected.append(krippendorff_alpha(footing.judgments, removed=footing.removed, interval=False)["alpha"][0])
+        plain.append(krippendorff_alpha(footing.judgments, interval=False)["alpha"][0])
+    assert np.mean(corrected) == pytest.approx(0.5, abs=0.03)
+    assert np.mean(plain) > np.mean(corrected) + 0.25 / size
+
+
+def _magnitudes(rng: np.random.Generator, size: int) -> pl.DataFrame:
+    """ln value = modulus of the unit + document + noise, the last two of variance 1: alpha is 1/2."""
+    documents, units = 60, 600 // size
+    shown = np.stack([rng.permutation(documents)[:size] for _ in range(units)])
+    logs = 2 * rng.normal(size=(units, 1)) + rng.normal(size=documents)[shown] + rng.normal(size=shown.shape)
+    unit = np.repeat(np.arange(units), size).astype(str)
+    return check(
+        {"topic": ["t"] * shown.size, "doc": shown.ravel().astype(str), "assessor": unit, "unit": unit,
+         "value": np.exp(logs).ravel(), "kind": ["ratio"] * shown.size}, JUDGMENTS)  # fmt: skip
 
 
 def test_by_topic_says_why_where_alpha_is_undefined() -> None:
@@ -113,7 +182,7 @@ def test_by_topic_says_why_where_alpha_is_undefined() -> None:
         "value": [1.0, 1, 2, 2, 1, 2, 3, 3],
     }
     with pytest.warns(JudgewellWarning, match="2 documents with one judgment"):
-        table = krippendorff_alpha(frame, by=["topic"], replicates=50)
+        table = krippendorff_alpha(frame, by=["topic"])
     assert table["alpha"].to_list() == [1.0, None, None]
     assert table["note"][1] == "needs two judgments per document; 2 documents have one"
     assert table["note"][2] == "is undefined where all values are equal; all 2 are 3"
@@ -168,7 +237,7 @@ def test_a_million_random_judgments_agree_by_chance_alone() -> None:
 def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     judgments, _ = trec8
     with pytest.warns(JudgewellWarning, match="6 judgments repeat a document"):
-        table = krippendorff_alpha(judgments, "interval", by=["topic"], replicates=100)
+        table = krippendorff_alpha(judgments, "interval", by=["topic"])
     assert table.height == 18
     assert table["note"].null_count() == 18
     assert ((table["low"] < table["alpha"]) & (table["alpha"] < table["high"])).all()

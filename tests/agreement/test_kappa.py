@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
+from judgewell.agreement.jackknife import jackknife_interval
 from judgewell.agreement.kappa import WEIGHTS, cohen_kappa, fleiss_kappa, kappa_between, kappa_of
 from judgewell.agreement.overlap import mean_over_pairs, shared_documents
 from judgewell.errors import DataError, InputError, JudgewellWarning
@@ -76,7 +77,24 @@ def test_fleiss_example() -> None:
     assert round(row["kappa"], 3) == 0.210
     assert round(row["observed"], 3) == 0.378
     assert round(row["expected"], 3) == 0.213
-    assert row["low"] < row["kappa"] < row["high"]
+    assert (row["low"], row["note"]) == (None, "no interval: assessors are not named")
+
+
+def test_fleiss_interval_speaks_for_other_assessors() -> None:
+    """The jackknife over assessors and documents, against leaving each out and computing anew."""
+    frame = panel(6, assessors=6, documents=40).filter(pl.len().over("topic", "doc") > 1)
+    row = fleiss_kappa(frame).row(0, named=True)
+    without = [
+        np.array([_fleiss(frame.filter(pl.col(name) != value)) for value in frame[name].unique(maintain_order=True)])
+        for name in ("doc", "assessor")
+    ]
+    expected = jackknife_interval(row["kappa"], without)
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+    assert row["speaks_for"] == "other assessors and documents"
+
+
+def _fleiss(frame: pl.DataFrame) -> float:
+    return float(fleiss_kappa(frame, interval=False)["kappa"][0])
 
 
 def test_label_sets_and_words_for_what_is_undefined() -> None:
@@ -107,16 +125,27 @@ def test_too_little_overlap_is_said() -> None:
 
 def test_mean_over_pairs_weighs_by_documents_and_its_interval_covers() -> None:
     table = cohen_kappa(panel(4, assessors=8, documents=60))
-    row = mean_over_pairs(table, "kappa", replicates=400).row(0, named=True)
+    row = mean_over_pairs(table, "kappa").row(0, named=True)
     weights = table["documents"].to_numpy()
     assert row["mean"] == pytest.approx(np.average(table["kappa"].to_numpy(), weights=weights))
     assert row["low"] < row["mean"] < row["high"]
     assert row["assessors"] == 8
+    first = mean_over_pairs(table.filter((pl.col("first") != "0") & (pl.col("second") != "0")), "kappa")["mean"][0]
+    assert first == pytest.approx(_without_first(table, "kappa"))
+    assert row["speaks_for"] == "other assessors, the same documents"
+    two = mean_over_pairs(table.head(1), "kappa").row(0, named=True)
+    assert two["low"] is None
+    assert "2 assessors, at least 3" in two["note"]
+
+
+def _without_first(table: pl.DataFrame, statistic: str) -> float:
+    kept = table.filter(~((pl.col("first") == "0") | (pl.col("second") == "0")))
+    return float(np.average(kept[statistic].to_numpy(), weights=kept["documents"].to_numpy()))
 
 
 @pytest.mark.realdata
 def test_nyt(nyt: tuple[pl.DataFrame, Any]) -> None:
     judgments, _ = nyt
-    pilots = fleiss_kappa(judgments, by=["scale"], replicates=100)
+    pilots = fleiss_kappa(judgments, by=["scale"])
     assert pilots.height == judgments["scale"].n_unique()
     assert pilots["kappa"].is_between(0, 1).all()

@@ -11,6 +11,8 @@ from agreement_studies import made_study
 from scipy.stats import friedmanchisquare, ks_2samp
 
 from judgewell.agreement.order_effects import (
+    _any_effect,
+    _residuals,
     assessor_drift,
     holm,
     position_effect,
@@ -18,7 +20,7 @@ from judgewell.agreement.order_effects import (
     score_by_position,
     with_templates,
 )
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, JudgewellWarning
 
 NAMES = {0.0: "N", 1.0: "M", 2.0: "R", 3.0: "H"}
 
@@ -30,18 +32,18 @@ def templated(seed: int, shift: float, judges: int = 60) -> tuple[pl.DataFrame, 
     for judge in range(judges):
         order = [0, 1, 2, 3] if judge % 2 else [3, 2, 1, 0]
         step = 0.7 + (0 if judge % 2 else shift)
-        for place, level in enumerate(order, start=1):
-            rows.append(("t", f"d{level}", f"j{judge}", place, float(np.exp(step * level + 0.6 * rng.normal()))))
+        for place, grade in enumerate(order, start=1):
+            rows.append(("t", f"d{grade}", f"j{judge}", place, float(np.exp(step * grade + 0.6 * rng.normal()))))
     frame = pl.DataFrame(rows, schema=["topic", "doc", "assessor", "position", "value"], orient="row")
-    levels = pl.DataFrame({"topic": ["t"] * 4, "doc": ["d0", "d1", "d2", "d3"], "gain": [0.0, 1, 2, 3]})
-    return frame, levels
+    grades = pl.DataFrame({"topic": ["t"] * 4, "doc": ["d0", "d1", "d2", "d3"], "gain": [0.0, 1, 2, 3]})
+    return frame, grades
 
 
 def test_templates_and_kolmogorov_smirnov() -> None:
-    frame, levels = templated(0, 0.0)
-    named = with_templates(frame, levels, NAMES)
+    frame, grades = templated(0, 0.0)
+    named = with_templates(frame, grades, NAMES)
     assert named["template"].unique().sort().to_list() == ["HRMN", "NMRH"]
-    table = ratio_order_effects(named, levels)
+    table = ratio_order_effects(named, grades)
     assert table.height == 6
     wide = named.pivot(on="doc", index=["assessor", "template"], values="value").with_columns(
         ratio=pl.col("d1") / pl.col("d0")
@@ -58,8 +60,8 @@ def test_an_order_effect_between_templates_is_found_and_not_invented() -> None:
     alarms, found = [], []
     for seed in range(60):
         for shift, into in ((0.0, alarms), (0.5, found)):
-            frame, levels = templated(seed, shift)
-            table = ratio_order_effects(with_templates(frame, levels, NAMES), levels)
+            frame, grades = templated(seed, shift)
+            table = ratio_order_effects(with_templates(frame, grades, NAMES), grades)
             into.append(table.filter((pl.col("lower") == 0) & (pl.col("upper") == 3))["p"][0] < 0.05)
     assert np.mean(alarms) <= 0.12  # 5 % in truth, 60 draws
     assert np.mean(found) >= 0.95
@@ -91,7 +93,7 @@ def test_any_effect_is_friedman_on_whole_blocks() -> None:
             "value": values.ravel(),
         }
     )
-    row = position_effect(frame).row(0, named=True)
+    row = _any_effect(_residuals(frame))
     expected = friedmanchisquare(*values.T)
     assert row["df"] == 4
     assert row["chi2"] == pytest.approx(expected.statistic)
@@ -115,15 +117,36 @@ def test_drifting_assessors_are_found() -> None:
         assessor_drift(judgments, least_judgments=1000)
 
 
-def test_rounding_is_no_effect() -> None:
-    """Every document stood at one place and came out at one rank: nothing is left that a place could move."""
+def test_documents_that_never_moved_show_no_effect_of_position() -> None:
+    rng = np.random.default_rng(0)
     rows = [
-        (f"t{t}", f"d{d}", f"w{w}", f"w{w}/t{t}", d + 1, 10.0 * d) for t in range(3) for d in range(5) for w in range(6)
+        (f"t{t}", f"d{d}", f"w{w}", f"w{w}/t{t}", d + 1, 10.0 * d + rng.normal())
+        for t in range(3)
+        for d in range(5)
+        for w in range(6)
     ]
     frame = pl.DataFrame(rows, schema=["topic", "doc", "assessor", "unit", "position", "value"], orient="row")
-    found = position_effect(frame).row(0, named=True)
-    assert (found["slope"], found["p"], found["df"], found["p_any"]) == (None, None, 0, None)
-    assert "nothing varies" in found["note"]
+    with pytest.raises(DataError, match="each of 15 stood at one"):
+        position_effect(frame)
+    swapped = pl.col("position").replace({1: 2, 2: 1})
+    first_two = (pl.col("assessor") == "w0") & (pl.col("position") <= 2)
+    some_moved = frame.with_columns(position=pl.when(first_two).then(swapped).otherwise("position"))
+    with pytest.warns(JudgewellWarning, match="9 documents of 15 stood at one position only"):
+        assert position_effect(some_moved)["judgments"][0] == 6 * 6
+
+
+def test_rounding_is_no_effect() -> None:
+    """Documents that always come out at one rank leave nothing that a position could move."""
+    rows = [
+        (f"t{t}", f"d{d}", f"w{w}", f"w{w}/t{t}", (d + w) % 5 + 1, 10.0 * d)
+        for t in range(3)
+        for d in range(5)
+        for w in range(6)
+    ]
+    frame = pl.DataFrame(rows, schema=["topic", "doc", "assessor", "unit", "position", "value"], orient="row")
+    row = position_effect(frame).row(0, named=True)
+    assert (row["slope"], row["p"], row["df"], row["p_any"]) == (None, None, 0, None)
+    assert "nothing varies" in row["note"]
 
 
 def test_holm() -> None:
@@ -131,7 +154,7 @@ def test_holm() -> None:
 
 
 def test_score_by_position_and_refusals() -> None:
-    judgments, levels = made_study(0, units=20)
+    judgments, grades = made_study(0, units=20)
     table = score_by_position(judgments)
     assert table["position"].to_list() == list(range(1, 9))
     assert (table["judgments"] == 20).all()
@@ -140,7 +163,7 @@ def test_score_by_position_and_refusals() -> None:
     gap = judgments.with_columns(position=pl.when(pl.col("unit") != "0").then("position"))
     with pytest.raises(InputError, match="8 judgments have no position"):
         position_effect(gap)
-    without = ratio_order_effects(judgments, levels)
+    without = ratio_order_effects(judgments, grades)
     assert set(without["order"]) == {"lower first"}
 
 

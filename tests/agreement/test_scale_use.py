@@ -13,7 +13,7 @@ from judgewell.agreement.scale_use import (
     compare_scales,
     document_ratios,
     gain_profile,
-    level_ratios,
+    grade_ratios,
     scale_descriptives,
     width_distribution,
     widths,
@@ -60,9 +60,9 @@ def test_zeros_are_told_or_shifted() -> None:
 
 def test_gain_profile() -> None:
     table = gain_profile(UNITS, LEVELS)
-    assert table["level"].to_list() == [2, 3]
+    assert table["grade"].to_list() == [2, 3]
     assert table["median"].to_list() == [3, 13.75]
-    assert gain_profile(UNITS, LEVELS, keep_known=True).select("level", "median", "linear", "exponential").rows() == [
+    assert gain_profile(UNITS, LEVELS, keep_known=True).select("grade", "median", "linear", "exponential").rows() == [
         (0, 1, 1, 2),
         (2, 3, 2, 4),
         (3, 13.75, 3, 8),
@@ -72,12 +72,12 @@ def test_gain_profile() -> None:
 
 
 def test_ratios_recover_the_truth() -> None:
-    judgments, levels = made_study(0, units=400, noise=0.3)
-    table = level_ratios(judgments, levels)
+    judgments, grades = made_study(0, units=400, noise=0.3)
+    table = grade_ratios(judgments, grades)
     for row in table.iter_rows(named=True):
         assert row["median"] == pytest.approx(np.exp(row["upper"] - row["lower"]), rel=0.08)
     medians = judgments.group_by("topic", "doc").agg(gain=pl.col("value").median())
-    for row in document_ratios(medians, levels).iter_rows(named=True):
+    for row in document_ratios(medians, grades).iter_rows(named=True):
         assert row["median"] == pytest.approx(np.exp(row["upper"] - row["lower"]), rel=0.08)
 
 

@@ -10,19 +10,21 @@ import pytest
 from agreement_studies import made_study
 from scipy import stats
 
-from judgewell.agreement.power import level_power, power_of
+from judgewell.agreement.power import grade_power, power_of
+from judgewell.agreement.sections import section_named
 from judgewell.agreement.stability import (
     document_stability,
-    inferred_levels,
+    inferred_grades,
     judge_stability,
     partition_stability,
+    split_halves,
     unit_ratios,
 )
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
 
 def judges(seed: int, count: int, noise: float) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Every judge scores one document of each level; the truth is 1, 2, 4, 8."""
+    """Every judge scores one document of each grade; the truth is 1, 2, 4, 8."""
     rng = np.random.default_rng(seed)
     frame = pl.DataFrame(
         {
@@ -35,10 +37,10 @@ def judges(seed: int, count: int, noise: float) -> tuple[pl.DataFrame, pl.DataFr
     return frame, pl.DataFrame({"topic": ["t"] * 4, "doc": ["n", "m", "r", "h"], "gain": [0.0, 1, 2, 3]})
 
 
-def test_inferred_levels_are_the_chain_of_median_ratios() -> None:
+def test_inferred_grades_are_the_chain_of_median_ratios() -> None:
     ratios = np.array([[2.0, 3], [4, np.nan], [np.nan, 5]])
-    assert inferred_levels(ratios).tolist() == [1, 3, 12]
-    assert np.isnan(inferred_levels(np.array([[2.0, np.nan]]))).tolist() == [False, False, True]
+    assert inferred_grades(ratios).tolist() == [1, 3, 12]
+    assert np.isnan(inferred_grades(np.array([[2.0, np.nan]]))).tolist() == [False, False, True]
     found, present = unit_ratios(*judges(0, 3, 0.0))
     assert present == [0, 1, 2, 3]
     np.testing.assert_allclose(found, 2)
@@ -61,17 +63,17 @@ def test_more_judges_are_closer() -> None:
         judge_stability(*judges(1, 40, 0.8), counts=[41])
 
 
-def test_orders_without_a_level_are_counted() -> None:
-    judgments, levels = made_study(0, units=40, size=3)
-    table = judge_stability(judgments, levels, orders=50, counts=[1, 30])
+def test_orders_without_a_grade_are_counted() -> None:
+    judgments, grades = made_study(0, units=40, size=3)
+    table = judge_stability(judgments, grades, orders=50, counts=[1, 30])
     first = table.row(0, named=True)
     assert first["undefined"] > 0
-    assert "lack a level" in first["note"]
+    assert "lack a grade" in first["note"]
 
 
 def test_document_stability() -> None:
-    judgments, levels = made_study(2, units=150, noise=1.0)
-    table = document_stability(judgments, levels, most=12, orders=10)
+    judgments, grades = made_study(2, units=150, noise=1.0)
+    table = document_stability(judgments, grades, most=12, orders=10)
     assert table["tau_median"].is_sorted()
     assert table["tau_median"][-1] < 1
     assert table["expert_tau_median"][0] < table["expert_tau_median"][-1]
@@ -139,13 +141,13 @@ def test_power_equals_theory() -> None:
     assert nothing == pytest.approx(0.05, abs=0.02)
 
 
-def test_level_power() -> None:
-    judgments, levels = made_study(0, units=60)
-    table = level_power(judgments, levels, sizes=(3, 30), replicates=200)
+def test_grade_power() -> None:
+    judgments, grades = made_study(0, units=60)
+    table = grade_power(judgments, grades, sizes=(3, 30), replicates=200)
     steps = table.filter(~pl.col("observed")).group_by("size").agg(pl.col("power").mean()).sort("size")
     assert steps["power"][0] < steps["power"][1]
     with pytest.raises(InputError, match="no test 'sign'"):
-        level_power(judgments, levels, test="sign")
+        grade_power(judgments, grades, test="sign")
 
 
 @pytest.mark.realdata
@@ -154,3 +156,32 @@ def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     table = document_stability(judgments, labels["sormunen"], most=10, orders=3)
     assert table["tau_median"].is_sorted()
     assert table["expert_tau_median"][9] == pytest.approx(0.445, abs=0.02)
+
+
+def test_what_fewer_judgments_give_is_reported_below_all_there_are() -> None:
+    section = section_named("stability")
+    assert section is not None
+    finding = section.tables[0].finding
+    assert finding is not None
+    table = pl.DataFrame({"judgments": [1, 2, 3, 4], "tau_median": [0.4, 0.7, 0.95, 1.0], "typical": [4] * 4})
+    assert str(finding(table)).endswith("with 3 of the typical 4, at 0.950. 3 judgments per document reach 0.9.")
+    few = str(finding(table.with_columns(typical=pl.lit(3))))
+    assert "with 2 of the typical 3, at 0.700" in few
+    assert few.endswith("Fewer judgments than all stay below 0.9.")
+    assert finding(table.with_columns(typical=pl.lit(1))) is None
+
+
+def test_split_halves_imply_the_reliability_there_is() -> None:
+    """With m judgments of noise variance 3 per document of variance 1, reliability is m / (m + 3)."""
+    rng = np.random.default_rng(0)
+    docs, each = 800, 6
+    value = np.repeat(rng.normal(size=docs), each) + np.sqrt(3) * rng.normal(size=docs * each)
+    doc = np.repeat(np.arange(docs), each)
+    frame = pl.DataFrame({"topic": (doc % 4).astype(str), "doc": doc.astype(str), "value": value, "kind": "interval"})
+    row = split_halves(frame).row(0, named=True)
+    assert row["half"] == pytest.approx(3 / 6, abs=0.04)
+    assert row["reliability"] == pytest.approx(6 / 9, abs=0.04)
+    assert row["one"] == pytest.approx(1 / 4, abs=0.04)
+    assert row["for_90"] == pytest.approx(27, abs=4)
+    with pytest.raises(DataError, match="every document has one"):
+        split_halves(frame.unique("doc"))

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+import population_measured as measured
 import pytest
+from population_figures import known_ratios
 
-from judgewell.assessors import measured
-from judgewell.assessors.figures import known_ratios, synthetic_table
 from judgewell.assessors.population import Kind, Population
+from judgewell.assessors.synthetic_tables import synthetic_table
 from judgewell.errors import DataError
 
 CAREFUL = Population(kinds=(Kind("careful", 1.0),))

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from population_figures import figures
+from population_fitting import fit, fit_known, known_figures
+from population_measured import width_interval
 
-from judgewell.assessors.figures import figures, synthetic_table
-from judgewell.assessors.fitting import fit, fit_known, known_figures
-from judgewell.assessors.measured import width_interval
 from judgewell.assessors.population import Kind, Population
+from judgewell.assessors.synthetic_tables import synthetic_table
 from judgewell.assessors.value import Alternative, expected_value
 from judgewell.errors import InputError
 from judgewell.formats.judgments import read_judgments

@@ -6,6 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from judgewell.agreement.agree import agree as judgewell_agree
+
 ROWS = [
     (f"t{t}", f"d{d}", f"w{w}", f"w{w}/t{t}", d + 1, (d * 20 + 7 * ((t + w + d) % 3)))
     for t in range(3)
@@ -23,11 +25,16 @@ def files(tmp_path):
     (tmp_path / "expert.qrels").write_text("\n".join(lines))
 
 
-def test_sections_are_printed_and_what_is_left_out_is_said_with_its_reason(judgewell):
+def test_a_summary_comes_first_and_tables_when_asked_for(judgewell):
     code, out, err = judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50")
     assert code == 0, err
-    assert "order_agreement" in out
-    assert "LEFT OUT" in out
+    assert out.startswith("\nFINDINGS\n- Krippendorff’s α between assessors is")
+    assert len(out.splitlines()) < 45  # one screen
+    assert max(map(len, out.splitlines())) <= 100
+    assert "Print them with -v, write them with -o FOLDER." in out
+    _, out, _ = judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "-v")
+    assert "Agreement on the order of documents (order_agreement)" in out
+    assert "NOT ANALYSED" in out
     assert "needs pairs with a preference" in out
     assert "nan" not in out.lower()
 
@@ -35,8 +42,55 @@ def test_sections_are_printed_and_what_is_left_out_is_said_with_its_reason(judge
 def test_a_column_of_the_judgments_is_a_label_set_too(judgewell):
     judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "-o", "files")
     judgewell("agree", "j.csv", "--against", "expert", "--replicates", "50", "-o", "column")
-    for name in ("order_agreement.csv", "level_distributions.csv"):
+    for name in ("order_agreement.csv", "grade_distributions.csv"):
         assert pl.read_csv(f"files/{name}").equals(pl.read_csv(f"column/{name}"))
+
+
+def test_the_names_of_the_last_version_still_work(judgewell):
+    code, out, err = judgewell("agree", "j.csv", "expert.qrels", "--section", "levels", "--replicates", "50")
+    assert code == 0
+    assert "note: the section levels is now called grades" in err
+    assert "Gains by grade (grade_distributions)" in out
+
+
+def test_log_gains_keep_all_their_documents(judgewell):
+    frame = pl.read_csv("j.csv").group_by("topic", "doc").agg(gain=(pl.col("value") + 1).log().mean() - 4)
+    frame.write_csv("logs.csv")
+    assert (frame["gain"] < 0).sum() >= 3
+    for options in (("j.csv", "expert.qrels", "--gains", "logs.csv"), ("j.csv", "expert.qrels", "logs.csv")):
+        code, _, err = judgewell("agree", *options, "--section", "grades", "--section", "label sets", "-o", "out")
+        assert code == 0
+        assert "below 0" not in err
+        boxes = pl.read_csv("out/grade_distributions.csv").filter(pl.col("labels") == "expert")
+        assert boxes["documents"].sum() == frame.height
+    cover = pl.read_csv("out/label_coverage.csv").filter(pl.col("labels") == "logs")
+    assert cover["documents"].item() == frame.height
+    (Path("unjudged.qrels")).write_text("t0 0 d0 1\nt0 0 d1 -1\nt0 0 d2 0\n")
+    _, _, err = judgewell("agree", "j.csv", "unjudged.qrels", "--section", "label sets")
+    assert "1 of 3 gains are below 0" in err  # whole grades: unjudged, as everywhere
+
+
+def test_label_files_alone_are_compared(judgewell):
+    lines = Path("expert.qrels").read_text().splitlines()
+    for name, step in (("two.qrels", 3), ("three.qrels", 5)):
+        other = [line if number % step else line[:-1] + "1" for number, line in enumerate(lines)]
+        Path(name).write_text("\n".join(other))
+    code, out, err = judgewell("agree", "expert.qrels", "two.qrels", "three.qrels", "-o", "out")
+    assert code == 0, err
+    assert "Krippendorff’s α of 3 label sets is" in " ".join(out.split())
+    confusion = pl.read_csv("out/label_confusion.csv")
+    assert confusion.filter(first="expert", second="two")["documents"].sum() == len(lines)
+    kappas = pl.read_csv("out/label_kappa.csv")
+    assert kappas.select("first", "second").rows() == [("expert", "two"), ("expert", "three"), ("two", "three")]
+    assert (kappas["weighted_kappa"] >= kappas["kappa"]).all()
+
+
+def test_the_command_is_the_function(judgewell):
+    judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "--kind", "interval:0..100", "-o", "out")
+    found = judgewell_agree("j.csv", "expert.qrels", replicates=50, kind="interval:0..100")
+    for name, table in found.tables.items():
+        assert table.write_csv() == Path(f"out/{name}.csv").read_text()
+    assert "grade_distributions" in found._repr_html_() or "Gains by grade" in found._repr_html_()
 
 
 def test_a_folder_holds_every_table_and_how_they_were_made(judgewell):
@@ -44,23 +98,20 @@ def test_a_folder_holds_every_table_and_how_they_were_made(judgewell):
     record = json.loads(Path("out/agreement.meta.json").read_text())
     assert record["options"]["replicates"] == 50
     assert list(record["inputs"]) == ["j.csv", "expert.qrels"]
-    judgewell("agree", "j.csv", "other=expert.qrels", "--against", "expert", "--section", "levels", "-o", "named")
+    judgewell("agree", "j.csv", "other=expert.qrels", "--against", "expert", "--section", "grades", "-o", "named")
     assert json.loads(Path("named/agreement.meta.json").read_text())["inputs"] == record["inputs"]
     assert record["left out"]["transitivity"] == {"all": "needs pairs with a preference"}
     alpha = pl.read_csv("out/alpha.csv")
-    assert alpha.filter(pl.col("metric") == "interval")["alpha"].item() > 0.8
+    assert alpha["alpha"].item() > 0.8
 
 
-def test_the_end_says_in_sentences_what_the_tables_hold(judgewell):
+def test_findings_say_what_the_tables_hold(judgewell):
     _, out, _ = judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "-o", "out")
-    said = " ".join(out.split("IN SHORT")[1].split())
-    alpha = pl.read_csv("out/alpha.csv").filter(pl.col("metric") == "ordinal")
+    findings = " ".join(out.split("FINDINGS")[1].split())
+    value = pl.read_csv("out/alpha.csv")["alpha"].item()
     order = pl.read_csv("out/order_agreement.csv").filter(pl.col("figure") == "pooled")
-    value, low, high = alpha.select("alpha", "low", "high").row(0)
-    assert f"α = {value:.3f} [{low:.3f}, {high:.3f}] on an ordinal scale" in said
-    assert f"the gains order {100 * order['half'].item():.1f} % alike" in said.replace("100 %", "100.0 %")
-    _, out, _ = judgewell("agree", "j.csv", "--section", "reliability", "--replicates", "50")
-    assert "IN SHORT" not in out
+    assert f"Krippendorff’s α between assessors is {value:.3f} over 15 documents" in findings
+    assert f"The gains order {100 * order['half'].item():.1f} % of" in findings.replace("100 %", "100.0 %")
 
 
 def test_one_section_alone_and_the_list_of_them(judgewell):

@@ -54,7 +54,7 @@ def test_one_set_of_gains(judgewell):
     code, out, err = judgewell("compare", *RUNS, "--gains", "nist.qrels", "-o", "found.json")
     assert (code, err) == (0, "")
     assert "nDCG@10 of 3 systems on 12 topics" in out
-    assert "The best system is, with 95 % confidence, strong." in out
+    assert "With 95 % confidence the best system is strong." in out
     assert "3 of 3 pairs" in out or "2 of 3 pairs" in out
     found = json.loads(Path("found.json").read_text())
     assert [row["system"] for row in found["systems"]] == ["strong", "middle", "weak"]
@@ -79,7 +79,7 @@ def test_every_row_of_the_systems_table_is_of_its_own_system(judgewell):
 def test_several_gains_side_by_side(judgewell):
     code, out, _ = judgewell("compare", *RUNS, "--gains", "nist.qrels", "people=crowd.csv", "--random", "-o", "all")
     assert code == 0
-    assert "How alike the sets order the systems" in out
+    assert "How similarly the sets rank the systems" in out
     sets = pl.read_csv("all/sets.csv")
     assert sets.select("first", "second").rows() == [("nist", "people"), ("nist", "random"), ("people", "random")]
     assert sets["tau_b"][0] == 1
@@ -118,11 +118,100 @@ def test_one_random_judgment_for_each_document(judgewell):
     asked = ("compare", *RUNS, "--gains", "crowd.csv", "--judgments", "judgments.csv", "--worlds", 100)
     code, out, _ = judgewell(*asked, "--tell-apart", "strong", "middle", "-o", "found")
     assert code == 0
-    assert "worlds of other" in out
-    assert "How often strong is above middle, by the number of judges" in out
+    assert "sd of a mean" in out
+    assert "How often strong is above middle, by the number of judgments" in out
     judges = pl.read_csv("found/judges-needed.csv")
     assert judges["judges"].to_list() == [1, 2, 3, 5, 8, 13]
     assert judges["sd"][0] > judges["sd"][-1]
+
+
+def free_moduli(topics, docs, gains, noise=0.0):
+    """Magnitudes by three assessors a topic, each with a modulus of their own, of documents in overlapping units."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for topic in topics:
+        for unit, start in enumerate(range(0, len(docs), 5)):
+            modulus = float(np.exp(rng.normal(0, 2)))
+            for doc in (docs * 2)[start : start + 15]:
+                value = modulus * gains[topic, doc] * np.exp(noise * rng.normal())
+                rows.append((topic, doc, f"a{unit}", f"u{unit}", "magnitude", value))
+    names = ["topic", "doc", "assessor", "unit", "scale", "value"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def test_free_moduli_without_noise_leave_no_doubt(judgewell):
+    """Assessors with the same ratios and each their own modulus agree fully, whatever numbers they use."""
+    gains = {(topic, doc): float(np.exp(0.2 * at)) for topic in TOPICS for at, doc in enumerate(DOCS)}
+    free_moduli(TOPICS, DOCS, gains).write_csv("judgments.csv")
+    table = pl.DataFrame([(*key, value) for key, value in gains.items()], schema=["topic", "doc", "gain"], orient="row")
+    table.write_csv("gains.csv")
+    arguments = ("compare", *RUNS, "--gains", "gains.csv", "--judgments", "judgments.csv", "--worlds", 50, "-o", "out")
+    code, out, _ = judgewell(*arguments)
+    assert code == 0
+    above = pl.read_csv("out/above.csv").filter(pl.col("over") == "judgments")
+    assert above["above"].to_list() == [1.0, 1.0, 1.0]
+    assert "The topics limit the conclusion more" in out
+    systems = pl.read_csv("out/systems.csv")
+    np.testing.assert_allclose(systems["without_noise"], systems["mean"], atol=1e-9)
+
+
+def test_several_measures_each_have_their_tables(judgewell):
+    code, out, _ = judgewell(
+        "compare", *RUNS, "--gains", "nist.qrels", "-m", "nDCG@10", "-m", "P(rel=2)@5", "-o", "two"
+    )
+    assert code == 0
+    assert "nDCG@10 of 3 systems" in out
+    assert "P(rel=2)@5 of 3 systems" in out
+    assert pl.read_csv("two/systems.csv").group_by("measure", maintain_order=True).len().rows() == [
+        ("nDCG@10", 3),
+        ("P(rel=2)@5", 3),
+    ]
+
+
+def test_measures_are_looked_up_by_meaning(judgewell):
+    judgewell(
+        "evaluate",
+        "nist.qrels",
+        "weak.run",
+        "middle.run",
+        "-m",
+        "nDCG(gain=exp2)@10",
+        "-m",
+        "P(rel=2)@5",
+        "-o",
+        "s.csv",
+    )
+    for asked in ("nDCG(gain=exp2)@10", "nDCG(gain='exp2')@10", "Precision(rel=2)@5"):
+        code, out, err = judgewell("compare", "s.csv", "-m", asked)
+        assert (code, "@10 of 2 systems" in out or "P(rel=2)@5 of 2 systems" in out) == (0, True), err
+
+
+def test_gains_of_other_topics_are_refused_before_anything_is_scored(judgewell, monkeypatch):
+    from judgewell.analysis import scores
+
+    monkeypatch.setattr(scores, "system_scores", lambda *_, **__: pytest.fail("scored in vain"))
+    pl.read_csv("crowd.csv").filter(pl.col("topic") != "t03").write_csv("fewer.csv")
+    code, _, err = judgewell("compare", *RUNS, "--gains", "nist.qrels", "fewer.csv")
+    assert code == 2
+    assert "nist has 12, fewer has 11, 11 are in all (not in all: t03)" in err
+
+
+def test_one_mean_has_one_interval_in_evaluate_compare_and_report(judgewell):
+    _, out, _ = judgewell("evaluate", "nist.qrels", *RUNS[1:], "-o", "s.csv", "--format", "csv")
+    evaluated = pl.read_csv(out.encode()).filter(pl.col("measure") == "nDCG@10")
+    judgewell("compare", "s.csv", "-o", "from-scores")
+    judgewell("compare", *RUNS, "--gains", "crowd.csv", "nist.qrels", "-o", "from-runs")
+    judgewell("report", "-o", "r.html", "--files", "--labels", "nist=nist.qrels", *RUNS, "--worlds", 50)
+    tables = [
+        evaluated,
+        pl.read_csv("from-scores/systems.csv"),
+        pl.read_csv("from-runs/systems.csv").filter(pl.col("set") == "nist"),
+        pl.read_csv("r_files/tables/systems.csv"),
+    ]
+    for table in tables:
+        assert table.sort("system").select("mean", "low", "high").rows() == [
+            pytest.approx(row) for row in evaluated.sort("system").select("mean", "low", "high").iter_rows()
+        ]
 
 
 def test_scores_against_a_baseline_with_correction(judgewell):
@@ -131,7 +220,9 @@ def test_scores_against_a_baseline_with_correction(judgewell):
     scores_table({"a": base, "b": base + 0.2 + 0.1 * rng.random(12), "c": base + 0.01 * rng.normal(size=12)})
     code, out, _ = judgewell("compare", "s.csv", "--baseline", "a", "--test", "wilcoxon", "--correction", "holm")
     assert code == 0
-    assert "1 of 2 pairs of systems against a differ significantly (wilcoxon, alpha 0.05, Holm's correction)" in out
+    assert (
+        "1 of 2 pairs of systems against a differ significantly (wilcoxon test, alpha 0.05, Holm's correction)" in out
+    )
     assert "p_corrected" in out
     code, _, err = judgewell("compare", "s.csv", "--baseline", "z")
     assert (code, err.strip()) == (2, "judgewell: there is no system 'z'; the systems are a, b, c")
@@ -143,7 +234,7 @@ def test_how_many_topics_it_takes(judgewell):
     scores_table({"a": base, "b": base + rng.normal(0.1, 0.1, 12)})
     code, out, _ = judgewell("compare", "s.csv", "--tell-apart", "b", "a")
     assert code == 0
-    assert "To tell b from a in 80 % of studies takes about" in out
+    assert "like these 12 find it significant in 80 % of studies: b against a (t test" in out
 
 
 def test_the_same_command_writes_the_same_bytes(judgewell):

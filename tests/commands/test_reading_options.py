@@ -19,7 +19,7 @@ def test_words_for_sides_beside_a_file_of_labels(judgewell):
     Path("labels.qrels").write_text("t 0 a L2\nt 0 b L1\nt 0 c L0\nt 0 d L0\n")
     words = "A=left,B=right,tie=same,L0=0,L1=1,L2=2"
     code, out, err = judgewell("agree", "pairs.csv", "labels.qrels", "--words", words, "--replicates", "10")
-    assert (code, "IN SHORT" in out or "LEFT OUT" in out) == (0, True), err
+    assert (code, "analyses need other data" in out) == (0, True), err
     Path("labels.qrels").write_text("t 0 a 2\nt 0 b 1\nt 0 c 0\nt 0 d 0\n")
     code, _, err = judgewell("agree", "pairs.csv", "labels.qrels", "--words", "A=left,B=right,tie=same")
     assert code == 0, err

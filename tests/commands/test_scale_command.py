@@ -203,7 +203,7 @@ BAD = {
     "negative number": (RATED + "t,a,b,x,-1,2\n", "ratio", ("bad.csv:2: left_score -1.0 is below 0", "assessor x")),
     "no ratio": (RATED + "t,a,b,x,0,2\n", "ratio(epsilon=0)", ("0 has no ratio", "left a, right b, assessor x")),
     "empty": ("", "magnitude", ("bad.csv: the file is empty",)),
-    "header only": (JUDGED[:30], "magnitude", ("the judgments table has no rows",)),
+    "header only": (JUDGED[:30], "magnitude", ("bad.csv: there are no judgments in it",)),
     "ragged": (JUDGED + "t,c,z,u3,1,5\n", "magnitude", ("bad.csv:6: this line has 6 fields", "quotes")),
     "cut short": (JUDGED + "t,c,z\n", "magnitude", ("bad.csv:6: this line has 3 fields", "mend the line")),
     "columns": (
@@ -211,7 +211,7 @@ BAD = {
         "mean",
         ("needs the column value", "topic, doc, assessor", "--columns value=NAME"),
     ),
-    "no id": (JUDGED + "t,,z,u3,1\n", "mean", ("bad.csv:6: doc None is missing", "topic t", "assessor z")),
+    "no id": (JUDGED + "t,,z,u3,1\n", "mean", ("bad.csv:6: doc is missing", "topic t", "assessor z")),
     "scales": (
         "topic,doc,assessor,scale,value\nt,a,x,binary,1\nt,a,y,ordinal,2\n",
         "mean",

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgewell.comparison.scores import aligned, identical_systems, score_array, tell_of_identical
+from judgewell.comparison.scores import aligned, identical_systems, note_identical, score_array
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
 
@@ -84,6 +84,6 @@ def test_identical_systems_are_told() -> None:
     found = score_array(table({("a", "1"): 0.1, ("b", "1"): 0.1, ("c", "1"): 0.2}))
     assert identical_systems(found) == [("a", "b")]
     with pytest.warns(JudgewellWarning, match="2 systems score the same as another on every topic"):
-        tell_of_identical(found)
+        note_identical(found)
     with pytest.raises(InputError, match="the systems are a, b, c"):
         found.of("d")

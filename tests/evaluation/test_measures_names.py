@@ -51,6 +51,8 @@ def any_measure(draw):
     if cls.takes_cutoff:
         cutoff = st.integers(1, 10**6)
         settings["cutoff"] = draw(cutoff if cls.needs_cutoff else st.none() | cutoff)
+    if settings.get("max_rel") is not None:
+        settings["min_rel"] = min(settings["min_rel"], settings["max_rel"] - 1)
     measure = cls(**settings)
     return draw(st.sampled_from([measure, residual_of(measure) or measure, JudgedOnly(of=measure)]))
 
@@ -197,7 +199,8 @@ def test_names_of_ir_measures_are_read_and_printed_so_that_it_reads_them_too(nam
         ("nDCG(gains={0:a})", "is not a table of gains"),
         ("rbp@95", "RBP\\(p=0.95\\) for ranx's"),
         ("ndcg@10-l2", "nDCG has no parameter 'rel'"),
-        ("INST(max_rel=3)", "rescale"),
+        ("RR(max_rel=3)", "rescale"),
+        ("INST(max_rel=1,min_rel=2)", "min_rel=2 is not below max_rel=1"),
         ("nDCG(gains=1)", "gains=1 is not of the kind tuple or None"),
         ("AP(gains={1:1})", "in the gains table"),
         ("AP.residual", "AP has no residual"),

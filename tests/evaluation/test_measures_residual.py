@@ -15,7 +15,8 @@ NAN = float("nan")
 ASKED = [
     "RBP(p=0.8)", "RBP(p=0.8)@3", "RBP(p=0.5,rel=0.5)", "INST", "INST(T=0.5)@4", "INST(T=4)", "P(rel=0.5)@4", "CG@5",
     "DCG@5", "DCG(gain='exp2',discount='zipf')@5", "ERR(gmax='topic')@5", "ERR(gmax=1)@3", "RR(rel=0.5)",
-    "RR(rel=0.5)@4", "ERR(gmax=1,stop='linear')@4", "Success(rel=0.5)@3", "ExpectedRel@4", "ExpectedP@4",
+    "RR(rel=0.5)@4", "ERR(gmax=1,stop='linear')@4", "Success(rel=0.5)@3", "ExpectedRel@4",
+    "ExpectedP@4", "INSQ", "INSQ(T=3)@4", "SDCG@5", "INST(max_rel=1)",
 ]  # fmt: skip
 GAIN = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1)
 
@@ -48,7 +49,7 @@ def test_the_residual_is_reached_when_all_that_is_unjudged_is_best(name):
     best = np.concatenate([np.nan_to_num(measure.top(ranking), nan=1.0), np.ones(20_000)])
     if not measure.residual_needs_cutoff and measure.name != "RR":  # which count what lies behind the cutoff too
         measure = dataclasses.replace(measure, cutoff=None)
-    assert reached == pytest.approx(float(measure(best, ideal)), abs=1e-3 if measure.name == "INST" else 1e-9)
+    assert reached == pytest.approx(float(measure(best, ideal)), abs=1e-3 if measure.name in ("INST", "INSQ") else 1e-9)
 
 
 def test_the_residual_of_a_whole_judged_ranking_is_its_tail():

@@ -12,7 +12,8 @@ from judgewell.evaluation.measures import average_over_ties, expected_over_ties,
 NAN = float("nan")
 LINEAR = [
     "CG@3", "DCG@3", "nDCG@3", "nDCG(gain='exp2')@4", "DCG(discount='zipf')", "P(rel=0.5)@3", "R(rel=0.5)@3",
-    "RBP(p=0.7)@3", "RBP(p=0.7,rel=0.5)", "Judged@3", "Judged@10", "ExpectedRel@3", "ExpectedP@3",
+    "RBP(p=0.7)@3", "RBP(p=0.7,rel=0.5)", "Judged@3", "Judged@10",
+    "SDCG@3", "INSQ(T=2)@3", "INSQ(max_rel=1)", "ExpectedRel@3", "ExpectedP@3",
     "RBP(p=0.7)@3.residual", "P(rel=0.5)@3.residual", "DCG@3.residual", "CG@8.residual",
 ]  # fmt: skip
 

@@ -14,7 +14,7 @@ from sklearn.metrics import ndcg_score
 
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures import all_measures, parse
-from judgewell.evaluation.measures.weighted import _trigamma
+from judgewell.evaluation.measures.users import _trigamma
 
 NAN = float("nan")
 

@@ -60,7 +60,7 @@ def test_a_field_may_hold_line_ends_and_the_next_error_still_has_its_line(tmp_pa
         ('topic,doc,value\nt,a,1\nt,"b,2\n', r":3: the quotes of this line do not close"),
         ("topic,doc,value\nt,a\0,1\n", r":2: a byte 0 is no text"),
         ("topic,doc,value\nt,a,1\nt,a\n", r":3: this line has 2 fields, the first line has 3; mend the line"),
-        ('topic,doc,value\nt,5" disk,1\n', r":2: this is not a readable CSV file.*written twice"),
+        ('topic,doc,value\nt,5" disk,1\n', r":2: a \" stands alone in this line.*written twice"),
     ],
 )
 def test_a_broken_file_is_named_with_its_line(tmp_path: Path, content: str, said: str) -> None:

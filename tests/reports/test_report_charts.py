@@ -103,6 +103,7 @@ ALL = {
         "two",
         "system",
     ),
+    "cloud": charts.cloud(pl.DataFrame({"topic": ["t"], "name": ["d"], "x": [0.5], "y": [0.2]}), "labels", "gain"),
     "curves": charts.curves(pl.DataFrame({"x": [0.1], "y": [0.5], "kind": ["a"]}), "tau", "share", ["a"]),
 }
 

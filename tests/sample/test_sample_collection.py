@@ -102,7 +102,7 @@ def test_likeness_is_seen() -> None:
 
 def test_documents_share_words_with_the_query_at_every_level(documents: pl.DataFrame) -> None:
     """Judging is a real task only if non-relevant documents have the query's words, and some relevant ones have few."""
-    from judgewell.sample.rankers import stems
+    from rankers import stems
 
     titles = dict(sample.topics().select("topic", "title").iter_rows())
     rows = documents.select("topic", "title", "text", "gain").iter_rows()

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import rankers
+import sample_runs
+from rankers import Index
+from sample_runs import SYSTEMS, Collection, Topic, lines, load
 
 from judgewell import evaluate, sample
-from judgewell.sample import make_runs, rankers
-from judgewell.sample.make_runs import SYSTEMS, Collection, Topic, lines, load
-from judgewell.sample.rankers import Index
 
 TEXTS = ["the cat sat on the mat", "a cat and a cat", "dogs bark", ""]
 
@@ -44,9 +45,9 @@ def test_there_is_a_file_for_every_system_and_no_other() -> None:
 
 
 def test_written_files_are_alike_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(make_runs, "SYSTEMS", {name: SYSTEMS[name] for name in ("bm25", "random")})
-    make_runs.write(tmp_path / "one")
-    make_runs.write(tmp_path / "two")
+    monkeypatch.setattr(sample_runs, "SYSTEMS", {name: SYSTEMS[name] for name in ("bm25", "random")})
+    sample_runs.write(tmp_path / "one")
+    sample_runs.write(tmp_path / "two")
     for name in ("bm25", "random"):
         assert (tmp_path / "one" / f"{name}.run.gz").read_bytes() == (tmp_path / "two" / f"{name}.run.gz").read_bytes()
 
@@ -140,4 +141,4 @@ def test_fusion_by_hand() -> None:
 
 def test_ties_are_ranked_by_the_last_id_first() -> None:
     collection = Collection(("a", "b", "c"), ("", "", ""), ("", "", ""))
-    assert [doc for doc, _ in make_runs.ranked(collection, np.array([1.0, 2.0, 1.0]))] == ["b", "c", "a"]
+    assert [doc for doc, _ in sample_runs.ranked(collection, np.array([1.0, 2.0, 1.0]))] == ["b", "c", "a"]

@@ -34,37 +34,11 @@ def test_the_same_seed_gives_the_same_draw_and_blocks_are_the_whole(monkeypatch:
     np.testing.assert_array_equal(np.concatenate(blocks), whole)
 
 
-@given(st.lists(st.sampled_from("abcde"), min_size=1, max_size=40), st.integers(0, 1000))
-def test_groups_are_drawn_whole(groups: list[str], seed: int) -> None:
-    rows = resampling.group_rows(groups, np.random.default_rng(seed))
-    names, sizes = np.unique(groups, return_counts=True)
-    taken = np.bincount(rows, minlength=len(groups))
-    draws = 0
-    for name, size in zip(names, sizes, strict=True):
-        of_group = taken[np.asarray(groups) == name]
-        assert (of_group == of_group[0]).all()
-        assert len(of_group) == size
-        draws += of_group[0]
-    assert draws == len(names)
-    weights = resampling.group_weights(groups, 3, np.random.default_rng(seed))
-    for name in names:
-        assert (np.ptp(weights[:, np.asarray(groups) == name], axis=1) == 0).all()
-
-
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(0, 1000))
 def test_permutations_are_orders(groups: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     orders = resampling.permutations(len(groups), 4, rng)
     assert (np.sort(orders, axis=1) == np.arange(len(groups))).all()
-    within = resampling.permutations_within(groups, rng)
-    assert sorted(within) == list(range(len(groups)))
-    assert (np.asarray(groups)[within] == np.asarray(groups)).all()
-
-
-def test_permutations_within_reach_every_order() -> None:
-    rng = np.random.default_rng(0)
-    seen = {tuple(resampling.permutations_within([0, 1, 0, 0], rng)) for _ in range(200)}
-    assert len(seen) == 6
 
 
 def test_percentile_interval_leaves_out_what_is_undefined() -> None:
@@ -89,7 +63,7 @@ def test_bootstrap_of_a_mean_covers_it() -> None:
 def test_what_cannot_be_drawn_is_said() -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(DataError, match="nothing to resample"):
-        resampling.group_weights([], 10, rng)
+        resampling.bootstrap_indices(0, 10, rng)
     with pytest.raises(InputError, match="0 resamples are too few"):
         resampling.bootstrap_indices(3, 0, rng)
     with pytest.raises(InputError, match="level 95 is not between 0 and 1"):

@@ -4,7 +4,7 @@
 over the n values of documents with m_u ≥ 2 values (Krippendorff 2011). δ² is 1 for unequal values (nominal), the
 squared difference of values (interval) or of mid-ranks (ordinal), or ((a − b)/(a + b))² (ratio). No coincidence matrix
 is made: all need sums only, ratio too once there are more than 200 distinct values.
-Intervals come from resampling documents.
+Intervals come from :mod:`~judgewell.agreement.jackknife`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from judgewell.agreement.common import Floats, Ints, each_group, judgments_of, or_none, some, tell
-from judgewell.errors import DataError, InputError
-from judgewell.stats.resampling import check_level, percentile_interval, weight_blocks
+from judgewell.agreement.alpha_without import left_out
+from judgewell.agreement.common import each_group, judgments_of, some
+from judgewell.agreement.jackknife import jackknife_interval, refusal
+from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.resampling import check_level
 
 BLOCK_CELLS = 4_000_000  # cells of distances or counts held at once: 32 MB
 DIRECT_VALUES = 200  # up to this many distinct values they are compared one by one on a ratio scale
@@ -76,30 +79,32 @@ def krippendorff_alpha(
     metric: str = "interval",
     *,
     by: Sequence[str] = (),
-    replicates: int = 1000,
+    interval: bool = True,
     level: float = 0.95,
-    seed: int = 0,
+    removed: int = 0,
 ) -> pl.DataFrame:
-    """Alpha with its bootstrap interval over documents; `replicates=0` leaves the interval out.
+    """Alpha with its jackknife interval, which speaks for other assessors and other documents.
 
     All rows count, also those where one assessor judged a document twice; documents with one judgment cannot.
+    `removed` is how many numbers were fitted and removed from the values before (one for each unit on the common
+    footing), which takes disagreement away; :func:`_corrected` puts it back.
     """
-    _check_options(metric, replicates, level)
+    _check_options(metric, level)
     frame = judgments_of(judgments)
-    _tell_of_repeats(frame)
-    rng = np.random.default_rng(seed)
-    rows = [key | _alpha_row(part, metric, replicates, level, rng) for key, part in each_group(frame, by)]
-    if not by and rows[0]["note"]:
+    _note_repeats(frame)
+    share = removed / frame.height
+    rows = [key | _alpha_row(part, metric, interval, level, share) for key, part in each_group(frame, by)]
+    if not by and rows[0]["alpha"] is None:
         raise DataError(f"alpha {rows[0]['note']}")
     single = sum(row["single"] for row in rows)
     if single:
-        tell(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of alpha")
+        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of alpha")
     return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_SCHEMA)
 
 
 def alpha_of(documents: ArrayLike, values: ArrayLike, metric: str = "interval") -> float:
     """Alpha of plain arrays: `documents` names what each value belongs to; NaN values are missing."""
-    _check_options(metric, 0, 0.95)
+    _check_options(metric, 0.95)
     given = np.asarray(values, dtype=np.float64)
     there = ~np.isnan(given)
     _, codes = np.unique(np.asarray(documents)[there], return_inverse=True)
@@ -110,17 +115,17 @@ def alpha_of(documents: ArrayLike, values: ArrayLike, metric: str = "interval") 
     return float(_alphas(prepared, metric, np.ones((1, len(prepared.sizes))))[0])
 
 
-def _alpha_row(
-    frame: pl.DataFrame, metric: str, replicates: int, level: float, rng: np.random.Generator
-) -> dict[str, Any]:
+def _alpha_row(frame: pl.DataFrame, metric: str, interval: bool, level: float, removed: float) -> dict[str, Any]:
     codes = _document_codes(frame)
-    prepared = _prepare(codes, frame["value"].to_numpy())
+    values = frame["value"].to_numpy()
+    prepared = _prepare(codes, values)
     documents = int(codes.max()) + 1
     row: dict[str, Any] = {
         "metric": metric,
         "alpha": None,
         "low": None,
         "high": None,
+        "speaks_for": None,
         "documents": len(prepared.sizes),
         "judgments": len(prepared.values),
         "assessors": frame["assessor"].drop_nulls().n_unique(),
@@ -129,13 +134,37 @@ def _alpha_row(
     }
     if row["note"]:
         return row
-    row["alpha"] = float(_alphas(prepared, metric, np.ones((1, len(prepared.sizes))))[0])
-    if replicates:
-        blocks = weight_blocks(len(prepared.sizes), replicates, rng)
-        drawn = np.concatenate([_alphas(prepared, metric, block.astype(np.float64)) for block in blocks])
-        low, high = percentile_interval(drawn, level)
-        row["low"], row["high"] = or_none(low), or_none(high)
+    free = len(prepared.values) - len(prepared.sizes)
+    inflation = free / max(free - removed * len(prepared.values), 1.0)
+    plain_alpha = float(_alphas(prepared, metric, np.ones((1, len(prepared.sizes))))[0])
+    row["alpha"] = float(_corrected(plain_alpha, inflation))
+    if interval:
+        row |= _interval_of(frame, codes, values, row, level, inflation)
     return row
+
+
+def _interval_of(
+    frame: pl.DataFrame, codes: Ints, values: Floats, row: dict[str, Any], level: float, inflation: float
+) -> dict[str, Any]:
+    refused = refusal(row["documents"], 0 if frame["assessor"].null_count() else row["assessors"])
+    if refused:
+        return {"note": refused}
+    twice = np.bincount(codes)[codes] >= 2
+    codes, values = np.unique(codes[twice], return_inverse=True)[1].ravel(), values[twice]
+    who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
+    without = [_corrected(left_out(codes, values, group, row["metric"]), inflation) for group in (codes, who)]
+    found = jackknife_interval(row["alpha"], without, level)
+    return {"low": found.low, "high": found.high, "speaks_for": found.speaks_for, "note": found.refusal}
+
+
+def _corrected(alpha: Any, inflation: float) -> Any:
+    """Alpha with the disagreement that fitted offsets took away: D_o is multiplied, and D_e grows by as much.
+
+    With f = judgments − documents, the offsets leave f − removed degrees of freedom, so the inflation is
+    f / (f − removed). In units of D_e, D_o is 1 − α; both grow by (inflation − 1)(1 − α).
+    """
+    disagreement = 1 - alpha
+    return 1 - inflation * disagreement / (1 + (inflation - 1) * disagreement)
 
 
 def _document_codes(frame: pl.DataFrame) -> Ints:
@@ -291,6 +320,7 @@ _SCHEMA = {
     "alpha": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "speaks_for": pl.String,
     "documents": pl.Int64,
     "judgments": pl.Int64,
     "assessors": pl.Int64,
@@ -299,17 +329,15 @@ _SCHEMA = {
 }
 
 
-def _check_options(metric: str, replicates: int, level: float) -> None:
+def _check_options(metric: str, level: float) -> None:
     if metric not in DISAGREEMENTS:
         raise InputError(f"there is no metric {metric!r} for alpha", cure=f"choose {', '.join(METRICS)}")
-    if replicates < 0:
-        raise InputError(f"{replicates} resamples cannot be drawn", cure="give 0 for no interval, usually 1000")
     check_level(level)
 
 
-def _tell_of_repeats(frame: pl.DataFrame) -> None:
+def _note_repeats(frame: pl.DataFrame) -> None:
     """Say how often one assessor judged one document again: those rows are not independent."""
     named = frame.filter(pl.col("assessor").is_not_null())
     repeats = named.height - named.select("topic", "doc", "assessor").n_unique()
     if repeats:
-        tell(f"{some(repeats, 'judgment')} repeat a document the same assessor already judged; all count")
+        note(f"{some(repeats, 'judgment')} repeat a document the same assessor already judged; all count")

@@ -10,19 +10,17 @@ import polars as pl
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    Floats,
-    Ints,
     check_columns,
     judgments_of,
     pairs_of,
     require,
     some,
-    tell,
     with_number,
 )
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
-from judgewell.agreement.unit_levels import with_unit_number
-from judgewell.errors import DataError, InputError
+from judgewell.agreement.unit_grades import with_unit_number
+from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.concordance import count_concordance
 
 KNOWN = ("H", "N")
@@ -67,7 +65,7 @@ def against_the_rest(judgments: Any, *, least_documents: int = 5) -> pl.DataFram
     if enough.is_empty():
         raise DataError(f"no assessor shares {least_documents} documents with the rest")
     if lost:
-        tell(f"{some(lost, 'assessor')} sharing fewer than {least_documents} documents are not compared with the rest")
+        note(f"{some(lost, 'assessor')} sharing fewer than {least_documents} documents are not compared with the rest")
     coded = with_number(with_number(enough, ["assessor"], "who"), ["topic"], "number")
     tau, counts = _tau_by_group(*(coded[name].to_numpy() for name in ("value", "rest", "who", "number")))
     table = coded.group_by("assessor", maintain_order=True).agg(

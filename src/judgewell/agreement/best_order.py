@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgewell.agreement.common import Ints
 from judgewell.errors import InputError
+from judgewell.stats.arrays import Ints
 
 MOST_DOCUMENTS = 12
 MOST_FLIPS = 14  # up to this many comparisons all orientations are tried, beyond it they are sampled

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError
 from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 DOCUMENT = ["topic", "doc"]
 UNIT = ["topic", "assessor", "unit"]  # a unit's name is unique only within a topic and an assessor
@@ -35,32 +30,32 @@ def gains_of(data: Any) -> pl.DataFrame:
     return _not_empty(check(data, GAINS), "gains").select("topic", "doc", "gain")
 
 
-def levels_of(data: Any) -> pl.DataFrame:
-    """Topic, document and level of a checked gains table that holds expert levels."""
-    return gains_of(data).rename({"gain": "level"})
+def grades_of(data: Any) -> pl.DataFrame:
+    """Topic, document and grade of a checked gains table that holds expert grades."""
+    return gains_of(data).rename({"gain": "grade"})
 
 
-def with_levels(frame: pl.DataFrame, levels: Any) -> pl.DataFrame:
-    """The rows with their document's level behind them, null where the experts gave none."""
-    if "level" in frame.columns:
-        frame = frame.drop("level")
-    joined = frame.join(levels_of(levels), on=DOCUMENT, how="left", maintain_order="left")
-    if joined["level"].null_count() == joined.height:
-        raise DataError("no document has a level; give levels for the topics and documents that were judged")
+def with_grades(frame: pl.DataFrame, grades: Any) -> pl.DataFrame:
+    """The rows with their document's grade behind them, null where the experts gave none."""
+    if "grade" in frame.columns:
+        frame = frame.drop("grade")
+    joined = frame.join(grades_of(grades), on=DOCUMENT, how="left", maintain_order="left")
+    if joined["grade"].null_count() == joined.height:
+        raise DataError("no document has a grade; give grades for the topics and documents that were judged")
     return joined
 
 
-def level_values(frame: pl.DataFrame) -> list[float]:
-    """The levels in use, from low to high; two at least."""
-    levels = frame["level"].drop_nulls().unique().sort().to_list()
-    if len(levels) < 2:
-        raise DataError(f"the comparison needs documents of two levels; all that are labelled have level {levels[0]:g}")
-    return levels
+def grade_values(frame: pl.DataFrame) -> list[float]:
+    """The grades in use, from low to high; two at least."""
+    grades = frame["grade"].drop_nulls().unique().sort().to_list()
+    if len(grades) < 2:
+        raise DataError(f"the comparison needs documents of two grades; all that are labelled have grade {grades[0]:g}")
+    return grades
 
 
-def level_pairs(levels: Sequence[float]) -> list[tuple[float, float]]:
-    """Every lower level with every higher one: NM, NR, NH, MR, MH, RH."""
-    return [(low, high) for place, low in enumerate(levels) for high in levels[place + 1 :]]
+def grade_pairs(grades: Sequence[float]) -> list[tuple[float, float]]:
+    """Every lower grade with every higher one: NM, NR, NH, MR, MH, RH."""
+    return [(low, high) for place, low in enumerate(grades) for high in grades[place + 1 :]]
 
 
 def require(frame: pl.DataFrame, column: str, purpose: str) -> None:
@@ -120,11 +115,6 @@ def five_numbers(column: str, prefix: str = "") -> list[pl.Expr]:
 def some(count: int, what: str) -> str:
     """A count with its noun: "1 document", "12 documents"."""
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def tell(text: str) -> None:
-    """Say what the result leaves out or assumes, to the caller of the analysis."""
-    warnings.warn(text, JudgewellWarning, stacklevel=3)
 
 
 def or_none(value: float) -> float | None:

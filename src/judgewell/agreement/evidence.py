@@ -1,38 +1,39 @@
-"""What a section of the agreement report is: the evidence it looks at, what it needs, and what comes out."""
+"""The evidence that the agreement stage looks at: judgments, pairs, labels, gains and what else is known."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import polars as pl
 
 from judgewell.agreement import common, stability
-from judgewell.errors import DataError, JudgewellWarning
+from judgewell.agreement.footing import Footing, footing_of
+from judgewell.errors import DataError, note
+from judgewell.scales import Kind, kind_of
 
-Tables = Mapping[str, pl.DataFrame]
+FEW_GRADES = 20  # label sets with more values are continuous: they have an order, but no grades to compare
 
 
 @dataclass(frozen=True)
 class Evidence:
     """What there is to look at; leave out what is not known.
 
-    `labels` holds expert levels or other labels by name, `gains` the documents' scores (the plain medians of the
-    judgments where none are given), `scores` systems' scores (for topic difficulty), `likes` answers to which question
-    was liked, `lengths` documents' lengths, `score` the function that turns pairs into gains, and `metrics` the metrics
-    of alpha that are wanted (all that the values allow where none are named).
+    `labels` holds expert grades or other labels by name, `gains` the documents' gains (the medians of the judgments
+    where none are given), `scores` systems' scores (for topic difficulty), `likes` answers to which question was liked,
+    `lengths` documents' lengths, and `score` the function that turns pairs into gains.
     """
 
     judgments: pl.DataFrame | None = None
     pairs: pl.DataFrame | None = None
-    labels: Tables = field(default_factory=dict)
+    labels: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     gains: pl.DataFrame | None = None
     scores: pl.DataFrame | None = None
     likes: pl.DataFrame | None = None
     lengths: pl.DataFrame | None = None
     score: stability.Score | None = None
-    metrics: tuple[str, ...] = ()
+    progress: Callable[[int, int], None] | None = None
     replicates: int = 1000
     seed: int = 0
 
@@ -40,101 +41,103 @@ class Evidence:
     def has_gains(self) -> bool:
         return self.gains is not None or self.judgments is not None
 
+    def by_scale(self) -> dict[str, Evidence]:
+        """The evidence of each scale alone; judgments on different scales are never mixed."""
+        if self.judgments is None or "scale" not in self.judgments.columns:
+            return {}
+        parts = self.judgments.partition_by("scale", as_dict=True, maintain_order=True)
+        named = {"without a name" if scale is None else str(scale): part for (scale,), part in parts.items()}
+        return {name: replace(self, judgments=part) for name, part in named.items()}
+
+    @cached_property
+    def checked(self) -> pl.DataFrame:
+        """The judgments as a checked table."""
+        return common.judgments_of(given(self.judgments))
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What the values mean; the judgments of one scale have one kind."""
+        return kind_of(self.checked)
+
+    @cached_property
+    def footing(self) -> Footing:
+        """The values on the common footing, on which assessors are compared."""
+        return footing_of(self.checked)
+
+    @property
+    def footed(self) -> pl.DataFrame:
+        """The judgments with values on the common footing."""
+        return self.footing.judgments
+
+    def comparable(self) -> list[tuple[pl.DataFrame, str, str, int]]:
+        """The values that alpha is computed for, the one that fits first.
+
+        Each comes with its metric, what the values are in words, and how many offsets were removed from them.
+        """
+        raw = (self.checked, "ratio", "as given", 0)
+        try:
+            fitting = (self.footed, self.kind.metric, self.footing.words, self.footing.removed)
+        except DataError as reason:  # without units or assessors the modulus cannot be removed
+            note(f"alpha is computed for the values as given only: {reason}")
+            return [raw]
+        return [fitting, raw] if self.kind.in_logs else [fitting]
+
+    @cached_property
+    def graded(self) -> dict[str, pl.DataFrame]:
+        """The label sets that have grades: at most FEW_GRADES different values."""
+        return {name: labels for name, labels in self.labels.items() if is_graded(labels)}
+
     def document_gains(self) -> pl.DataFrame:
         if self.gains is not None:
             return self.gains
-        common.tell("no gains are given: documents are scored by the plain median of their values")
-        return common.document_medians(self.judgments)
+        note(f"no gains are given: documents are scored by the median of their values ({self.footing.words})")
+        return common.document_medians(given(self.judgments))
 
     def offset(self) -> float:
         """1 where values of 0 would spoil ratios (a scale from 0 to 100), else 0."""
-        if self.judgments is None or common.judgments_of(self.judgments)["value"].min() != 0:
+        if self.judgments is None or self.checked["value"].min() != 0:
             return 0.0
-        common.tell("some values are 0: ratios are taken after adding 1 to all values")
+        note("some values are 0: ratios are taken after adding 1 to all values")
         return 1.0
 
-    def unknown_documents(self) -> pl.DataFrame:
+    def without_known_documents(self) -> pl.DataFrame:
         """The judgments without known documents: assessors must order those to pass, so they agree on them."""
-        frame = given(self.judgments)
+        frame = self.footed
         if "known" not in frame.columns or frame["known"].null_count() == frame.height:
             return frame
-        common.tell("known documents, which every assessor had to tell apart, are left out of comparisons of assessors")
+        note("known documents, which every assessor had to order to pass, are left out of comparisons of assessors")
         return frame.filter(pl.col("known").is_null())
 
-
-@dataclass(frozen=True)
-class Need:
-    """Something a section cannot do without."""
-
-    says: str
-    met: Callable[[Evidence], bool]
-
-
-Step = Callable[[Evidence, Tables], pl.DataFrame]
-
-
-@dataclass(frozen=True)
-class Section:
-    """One question put to the data: its name, what it answers, what it needs, and how each of its tables is made.
-
-    A step gets the evidence and the tables made before it.
-    """
-
-    name: str
-    about: str
-    needs: tuple[Need, ...]
-    steps: Mapping[str, Step]
-
-    def missing(self, evidence: Evidence) -> str | None:
-        """What the evidence lacks for this section, or nothing."""
-        lacking = [need.says for need in self.needs if not need.met(evidence)]
-        return f"needs {' and '.join(lacking)}" if lacking else None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a section gave: its tables, what was left out and why (by table, or "all"), and what it assumed."""
-
-    name: str
-    about: str
-    tables: dict[str, pl.DataFrame]
-    left_out: dict[str, str]
-    notes: tuple[str, ...]
-
-
-def run_section(section: Section, evidence: Evidence) -> Outcome:
-    """The tables of one section; a table that the data do not allow is left out with its reason."""
-    lacking = section.missing(evidence)
-    if lacking:
-        return Outcome(section.name, section.about, {}, {"all": lacking}, ())
-    tables: dict[str, pl.DataFrame] = {}
-    left_out: dict[str, str] = {}
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", JudgewellWarning)
-        for name, step in section.steps.items():
+    def against_labels(self, analysis: Callable[[pl.DataFrame], pl.DataFrame], *, graded: bool = True) -> pl.DataFrame:
+        """One analysis against each label set, below each other; sets that do not allow it are reported."""
+        parts, reasons = [], []
+        for name, labels in self.labels.items():
             try:
-                tables[name] = step(evidence, tables)
+                if graded and name not in self.graded:
+                    values = labels["gain"].n_unique()
+                    raise DataError(f"it has {values} different values and so no grades to compare")
+                parts.append(analysis(labels).select(pl.lit(name).alias("labels"), pl.all()))
             except DataError as reason:
-                left_out[name] = str(reason)
-    notes = tuple(dict.fromkeys(str(w.message) for w in heard if issubclass(w.category, JudgewellWarning)))
-    for other in (w for w in heard if not issubclass(w.category, JudgewellWarning)):
-        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    return Outcome(section.name, section.about, tables, left_out, notes)
+                reasons.append(f"{name}: {reason}")
+        if not parts:
+            raise DataError("; ".join(reasons) or "needs labels to compare with")
+        for reason_text in reasons:
+            note(f"left out against {reason_text}")
+        return pl.concat(parts, how="diagonal_relaxed")
+
+
+def is_graded(labels: pl.DataFrame) -> bool:
+    """Whether labels are grades rather than continuous values."""
+    return labels["gain"].n_unique() <= FEW_GRADES
 
 
 def given(frame: pl.DataFrame | None, name: str = "judgments") -> pl.DataFrame:
-    """A table that is there, or the words that it is not."""
+    """A table that is there, or an error that names it."""
     if frame is None:
         raise DataError(f"needs {name}, which are not given")
     return frame
 
 
-def made(tables: Tables, name: str) -> pl.DataFrame:
-    """A table that an earlier step made."""
-    if name not in tables:
-        raise DataError(f"needs the table {name}, which was left out")
-    return tables[name]
-
-
 def has(frame: pl.DataFrame | None, column: str) -> bool:
+    """Whether a table is there with any value in a column."""
     return frame is not None and column in frame.columns and frame[column].null_count() < frame.height

@@ -1,4 +1,4 @@
-"""The failure list: documents whose score sits in another level's territory, for a person to look at."""
+"""The failure list: documents whose score sits in another grade's territory, for a person to look at."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ import polars as pl
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    Floats,
     each_group,
     gains_of,
+    grade_values,
     judgments_of,
-    level_values,
     some,
-    tell,
-    with_levels,
+    with_grades,
 )
+from judgewell.errors import note
+from judgewell.stats.arrays import Floats
 
 NORMAL_MAD = 1.4826  # turns a median distance into the standard deviation of a normal
 
 
-def failures(gains: Any, levels: Any, *, most: int | None = None) -> pl.DataFrame:
-    """Documents whose score sits in another level's territory, worst first, for a person to look at.
+def failures(gains: Any, grades: Any, *, most: int | None = None) -> pl.DataFrame:
+    """Documents whose score sits in another grade's territory, worst first, for a person to look at.
 
-    Within the topic, d_L is the distance of the score to the median of level L (the document itself left out of its
-    own level). A document is listed when another level is nearer than its own; it is ranked by
+    Within the topic, d_L is the distance of the score to the median of grade L (the document itself left out of its
+    own grade). A document is listed when another grade is nearer than its own; it is ranked by
     misfit = (d_own − d_nearest) / s, s being 1.4826 × the median distance of the topic's labelled documents to their
-    own level's median. The papers looked for such flips by eye (Turpin et al. 2015, §4.3).
+    own grade's median. The papers looked for such flips by eye (Turpin et al. 2015, §4.3).
     """
-    frame = with_levels(gains_of(gains), levels).filter(pl.col("level").is_not_null())
-    level_values(frame)
+    frame = with_grades(gains_of(gains), grades).filter(pl.col("grade").is_not_null())
+    grade_values(frame)
     parts = [_misfits(part) for _, part in each_group(frame, ["topic"])]
     alone = sum(part["own_median"].null_count() for part in parts)
     if alone:
-        tell(
-            f"{some(alone, 'document')} alone in their level and topic cannot be placed and are not on the failure list"
+        note(
+            f"{some(alone, 'document')} alone in their grade and topic cannot be placed and are not on the failure list"
         )
     table = pl.concat(parts).filter(pl.col("misfit") > 0).sort("misfit", descending=True, maintain_order=True)
     return table if most is None else table.head(most)
@@ -45,20 +45,20 @@ def failures(gains: Any, levels: Any, *, most: int | None = None) -> pl.DataFram
 def failure_judgments(failed: pl.DataFrame, judgments: Any) -> pl.DataFrame:
     """The judgments behind the documents of a failure list, with their comments, in the list's order."""
     frame = judgments_of(judgments)
-    ranked = failed.with_row_index("rank", offset=1).select("rank", *DOCUMENT, "level", "nearest", "gain", "misfit")
+    ranked = failed.with_row_index("rank", offset=1).select("rank", *DOCUMENT, "grade", "nearest", "gain", "misfit")
     return ranked.join(
         frame.select(*DOCUMENT, "assessor", "unit", "position", "value", "seconds", "comment"), on=DOCUMENT
     ).sort("rank", "value", maintain_order=True)
 
 
 def _misfits(topic: pl.DataFrame) -> pl.DataFrame:
-    """Each document of a topic with its distances to its own level's median and to the nearest other level's."""
-    gain, level = topic["gain"].to_numpy(), topic["level"].to_numpy()
-    present = np.unique(level)
-    own = np.array([_median_without(gain, level, place) for place in range(len(gain))])
+    """Each document of a topic with its distances to its own grade's median and to the nearest other grade's."""
+    gain, grade = topic["gain"].to_numpy(), topic["grade"].to_numpy()
+    present = np.unique(grade)
+    own = np.array([_median_without(gain, grade, place) for place in range(len(gain))])
     to_own = np.abs(gain - own)
-    medians = np.array([np.median(gain[level == value]) for value in present])
-    distance = np.where(present[None, :] == level[:, None], np.inf, np.abs(gain[:, None] - medians[None, :]))
+    medians = np.array([np.median(gain[grade == value]) for value in present])
+    distance = np.where(present[None, :] == grade[:, None], np.inf, np.abs(gain[:, None] - medians[None, :]))
     nearest = distance.argmin(axis=1)
     placed = ~np.isnan(to_own) & np.isfinite(distance.min(axis=1))
     spread = NORMAL_MAD * np.median(to_own[placed]) if placed.any() else 0.0
@@ -73,8 +73,8 @@ def _misfits(topic: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _median_without(gain: Floats, level: Floats, place: int) -> float:
-    """The median of a document's level without the document; NaN where it is alone."""
-    others = level == level[place]
+def _median_without(gain: Floats, grade: Floats, place: int) -> float:
+    """The median of a document's grade without the document; NaN where it is alone."""
+    others = grade == grade[place]
     others[place] = False
     return float(np.median(gain[others])) if others.any() else np.nan

@@ -3,7 +3,7 @@
 Cohen (1960, 1968): κ = 1 − Σ d_ij o_ij / Σ d_ij e_ij, with o the observed shares of value pairs, e the product of the
 two raters' own shares, d = 1 for unequal values (weights "none"), |i − j| ("linear") or (i − j)² ("quadratic") of the
 values themselves. Fleiss (1971): κ = (P̄ − P̄_e)/(1 − P̄_e), P_i the share of agreeing pairs of judgments of document i,
-P̄_e = Σ_j p_j²; documents may have different numbers of judgments. Intervals come from resampling documents.
+P̄_e = Σ_j p_j²; documents may have different numbers of judgments.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ from numpy.typing import ArrayLike
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    Floats,
-    Ints,
     each_group,
     gains_of,
     judgments_of,
     or_none,
     some,
-    tell,
+    with_number,
 )
+from judgewell.agreement.jackknife import few_groups, jackknife_interval, refusal
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
-from judgewell.errors import DataError, InputError
-from judgewell.stats.resampling import bootstrap_weights, percentile_interval, weight_blocks
+from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.resampling import percentile_interval, weight_blocks
 
 WEIGHTS = ("none", "linear", "quadratic")
+MOST_GROUPS = 500  # groups left out in turn; more are merged
+SAME_SETS = "other documents, the same label sets"
 
 
 def kappa_of(first: ArrayLike, second: ArrayLike, weights: str = "none") -> float:
@@ -86,20 +88,21 @@ def cohen_kappa(
     return table.sort([*by, "documents"], descending=[False] * len(by) + [True], maintain_order=True)
 
 
-def fleiss_kappa(
-    judgments: Any, *, by: Sequence[str] = (), replicates: int = 1000, level: float = 0.95, seed: int = 0
-) -> pl.DataFrame:
-    """Fleiss' kappa over the documents with two judgments or more; P̄ is the plain mean over documents."""
+def fleiss_kappa(judgments: Any, *, by: Sequence[str] = (), interval: bool = True, level: float = 0.95) -> pl.DataFrame:
+    """Fleiss' kappa over the documents with two judgments or more; P̄ is the plain mean over documents.
+
+    The jackknife interval speaks for other assessors and other documents.
+    """
     frame = judgments_of(judgments)
-    rng = np.random.default_rng(seed)
-    rows = [key | _fleiss_row(part, replicates, level, rng) for key, part in each_group(frame, by)]
-    if not by and rows[0]["note"]:
+    rows = [key | _fleiss_row(part, interval, level) for key, part in each_group(frame, by)]
+    if not by and rows[0]["kappa"] is None:
         raise DataError(f"Fleiss' kappa {rows[0]['note']}")
     single = sum(row["single"] for row in rows)
     if single:
-        tell(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of kappa")
+        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of kappa")
     schema: dict[str, Any] = dict.fromkeys(("kappa", "low", "high", "observed", "expected"), pl.Float64)
-    return pl.DataFrame(rows, schema_overrides=schema | {"note": pl.String}, infer_schema_length=None)
+    texts = {"speaks_for": pl.String, "note": pl.String}
+    return pl.DataFrame(rows, schema_overrides=schema | texts, infer_schema_length=None)
 
 
 def _kappa_row(
@@ -111,6 +114,7 @@ def _kappa_row(
         "kappa": None,
         "low": None,
         "high": None,
+        "speaks_for": None,
         "note": None if len(x) else "needs documents that both labelled; there are none",
     }
     if not len(x):
@@ -121,6 +125,7 @@ def _kappa_row(
     elif replicates:
         drawn = [_kappas(x, y, weights, block) for block in weight_blocks(len(x), replicates, rng)]
         row["low"], row["high"] = map(or_none, percentile_interval(np.concatenate(drawn), level))
+        row["speaks_for"] = SAME_SETS
     return row
 
 
@@ -186,56 +191,66 @@ def _distance(first: Floats, second: Floats, weights: str) -> Floats:
     return np.asarray(np.abs(first - second) if weights == "linear" else (first - second) ** 2, dtype=np.float64)
 
 
-def _fleiss_row(frame: pl.DataFrame, replicates: int, level: float, rng: np.random.Generator) -> dict[str, Any]:
-    cells = frame.group_by([*DOCUMENT, "value"], maintain_order=True).agg(count=pl.len().cast(pl.Float64))
-    cells = cells.with_columns(total=pl.col("count").sum().over(DOCUMENT))
-    many = cells.filter(pl.col("total") >= 2)
-    documents = frame.select(DOCUMENT).n_unique()
-    row: dict[str, Any] = {
-        "kappa": None,
-        "low": None,
-        "high": None,
-        "observed": None,
-        "expected": None,
-        "documents": many.select(DOCUMENT).n_unique(),
-        "single": documents - many.select(DOCUMENT).n_unique(),
-        "note": None,
-    }
-    if many.is_empty():
+def _fleiss_row(frame: pl.DataFrame, interval: bool, level: float) -> dict[str, Any]:
+    document, value, who = (_codes(frame, names) for names in (DOCUMENT, ["value"], ["assessor"]))
+    twice = np.bincount(document)[document] >= 2
+    documents = int(document.max()) + 1
+    row: dict[str, Any] = dict.fromkeys(("kappa", "low", "high", "speaks_for", "observed", "expected"))
+    row |= {"documents": len(np.unique(document[twice])), "single": documents - len(np.unique(document[twice]))}
+    row["note"] = None
+    if not twice.any():
         return row | {"note": f"needs two judgments per document; {some(documents, 'document')} have one"}
-    if many["value"].n_unique() == 1:
-        return row | {"note": f"is undefined where all values are equal; all are {many['value'][0]:g}"}
-    agreeing, shares = _fleiss_parts(many)
-    size = len(agreeing)
-    observed, expected = _fleiss_terms(agreeing, shares, np.ones((1, size)))
-    row |= {"observed": float(observed[0]), "expected": float(expected[0])}
-    row["kappa"] = float((observed[0] - expected[0]) / (1 - expected[0]))
-    if replicates:
-        seen, chance = _fleiss_terms(agreeing, shares, bootstrap_weights(size, replicates, rng).astype(np.float64))
-        flat = chance >= 1
-        drawn = np.where(flat, np.nan, (seen - chance) / np.where(flat, 1.0, 1 - chance))
-        row["low"], row["high"] = map(or_none, percentile_interval(drawn, level))
+    if len(np.unique(value[twice])) == 1:
+        same = frame["value"].to_numpy()[twice][0]
+        return row | {"note": f"is undefined where all values are equal; all are {same:g}"}
+    document = np.unique(document[twice], return_inverse=True)[1].ravel()
+    value, who = value[twice], np.unique(who[twice], return_inverse=True)[1].ravel()
+    counts = np.zeros((row["documents"], int(value.max()) + 1))
+    np.add.at(counts, (document, value), 1.0)
+    agreeing, used = _fleiss_sums(counts)
+    observed, expected = agreeing / len(counts), float(((used / used.sum()) ** 2).sum())
+    row |= {"observed": float(observed), "expected": expected, "kappa": float((observed - expected) / (1 - expected))}
+    if interval:
+        named = 0 if frame["assessor"].null_count() else int(who.max()) + 1
+        row["note"] = refusal(row["documents"], named)
+        if row["note"] is None:
+            groups = [few_groups(codes, MOST_GROUPS) for codes in (document, who)]
+            without = [_fleiss_without(counts, document, value, codes) for codes in groups]
+            found = jackknife_interval(row["kappa"], without, level)
+            row |= {"low": found.low, "high": found.high, "speaks_for": found.speaks_for, "note": found.refusal}
     return row
 
 
-def _fleiss_parts(cells: pl.DataFrame) -> tuple[Floats, Any]:
-    """Each document's share of agreeing pairs, and how often it got each value (sparse)."""
-    from scipy.sparse import csr_array
-
-    numbered = cells.with_columns(
-        document=pl.struct(DOCUMENT).rank("dense") - 1, place=pl.col("value").rank("dense") - 1
-    )
-    document, place = numbered["document"].to_numpy(), numbered["place"].to_numpy()
-    counts = csr_array((cells["count"].to_numpy(), (document.astype(np.int64), place.astype(np.int64))))
-    totals = np.asarray(counts.sum(axis=1)).ravel()
-    squares = np.asarray(counts.power(2).sum(axis=1)).ravel()
-    return (squares - totals) / (totals * (totals - 1)), counts
+def _codes(frame: pl.DataFrame, names: list[str]) -> Ints:
+    return with_number(frame.select(names), names, "number")["number"].to_numpy()
 
 
-def _fleiss_terms(agreeing: Floats, counts: Any, weights: Floats) -> tuple[Floats, Floats]:
-    used = (counts.T @ weights.T).T
-    shares = used / used.sum(axis=1, keepdims=True)
-    return weights @ agreeing / weights.sum(axis=1), (shares**2).sum(axis=1)
+def _fleiss_sums(counts: Floats) -> tuple[Any, Floats]:
+    """The sum of documents' shares of agreeing pairs, and how often each value was given."""
+    total = counts.sum(axis=1)
+    enough = total > 1.5
+    pairs = np.where(enough, total * (total - 1), 1.0)
+    agreeing = np.where(enough, ((counts**2).sum(axis=1) - total) / pairs, 0.0)
+    return agreeing.sum(), (counts * enough[:, None]).sum(axis=0)
+
+
+def _fleiss_without(counts: Floats, document: Ints, value: Ints, group: Ints) -> Floats:
+    """Fleiss' kappa without each group of rows; only the documents that a group judged change."""
+    kappas = []
+    agreeing, used = _fleiss_sums(counts)
+    order = np.argsort(group, kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(group))[:-1]):
+        touched, places = np.unique(document[rows], return_inverse=True)
+        old = counts[touched]
+        new = old.copy()
+        np.subtract.at(new, (places.ravel(), value[rows]), 1.0)
+        (was, had), (now, has) = _fleiss_sums(old), _fleiss_sums(new)
+        left = len(counts) - int((new.sum(axis=1) < 1.5).sum())
+        shares = (used - had + has) / max((used - had + has).sum(), 1.0)
+        expected = (shares**2).sum()
+        observed = (agreeing - was + now) / left if left else np.nan
+        kappas.append((observed - expected) / (1 - expected) if expected < 1 else np.nan)
+    return np.array(kappas)
 
 
 _SCHEMA = {
@@ -244,5 +259,6 @@ _SCHEMA = {
     "kappa": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    "speaks_for": pl.String,
     "note": pl.String,
 }

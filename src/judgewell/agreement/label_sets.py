@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.agreement.common import gains_of, tell, with_number
-from judgewell.errors import DataError, InputError
+from judgewell.agreement.common import gains_of, with_number
+from judgewell.errors import DataError, InputError, note
 from judgewell.stats.concordance import TIE, count_concordance
 from judgewell.tables import SCORES, check
 
@@ -41,7 +41,7 @@ def concordance(label_sets: Mapping[str, Any], *, tolerance: float = TIE) -> pl.
     compared = topics.select("first", "second").unique().rows()
     lost = [pair for pair in combinations(label_sets, 2) if pair not in compared]
     for first, second in lost:
-        tell(f"{first} and {second} share no two documents of a topic and are not compared")
+        note(f"{first} and {second} share no two documents of a topic and are not compared")
     shares = [(pl.col(name).sum() / pl.col("pairs").sum()).alias(f"micro_{name}") for name in COUNTS[1:]]
     means = [pl.col(f"{name}_share").mean().alias(f"macro_{name}") for name in COUNTS[1:]]
     return topics.group_by("first", "second", maintain_order=True).agg(
@@ -52,6 +52,26 @@ def concordance(label_sets: Mapping[str, Any], *, tolerance: float = TIE) -> pl.
         micro_tau_a=(pl.col("agree").sum() - pl.col("disagree").sum()) / pl.col("pairs").sum(),
         macro_tau_a=pl.col("tau_a").mean(),
         macro_tau_b=pl.col("tau_b").mean(),
+    )
+
+
+def correlation(gains: Any, labels: Any) -> pl.DataFrame:
+    """How far gains follow labels of any values: Kendall's τ-b and Spearman's ρ, each the mean over topics."""
+    both = gains_of(gains).join(gains_of(labels), on=["topic", "doc"], suffix="_label", maintain_order="left")
+    both = both.filter(pl.len().over("topic") > 1)
+    if both.is_empty():
+        raise DataError("gains and labels share no two documents of a topic")
+    topics = _compare(gains_of(gains), gains_of(labels), "gains", "labels", TIE)
+    ranks = [pl.col(name).rank("average").over("topic") for name in ("gain", "gain_label")]
+    rho = both.with_columns(ranks).group_by("topic").agg(rho=pl.corr("gain", "gain_label").fill_nan(None))
+    return pl.DataFrame(
+        {
+            "topics": [topics.height],
+            "documents": [both.height],
+            "tau_b": [topics["tau_b"].mean()],
+            "spearman": [rho["rho"].mean()],
+        },
+        schema_overrides={"tau_b": pl.Float64, "spearman": pl.Float64},
     )
 
 

@@ -1,9 +1,9 @@
-"""A logistic model with crossed random effects: does something change a yes-or-no answer, worker and topic aside?
+"""A logistic model with crossed random effects: does something change a yes-or-no answer, assessor and topic aside?
 
-logit P(y = 1) = Xβ + Σ_f σ_f v_f, v_f ~ N(0, 1) for each level of each grouping factor (worker, topic …). The
+logit P(y = 1) = Xβ + Σ_f σ_f v_f, v_f ~ N(0, 1) for each level of each grouping factor (assessor, topic …). The
 likelihood integrates v out by Laplace's approximation at its mode v̂ (Breslow & Clayton 1993; as lme4's glmer does):
 ℓ(β, σ) = log p(y | β, v̂) − v̂′v̂/2 − log|H|/2, H = I + Λ′Z′WZΛ.
-Binary answers with few per worker bias σ downwards; β is close from about ten answers per worker on.
+Binary answers with few per assessor bias σ downwards; β is close from about ten answers per assessor on.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import Floats, Ints, tell
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
 
 STEP = 1e-4  # for slopes of the likelihood; columns are standardised, so one size fits all
 ROUNDS = 100
@@ -46,9 +46,9 @@ def mixed_logistic(
     design = _design(data, response, fixed, random)
     fit = _fit(design, None)
     covariance = _covariance(design, fit)
-    note = _trouble(design, fit, covariance)
-    if note:
-        tell(f"the mixed model {note}")
+    trouble = _trouble(design, fit, covariance)
+    if trouble:
+        note(f"the mixed model {trouble}")
     rows = _fixed_rows(design, fit, covariance)
     if ratio_tests:
         rows = [row | _ratio_test(design, fit, place) for place, row in enumerate(rows)]
@@ -59,18 +59,18 @@ def mixed_logistic(
     ]
     schema: dict[str, Any] = dict.fromkeys(("se", "z", "p_wald"), pl.Float64)
     table = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=schema)
-    return MixedModel(table, pl.DataFrame(factors), fit.log_likelihood, len(design.y), fit.converged, note)
+    return MixedModel(table, pl.DataFrame(factors), fit.log_likelihood, len(design.y), fit.converged, trouble)
 
 
 def question_choice_model(
     likes: pl.DataFrame, first: str, second: str, difficulty: pl.DataFrame | None = None
 ) -> MixedModel:
-    """What makes workers like one question and not another: work done in the topic, and how easy the topic is.
+    """What makes assessors like one question and not another: work done in the topic, and how easy the topic is.
 
-    `likes` is as :func:`judgewell.agreement.workers.question_likes` takes it, with a column unit; answers that like
-    exactly one of the two count. `groups` is how many units the worker did in the topic, `difficulty` the topic's mean
-    score (:func:`~judgewell.agreement.workers.topic_difficulty`); worker and topic are the random effects, which Yang
-    et al. 2018 do not name.
+    `likes` is as :func:`judgewell.agreement.likes.question_likes` takes it, with a column unit; answers that like
+    exactly one of the two count. `groups` is how many units the assessor did in the topic, `difficulty` the topic's
+    mean score (:func:`~judgewell.agreement.likes.topic_difficulty`); assessor and topic are the random effects, which
+    Yang et al. 2018 do not name.
     """
     wanted = likes.filter(pl.col("question").is_in([first, second]))
     liked = pl.col("liked").cast(pl.Boolean)
@@ -111,7 +111,7 @@ class _Fit:
 
 def _design(data: pl.DataFrame, response: str, fixed: Sequence[str], random: Sequence[str]) -> _Design:
     if not random:
-        raise InputError("a mixed model needs a grouping factor", cure="name the column of workers or topics")
+        raise InputError("a mixed model needs a grouping factor", cure="name the column of assessors or topics")
     for name in (response, *fixed, *random):
         if name not in data.columns:
             raise InputError(f"there is no column {name!r}", cure=f"the columns are {', '.join(data.columns)}")

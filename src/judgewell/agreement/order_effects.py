@@ -1,6 +1,6 @@
 """Did the order of documents, or the time of judging, change the answer?
 
-Units with a fixed order of levels (templates) are compared with each other; units in random order are tested within:
+Units with a fixed order of grades (templates) are compared with each other; units in random order are tested within:
 under no effect, the places of a unit's documents are exchangeable, which gives the exact mean and variance of every sum
 over places, whatever the values.
 """
@@ -16,49 +16,49 @@ import polars as pl
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    Floats,
-    Ints,
     check_columns,
     each_group,
     five_numbers,
     judgments_of,
     require,
-    with_levels,
+    some,
+    with_grades,
     with_number,
 )
 from judgewell.agreement.scale_use import ratios_within_units
-from judgewell.agreement.unit_levels import with_unit_number
-from judgewell.errors import DataError, InputError
+from judgewell.agreement.unit_grades import with_unit_number
+from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
 
 DIGITS = 12  # of shares; what is smaller is rounding and must not pass as an effect
 
 
-def with_templates(judgments: Any, levels: Any, names: dict[float, str] | None = None) -> pl.DataFrame:
-    """The judgments with the column `template`: the levels of the unit's documents in the order they were shown.
+def with_templates(judgments: Any, grades: Any, names: dict[float, str] | None = None) -> pl.DataFrame:
+    """The judgments with the column `template`: the grades of the unit's documents in the order they were shown.
 
-    `names` turns levels into letters ({0: "N", 1: "M", 2: "R", 3: "H"}); a document without a level is "U".
+    `names` turns grades into letters ({0: "N", 1: "M", 2: "R", 3: "H"}); a document without a grade is "U".
     """
-    frame = with_unit_number(with_levels(judgments_of(judgments), levels))
+    frame = with_unit_number(with_grades(judgments_of(judgments), grades))
     require(frame, "position", "templates")
-    letters = {level: f"{level:g}" for level in frame["level"].drop_nulls().unique()} | (names or {})
-    letter = pl.col("level").replace_strict(letters, default="U", return_dtype=pl.String)
+    letters = {grade: f"{grade:g}" for grade in frame["grade"].drop_nulls().unique()} | (names or {})
+    letter = pl.col("grade").replace_strict(letters, default="U", return_dtype=pl.String)
     shown = frame.sort("position", maintain_order=True).group_by("unit_number").agg(template=letter.str.join(""))
     kept = frame.drop("template") if "template" in frame.columns else frame
-    return kept.join(shown, on="unit_number", maintain_order="left").drop("unit_number", "level")
+    return kept.join(shown, on="unit_number", maintain_order="left").drop("unit_number", "grade")
 
 
-def ratio_order_effects(judgments: Any, levels: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
-    """Kolmogorov–Smirnov between orders, for the ratio of every two levels within a unit.
+def ratio_order_effects(judgments: Any, grades: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
+    """Kolmogorov–Smirnov between orders, for the ratio of every two grades within a unit.
 
-    With a column `template`, every two templates that show both levels are compared (as for NMRH against HRMN in the
-    papers). Without it, ratios where the lower level was shown first are compared with those where the upper one was.
+    With a column `template`, every two templates that show both grades are compared (as for NMRH against HRMN in the
+    papers). Without it, ratios where the lower grade was shown first are compared with those where the upper one was.
     """
     frame = judgments_of(judgments)
     templated = "template" in frame.columns and frame["template"].null_count() < frame.height
     if not templated:
         require(frame, "position", "order effects")
     kept = [*by, "template"] if templated else list(by)
-    ratios = ratios_within_units(frame, levels, offset=offset, by=kept)
+    ratios = ratios_within_units(frame, grades, offset=offset, by=kept)
     if not templated:
         first = pl.when(pl.col("lower_position") < pl.col("upper_position")).then(pl.lit("lower first"))
         ratios = ratios.with_columns(template=first.otherwise(pl.lit("upper first")))
@@ -70,7 +70,7 @@ def ratio_order_effects(judgments: Any, levels: Any, *, offset: float = 0.0, by:
         for one, other in combinations(sorted(orders), 2):
             rows.append(key | {"order": one, "other": other} | _kolmogorov(orders[one], orders[other]))
     if not rows:
-        raise DataError("order effects need two levels shown in two orders; every pair of levels has one order only")
+        raise DataError("order effects need two grades shown in two orders; every pair of grades has one order only")
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -88,12 +88,13 @@ def score_by_position(judgments: Any, *, by: Sequence[str] = (), value: str = "v
 
 
 def position_effect(judgments: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
-    """Does the place in the unit move the answer? For units whose documents came in random order.
+    """Does the position in the unit move the answer? For units whose documents came in random order.
 
-    A judgment's rank in its unit (as a share) minus the document's mean rank elsewhere is summed by place. `slope` is
-    the change per place with its z and p (trend); `chi2` tests any difference between places on `df` degrees.
+    A judgment's rank in its unit (as a share) minus the document's mean rank elsewhere is summed by position. `slope`
+    is the change per position with its z and p (trend); `chi2` tests any difference between positions on `df` degrees.
+    Documents that always stood at one position cannot show an effect and are left out.
     """
-    frame = _residuals(judgments)
+    frame = moved_documents(_residuals(judgments))
     check_columns(frame, by)
     rows = []
     for key, part in each_group(frame, by):
@@ -119,6 +120,20 @@ def assessor_drift(judgments: Any, *, order: str = "position", least_judgments: 
         raise DataError(f"drift needs an assessor with {least_judgments} judgments; none has so many")
     table = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_SCHEMA)
     return table.with_columns(p_holm=pl.Series(holm(table["p"].fill_null(1.0).to_numpy()))).sort("p", nulls_last=True)
+
+
+def moved_documents(frame: pl.DataFrame) -> pl.DataFrame:
+    """The judgments of documents that stood at two positions or more; only these separate position from document."""
+    moved = frame.filter(pl.col("position").drop_nulls().n_unique().over(DOCUMENT) > 1)
+    documents = frame.select(DOCUMENT).n_unique()
+    lost = documents - moved.select(DOCUMENT).n_unique()
+    if moved.is_empty():
+        raise DataError(
+            f"an effect of position needs documents that stood at several positions; each of {documents} stood at one"
+        )
+    if lost:
+        note(f"{some(lost, 'document')} of {documents} stood at one position only and show no effect of position")
+    return moved
 
 
 _SCHEMA: dict[str, Any] = dict.fromkeys(("slope", "z", "p", "chi2", "p_any"), pl.Float64) | {"note": pl.String}

@@ -11,19 +11,16 @@ import polars as pl
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    Floats,
-    Ints,
     check_columns,
     each_group,
     judgments_of,
-    or_none,
     require,
     some,
-    tell,
     with_number,
 )
-from judgewell.errors import DataError, InputError
-from judgewell.stats.resampling import bootstrap_weights, percentile_interval
+from judgewell.agreement.jackknife import LEAST_ASSESSORS
+from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
 
 LEAST_DOCUMENTS = 10  # with fewer shared documents a pair's statistic is mostly noise
 
@@ -75,28 +72,23 @@ def shared_documents(judgments: Any, *, by: Sequence[str] = (), least_documents:
 
 
 def mean_over_pairs(
-    table: pl.DataFrame,
-    statistic: str,
-    *,
-    by: Sequence[str] = (),
-    replicates: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
+    table: pl.DataFrame, statistic: str, *, by: Sequence[str] = (), level: float = 0.95
 ) -> pl.DataFrame:
-    """The mean of a statistic over pairs of assessors, weighted by shared documents, with a bootstrap interval.
+    """The mean of a statistic over pairs of assessors, weighted by shared documents, with a jackknife interval.
 
-    `table` has a row for each two assessors (first, second, documents and the statistic). Assessors are resampled:
-    one drawn twice brings its pairs twice, a pair of two drawn twice counts four times.
+    `table` has a row for each two assessors (first, second, documents and the statistic). Each assessor is left out in
+    turn with all its pairs, so the interval speaks for other assessors and the same documents.
     """
     if statistic not in table.columns:
         raise InputError(f"there is no column {statistic!r}", cure=f"the columns are {', '.join(table.columns)}")
-    rng = np.random.default_rng(seed)
     rows = []
     for key, part in each_group(table, by):
         known = part.filter(pl.col(statistic).is_not_null())
-        rows.append(key | {"statistic": statistic} | _mean_row(known, statistic, replicates, level, rng))
-    schema = {"mean": pl.Float64, "low": pl.Float64, "high": pl.Float64, "note": pl.String}
-    return pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None)
+        rows.append(key | {"statistic": statistic} | _mean_row(known, statistic, level))
+    schema: dict[str, Any] = dict.fromkeys(("mean", "low", "high"), pl.Float64)
+    return pl.DataFrame(
+        rows, schema_overrides=schema | {"speaks_for": pl.String, "note": pl.String}, infer_schema_length=None
+    )
 
 
 def _first_judgments(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
@@ -104,7 +96,7 @@ def _first_judgments(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     once = named.unique([*keys, "assessor"], keep="first", maintain_order=True)
     repeats = named.height - once.height
     if repeats:
-        tell(f"{some(repeats, 'judgment')} repeat an earlier one by the same assessor; the first counts")
+        note(f"{some(repeats, 'judgment')} repeat an earlier one by the same assessor; the first counts")
     return once
 
 
@@ -119,7 +111,7 @@ def _enough(code: Ints, least_documents: int) -> tuple[Ints, Ints, Ints]:
         )
     if not enough.all():
         left = some(int((~enough).sum()), "pair")
-        tell(f"{left} of assessors share fewer than {least_documents} documents and are left out")
+        note(f"{left} of assessors share fewer than {least_documents} documents and are left out")
     renumbered = np.where(enough, np.cumsum(enough) - 1, -1)
     return codes[enough], renumbered[place.ravel()], counts[enough]
 
@@ -134,29 +126,34 @@ def _named_pairs(codes: Ints, counts: Ints, names: pl.Series, splits: pl.DataFra
     return pairs if splits is None else pl.concat([splits[split], pairs], how="horizontal")
 
 
-def _mean_row(
-    pairs: pl.DataFrame, statistic: str, replicates: int, level: float, rng: np.random.Generator
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"mean": None, "low": None, "high": None, "pairs": pairs.height, "assessors": 0, "note": None}
+def _mean_row(pairs: pl.DataFrame, statistic: str, level: float) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(("mean", "low", "high", "speaks_for"))
+    row |= {"pairs": pairs.height, "assessors": 0, "note": None}
     if pairs.is_empty():
         return row | {"note": f"no pair of assessors has a {statistic}"}
     names, codes = np.unique(np.concatenate([pairs["first"], pairs["second"]]), return_inverse=True)
     first, second = np.split(codes.ravel(), 2)
     shared, values = pairs["documents"].to_numpy().astype(np.float64), pairs[statistic].to_numpy()
     row |= {"mean": float(shared @ values / shared.sum()), "assessors": len(names)}
-    if replicates:
-        weights = bootstrap_weights(len(names), replicates, rng).astype(np.float64)
-        sums = _quadratic(shared * values, first, second, weights), _quadratic(shared, first, second, weights)
-        nothing = sums[1] == 0
-        drawn = np.where(nothing, np.nan, sums[0] / np.where(nothing, 1.0, sums[1]))
-        row["low"], row["high"] = map(or_none, percentile_interval(drawn, level))
-    return row
+    if len(names) < LEAST_ASSESSORS:
+        return row | {"note": f"no interval: {len(names)} assessors, at least {LEAST_ASSESSORS} are needed"}
+    without = [_without(weights, first, second, len(names)) for weights in (shared * values, shared)]
+    left = without[1] > 0
+    if not left.all():
+        return row | {"note": "no interval: all pairs share one assessor"}
+    return row | _jackknifed(row["mean"], without[0] / without[1], level)
 
 
-def _quadratic(cells: Floats, first: Ints, second: Ints, weights: Floats) -> Floats:
-    """Σ w_a w_b c_ab over pairs of assessors, for each row of weights."""
-    from scipy.sparse import csr_array
+def _without(weights: Floats, first: Ints, second: Ints, size: int) -> Floats:
+    """The sum of weights over the pairs that each assessor is not part of."""
+    own = np.bincount(first, weights=weights, minlength=size) + np.bincount(second, weights=weights, minlength=size)
+    return np.asarray(weights.sum() - own, dtype=np.float64)
 
-    size = weights.shape[1]
-    matrix = csr_array((cells, (first, second)), shape=(size, size))
-    return np.asarray((weights.T * np.asarray(matrix @ weights.T)).sum(axis=0), dtype=np.float64)
+
+def _jackknifed(mean: float, without: Floats, level: float) -> dict[str, Any]:
+    from scipy.stats import t
+
+    size = len(without)
+    variance = (size - 1) / size * ((without - without.mean()) ** 2).sum()
+    reach = float(t.ppf((1 + level) / 2, size - 1)) * np.sqrt(variance)
+    return {"low": mean - reach, "high": min(mean + reach, 1.0), "speaks_for": "other assessors, the same documents"}

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import Floats, each_group, judgments_of, level_values, with_levels
-from judgewell.agreement.levels import by_level
+from judgewell.agreement.common import each_group, grade_values, judgments_of, with_grades
+from judgewell.agreement.grades import by_grade
 from judgewell.errors import DataError, InputError
+from judgewell.stats.arrays import Floats
 
 BLOCK_CELLS = 4_000_000  # values of resamples held at once
 
@@ -76,9 +77,9 @@ def power_of(
     }
 
 
-def level_power(
+def grade_power(
     judgments: Any,
-    levels: Any,
+    grades: Any,
     *,
     by: Sequence[str] = (),
     sizes: Sequence[int] = (),
@@ -89,28 +90,28 @@ def level_power(
     replicates: int = 1000,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Power of the test between adjacent levels, at the sizes observed (or not) and at any asked for per level.
+    """Power of the test between adjacent grades, at the sizes observed (or not) and at any asked for per grade.
 
     Scholer et al. 2014 report 0.99 for N against M pooled and 0.16 within one order, without saying how.
     """
-    frame = with_levels(judgments_of(judgments), levels).filter(pl.col("level").is_not_null())
-    adjacent = list(pairwise(level_values(frame)))
+    frame = with_grades(judgments_of(judgments), grades).filter(pl.col("grade").is_not_null())
+    adjacent = list(pairwise(grade_values(frame)))
     rows = []
     for key, part in each_group(frame, by):
-        values = by_level(part, value)
+        values = by_grade(part, value)
         for low, high in adjacent:
             row = key | {"lower": low, "upper": high}
             first, second = values.get(low, np.zeros(0)), values.get(high, np.zeros(0))
             if min(len(first), len(second)) < 2:
                 rows.append(
-                    row | {"note": f"needs two judgments of both levels; there are {len(first)} and {len(second)}"}
+                    row | {"note": f"needs two judgments of both grades; there are {len(first)} and {len(second)}"}
                 )
                 continue
             for wanted in ([None] if observed else []) + [(size, size) for size in sizes]:
                 found = power_of(first, second, wanted, test=test, alpha=alpha, replicates=replicates, seed=seed)
                 rows.append(row | found | {"observed": wanted is None, "note": None})
     if all("power" not in row for row in rows):
-        raise DataError("power needs two judgments of two adjacent levels")
+        raise DataError("power needs two judgments of two adjacent grades")
     return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"note": pl.String})
 
 

@@ -1,4 +1,4 @@
-"""How assessors use the numbers: descriptives, how wide they open the scale, and what levels are worth in it.
+"""How assessors use the numbers: descriptives, how wide they open the scale, and what grades are worth in it.
 
 Ratios need values above 0. `offset` is added to every value first (1 for a scale from 0 to 100, whose zeros would
 divide by zero); without it, units with a value of 0 where one is needed are left out and counted.
@@ -17,22 +17,21 @@ from judgewell.agreement.common import (
     check_columns,
     five_numbers,
     gains_of,
+    grade_pairs,
+    grade_values,
     judgments_of,
-    level_pairs,
-    level_values,
     require,
     some,
-    tell,
-    with_levels,
+    with_grades,
     with_number,
 )
-from judgewell.agreement.unit_levels import pairs_within_units, with_unit_number
-from judgewell.errors import DataError, InputError
+from judgewell.agreement.unit_grades import pairs_within_units, with_unit_number
+from judgewell.errors import DataError, InputError, note
 from judgewell.stats.concordance import count_concordance
 from judgewell.stats.ratios import exact_ratio, geometric_mean
 
 WIDE = 20.0  # ratios to the known N document above this are counted, as in the papers' figure
-FAR = 3.5  # the same for ratios between levels
+FAR = 3.5  # the same for ratios between grades
 
 
 def scale_descriptives(judgments: Any, *, by: Sequence[str] = ("scale",)) -> pl.DataFrame:
@@ -110,58 +109,58 @@ def width_distribution(unit_widths: pl.DataFrame, *, step: float = 5.0) -> pl.Da
 
 
 def gain_profile(
-    judgments: Any, levels: Any, *, offset: float = 0.0, keep_known: bool = False, by: Sequence[str] = ()
+    judgments: Any, grades: Any, *, offset: float = 0.0, keep_known: bool = False, by: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """What a level is worth in units of the known N document, beside the linear and exponential gains in use.
+    """What a grade is worth in units of the known N document, beside the linear and exponential gains in use.
 
     s / s(N) within each unit (Turpin et al. 2015, Fig. 8); linear is 1, 2, 3, 4 and exponential 2, 4, 8, 16 from the
-    lowest level up. The N document itself, always 1, is left out unless `keep_known`.
+    lowest grade up. The N document itself, always 1, is left out unless `keep_known`.
     """
-    frame = with_levels(_with_anchor(judgments, offset), levels)
+    frame = with_grades(_with_anchor(judgments, offset), grades)
     check_columns(frame, by)
-    ratios = frame.with_columns(ratio=exact_ratio(frame, "value", "low")).filter(pl.col("level").is_not_null())
+    ratios = frame.with_columns(ratio=exact_ratio(frame, "value", "low")).filter(pl.col("grade").is_not_null())
     if not keep_known:
         ratios = ratios.filter((pl.col("known") != "N").fill_null(True))
     if ratios.is_empty():
-        raise DataError("no judgment of a document with a level shares a unit with a known N document")
-    places = pl.DataFrame({"level": ratios["level"].unique().sort()}).with_row_index("place", offset=1)
-    profile = ratios.group_by([*by, "level"]).agg(
+        raise DataError("no judgment of a document with a grade shares a unit with a known N document")
+    places = pl.DataFrame({"grade": ratios["grade"].unique().sort()}).with_row_index("place", offset=1)
+    profile = ratios.group_by([*by, "grade"]).agg(
         pl.len().cast(pl.Int64).alias("judgments"),
         *five_numbers("ratio"),
         pl.col("ratio").log().mean().exp().alias("geometric_mean"),
         (pl.col("ratio") > WIDE).sum().cast(pl.Int64).alias("above_20"),
     )
     gains = [pl.col("place").cast(pl.Float64).alias("linear"), (2.0 ** pl.col("place")).alias("exponential")]
-    return profile.join(places, on="level").with_columns(gains).drop("place").sort([*by, "level"])
+    return profile.join(places, on="grade").with_columns(gains).drop("place").sort([*by, "grade"])
 
 
-def level_ratios(judgments: Any, levels: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
-    """The ratio of a higher level's value to a lower one's within a unit, for every two levels.
+def grade_ratios(judgments: Any, grades: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
+    """The ratio of a higher grade's value to a lower one's within a unit, for every two grades.
 
-    Quartiles over all document pairs of a unit, the share above 1 (in the levels' order), how many lie beyond 3.5
-    (Turpin et al. 2015, Fig. 9). Give R and M one level in `levels` to compare H with both together.
+    Quartiles over all document pairs of a unit, the share above 1 (in the grades' order), how many lie beyond 3.5
+    (Turpin et al. 2015, Fig. 9). Give R and M one grade in `grades` to compare H with both together.
     """
-    return _ratio_table(ratios_within_units(judgments, levels, offset=offset, by=by), by)
+    return _ratio_table(ratios_within_units(judgments, grades, offset=offset, by=by), by)
 
 
-def document_ratios(gains: Any, levels: Any, *, offset: float = 0.0) -> pl.DataFrame:
+def document_ratios(gains: Any, grades: Any, *, offset: float = 0.0) -> pl.DataFrame:
     """The same over document scores: all document pairs of a topic."""
-    frame = with_levels(gains_of(gains), levels).filter(pl.col("level").is_not_null())
-    compared = level_pairs(level_values(frame))
+    frame = with_grades(gains_of(gains), grades).filter(pl.col("grade").is_not_null())
+    compared = grade_pairs(grade_values(frame))
     shifted = frame.with_columns(pl.col("gain") + offset)
     _refuse_without_ratio(shifted.filter(pl.col("gain") <= 0).height, shifted.height, "score")
     kept = shifted.filter(pl.col("gain") > 0)
     parts = []
     for low, high in compared:
-        lower, upper = (kept.filter(pl.col("level") == level).select("topic", "gain") for level in (low, high))
+        lower, upper = (kept.filter(pl.col("grade") == grade).select("topic", "gain") for grade in (low, high))
         both = lower.join(upper, on="topic", suffix="_upper")
         parts.append(both.select(lower=pl.lit(low), upper=pl.lit(high), ratio=pl.col("gain_upper") / pl.col("gain")))
     return _ratio_table(pl.concat(parts), ())
 
 
-def ratios_within_units(judgments: Any, levels: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
-    """One row per unit and document pair of different levels, with the ratio upper / lower: the dots of the papers."""
-    pairs = pairs_within_units(judgments, levels, by).with_columns(
+def ratios_within_units(judgments: Any, grades: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
+    """One row per unit and document pair of different grades, with the ratio upper / lower: the dots of the papers."""
+    pairs = pairs_within_units(judgments, grades, by).with_columns(
         pl.col("lower_value") + offset, pl.col("upper_value") + offset
     )
     positive = pairs.filter((pl.col("lower_value") > 0) & (pl.col("upper_value") > 0))
@@ -203,4 +202,4 @@ def _refuse_without_ratio(lost: int, total: int, what: str) -> None:
             f"ratios need values above 0; every {what} has one that is not: give an offset (1 for 0 to 100)"
         )
     if lost:
-        tell(f"{some(lost, what)} of {total} with a value of 0 or below are left out of ratios; an offset keeps them")
+        note(f"{some(lost, what)} of {total} with a value of 0 or below are left out of ratios; an offset keeps them")

@@ -10,59 +10,57 @@ import polars as pl
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    Floats,
-    Ints,
     gains_of,
+    grade_values,
     judgments_of,
-    level_values,
     or_none,
     some,
-    tell,
-    with_levels,
+    with_grades,
     with_number,
 )
-from judgewell.agreement.unit_levels import with_unit_number
-from judgewell.errors import DataError, InputError, JudgewellError
+from judgewell.agreement.unit_grades import with_unit_number
+from judgewell.errors import DataError, InputError, JudgewellError, note
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.concordance import count_concordance
 from judgewell.stats.resampling import permutations
 
 Score = Callable[[pl.DataFrame], pl.DataFrame]
 
 
-def inferred_levels(ratios: Floats) -> Floats:
-    """What each level is worth when the lowest is 1: the running product of the median ratios of adjacent levels.
+def inferred_grades(ratios: Floats) -> Floats:
+    """What each grade is worth when the lowest is 1: the running product of the median ratios of adjacent grades.
 
-    `ratios` is … × judges × steps, NaN where a judge has none; the result is … × levels, NaN from a step no judge has.
+    `ratios` is … × judges × steps, NaN where a judge has none; the result is … × grades, NaN from a step no judge has.
     """
     steps = _median(ratios)
     return np.concatenate([np.ones((*steps.shape[:-1], 1)), np.cumprod(steps, axis=-1)], axis=-1)
 
 
-def unit_ratios(judgments: Any, levels: Any, *, offset: float = 0.0) -> tuple[Floats, list[float]]:
-    """Each unit's ratios of adjacent levels (units × steps, NaN where it lacks one) and the levels from low to high.
+def unit_ratios(judgments: Any, grades: Any, *, offset: float = 0.0) -> tuple[Floats, list[float]]:
+    """Each unit's ratios of adjacent grades (units × steps, NaN where it lacks one) and the grades from low to high.
 
-    A level's value in a unit is the geometric mean of its documents'.
+    A grade's value in a unit is the geometric mean of its documents'.
     """
-    frame = with_unit_number(with_levels(judgments_of(judgments), levels)).filter(pl.col("level").is_not_null())
-    present = level_values(frame)
+    frame = with_unit_number(with_grades(judgments_of(judgments), grades)).filter(pl.col("grade").is_not_null())
+    present = grade_values(frame)
     shifted = frame.with_columns(pl.col("value") + offset)
     positive = shifted.filter((pl.col("value") > 0).all().over("unit_number"))
     lost = shifted["unit_number"].n_unique() - positive["unit_number"].n_unique()
     if positive.is_empty():
         raise DataError("ratios need values above 0; every unit has one that is not: give an offset (1 for 0 to 100)")
     if lost:
-        tell(f"{some(lost, 'unit')} with a value of 0 or below are left out of ratios; an offset keeps them")
-    means = positive.group_by("unit_number", "level").agg(log=pl.col("value").log().mean())
+        note(f"{some(lost, 'unit')} with a value of 0 or below are left out of ratios; an offset keeps them")
+    means = positive.group_by("unit_number", "grade").agg(log=pl.col("value").log().mean())
     _, unit = np.unique(means["unit_number"].to_numpy(), return_inverse=True)
     table = np.full((unit.max() + 1, len(present)), np.nan)
-    table[unit, np.searchsorted(present, means["level"].to_numpy())] = means["log"].to_numpy()
+    table[unit, np.searchsorted(present, means["grade"].to_numpy())] = means["log"].to_numpy()
     ratios = np.exp(np.diff(table, axis=1))
     return ratios[~np.isnan(ratios).all(axis=1)], present
 
 
 def judge_stability(
     judgments: Any,
-    levels: Any,
+    grades: Any,
     *,
     counts: Sequence[int] | None = None,
     orders: int = 1000,
@@ -71,33 +69,33 @@ def judge_stability(
 ) -> pl.DataFrame:
     """What the first k judges of a random order give, against all of them: SSD and tau with quartiles over orders.
 
-    SSD_k = Σ (inferred_k(L) − inferred_all(L))² over the levels above the lowest, whose value is 1; tau_k is Kendall's
-    between the levels' order and the inferred one. A judge is a unit that has two adjacent levels. Orders in which the
+    SSD_k = Σ (inferred_k(L) − inferred_all(L))² over the grades above the lowest, whose value is 1; tau_k is Kendall's
+    between the grades' order and the inferred one. A judge is a unit that has two adjacent grades. Orders in which the
     first k judges lack a step are counted in `undefined`.
     """
-    ratios, _ = unit_ratios(judgments, levels, offset=offset)
-    whole = inferred_levels(ratios)
+    ratios, _ = unit_ratios(judgments, grades, offset=offset)
+    whole = inferred_grades(ratios)
     if np.isnan(whole).any():
-        raise DataError("no unit holds both of two adjacent levels: their ratio cannot be inferred")
+        raise DataError("no unit holds both of two adjacent grades: their ratio cannot be inferred")
     sizes = _counts(counts, len(ratios))
     rng = np.random.default_rng(seed)
     drawn = permutations(len(ratios), orders, rng)[:, : max(sizes)]
     rows = []
     for count in sizes:
-        inferred = inferred_levels(ratios[drawn[:, :count]])
+        inferred = inferred_grades(ratios[drawn[:, :count]])
         known = inferred[~np.isnan(inferred).any(axis=1)]
         ssd = ((known - whole) ** 2).sum(axis=1)
         rows.append({"judges": count} | _quartiles("ssd", ssd) | _quartiles("tau", _tau_with_order(known)))
         rows[-1] |= {"orders": orders, "undefined": orders - len(known)}
-    return _with_note(pl.DataFrame(rows, infer_schema_length=None), "orders in which the first judges lack a level")
+    return _with_note(pl.DataFrame(rows, infer_schema_length=None), "orders in which the first judges lack a grade")
 
 
 def document_stability(
-    judgments: Any, levels: Any = None, *, most: int = 20, orders: int = 20, seed: int = 0
+    judgments: Any, grades: Any = None, *, most: int = 20, orders: int = 20, seed: int = 0
 ) -> pl.DataFrame:
     """How many judgments per document are enough: tau-b of medians of k random judgments with medians of all.
 
-    The mean over topics, then quartiles over random orders; with levels also the tau with the experts. Documents with
+    The mean over topics, then quartiles over random orders; with grades also the tau with the experts. Documents with
     fewer than k judgments count with all they have.
     """
     frame = with_number(judgments_of(judgments), DOCUMENT, "document").sort("document", maintain_order=True)
@@ -105,7 +103,7 @@ def document_stability(
     code, value = frame["document"].to_numpy(), frame["value"].to_numpy()
     sizes = np.bincount(code)
     whole = frame.group_by("document", maintain_order=True).agg(pl.col("value").median())["value"].to_numpy()
-    expert = None if levels is None else with_levels(documents, levels)["level"].to_numpy()
+    expert = None if grades is None else with_grades(documents, grades)["grade"].to_numpy()
     rng = np.random.default_rng(seed)
     found: dict[int, list[tuple[float, float]]] = {k: [] for k in range(1, min(most, int(sizes.max())) + 1)}
     for _ in range(orders):
@@ -119,8 +117,68 @@ def document_stability(
         row: dict[str, Any] = {"judgments": count} | _quartiles("tau", with_all)
         row |= _quartiles("expert_tau", with_expert) if expert is not None else {}
         note = "tau is undefined: every topic ties all its documents" if None in row.values() else None
-        rows.append(row | {"orders": orders, "note": note})
+        rows.append(row | {"orders": orders, "typical": int(np.median(sizes)), "note": note})
     return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"note": pl.String})
+
+
+def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataFrame:
+    """How far two random halves of each document's judgments agree, and what that implies for more judgments.
+
+    `half` is the mean over topics and random splits of Pearson's r between the documents' means from the two halves.
+    With k judgments in a half, Spearman–Brown's m judgments have the reliability q r / (1 + (q − 1) r), q = m / k:
+    `reliability` is that of all judgments, `one` of a single one, `for_90` the judgments per document that 0.9 needs.
+    Documents with one judgment have no halves and are left out.
+    """
+    frame = with_number(judgments_of(judgments), DOCUMENT, "document").sort("document", maintain_order=True)
+    frame = frame.filter(pl.len().over("document") > 1)
+    if frame.is_empty():
+        raise DataError("split halves need documents with two judgments or more; every document has one")
+    frame = with_number(frame.drop("document"), DOCUMENT, "document")
+    documents = with_number(frame.unique("document", maintain_order=True), ["topic"], "number")
+    code, value, topic = (frame["document"].to_numpy(), frame["value"].to_numpy(), documents["number"].to_numpy())
+    sizes = np.bincount(code)
+    starts = np.cumsum(sizes) - sizes
+    first = np.arange(len(code)) - np.repeat(starts, sizes) < np.repeat(sizes // 2, sizes)
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(splits):
+        shuffled = value[np.lexsort((rng.random(len(code)), code))]
+        one, other = (np.bincount(code[h], weights=shuffled[h]) / np.bincount(code[h]) for h in (first, ~first))
+        found.append(_mean_known(_pearson(one, other, topic)))
+    r = _mean_known(np.array(found))
+    typical = float(np.median(sizes))
+    row: dict[str, Any] = {"documents": len(sizes), "judgments": typical, "splits": splits, "half": or_none(r)}
+    row |= {"reliability": None, "one": None, "for_90": None, "note": None}
+    if np.isnan(r) or r <= 0:
+        row["note"] = "the halves do not correlate: there is no reliability to speak of"
+    else:
+        half = typical / 2
+        row |= {"reliability": _spearman_brown(r, 2.0), "one": _spearman_brown(r, 1 / half)}
+        row["for_90"] = None if r >= 1 else float(np.ceil(half * 0.9 * (1 - r) / (0.1 * r) - 1e-9))
+    schema: dict[str, Any] = dict.fromkeys(("half", "reliability", "one", "for_90"), pl.Float64)
+    return pl.DataFrame([row], schema_overrides=schema | {"note": pl.String})
+
+
+def _spearman_brown(r: float, longer: float) -> float:
+    return float(longer * r / (1 + (longer - 1) * r))
+
+
+def _pearson(x: Floats, y: Floats, groups: Ints) -> Floats:
+    """Pearson's r within each group; NaN where one of the two does not vary."""
+    size = np.bincount(groups)
+    x, y = (values - (np.bincount(groups, weights=values) / size)[groups] for values in (x, y))
+    xy, xx, yy = (np.bincount(groups, weights=part) for part in (x * y, x * x, y * y))
+    scale = np.sqrt(xx * yy)
+    flat = scale <= 1e-12 * np.maximum(xx, yy)
+    return np.where(flat, np.nan, xy / np.where(flat, 1.0, scale))
+
+
+def share_preferred(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The share of a document's comparisons in which it was preferred, "same" as one half: gains for partitions."""
+    won = {"left": 1.0, "right": 0.0, "same": 0.5}
+    left = pl.col("preferred").replace_strict(won, default=None, return_dtype=pl.Float64)
+    sides = [pairs.select("topic", doc="left", won=left), pairs.select("topic", doc="right", won=1 - left)]
+    return pl.concat(sides).drop_nulls("won").group_by(DOCUMENT, maintain_order=True).agg(gain=pl.col("won").mean())
 
 
 def partition_stability(
@@ -147,7 +205,7 @@ def partition_stability(
     for (topic,), part in data.partition_by("topic", as_dict=True, maintain_order=True).items():
         names = part[partition].unique(maintain_order=True)
         if len(names) < 2:
-            tell(f"topic {topic} has one partition and shows no stability")
+            note(f"topic {topic} has one partition and shows no stability")
             continue
         whole = gains_of(score(part))
         drawn = permutations(len(names), orders, rng)
@@ -225,7 +283,7 @@ def _medians_of_first(shuffled: Floats, sizes: Ints, count: int) -> Floats:
 
 
 def _mean_tau(medians: Floats, whole: Floats, expert: Floats | None, topics: Ints) -> tuple[float, float]:
-    """The mean over topics of tau-b with all judgments, and with the experts' levels."""
+    """The mean over topics of tau-b with all judgments, and with the experts' grades."""
     with_all = _mean_known(count_concordance(medians, whole, topics).tau_b)
     if expert is None:
         return with_all, np.nan

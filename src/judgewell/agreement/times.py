@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import Floats, check_columns, each_group, five_numbers, require, some, tell
-from judgewell.errors import DataError, InputError
+from judgewell.agreement.common import check_columns, each_group, five_numbers, require, some
+from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats
 from judgewell.tables import JUDGMENTS, PAIRS, Table, check, frame_of
 
 
@@ -91,7 +92,7 @@ def time_and_length(work: Any, lengths: Any, *, longest: float | None = None) ->
     if lost == known.height:
         raise DataError("no document judged has a length")
     if lost:
-        tell(f"{some(lost, 'judgment')} of documents without a length are left out of time against length")
+        note(f"{some(lost, 'judgment')} of documents without a length are left out of time against length")
     return (
         known.drop_nulls("length")
         .group_by("topic", "assessor")
@@ -138,10 +139,10 @@ def _timed(work: Any, longest: float | None) -> pl.DataFrame:
     known = frame.drop_nulls("seconds")
     positive = known.filter(pl.col("seconds") > 0)
     if positive.height < known.height:
-        tell(f"{some(known.height - positive.height, 'time')} of 0 seconds or below are left out")
+        note(f"{some(known.height - positive.height, 'time')} of 0 seconds or below are left out")
     kept = positive if longest is None else positive.filter(pl.col("seconds") <= longest)
     if kept.height < positive.height:
-        tell(f"{some(positive.height - kept.height, 'time')} above {longest:g} seconds are left out")
+        note(f"{some(positive.height - kept.height, 'time')} above {longest:g} seconds are left out")
     if kept.is_empty():
         raise DataError("no time is above 0 seconds")
     return kept

@@ -8,20 +8,24 @@ consistency = 1 − observed / chance is 1 for a perfect and 0 for a random asse
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from judgewell.agreement.best_order import MOST_DOCUMENTS, Chance, ChanceByShape, best_order_by_parts, best_orders
-from judgewell.agreement.common import Ints, check_columns, judgments_of, pairs_of, require, tell, with_number
-from judgewell.errors import DataError, InputError
+from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require, with_number
+from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Ints
 
+Progress = Callable[[int, int], None]
 GROUPS = {"unit": ["topic", "assessor", "unit"], "assessor": ["topic", "assessor"]}
 
 
-def transitivity(pairs: Any, *, within: str = "unit", samples: int = 1000, seed: int = 0) -> pl.DataFrame:
+def transitivity(
+    pairs: Any, *, within: str = "unit", samples: int = 1000, seed: int = 0, progress: Progress | None = None
+) -> pl.DataFrame:
     """Each group of preferences against its best order, with what chance would give on the same comparisons.
 
     `within="unit"` takes an assessor's unit as a group, `within="assessor"` all of an assessor's preferences for a
@@ -38,16 +42,16 @@ def transitivity(pairs: Any, *, within: str = "unit", samples: int = 1000, seed:
         comparisons=(pl.col("preferred") != "same").sum().cast(pl.Int64),
         same=(pl.col("preferred") == "same").sum().cast(pl.Int64),
     )
-    chances = ChanceByShape(samples, np.random.default_rng(seed))
     wins = _wins(numbered.filter(pl.col("preferred") != "same"))
-    rows = _observed(wins)
-    results = [{"group": group} | rows[group] | _chance_columns(chances(_together(wins[group]))) for group in wins]
-    if not results:
+    if not wins:
         raise DataError("transitivity needs preferences; every answer is 'same'")
+    rows = _observed(wins)
+    chances = _chances(wins, ChanceByShape(samples, np.random.default_rng(seed)), progress)
+    results = [{"group": group} | rows[group] | _chance_columns(chances[group]) for group in wins]
     found = pl.DataFrame(results, infer_schema_length=None, schema_overrides=_SCHEMA)
     empty = table.height - found.height
     if empty:
-        tell(f"{empty} groups hold no preference (all 'same') and are left out of transitivity")
+        note(f"{empty} groups hold no preference (all 'same') and are left out of transitivity")
     shares = {
         "share": pl.col("discords") / pl.col("comparisons"),
         "touched_share": pl.col("touched") / pl.col("documents"),
@@ -66,7 +70,7 @@ def transitivity_summary(table: pl.DataFrame, *, by: Sequence[str] = ()) -> pl.D
         raise DataError("no group of preferences is small enough for an exact best order")
     lost = table.height - counted.height
     if lost:
-        tell(f"{lost} groups too large for an exact best order are left out of the summary")
+        note(f"{lost} groups too large for an exact best order are left out of the summary")
     sums = [pl.col(name).sum() for name in ("comparisons", "discords", "chance_discords")]
     grouped = counted.group_by(by, maintain_order=True) if by else counted.group_by(pl.lit(0))
     summary = grouped.agg(
@@ -176,21 +180,38 @@ def preferences_against_labels(preferences: pl.DataFrame, labels: pl.DataFrame) 
 
 
 def _wins(preferences: pl.DataFrame) -> dict[int, Ints]:
-    """For each group, how often each of its documents was preferred to each other."""
+    """For each group, how often each of its documents was preferred to each other, documents by name."""
     left = pl.col("preferred") == "left"
-    rows = preferences.select(
-        "group",
-        winner=pl.when(left).then("left").otherwise("right"),
-        loser=pl.when(left).then("right").otherwise("left"),
-    ).sort("group", maintain_order=True)
+    rows = preferences.select("group", winner=pl.when(left).then("left").otherwise("right"),
+                              loser=pl.when(left).then("right").otherwise("left")).with_row_index()  # fmt: skip
+    ends = pl.concat([rows.select("group", "index", doc=name, side=pl.lit(name)) for name in ("winner", "loser")])
+    ends = ends.with_columns(place=(pl.col("doc").rank("dense").over("group") - 1).cast(pl.Int64))
+    placed = [ends.filter(pl.col("side") == name).sort("group", "index") for name in ("winner", "loser")]
+    group = placed[0]["group"].to_numpy()
+    winner, loser = (side["place"].to_numpy() for side in placed)
+    _, starts = np.unique(group, return_index=True)
     wins = {}
-    for (group,), part in rows.partition_by("group", as_dict=True, maintain_order=True).items():
-        _, codes = np.unique(np.concatenate([part["winner"], part["loser"]]), return_inverse=True)
-        winner, loser = np.split(codes.ravel(), 2)
-        matrix = np.zeros((codes.max() + 1, codes.max() + 1), dtype=np.int64)
-        np.add.at(matrix, (winner, loser), 1)
-        wins[group] = matrix
+    for start, stop in zip(starts, [*starts[1:], len(group)], strict=False):  # without rows there is nothing to go over
+        size = int(max(winner[start:stop].max(), loser[start:stop].max())) + 1
+        matrix = np.zeros((size, size), dtype=np.int64)
+        np.add.at(matrix, (winner[start:stop], loser[start:stop]), 1)
+        wins[int(group[start])] = matrix
     return wins
+
+
+def _chances(wins: dict[int, Ints], chance: ChanceByShape, progress: Progress | None) -> dict[int, Chance | None]:
+    """The chance values of each group; groups that compare the same documents the same way share them."""
+    known: dict[bytes, Chance | None] = {}
+    found = {}
+    for done, (group, matrix) in enumerate(wins.items(), 1):
+        together = _together(matrix)
+        key = together.tobytes()
+        if key not in known:
+            known[key] = chance(together)
+        found[group] = known[key]
+        if progress and done % 100 == 0:
+            progress(done, len(wins))
+    return found
 
 
 def _observed(wins: dict[int, Ints]) -> dict[int, dict[str, Any]]:

@@ -4,9 +4,9 @@ A document's worth and a person's impression of it are log odds: 0 is half-way r
 100 / (1 + e^-x); as a magnitude it is modulus · e^(width · x), Stevens' power law of the odds with the width as the
 exponent.
 
-Sources: *fitted* parameters come from :func:`judgewell.assessors.fitting.fit` on 7,714 crowd judgments on a 0–100
+Sources: *fitted* parameters come from `scripts/population_fitting.py` on 7,714 crowd judgments on a 0–100
 scale of documents with expert levels (the TREC-8 judgments of Roitero et al. 2018, known documents left out);
-*measured* ones are read off the same data, and RankME's, by the formulas of :mod:`judgewell.assessors.measured`;
+*measured* ones are read off the same data, and RankME's, by the formulas of `scripts/population_measured.py`;
 *solved* ones make one published figure come out, by halving; *tuned* ones were set by hand until one figure of
 synthetic judgments came near the one named, which therefore is no evidence for them; *assumed* ones have no source but
 judgment, and are ours to defend. docs/evidence/population.md holds all of them beside what the data give.

@@ -125,9 +125,9 @@ def catch_table(store: Store, crowd: Sequence[Person]) -> pl.DataFrame:
     kinds = {person.name: person.kind.name for person in crowd}
     order = {kind: place for place, kind in enumerate(dict.fromkeys(_kinds_by_share(crowd)))}
     with store.snapshot() as connection:
-        found = pl.concat([_verdicts(connection), _endings(connection)])
+        failures = pl.concat([_verdicts(connection), _endings(connection)])
     counted = (
-        found.with_columns(kind=pl.col("assessor").replace_strict(kinds, return_dtype=pl.String))
+        failures.with_columns(kind=pl.col("assessor").replace_strict(kinds, return_dtype=pl.String))
         .group_by("check", "kind")
         .agg(passed=pl.col("passed").sum().cast(pl.Int64), failed=(~pl.col("passed")).sum().cast(pl.Int64))
         .with_columns(caught=pl.col("failed") / (pl.col("passed") + pl.col("failed")))
@@ -191,13 +191,13 @@ def _known(connection: sa.Connection) -> dict[tuple[str, str], str]:
         .outerjoin(right, right.c.number == items.c.other)
         .where(items.c.known.is_not(None), units.c.template.is_(None))
     )
-    found: dict[tuple[str, str], str] = {}
+    known_sides: dict[tuple[str, str], str] = {}
     for topic, doc, other, known in connection.execute(query):
         if other is None:
-            found[topic, doc] = known
+            known_sides[topic, doc] = known
         else:
-            found[topic, doc], found[topic, other] = ("H", "N") if known == "left" else ("N", "H")
-    return found
+            known_sides[topic, doc], known_sides[topic, other] = ("H", "N") if known == "left" else ("N", "H")
+    return known_sides
 
 
 def _let_in(connection: sa.Connection, hall: _Hall, crowd: Sequence[Person], truth: Truth) -> None:

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from judgewell.assessors import answers
 from judgewell.assessors.arrays import ANYWHERE, Crowd, crowd_of
-from judgewell.assessors.figures import done_again, judged_units
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
+from judgewell.assessors.synthetic_tables import done_again, judged_units
 from judgewell.errors import InputError
 from judgewell.study.design.chance import generator
 
@@ -107,14 +107,14 @@ def expected_value(
         units = design.units(hours / topics, overhead)
         if units < 1:
             raise InputError(f"{hours:g} hours buy no unit of {design} for each topic", cure="give more hours")
-        found = []
+        studies = []
         for number in range(rounds):
-            found.append(_study(design, units, documents, topics, crowd, seed, number))
+            studies.append(_study(design, units, documents, topics, crowd, seed, number))
             if progress:
                 progress(place * rounds + number + 1, len(designs) * rounds)
-        correlations = np.array([one.correlation for one in found])
-        hits = [one.better for one in found if one.better is not None]
-        passed = float(np.mean([one.passed for one in found])) / topics
+        correlations = np.array([one.correlation for one in studies])
+        hits = [one.better for one in studies if one.better is not None]
+        passed = float(np.mean([one.passed for one in studies])) / topics
         low, high = np.quantile(correlations, [0.025, 0.975])
         better, better_low, better_high = _wilson(sum(hits), len(hits))
         rows.append(
@@ -157,17 +157,17 @@ def _study(
 ) -> _Simulated:
     world = generator(seed, "world", str(number))
     chance = generator(seed, "judging", str(number), str(design))
-    found, passed, true, seen = [], 0, np.zeros(2), np.zeros(2)
+    correlations, passed, true, seen = [], 0, np.zeros(2), np.zeros(2)
     for _ in range(topics):
         worth = topic_worths(documents, crowd.population, world)
         gains, used = _gains(design, units, worth, crowd, chance)
         passed += used
-        found.append(_spearman(gains, worth[KNOWN:]))
+        correlations.append(_spearman(gains, worth[KNOWN:]))
         ranked = [worth[KNOWN:] + world.normal(0, noise, documents) for noise in (2.0, 2.4)]
         true += [_ndcg(one, answers.share(worth[KNOWN:])) for one in ranked]
         seen += [_ndcg(one, gains) for one in ranked]
     hit = None if true[0] == true[1] else bool((true[0] > true[1]) == (seen[0] > seen[1]) and seen[0] != seen[1])
-    return _Simulated(float(np.mean(found)), hit, passed)
+    return _Simulated(float(np.mean(correlations)), hit, passed)
 
 
 def topic_worths(documents: int, population: Population, rng: np.random.Generator, *, alike: bool = False) -> Floats:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.errors import DataError, InputError, note
+from judgewell.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,7 +55,6 @@ def refuse_unwritable(output: str | None, *inputs: str) -> None:
         )
 
 
-SEPARATORS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "bar": "|", "space": " "}
 WORDS = "What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same."
 
 
@@ -86,17 +84,9 @@ def reading(given: Mapping[str, Any], *tables: str) -> dict[str, Any]:
     """columns, words and layout as readers take them; `tables` are those that --columns may name columns of."""
     if not any(given[name] for name in ("columns", "words", "separator", "no_header")):
         return {"columns": None, "words": None, "layout": None}
-    from judgewell.formats.delimited import Layout
-    from judgewell.formats.words import parse_words
-    from judgewell.tables import TABLES, check_names
+    from judgewell.formats import options
 
-    columns = parse_columns(given["columns"])
-    check_names(columns or {}, *(TABLES[name] for name in tables))
-    separator = given["separator"] and SEPARATORS.get(given["separator"], given["separator"])
-    if separator and len(separator.encode()) != 1:
-        raise InputError(f"the separator {separator!r} is not one character", cure=f"say {', '.join(SEPARATORS)}")
-    layout = Layout(separator, not given["no_header"])
-    return {"columns": columns, "words": parse_words(given["words"]), "layout": layout}
+    return options.reading(given, *tables)
 
 
 def method_options(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
@@ -118,80 +108,20 @@ def method_options(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
     """`topic=qid,value=score` as a mapping from our column names to the file's."""
-    if text is None:
-        return None
-    pairs = [item.partition("=") for item in text.split(",")]
-    for ours, sign, theirs in pairs:
-        if not (ours.strip() and sign and theirs.strip()):
-            raise InputError(f"{text!r} does not name columns", cure="write ours=theirs, e.g. topic=qid,doc=docno")
-    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+    from judgewell.formats import options
 
-
-def _parse_where(conditions: Iterable[str]) -> dict[str, list[str]]:
-    """`pilot=A,B` as the values that a column may have; `a=1,2,b=` names two columns."""
-    wanted: dict[str, list[str]] = {}
-    for text in conditions:
-        column = ""
-        for item in text.split(","):
-            name, sign, value = item.partition("=")
-            column = name.strip() if sign else column
-            if not column:
-                raise InputError(f"{text!r} does not choose rows", cure="write column=value, e.g. --where grade=1,2")
-            wanted.setdefault(column, []).append((value if sign else item).strip())
-    return wanted
+    return options.parse_columns(text)
 
 
 def kept_where(table: pl.DataFrame, where: Iterable[str]) -> pl.DataFrame:
     """The rows with one of the values asked for, with a note on how many are left out."""
-    import polars as pl
+    from judgewell.formats import options
 
-    from judgewell.formats.words import is_number
-
-    for column, values in _parse_where(where).items():
-        if column not in table.columns:
-            raise DataError(f"there is no column {column!r} to choose rows by; there are {', '.join(table.columns)}")
-        asked = f"{column}={','.join(values)}"
-        cells = table[column]
-        if cells.dtype.is_numeric():
-            wanted = [float(value) for value in values if is_number(value)]
-            keep = cells.cast(pl.Float64).is_in(wanted)
-        else:
-            keep = cells.cast(pl.String).is_in(values)
-        keep = keep.fill_null(False) | (cells.is_null() if "" in values else False)
-        if not keep.any():
-            there = ", ".join("nothing" if one is None else str(one) for one in cells.unique().sort().head(8))
-            raise DataError(f"no row has {asked}; there are {there}")
-        note(f"{len(table) - int(keep.sum())} of {len(table)} rows are left out by {asked}")
-        table = table.filter(keep)
-    return table
+    return options.kept_where(table, where)
 
 
 def read_labels(source: str, table: pl.DataFrame | None, words: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """A set of labels: a column of the judgments, or a file.
+    """A set of labels: a column of the judgments, or a file."""
+    from judgewell.formats import options
 
-    The judgments' words hold for labels too, but not where they say that a number means another. Words that mean a
-    side of a pair are no labels.
-    """
-    import polars as pl
-
-    from judgewell.formats.gains import read_gains
-    from judgewell.formats.words import is_number
-
-    for_labels = {word: means for word, means in (words or {}).items() if not is_number(word)}
-    labels: Any = source
-    if table is not None and source in table.columns:
-        labels = table.select("topic", "doc", gain=pl.col(source)).drop_nulls().unique(maintain_order=True)
-        _refuse_two_labels(labels, source)
-    with warnings.catch_warnings():  # which of the words the labels do not use says nothing
-        warnings.filterwarnings("ignore", ".*no answer is")
-        return read_gains(labels, words=for_labels)
-
-
-def _refuse_two_labels(labels: pl.DataFrame, name: str) -> None:
-    twice = labels.filter(labels.select("topic", "doc").is_duplicated())
-    if len(twice):
-        topic, doc, *_ = twice.row(0)
-        raise DataError(
-            f"the column {name} gives topic {topic}, document {doc} more than one label; a column of labels says the "
-            "same wherever a document stands"
-        )
+    return options.read_labels(source, table, words)

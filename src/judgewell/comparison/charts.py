@@ -52,8 +52,8 @@ def score_chart(sets: Mapping[str, ScoreArray], *, level: float = 0.95, seed: in
 
 
 def rank_points(worlds: Worlds, level: float = 0.95) -> pl.DataFrame:
-    """Each system's rank with its interval over worlds, best score first."""
-    return worlds.table(level).select("system", "score", "rank", "rank_low", "rank_high", "best")
+    """Each system's rank with its interval over worlds, best mean first."""
+    return worlds.table(level).select("system", "mean", "rank", "rank_low", "rank_high", "best")
 
 
 def rank_chart(worlds: Worlds, level: float = 0.95) -> Any:

@@ -1,7 +1,7 @@
 """The scores table as an array of systems × topics, and several of them over the same systems and topics.
 
 Nothing is intersected silently: a missing score, topic or system is an error that counts what is missing, or a
-warning with the same counts where the caller has said what to do about it.
+note with the same counts where the caller has decided what to do about it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def score_array(
     """A scores table (system, topic, measure, value) as an array of one measure.
 
     Scores that are missing for some systems are an error; with `missing="zero"` they count 0, with "drop" their topics
-    are left out, and both are told with counts. `measure` may be left out where the table holds only one.
+    are left out, both with a note. `measure` may be left out where the table holds only one.
     """
     table = _of_measure(check(scores, SCORES), measure)
     systems, topics = sorted(table["system"].unique()), sorted(table["topic"].unique())
@@ -79,20 +79,32 @@ def score_array(
 def aligned(sets: Mapping[str, ScoreArray], *, common: bool = False) -> dict[str, ScoreArray]:
     """The sets of scores over the same systems and topics.
 
-    Sets that differ are an error that says by how much; with `common=True` what they share is kept, and what is left
-    out is told.
+    Sets that differ are an error that says by how much; with `common=True` what they share is kept, with a note.
     """
     if not sets:
         raise InputError("there are no scores to compare", cure="name at least one scores table")
     for what in ("systems", "topics"):
-        shared, told = _shared({name: getattr(one, what) for name, one in sets.items()}, what)
-        if not told:
-            continue
-        if not common or not shared:
-            raise DataError(f"{told}; give the sets the same {what}, or keep what they share (--common)")
-        note(f"{told}; only the {len(shared)} shared {what} count")
-        sets = {name: _chosen(one, what, shared) for name, one in sets.items()}
+        names = {name: getattr(one, what) for name, one in sets.items()}
+        shared = shared_names(names, what, common=common)
+        sets = {
+            name: one if len(names[name]) == len(shared) else _chosen(one, what, shared) for name, one in sets.items()
+        }
     return dict(sets)
+
+
+def shared_names(names: Mapping[str, Sequence[str]], what: str, *, common: bool) -> list[str]:
+    """The names (of systems, of topics) that all sets have; sets that differ are an error, or with `common` a note."""
+    everywhere = {name for group in names.values() for name in group}
+    shared = sorted(set.intersection(*map(set, names.values())))
+    if len(shared) == len(everywhere):
+        return shared
+    counts = ", ".join(f"{set_name} has {len(group)}" for set_name, group in names.items())
+    gone = listed(sorted(everywhere - set(shared)), what)
+    problem = f"the sets do not have the same {what}: {counts}, {len(shared)} are in all (not in all: {gone})"
+    if not common or not shared:
+        raise DataError(f"{problem}; give the sets the same {what}, or keep what they share (--common)")
+    note(f"{problem}; only the {len(shared)} shared {what} count")
+    return shared
 
 
 def check_systems(scores: ScoreArray, least: int = 2) -> None:
@@ -111,8 +123,8 @@ def identical_systems(scores: ScoreArray) -> list[tuple[str, ...]]:
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
-def tell_of_identical(scores: ScoreArray) -> None:
-    """Say which systems score the same on every topic: no test or measure can tell them apart."""
+def note_identical(scores: ScoreArray) -> None:
+    """Note which systems score the same on every topic: no test can distinguish them."""
     groups = identical_systems(scores)
     if groups:
         systems = sum(map(len, groups))
@@ -149,34 +161,20 @@ def _without_gaps(scores: ScoreArray, missing: str) -> ScoreArray:
         return scores
     row, column = np.argwhere(gaps)[0]
     touched = np.asarray(gaps.any(axis=0))
-    said = (
+    problem = (
         f"{gaps.any(axis=1).sum()} of {len(scores.systems)} systems miss scores on {touched.sum()} of "
         f"{len(scores.topics)} topics ({gaps.sum()} scores; the first: system {scores.systems[row]}, "
         f"topic {scores.topics[column]})"
     )
     if missing == "error" or (missing == "drop" and touched.all()):
-        raise DataError(f"{said}; complete them, count them as 0 (missing=zero) or leave those topics out (drop)")
+        raise DataError(f"{problem}; complete them, count them as 0 (missing=zero) or leave those topics out (drop)")
     if missing == "zero":
-        note(f"{said}; they count as 0")
+        note(f"{problem}; they count as 0")
         return replace(scores, values=np.where(gaps, 0.0, scores.values))
-    note(f"{said}; these topics are left out")
+    note(f"{problem}; these topics are left out")
     return _chosen(
         scores, "topics", [name for name, gone in zip(scores.topics, touched.tolist(), strict=True) if not gone]
     )
-
-
-def _shared(names: Mapping[str, Sequence[str]], what: str) -> tuple[list[str], str]:
-    """The names all sets have, and in words how the sets differ (nothing if they do not)."""
-    all_names = {name for group in names.values() for name in group}
-    shared = sorted(set.intersection(*map(set, names.values())))
-    if len(shared) == len(all_names):
-        return shared, ""
-    counts = ", ".join(f"{set_name} has {len(group)}" for set_name, group in names.items())
-    gone = sorted(all_names - set(shared))
-    told = (
-        f"the sets do not have the same {what}: {counts}, {len(shared)} are in all (not in all: {listed(gone, what)})"
-    )
-    return shared, told
 
 
 def _chosen(scores: ScoreArray, what: str, names: Sequence[str]) -> ScoreArray:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from judgewell.errors import DataError
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -94,6 +96,8 @@ def prepare(gains: pl.DataFrame) -> Judged:
     """A checked gains table, ready for runs to be measured with."""
     import polars as pl
 
+    if gains.is_empty():
+        raise DataError("the gains table is empty; there is nothing to measure against")
     names = gains["topic"].unique(maintain_order=True)
     number = gains["topic"].replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy()
     return judged_of(names.to_list(), number, Texts.of_series(gains["doc"]), gains["gain"].to_numpy())

@@ -27,6 +27,7 @@ class Export:
     name: str
     table: Literal["judgments", "pairs"]
     needs: frozenset[str]
+    may_have: tuple[str, ...]
     read: Callable[[pl.DataFrame, Columns, Place], pl.DataFrame]
 
 
@@ -35,7 +36,13 @@ def recognised(frame: pl.DataFrame) -> Export | None:
     return next((export for export in EXPORTS if export.needs <= header), None)
 
 
-def without_blanks(frame: pl.DataFrame) -> pl.DataFrame:
+def read_export(export: Export, frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
+    """The export's table; columns it may have and does not are empty."""
+    absent = [pl.lit(None, pl.String).alias(name) for name in export.may_have if name not in frame.columns]
+    return export.read(_without_blanks(frame).with_columns(absent), columns, place)
+
+
+def _without_blanks(frame: pl.DataFrame) -> pl.DataFrame:
     """Empty fields and the word null both mean missing."""
     text = pl.col(pl.String)
     return frame.with_columns(pl.when(~text.is_in(MISSING)).then(text).name.keep())
@@ -94,11 +101,6 @@ def _trec8_value(frame: pl.DataFrame, columns: Columns, place: Place) -> tuple[p
 
 
 def _note_oddities(table: pl.DataFrame, place: Place) -> None:
-    below = table.filter(pl.col("seconds") < 0)
-    if len(below):
-        place.note(
-            f"{len(below)} times are below 0, kept as they are (topic {below['topic'][0]}, unit {below['unit'][0]})"
-        )
     if "sormunen" in table.columns:
         known = table.filter(pl.col("known").is_not_null() & pl.col("sormunen").is_null())
         documents = known.select("topic", "doc", "known").unique().sort("topic", "doc")
@@ -207,20 +209,29 @@ EXPORTS = (
         "TREC-8 relevance scales",
         "judgments",
         frozenset({"topic_id", "unit_id", "document_id", "gold", "doc_pos", "worker_id"}),
+        ("cumulative_time", "comment"),
         _trec8,
     ),
     Export(
         "music preferences",
         "pairs",
         frozenset({"Input.query", "Input.docA", "Input.docB", "Answer.radio", "WorkerId"}),
+        ("HITId", "WorkTimeInSeconds", "Answer.comment"),
         _music,
     ),
-    Export("RankME", "judgments", frozenset({"_worker_id", "mr", "team"}), _rankme),
-    Export("RankME relative", "judgments", frozenset({"_worker_id", "mr", "team1", "team2", "team3"}), _rankme),
+    Export("RankME", "judgments", frozenset({"_worker_id", "mr", "team"}), ("ref",), _rankme),
+    Export(
+        "RankME relative",
+        "judgments",
+        frozenset({"_worker_id", "mr", "team1", "team2", "team3"}),
+        ("ref1", "ref2", "ref3"),
+        _rankme,
+    ),
     Export(
         "NYT topical relevance",
         "judgments",
         frozenset({"_unit_id", "_worker_id", "relevance", "rel", "topic", "document_id"}),
+        (),
         _nyt,
     ),
 )

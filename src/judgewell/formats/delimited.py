@@ -180,13 +180,10 @@ def _unreadable(data: bytes, path: str | Path, separator: str, width: int, reaso
     wrong = _wrong_line(data, path, separator, width)
     if wrong is not None:
         return wrong
-    odd = (number for number, text in enumerate(data.split(b"\n"), 1) if text.count(b'"') % 2)
-    return InputError(
-        f"this is not a readable CSV file ({reason})",
-        cure='a " within a field is written twice, and the field stands between two of them',
-        file=path,
-        line=next(odd, None),
-    )
+    line = next((number for number, text in enumerate(data.split(b"\n"), 1) if text.count(b'"') % 2), None)
+    problem = 'a " stands alone in this line' if line else f"this is not a readable CSV file ({reason})"
+    cure = 'a " within a field is written twice, and the field stands between two of them'
+    return InputError(problem, cure=cure, file=path, line=line)
 
 
 def _wrong_line(data: bytes, path: str | Path, separator: str, width: int) -> InputError | None:

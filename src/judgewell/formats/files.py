@@ -7,7 +7,7 @@ import mmap
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -104,6 +104,22 @@ def stem(path: str | Path) -> str:
         if name.endswith(ending) and name != ending:
             return name.removesuffix(ending)
     return name
+
+
+def named_file(word: str) -> tuple[str, str]:
+    """NAME=FILE as name and file; a file alone is called by its own name without its endings."""
+    name, sign, path = word.partition("=")
+    return (name, path) if sign and not Path(word).exists() else (stem(word), word)
+
+
+def named_files(words: Iterable[str]) -> dict[str, str]:
+    """Files by name (see `named_file`); by their paths where two have one name."""
+    pairs = [named_file(word) for word in words]
+    names = [name for name, _ in pairs]
+    files = {(name if names.count(name) == 1 else path): path for name, path in pairs}
+    if len(files) < len(pairs):
+        raise InputError("a file is named twice", cure="name each once, or give it two names: a=FILE b=FILE")
+    return files
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from judgewell.formats.trec import QRELS, read_qrels
 from judgewell.formats.words import settled
 from judgewell.tables import GAINS, check, frame_of, named
 
-NEGATIVE = ("unjudged", "zero", "keep", "error")
+NEGATIVE = ("unjudged", "zero", "keep", "error", "auto")
 
 
 def read_gains(
@@ -29,7 +29,8 @@ def read_gains(
     """A checked gains table; `words` says what grades that are words mean ({"relevant": "1"}).
 
     A grade below 0 means "in the pool but not judged" in TREC's qrels, so by default such rows are left out and
-    counted; `negative` may also be "zero" (judged, worth nothing), "keep" or "error".
+    counted; `negative` may also be "zero" (judged, worth nothing), "keep", "error", or "auto": whole grades below 0 are
+    unjudged, but a table with fractions holds real-valued gains (logs, say), all of which are kept.
     """
     path = str(data) if isinstance(data, str | Path) else None
     contents = None if path is None or path.startswith("irds:") else load(path, columns, layout)
@@ -114,7 +115,8 @@ def without_negatives(frame: pl.DataFrame, negative: str, path: str | None = Non
     if negative not in NEGATIVE:
         raise InputError(f"negative {negative!r} is not one of {', '.join(NEGATIVE)}")
     below = frame.filter(pl.col("gain") < 0)
-    if not len(below) or negative == "keep":
+    real_valued = negative == "auto" and bool((frame["gain"] % 1 != 0).any())
+    if not len(below) or negative == "keep" or real_valued:
         return frame
     first = f"the first: topic {below['topic'][0]}, document {below['doc'][0]}"
     problem = f"{len(below)} of {len(frame)} gains are below 0 ({first})"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from judgewell.errors import Place, note
-from judgewell.formats.crowd_exports import Columns, recognised, without_blanks
+from judgewell.errors import InputError, Place, note
+from judgewell.formats.crowd_exports import Columns, read_export, recognised
 from judgewell.formats.delimited import NUMBER, Layout, first_line
 from judgewell.formats.files import matching, stem
 from judgewell.formats.frames import Contents, load
@@ -62,15 +62,15 @@ def read_judgments(
     file is not read as a known export. `kind` says what the values mean ("ratio", "interval:0..100"); without it a file
     that does not say so gets the kind its values suggest, with a note.
     """
-    table = _together(path, columns or {}, words, layout, JUDGMENTS)
-    return with_kinds(table, str(path) if isinstance(path, str | Path) else None, kind)
+    files = _files(path)
+    return with_kinds(_together(files, columns or {}, words, layout, JUDGMENTS), files[0], kind)
 
 
 def read_pairs(
     path: Paths, columns: Columns | None = None, words: Columns | None = None, layout: Layout | None = None
 ) -> pl.DataFrame:
     """A pairs table from a crowd export or from a table of ours, like :func:`read_judgments`."""
-    return _together(path, columns or {}, words, layout, PAIRS)
+    return _together(_files(path), columns or {}, words, layout, PAIRS)
 
 
 def holds_pairs(path: Paths, columns: Columns | None = None, layout: Layout | None = None) -> bool:
@@ -90,6 +90,11 @@ def _files(path: Paths) -> list[str]:
     return list(dict.fromkeys(file for name in names for file in matching(name)))
 
 
+def holds_labels(path: Paths, layout: Layout | None = None) -> bool:
+    """Whether a file holds one grade a line, as qrels do."""
+    return _holds_grades(load(_files(path)[0], None, layout), None)
+
+
 def _names_pairs(names: Iterable[str]) -> bool:
     """Whether columns for two documents are named, and none for one."""
     simple = {_simple(name) for name in names}
@@ -102,11 +107,12 @@ def _names_pairs(names: Iterable[str]) -> bool:
 
 
 def _together(
-    path: Paths, columns: Columns, words: Columns | None, layout: Layout | None, table: Table
+    files: list[str], columns: Columns, words: Columns | None, layout: Layout | None, table: Table
 ) -> pl.DataFrame:
-    """The rows of all files that the path names."""
-    files = _files(path)
+    """The rows of all files."""
     frames = [_read(file, columns, words, layout, table) for file in files]
+    if all(frame.is_empty() for frame in frames):
+        raise InputError(f"there are no {table.name} in it", cure="write a row for each", file=files[0])
     if len(files) == 1:
         return frames[0]
     together = check(pl.concat(frames, how="diagonal_relaxed"), table, infer_kinds=False)
@@ -133,11 +139,14 @@ def _read(path: str, columns: Columns, words: Columns | None, layout: Layout | N
         export = None if words or {"topic", "doc"} & named_by.keys() else recognised(frame)
         if export is not None:
             _refuse_other(f"this is the {export.name} export, which holds", export.table, table, place)
-            return check(export.read(without_blanks(frame), named_by, place), table, file=path, infer_kinds=False)
-        frame, place = _plain(frame, named_by, words, table, place)
+            frame, place = read_export(export, frame, named_by, place), Place(path)  # some rows are left out
+        else:
+            frame, place = _plain(frame, named_by, words, table, place)
     for ours in columns.keys() - named_by.keys():
         frame = frame.with_columns(pl.lit(stem(path)).alias(ours))
-    return check(_from_one(frame, place), table, file=path, lines=place.lines, infer_kinds=False)
+    checked = check(_from_one(frame, place), table, file=path, lines=place.lines, infer_kinds=False)
+    _note_times(checked, place)
+    return checked
 
 
 def _plain(
@@ -145,6 +154,8 @@ def _plain(
 ) -> tuple[pl.DataFrame, Place]:
     """A table with named columns, under our names and with answers that can be checked."""
     frame, place = one_judgment_a_row(frame, columns, place)
+    for ours in [ours for ours, theirs in columns.items() if theirs == STAR and STAR not in frame.columns]:
+        raise place.error(f"{ours}=* is what a star stands for, and no column is named by one", "as in value=rater*")
     if not columns and _names_pairs(frame.columns):
         _refuse_other("this table holds", "pairs", table, place)
     if not columns and {"doc", "value"} <= set(frame.columns):
@@ -164,6 +175,13 @@ def _from_one(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
         return frame
     place.note("positions count from 0; 1 is added to each")
     return frame.with_columns(positions + 1)
+
+
+def _note_times(table: pl.DataFrame, place: Place) -> None:
+    below = table.filter(pl.col("seconds") < 0)
+    if len(below):
+        first = ", ".join(f"{name} {below[name][0]}" for name in ("topic", "unit") if below[name][0] is not None)
+        place.note(f"{len(below)} times are below 0, kept as they are ({first})")
 
 
 def _refuse_other(what: str, holds: str, wanted: Table, place: Place) -> None:
@@ -223,14 +241,15 @@ def _holds_winners(contents: Contents) -> bool:
         return False
     lines = [line.split() for line in contents.data[:LOOKED_AT].split(b"\n") if line.strip()]
     lines = lines[:-1] if len(contents.data) > LOOKED_AT else lines
-    if not lines or any(len(fields) != 4 for fields in lines[:20]) or lines[0][3] not in lines[0][1:3]:
+    if not lines or len(lines[0]) != 4 or lines[0][3] not in lines[0][1:3]:
         return False
+    several = len(lines)
     lines = [fields for fields in lines if len(fields) == 4]
     seconds, thirds = {fields[1] for fields in lines}, {fields[2] for fields in lines}
     grades = all(GRADE.fullmatch(word) for fields in lines for word in (fields[1], fields[3]))
     if seconds <= {b"0", b"Q0"} or (grades and not seconds & thirds):
         return False
-    return 2 * sum(fields[3] in fields[1:3] for fields in lines) > len(lines)
+    return 2 * sum(fields[3] in fields[1:3] for fields in lines) >= several
 
 
 def _holds_grades(contents: Contents, words: Columns | None) -> bool:

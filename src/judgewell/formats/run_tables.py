@@ -76,7 +76,7 @@ def runs_of_table(
             return [Run(tag[0].decode() if tag else "", (FilePart(path, once=beginning),), path, rising(beginning))]
     nested = read_nested(beginning if once else open_bytes(path)) if beginning.lstrip().startswith(b"{") else None
     if nested is not None:
-        return _runs(_checked(nested, None, default=stem(path)), path)
+        return _runs(_checked(nested, None, default=stem(path), file=path), path)
     kind = kind_of(beginning, path, columns)
     if kind != "trec":
         file = TableFile(path, columns, layout or SHOWN)
@@ -88,6 +88,8 @@ def runs_of_table(
 
 
 def _runs(frame: pl.DataFrame, source: str | None) -> list[Run]:
+    if frame.is_empty():
+        raise InputError("the run is empty", cure="a run needs at least one line", file=source)
     return [
         Run(str(system[0]), (FramePart(part.with_columns(tag=pl.lit(None, pl.String))),), source)
         for system, part in frame.partition_by("system", as_dict=True, maintain_order=True).items()
@@ -140,9 +142,8 @@ def _note_ranks(frame: pl.DataFrame, file: str | None) -> None:
         return
     counted = (pl.col("score") == pl.int_range(1, pl.len() + 1)).over("system", "topic")
     if frame.select(counted.all()).item():
-        note(
-            "the scores count 1, 2, 3, … as ranks do, and the highest ranks first; if they are ranks: rank=score", file
-        )
+        cure = "the highest ranks first all the same; if they are ranks: --columns rank=score"
+        note(f"the scores count 1, 2, 3, … as ranks do; {cure}", file)
 
 
 def _long(nested: Mapping[Any, Any]) -> dict[str, list[Any]]:

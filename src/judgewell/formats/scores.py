@@ -52,11 +52,12 @@ def _long(frame: pl.DataFrame, measure: str | None, place: Place) -> pl.DataFram
     heads = [name for name in frame.columns if name not in (*index, ROW)]
     filled = [name for name in heads if _numbers_in(frame[name])]
     missing = "system" if "system" not in index else "topic" if "topic" not in index else "measure"
-    if not {"system", "topic"} & set(index) or not filled:
+    if not {"system", "topic"} & set(index) or not filled or len(index) == len(NAMES):
+        there = ", ".join(frame.columns[1:9])
         raise place.error(
-            f"the scores need the columns system, topic, measure and value; this table has {', '.join(heads[:8])}",
+            f"the scores need the columns system, topic, measure and value; this table has {there}",
             "name the first column system where each row is a system, topic where it is a topic; or say which is which "
-            "(--columns system=NAME)",
+            "(--columns system=NAME,value=NAME)",
         )
     others = [name for name in heads if name not in filled]
     if others:

@@ -6,7 +6,7 @@ import polars as pl
 
 from judgewell.agreement.assessors import accuracy_summary, known_pair_accuracy
 from judgewell.agreement.label_sets import concordance
-from judgewell.agreement.workers import (
+from judgewell.agreement.likes import (
     likes_against_difficulty,
     likes_over_topics,
     question_likes,
@@ -127,7 +127,7 @@ def table_3(data: Data) -> Made:
     one = data.study
     likes = question_likes(one.likes)
     wide = likes.pivot("question", index="topic", values="share", sort_columns=True)
-    workers = likes.group_by("topic").agg(workers=pl.col("workers").max())
+    workers = likes.group_by("topic").agg(workers=pl.col("assessors").max())
     frame = wide.join(workers, on="topic", maintain_order="left")
     if one.runs and one.labels:
         difficulty = topic_difficulty(measured(one.runs, next(iter(one.labels.values())), "AP"))
@@ -150,7 +150,7 @@ def _likes_again() -> list[tuple[str, float | None, float | None]]:
     """Means over the printed topics, and what they say about easy topics."""
     table = pl.DataFrame(
         [
-            {"topic": row[0], "question": f"Q{number}", "workers": row[4], "share": row[number]}
+            {"topic": row[0], "question": f"Q{number}", "assessors": row[4], "share": row[number]}
             for row in LIKES
             for number in (1, 2, 3)
         ]

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.agreement.levels import level_distributions
+from judgewell.agreement.effort import assessors_per_document_of_pairs, units_per_assessor
+from judgewell.agreement.grades import grade_distributions
 from judgewell.agreement.stability import partition_stability
 from judgewell.agreement.times import time_against_length, time_and_length, time_distribution, time_histogram
 from judgewell.agreement.transitivity import (
@@ -16,7 +17,6 @@ from judgewell.agreement.transitivity import (
     transitivity_summary,
     volume_against_inconsistency,
 )
-from judgewell.agreement.workers import units_per_worker, workers_per_document_of_pairs
 from judgewell.comparison.correlation import tau_p_value
 from judgewell.errors import DataError
 from judgewell.papers.adcs18_data import QUESTIONS, Compared, Data
@@ -32,7 +32,7 @@ TOPICS = 9  # panels of a figure by topic
 
 def figure_2(data: Data) -> Made:
     """Figure 2: how many documents of each topic were seen by how many workers (§3)."""
-    table = workers_per_document_of_pairs(data.study.pairs)
+    table = assessors_per_document_of_pairs(data.study.pairs)
     names = table.columns
     frame = table.select(
         panel=pl.format("topic {}", pl.col("topic")),
@@ -42,7 +42,7 @@ def figure_2(data: Data) -> Made:
     )
     chart = bar_panels(frame, "workers", "documents")
     caption = "Documents by the number of different workers who saw them, topic by topic."
-    units = units_per_worker(data.study.pairs)
+    units = units_per_assessor(data.study.pairs)
     grid = Grid("figure-2-units", "Groups for each worker", "How many workers did so many groups.", units)
     rows = [
         ("most groups of one worker", 32.0, float(units[units.columns[0]].max() or 0)),  # type: ignore[arg-type]
@@ -61,7 +61,7 @@ def figure_3(data: Data) -> Made:
     parts = []
     for name, gains in one.gains.items():
         for said, labels in one.labels.items():
-            table = level_distributions(gains, labels)
+            table = grade_distributions(gains, labels)
             parts.append(table.with_columns(panel=pl.lit(name), name=pl.format("{} {}", pl.lit(said[0]), "label")))
     frame = pl.concat(parts)
     chart = box_panels(frame, "labels and level", "score")

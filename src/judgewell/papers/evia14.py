@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from judgewell.agreement.power import level_power
+from judgewell.agreement.power import grade_power
 from judgewell.agreement.scale_use import scale_descriptives
-from judgewell.agreement.unit_levels import level_value_tests, unit_order_agreement
+from judgewell.agreement.unit_grades import grade_value_tests, unit_order_agreement
 from judgewell.papers import evia14_figures as figures
 from judgewell.papers.evia14_data import TWO_ORDERS, Data, read
 from judgewell.papers.evia14_figures import letters
@@ -122,19 +122,19 @@ def table_3(data: Data) -> Made:
     for name, one in {"the study": data.orders, "public scores": data.any}.items():
         if name == "public scores" and one is data.orders:
             continue
-        table = level_value_tests(one.normalised, one.levels, by=("scale_name",), value="normalised_log")
+        table = grade_value_tests(one.normalised, one.levels, by=("scale_name",), value="normalised_log")
         parts.append(table.with_columns(data=pl.lit(name)))
     frame = pl.concat(parts, how="diagonal").with_columns(
         comparison=pl.format("{} vs {}", letters("lower"), letters("upper"))
     )
     columns = ("data", "scale_name", "comparison", "lower_mean", "upper_mean", "p_rank_sum", "p_signed_rank", "note")
-    order = level_value_tests(
+    order = grade_value_tests(
         data.orders.templated, data.orders.levels, by=("scale_name", "template"), value="normalised_log"
     )
     by_order = order.filter(pl.col("template").is_in(TWO_ORDERS)).with_columns(
         comparison=pl.format("{} vs {}", letters("lower"), letters("upper"))
     )
-    power = level_power(
+    power = grade_power(
         data.orders.normalised, data.orders.levels, value="normalised_log", replicates=300, seed=data.seed
     )
     shown = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import with_levels
+from judgewell.agreement.common import with_grades
 from judgewell.agreement.order_effects import ratio_order_effects
 from judgewell.agreement.scale_use import ratios_within_units
-from judgewell.agreement.stability import inferred_levels, judge_stability, unit_ratios
-from judgewell.agreement.unit_levels import inferred_ranks
+from judgewell.agreement.stability import inferred_grades, judge_stability, unit_ratios
+from judgewell.agreement.unit_grades import inferred_ranks
 from judgewell.papers.charts import box_numbers, box_panels, lines
 from judgewell.papers.evia14_data import TWO_ORDERS, Data, Judged
 from judgewell.papers.items import Made, beside
@@ -30,7 +30,7 @@ def figure_2(data: Data) -> Made:
     """Figure 2: ranks that judges' scores give the documents of each order, beside the experts' (§5.1)."""
     table = inferred_ranks(data.orders.templated, data.orders.levels, by=("template", "scale_name"))
     names = _rank_columns(table)
-    place = pl.format("D{}", pl.col("position")) if "position" in table.columns else letters("level")
+    place = pl.format("D{}", pl.col("position")) if "position" in table.columns else letters("grade")
     order = {template: number for number, template in enumerate(TEMPLATES)}
     shown = table.with_columns(panel="template", name=place).sort(
         pl.col("panel").replace_strict(order), "name", "scale_name", descending=[False, False, True]
@@ -55,10 +55,10 @@ def figure_3(data: Data) -> Made:
     """Figure 3: log normalised scores by level on each scale, all orders together (§5.2)."""
     parts = []
     for one in [data.orders] if data.any is data.orders else [data.orders, data.any]:
-        table = with_levels(one.normalised, one.levels).drop_nulls("level").sort("level")
+        table = with_grades(one.normalised, one.levels).drop_nulls("grade").sort("grade")
         kind = pl.lit("" if one is data.orders else ", public scores")
         parts.append(
-            table.select(panel=pl.concat_str(pl.col("scale_name"), kind), name=letters("level"), value="normalised_log")
+            table.select(panel=pl.concat_str(pl.col("scale_name"), kind), name=letters("grade"), value="normalised_log")
         )
     frame = box_numbers(pl.concat(parts), "value", ["panel", "name"])
     chart = box_panels(frame, "level", "log normalised score")
@@ -71,7 +71,7 @@ def _chain(one: Judged, template: str, scale: str) -> tuple[np.ndarray, list[flo
     """What each level is worth when the lowest is 1: the product of median ratios of adjacent levels within judges."""
     part = one.templated.filter((pl.col("template") == template) & (pl.col("scale_name") == scale))
     ratios, levels = unit_ratios(part, one.levels, offset=one.offset(scale))
-    return inferred_levels(ratios), levels
+    return inferred_grades(ratios), levels
 
 
 def _chains(data: Data, highest: bool) -> pl.DataFrame:

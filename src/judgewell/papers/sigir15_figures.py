@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.levels import (
-    adjacent_level_tests,
+from judgewell.agreement.grades import (
+    adjacent_grade_tests,
     exception_counts,
-    level_distributions,
+    grade_distributions,
     order_agreement_summary,
 )
 from judgewell.agreement.scale_use import FAR, document_ratios, ratios_within_units, width_distribution
@@ -48,7 +48,7 @@ def figure_1(data: Data) -> Made:
     rows: list[tuple[str, float | None, float | None]] = []
     for name, labels, limit in (("Sormunen", data.crowd.levels, 0.002), ("TREC", data.crowd.grades, 0.001)):
         four = labels["gain"].n_unique() == 4
-        frame = _named(level_distributions(data.gains, labels), four)
+        frame = _named(grade_distributions(data.gains, labels), four)
         key = f"figure-1-{name.lower()}"
         shown.append(
             Figure(
@@ -60,7 +60,7 @@ def figure_1(data: Data) -> Made:
                 frame.drop("name"),
             )
         )
-        found = adjacent_level_tests(data.gains, labels).with_columns(labels=pl.lit(name))
+        found = adjacent_grade_tests(data.gains, labels).with_columns(labels=pl.lit(name))
         tests.append(found)
         worst = found["p_welch"].max()
         rows.append((f"{name}: largest p between adjacent levels (printed: below)", limit, _float(worst)))
@@ -100,7 +100,7 @@ def _float(value: object) -> float | None:
 def figure_2(data: Data) -> Made:
     """Figure 2: the same for each topic, and how many medians of levels are out of order (§4.1)."""
     levels = data.crowd.levels
-    frame = _named(level_distributions(data.gains, levels, by=("topic",)), levels["gain"].n_unique() == 4)
+    frame = _named(grade_distributions(data.gains, levels, by=("topic",)), levels["gain"].n_unique() == 4)
     frame = frame.sort("topic", maintain_order=True).rename({"topic": "panel"})
     chart = box_panels(frame, "level", "median magnitude", columns=4, log=_wide(frame))
     figure = Figure("figure-2", "Each topic", "As Figure 1, one panel for each topic.", chart, frame.drop("name"))
@@ -108,8 +108,8 @@ def figure_2(data: Data) -> Made:
         exception_counts(data.gains, labels).with_columns(labels=pl.lit(name))
         for name, labels in (("Sormunen", levels), ("TREC", data.crowd.grades))
     )
-    found = counts.group_by("levels", maintain_order=True).agg(pl.col("cases", "exceptions").sum())
-    by = {row["levels"]: row for row in found.iter_rows(named=True)}
+    found = counts.group_by("grades", maintain_order=True).agg(pl.col("cases", "exceptions").sum())
+    by = {row["grades"]: row for row in found.iter_rows(named=True)}
     rows = [
         ("medians out of order, adjacent levels", 6.0, float(by["adjacent"]["exceptions"])),
         ("cases, adjacent levels", 72.0, float(by["adjacent"]["cases"])),
@@ -121,7 +121,7 @@ def figure_2(data: Data) -> Made:
         "figure-2-exceptions",
         "Medians out of order",
         "Pairs of levels of a topic whose medians go against the levels.",
-        counts.select("labels", "levels", "cases", "exceptions", "share"),
+        counts.select("labels", "grades", "cases", "exceptions", "share"),
     )
     note = "A topic without documents of a level has fewer cases, so ours may be below 72 and 126."
     return Made((figure, grid), beside("figure-2", rows), (note,))

@@ -13,9 +13,9 @@ import polars as pl
 
 from judgewell.assessors import answers
 from judgewell.assessors.arrays import answered, crowd_of, impressions, seconds
-from judgewell.assessors.figures import synthetic_table
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
+from judgewell.assessors.synthetic_tables import synthetic_table
 from judgewell.formats.runs import Run, open_runs
 from judgewell.study.design.groups import make_groups, plan_groups
 from judgewell.study.design.templates import fill_templates

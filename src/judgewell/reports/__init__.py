@@ -6,7 +6,7 @@ charts     one function for each kind of figure: a small table in, an Altair cha
 themes     light and dark, for the page and for files
 findings   sentences computed from tables
 story      what goes into a report, in which order: composes the stages
-           its parts: asked, analyses (shown has the words for its tables), worth, measured, systems, system_figures
+           its parts: asked, analyses, worth, measured, systems, system_figures
 sources    the data of a report; gathered reads a study's database; bins makes many values few
 page       parts → one HTML page
 latex      a grid → a LaTeX table

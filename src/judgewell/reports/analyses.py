@@ -1,21 +1,23 @@
-"""The parts on quality, agreement and the use of the scale: what the agreement stage found, with its figures first."""
+"""The parts on quality, agreement and the use of the scale: what the agreement stage computed, with its figures first.
+
+Tables, titles, captions and sentences come from the sections of the agreement stage; here are only the figures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from judgewell.agreement.evidence import Outcome
+from judgewell.agreement.evidence import is_graded
+from judgewell.agreement.section import FILE, FOLDED, Outcome
 from judgewell.reports import bins, charts, findings
-from judgewell.reports.in_short import metric_of, of_agreement, of_use, usual_count
 from judgewell.reports.parts import Figure, Finding, Grid, LeftOut, Part
-from judgewell.reports.shown import SHOWN, grid
 from judgewell.reports.sources import Sources
 from judgewell.text import count, counted
 
-Tables = Mapping[str, pl.DataFrame]
 MOST_TIMES = 0.99  # the share of times a histogram shows; a few very long ones would flatten it
+MANY_ROWS = 12  # a table with more says how many it has
 
 
 def tables_of(outcomes: Iterable[Outcome]) -> dict[str, pl.DataFrame]:
@@ -24,75 +26,80 @@ def tables_of(outcomes: Iterable[Outcome]) -> dict[str, pl.DataFrame]:
 
 
 def left_out_of(outcomes: Iterable[Outcome]) -> list[LeftOut]:
-    """What could not be had, and why; what only lacks another table of its section is not told again."""
-    return [
-        LeftOut(outcome.name, outcome.about if name == "all" else _title(name), reason)
-        for outcome in outcomes
-        for name, reason in outcome.left_out.items()
-        if not reason.startswith("needs the table ")
-    ]
+    """What could not be analysed, and why; a table that only lacks another one of its section is not listed."""
+    missing = []
+    for outcome in outcomes:
+        titles = {table.name: table.title for table in outcome.section.tables}
+        for name, reason in outcome.left_out.items():
+            if not reason.startswith("needs the table "):
+                missing.append(LeftOut(outcome.name, titles.get(name, outcome.section.about), reason))
+    return missing
 
 
-def _title(name: str) -> str:
-    return SHOWN[name].title or name.replace("_", " ") if name in SHOWN else name.replace("_", " ")
+def grids_for(part: str, outcomes: Iterable[Outcome], without: Sequence[str] = ()) -> list[Grid]:
+    """The tables that belong to a part: open ones first, then the folded, each in the sections' order."""
+    chosen = []
+    for result in (one for outcome in outcomes if outcome.section.part == part for one in outcome.results):
+        table = result.table
+        if table.shown == FILE or table.name in without or result.frame.is_empty():
+            continue
+        rows = f" {counted(result.frame.height, 'row')}." if result.frame.height > MANY_ROWS else ""
+        folded = table.shown == FOLDED
+        chosen.append(
+            Grid(table.name, table.title, table.caption + rows, result.frame, table.columns, table.heads, folded)
+        )
+    return sorted(chosen, key=lambda grid: grid.folded)
 
 
-def grids_for(part: str, tables: Tables, without: Sequence[str] = ()) -> list[Grid]:
-    """The tables that belong to a part: open ones first, then the folded, each in the analyses' order."""
-    chosen = [
-        found
-        for name, table in tables.items()
-        if name not in without and SHOWN.get(name) and SHOWN[name].part == part and (found := grid(name, table))
-    ]
-    return sorted(chosen, key=lambda one: one.folded)
+def findings_for(part: str, outcomes: Iterable[Outcome]) -> list[Finding]:
+    """The sentences of a part's tables, each with the table it follows from."""
+    results = [result for outcome in outcomes if outcome.section.part == part for result in outcome.results]
+    return [Finding(text, result.table.name) for result in results for text in result.findings]
 
 
-def notes_for(outcomes: Iterable[Outcome], sections: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(note for one in outcomes if one.name in sections for note in one.notes))
+def notes_for(part: str, outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    """What the sections of a part assumed or left out, each note once."""
+    return tuple(dict.fromkeys(note for one in outcomes if one.section.part == part for note in one.notes))
 
 
 def quality_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
-    """Checks, attention, time, and who did how much."""
+    """Checks, attention, time, and who judged how much."""
     tables = tables_of(outcomes)
-    said: list[Finding] = []
-    figures: list[Figure] = []
-    if "known_accuracy" in tables:
-        said.append(findings.known(tables["known_accuracy"]))
-    if "known_accuracy_by_topic" in tables and tables["known_accuracy_by_topic"]["pooled"].min() < 1:  # type: ignore[operator]
-        figures.append(_known(tables["known_accuracy_by_topic"]))
+    sentences = findings_for("quality", outcomes)
+    items: list[Figure | Grid] = [*_quality_figures(sources, tables)]
     checks = sources.study.checks if sources.study is not None else None
     if checks is not None and checks.height:
-        said.insert(0, findings.checks(checks))
+        sentences.insert(0, findings.checks(checks))
+        caption = "Verdicts of the server’s checks over all attempts; the share is of first attempts that failed."
+        items.append(Grid("checks", "Checks while judging", caption, checks))
     flags = _flags(sources)
     if flags is not None and sources.judgments is not None:
-        said.append(findings.flagged(flags, sources.judgments["assessor"].drop_nulls().n_unique()))
+        sentences += filter(None, [findings.flagged(flags, sources.judgments)])
+    if flags is not None and flags.height:
+        caption = f"{counted(flags['assessor'].n_unique(), 'assessor')}: `seen` of `of` judgments show the behaviour."
+        items.append(Grid("flags", "Attention flags", caption, flags, folded=flags.height > 5))
+    items += grids_for("quality", outcomes, without=("units_per_assessor", "time_by_position"))
+    notes = notes_for("quality", outcomes) if sentences or items else ()
+    return Part("quality", "Quality", tuple(sentences), tuple(items), notes)
+
+
+def _quality_figures(sources: Sources, tables: dict[str, pl.DataFrame]) -> list[Figure]:
+    figures = []
+    known = tables.get("known_accuracy_by_topic")
+    if known is not None and known["pooled"].min() < 1:  # type: ignore[operator]
+        figures.append(_known(known))
     if "time_distribution" in tables:
-        said.append(findings.time(tables["time_distribution"]))
         figures.append(_times(sources))
     if "time_by_position" in tables:
-        said += filter(None, [findings.faster(tables["time_by_position"])])
-        figures.append(
-            _by_place(tables["time_by_position"], "time_by_position", "Time by place in the unit", "seconds", "count")
-        )
-    if "units_per_worker" in tables and tables["units_per_worker"].height > 1:
-        figures.append(_units(tables["units_per_worker"]))
-    items: list[Figure | Grid] = [*figures]
-    if checks is not None and checks.height:
-        caption = "Verdicts of the server’s checks over all tries; share: of first tries that failed."
-        items.append(Grid("checks", "Checks while judging", caption, checks))
-    if flags is not None and flags.height:
-        caption = (
-            f"{counted(flags['assessor'].n_unique(), 'assessor')}; `seen` of `of` judgments show what the flag "
-            "is about."
-        )
-        items.append(Grid("flags", "Flags of attention", caption, flags, folded=flags.height > 5))
-    items += grids_for("quality", tables, without=("units_per_worker", "time_by_position"))
-    notes = notes_for(outcomes, ("known documents", "time", "workers"))
-    return Part("quality", "Quality", tuple(said), tuple(items), notes if said or items else ())
+        title = "Time by position in the unit"
+        figures.append(_by_position(tables["time_by_position"], "time_by_position", title, "seconds", "count"))
+    if "units_per_assessor" in tables and tables["units_per_assessor"].height > 1:
+        figures.append(_units(tables["units_per_assessor"]))
+    return figures
 
 
 def _flags(sources: Sources) -> pl.DataFrame | None:
-    """Assessors who answer alike, in no time or with one comment; nothing where nobody is named."""
+    """Assessors who give one answer, hurry or repeat one comment; nothing where assessors are not named."""
     frame = sources.judgments
     if frame is None or frame["assessor"].null_count() == frame.height:
         return None
@@ -103,14 +110,13 @@ def _flags(sources: Sources) -> pl.DataFrame | None:
 
 def _known(table: pl.DataFrame) -> Figure:
     data = table.select(name="topic", value="pooled", checks="checks").sort("value", "name")
-    caption = (
-        f"Share of checks passed in {counted(data.height, 'topic')}, {counted(int(data['checks'].sum()), 'check')}."
-    )
+    checks = counted(int(data["checks"].sum()), "comparison")
+    caption = f"Share of comparisons with the right order in {counted(data.height, 'topic')}, {checks}."
     return Figure(
         "known_accuracy_figure",
-        "Known documents told apart",
+        "Accuracy on known documents",
         caption,
-        charts.bars(data, "topic", "checks passed", percent=True),
+        charts.bars(data, "topic", "right order", percent=True),
         data,
     )
 
@@ -135,78 +141,69 @@ def _times(sources: Sources) -> Figure:
         f"{counted(len(taken) - len(shown), 'longer one')} "
         f"(above {longest:.0f} s) not shown."
     )
-    return Figure("time_histogram", "Time of a judgment", caption, charts.histogram(data, "seconds"), data)
+    return Figure("time_histogram", "Time per judgment", caption, charts.histogram(data, "seconds"), data)
 
 
-def _by_place(table: pl.DataFrame, name: str, title: str, value: str, number: str) -> Figure:
+def _by_position(table: pl.DataFrame, name: str, title: str, value: str, number: str) -> Figure:
     data = table.select(x="position", y="median", low="q1", high="q3")
-    caption = f"Median and quartiles at each of {data.height} places, {counted(int(table[number].sum()), 'judgment')}."
-    return Figure(name, title, caption, charts.line_band(data, "place in the unit", value, whole=True), data)
+    judgments = counted(int(table[number].sum()), "judgment")
+    caption = f"Median and quartiles at each of {data.height} positions, {judgments}."
+    return Figure(name, title, caption, charts.line_band(data, "position in the unit", value, whole=True), data)
 
 
 def _units(table: pl.DataFrame) -> Figure:
-    data = table.select(low=pl.col("units") - 0.5, high=pl.col("units") + 0.5, count="workers")
-    caption = f"{counted(int(table['workers'].sum()), 'assessor')} by how many units they did."
+    data = table.select(low=pl.col("units") - 0.5, high=pl.col("units") + 0.5, count="assessors")
+    caption = f"{counted(int(table['assessors'].sum()), 'assessor')} by the number of units they completed."
     chart = charts.histogram(data, "units", "assessors", whole=True)
-    return Figure("units_per_worker", "How much assessors did", caption, chart, data)
-
-
-def metrics_for(judgments: pl.DataFrame | None) -> tuple[str, ...]:
-    """The metrics of α that are shown: the one that fits the scale and interval; with few levels nominal too."""
-    fitting = metric_of(judgments)
-    return {"ratio": ("interval", "ratio"), "ordinal": ("nominal", "ordinal", "interval")}.get(fitting, ("interval",))
+    return Figure("units_per_assessor", "Units per assessor", caption, chart, data)
 
 
 def agreement_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
-    """With experts, with each other, with themselves."""
+    """With each other, with label sets, with themselves."""
     tables = tables_of(outcomes)
-    said = tuple(of_agreement(tables, sources.judgments))
     figures: list[Figure] = []
     if "order_agreement" in tables:
         figures += _orders(tables["order_agreement"])
+    figures += _clouds(sources)
     if "against_the_rest" in tables:
         figures += _assessors(tables["against_the_rest"])
     if "alpha_by_topic" in tables:
-        figures += _alphas(tables["alpha_by_topic"], metric_of(sources.judgments))
-    sections = (
-        "label sets",
-        "levels",
-        "judgments against levels",
-        "reliability",
-        "assessors",
-        "transitivity",
-        "repeated labels",
-    )
-    items: tuple[Figure | Grid, ...] = (*figures, *grids_for("agreement", tables))
-    return Part("agreement", "Agreement", said, items, notes_for(outcomes, sections) if said or items else ())
+        figures += _alphas(tables["alpha_by_topic"])
+    sentences = tuple(findings_for("agreement", outcomes))
+    items: tuple[Figure | Grid, ...] = (*figures, *grids_for("agreement", outcomes))
+    return Part("agreement", "Agreement", sentences, items, notes_for("agreement", outcomes) if items else ())
 
 
 def _orders(table: pl.DataFrame) -> list[Figure]:
     steps = table.filter(pl.col("lower").is_not_null() & pl.col("half").is_not_null())
     if steps.is_empty():
         return []
-    several = steps["labels"].n_unique() > 1
-    name = pl.format(
-        "{} {} < {}",
-        "labels",
-        pl.col("lower").cast(pl.Int64, strict=False),
-        pl.col("upper").cast(pl.Int64, strict=False),
-    )
-    short = pl.format(
-        "{} < {}", pl.col("lower").cast(pl.Int64, strict=False), pl.col("upper").cast(pl.Int64, strict=False)
-    )
-    whole = ((steps["lower"] % 1 == 0) & (steps["upper"] % 1 == 0)).all()
-    data = steps.select(
-        (name if several else short).alias("name") if whole else pl.format("{} {}", "labels", "figure").alias("name"),
-        value="half", low="strict", high="lenient", pairs="pairs",
-    )  # fmt: skip
+    pair = pl.col("figure").str.replace("<", " < ")
+    name = pl.format("{} {}", "labels", pair) if steps["labels"].n_unique() > 1 else pair
+    data = steps.select(name.alias("name"), value="half", low="strict", high="lenient", pairs="pairs")
     caption = (
-        "Share of pairs of documents that the gains put in the levels’ order; the dot counts ties half, "
-        "the line reaches "
-        f"from ties against to ties in order; dashed: chance. {counted(int(data['pairs'].sum()), 'pair')} of documents."
+        "Share of pairs of documents that the gains put in the grades’ order; the dot counts ties half, the line "
+        "reaches from ties against to ties in order; dashed: chance. "
+        f"{counted(int(data['pairs'].sum()), 'pair')} of documents."
     )
-    chart = charts.dots(data, "levels", "share in order", reference=0.5)
-    return [Figure("order_agreement_figure", "Order of documents on different levels", caption, chart, data)]
+    chart = charts.dots(data, "grades", "share in order", reference=0.5)
+    return [Figure("order_agreement_figure", "Agreement on the order of documents", caption, chart, data)]
+
+
+def _clouds(sources: Sources) -> list[Figure]:
+    """The gains given against each label set with many values, a dot for each document."""
+    figures = []
+    gains = next(iter(sources.gains.values()), None)
+    for number, (name, labels) in enumerate(sources.labels.items(), 1):
+        if gains is None or is_graded(labels):
+            continue
+        both = gains.join(labels, on=["topic", "doc"], suffix="_label")
+        data = both.select(topic="topic", name="doc", x="gain_label", y="gain")
+        if data.height > 1:
+            caption = f"Each dot is one of {counted(data.height, 'document')} that both label."
+            title = f"Gains against {name}"
+            figures.append(Figure(f"label_cloud_{number}", title, caption, charts.cloud(data, name, "gain"), data))
+    return figures
 
 
 def _assessors(table: pl.DataFrame) -> list[Figure]:
@@ -220,63 +217,56 @@ def _assessors(table: pl.DataFrame) -> list[Figure]:
     return [
         Figure(
             "assessor_tau_histogram",
-            "Assessors against the rest",
+            "Each assessor against the others",
             caption,
-            charts.histogram(data, "τ-b with the rest", "assessors"),
+            charts.histogram(data, "τ-b with the others", "assessors"),
             data,
         )
     ]
 
 
-def _alphas(table: pl.DataFrame, metric: str) -> list[Figure]:
-    rows = table.filter((pl.col("metric") == metric) & pl.col("alpha").is_not_null())
-    if rows.height < 2:
+def _alphas(table: pl.DataFrame) -> list[Figure]:
+    """Alpha by topic for the values that fit the scale, which come first."""
+    first = table.row(0, named=True)
+    rows = table.filter((pl.col("metric") == first["metric"]) & (pl.col("values") == first["values"]))
+    rows = rows.filter(pl.col("alpha").is_not_null())
+    if rows.height < 2 or "scale" in rows.columns:
         return []
-    data = rows.select(name="topic", value="alpha", low="low", high="high", documents="documents").sort(
-        "value", descending=True
-    )
+    data = rows.select(name="topic", value="alpha", low="low", high="high", documents="documents")
+    data = data.sort("value", descending=True)
+    intervals = "95 % intervals for other assessors and documents"
     caption = (
-        f"Krippendorff’s α ({metric}) with 95 % intervals over documents; dashed: chance. "
-        f"{counted(data.height, 'topic')}, best first."
+        f"Krippendorff’s α ({first['metric']}) with {intervals}; dashed: chance. "
+        f"{counted(data.height, 'topic')}, highest first."
     )
-    return [
-        Figure(
-            "alpha_figure",
-            "Reliability by topic",
-            caption,
-            charts.dots(data, "topic", f"α ({metric})", reference=0),
-            data,
-        )
-    ]
+    chart = charts.dots(data, "topic", f"α ({first['metric']})", reference=0)
+    return [Figure("alpha_figure", "Agreement between assessors, by topic", caption, chart, data)]
 
 
-def use_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
-    """How the numbers were used, whether order mattered, how many judgments are enough."""
+def use_part(outcomes: Sequence[Outcome]) -> Part:
+    """How the scale was used, whether positions mattered, how many judgments are enough."""
     tables = tables_of(outcomes)
-    said = tuple(of_use(tables, sources.judgments))
     items: list[Figure | Grid] = []
     if "document_stability" in tables:
-        items += _enough(tables["document_stability"], usual_count(sources.judgments))
-    if "score_by_position" in tables:
-        items.append(
-            _by_place(
-                tables["score_by_position"], "score_by_position", "Values by place in the unit", "value", "judgments"
-            )
-        )
-    items += grids_for("use", tables, without=("score_by_position",))
-    notes = notes_for(outcomes, ("scale", "order", "stability")) if said or items else ()
-    return Part("use", "Scale, order, and how many judgments are enough", said, tuple(items), notes)
+        items += _enough(tables["document_stability"])
+    if "score_by_position" in tables and "scale" not in tables["score_by_position"].columns:
+        title = "Values by position in the unit"
+        items.append(_by_position(tables["score_by_position"], "score_by_position", title, "value", "judgments"))
+    drawn = [item.name for item in items]
+    sentences = tuple(findings_for("use", outcomes))
+    items += grids_for("use", outcomes, without=drawn)
+    notes = notes_for("use", outcomes) if sentences or items else ()
+    return Part("use", "Scale, order, and how many judgments are enough", sentences, tuple(items), notes)
 
 
-def _enough(table: pl.DataFrame, usual: int) -> list[Figure]:
-    rows = table.filter(pl.col("tau_median").is_not_null() & (pl.col("judgments") < usual))
-    if rows.height < 2:
+def _enough(table: pl.DataFrame) -> list[Figure]:
+    rows = table.filter(pl.col("tau_median").is_not_null() & (pl.col("judgments") < pl.col("typical")))
+    if rows.height < 2 or "scale" in rows.columns:
         return []
     data = rows.select(x="judgments", y="tau_median", low="tau_q1", high="tau_q3")
     caption = (
-        "τ-b with the order from all judgments, mean over topics; median and quartiles of "
-        f"{count(rows['orders'][0])} random orders. The median document has {count(usual)}: with so many the order "
-        "is that of all but for the few that have more."
+        "τ-b between the ranking from some judgments and from all, mean over topics; median and quartiles of "
+        f"{count(rows['orders'][0])} random orders. The median document has {count(rows['typical'][0])} judgments."
     )
-    chart = charts.line_band(data, "judgments of a document", "τ-b with all", whole=True)
+    chart = charts.line_band(data, "judgments per document", "τ-b with all", whole=True)
     return [Figure("document_stability_curve", "How many judgments are enough", caption, chart, data)]

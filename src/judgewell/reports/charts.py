@@ -237,6 +237,21 @@ def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
     return _sized(alt.layer(across, along, points), 420)
 
 
+def cloud(frame: pl.DataFrame, x: str, y: str) -> Chart:
+    """A dot for each document (name, topic, x, y)."""
+    scale = alt.Scale(zero=False)
+    return _sized(
+        alt.Chart(_data(frame))
+        .mark_circle(size=14, opacity=0.5)
+        .encode(
+            x=alt.X("x:Q", title=x, scale=scale),
+            y=alt.Y("y:Q", title=y, scale=scale),
+            tooltip=[_tip("name", "document", kind="N"), _tip("topic", "topic", kind="N"), _tip("x", x), _tip("y", y)],
+        ),
+        height=HEIGHT,
+    )
+
+
 def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
     """A line for each kind (x, y, kind), told apart by colour and by dashes."""
     dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4]]

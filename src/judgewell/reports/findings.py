@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from judgewell.reports.parts import Finding
-from judgewell.text import count, counted, interval, listing, p_said, percent, plain
+from judgewell.text import count, counted, interval, listing, percent, plain
 
 if TYPE_CHECKING:
     from judgewell.comparison.worlds import Worlds
     from judgewell.reports.sources import CollectedStudy, Sources
 
 FEW = 20  # values up to which a scale has levels
-ENOUGH = 0.9  # the τ-b with all judgments from which on an order is called settled
+FEWEST_FOR_A_FLAG = 6  # judgments or comments of an assessor before an attention check looks at them
 
 
 def documents_of(table: pl.DataFrame) -> pl.DataFrame:
@@ -95,183 +94,36 @@ def most_used(judgments: pl.DataFrame) -> Finding:
     return Finding(text + ".", "values" if judgments["scale"].fill_null("").n_unique() == 1 else "values_1")
 
 
-def known(table: pl.DataFrame) -> Finding:
-    """How many checks on known documents were passed (table known_accuracy)."""
-    checks, passed = int(table["checks"].sum()), _passed(table)
-    if passed == checks:
-        text = f"In the answers that count, every one of {counted(checks, 'comparison')} of known documents is right."
-    else:
-        text = (
-            f"In the answers that count, {count(passed)} of {counted(checks, 'comparison')} of known documents are "
-            f"right ({percent(passed / checks)})."
-        )
-    return Finding(text, "known_accuracy_by_topic")
-
-
-def _passed(table: pl.DataFrame) -> int:
-    if "passed" in table.columns:
-        return int(table["passed"].sum())
-    return round(float((table["accuracy"] * table["checks"]).sum()))
-
-
-def time(table: pl.DataFrame) -> Finding:
-    """How long a judgment took (table time_distribution)."""
-    row = table.row(0, named=True)
-    text = (
-        f"A judgment took {plain(row['median'], 1)} s in the median; half of {count(row['count'])} took between "
-        f"{plain(row['q1'], 1)} s and {plain(row['q3'], 1)} s."
-    )
-    return Finding(text, "time_histogram")
-
-
-def faster(table: pl.DataFrame) -> Finding | None:
-    """Whether later documents in a unit went faster (table time_by_position)."""
-    if table.height < 2:
+def flagged(flags: pl.DataFrame, judgments: pl.DataFrame) -> Finding | None:
+    """How many assessors an attention check flags; only the checks that the data allow are named."""
+    ran = _attention_checks(judgments)
+    assessors = counted(judgments["assessor"].drop_nulls().n_unique(), "assessor")
+    if not ran:
         return None
-    first, last = table.row(0, named=True), table.row(-1, named=True)
-    text = (
-        f"The document at place {first['position']} of a unit took {plain(first['median'], 1)} s, that at place "
-        f"{last['position']} took {plain(last['median'], 1)} s (medians)."
-    )
-    return Finding(text, "time_by_position")
-
-
-def flagged(flags: pl.DataFrame, assessors: int) -> Finding:
-    """How many assessors an attention check points at."""
-    names = {
-        "same_answer": "nearly always one answer",
-        "hurried": "a median time below 5 s",
-        "same_comment": "one comment over and over",
-    }
-    counts = flags.group_by("flag").agg(pl.col("assessor").n_unique()).sort("flag")
-    said = listing([f"{names.get(flag, flag.replace('_', ' '))}: {number}" for flag, number in counts.iter_rows()])
     who = flags["assessor"].n_unique()
     if not who:
-        return Finding(
-            f"Of {counted(assessors, 'assessor')} none is flagged for answering alike, in no time, or with one comment."
-        )
-    return Finding(
-        f"{count(who)} of {counted(assessors, 'assessor')} are flagged ({said}); a flag asks for a look and "
-        "proves nothing.",
-        "flags",
-    )
+        return Finding(f"None of {assessors} is flagged for {listing(list(ran.values())).replace(' and ', ' or ')}.")
+    counts = flags.group_by("flag").agg(pl.col("assessor").n_unique()).sort("flag")
+    reasons = listing([f"{ran.get(flag, flag.replace('_', ' '))}: {number}" for flag, number in counts.iter_rows()])
+    verb = "is" if who == 1 else "are"
+    text = f"{count(who)} of {assessors} {verb} flagged ({reasons}). A flag is a reason to look, not proof."
+    return Finding(text, "flags")
 
 
-def alpha(table: pl.DataFrame, metric: str) -> Finding | None:
-    """How far assessors agree on a document's value (table alpha)."""
-    rows = table.filter((pl.col("metric") == metric) & pl.col("alpha").is_not_null())
-    if rows.is_empty():
-        return None
-    row = rows.row(0, named=True)
-    text = (
-        f"Assessors agree on a document’s value to Krippendorff’s α = {plain(row['alpha'])} "
-        f"{interval(row['low'], row['high'])} "
-        f"on {'an' if metric[0] in 'io' else 'a'} {metric} scale (0 is chance, 1 is perfect), over "
-        f"{counted(row['documents'], 'document')}."
-    )
-    return Finding(text, "alpha")
-
-
-def order(table: pl.DataFrame) -> list[Finding]:
-    """How many pairs of documents the gains order as each set of labels does, and where least (order_agreement)."""
-    found = []
-    for (labels,), part in table.partition_by("labels", as_dict=True, maintain_order=True).items():
-        pooled = part.filter(pl.col("figure") == "pooled")
-        if pooled.is_empty() or pooled["half"][0] is None:
-            continue
-        text = (
-            f"Of {count(pooled['pairs'][0])} pairs of documents on different levels of {labels}, the gains order "
-            f"{percent(pooled['half'][0])} alike (ties count half)"
-        )
-        steps = part.filter(pl.col("half").is_not_null() & pl.col("lower").is_not_null()).sort("half")
-        if steps.height > 1:
-            low, high = steps.row(0, named=True), steps.row(-1, named=True)
-            text += (
-                f"; least between levels {plain(low['lower'])} and {plain(low['upper'])} ({percent(low['half'])}), "
-                "most "
-                f"between {plain(high['lower'])} and {plain(high['upper'])} ({percent(high['half'])})"
-            )
-        found.append(Finding(text + ".", "order_agreement"))
-    return found
-
-
-def sets(table: pl.DataFrame) -> Finding | None:
-    """Which two sets of labels order documents most and least alike (table concordance)."""
-    rows = table.filter(pl.col("macro_tau_b").is_not_null() & ~pl.col("macro_tau_b").is_nan()).sort(
-        "macro_tau_b", descending=True
-    )
-    if rows.is_empty():
-        return None
-
-    def said(row: Mapping[str, Any]) -> str:
-        return (
-            f"The sets {row['first']} and {row['second']} order documents alike to τ-b = {plain(row['macro_tau_b'])} "
-            f"(mean over {counted(row['topics'], 'topic')})"
-        )
-
-    best, worst = rows.row(0, named=True), rows.row(-1, named=True)
-    more = (
-        f"; {worst['first']} and {worst['second']} least, τ-b = {plain(worst['macro_tau_b'])}"
-        if rows.height > 1
-        else ""
-    )
-    return Finding(said(best) + more + ".", "concordance")
-
-
-def assessors(table: pl.DataFrame) -> Finding | None:
-    """How an assessor's order compares with the others' (table against_the_rest)."""
-    tau = table["tau_b"].drop_nulls().drop_nans()
-    if not len(tau):
-        return None
-    below = int((tau < 0).sum())
-    text = (
-        f"The median assessor orders documents like the rest to τ-b = {plain(tau.median())}; "
-        f"{count(below)} of {count(len(tau))} assessors ({percent(below / len(tau))}) order them rather the "
-        "other way round."
-    )
-    return Finding(text, "against_the_rest")
-
-
-def transitive(table: pl.DataFrame) -> Finding:
-    """How far preferences fit an order (table transitivity_overall)."""
-    row = table.row(0, named=True)
-    text = (
-        f"{count(row['discords'])} of {counted(row['comparisons'], 'preference')} go against their "
-        "assessor’s own best order "
-        f"({percent(row['share'])}; answers at random would give {percent(row['chance_share'])})."
-    )
-    return Finding(text, "transitivity_overall")
-
-
-def position(effect: pl.DataFrame) -> Finding | None:
-    """Whether the place in the unit moved the answer (table position_effect)."""
-    row = effect.row(0, named=True)
-    if row["p"] is None:
-        return None
-    moved = "moved with" if row["p"] < 0.05 else "is not seen to move with"
-    text = (
-        f"A document’s standing in its unit {moved} its place: {plain(100 * row['slope'], 2)} percentage "
-        "points of rank per place "
-        f"({p_said(row['p'])}, {counted(row['judgments'], 'judgment')})."
-    )
-    return Finding(text, "score_by_position")
-
-
-def enough(table: pl.DataFrame, usual: int) -> Finding | None:
-    """What fewer judgments than the median document has would have given (table document_stability)."""
-    rows = table.filter(pl.col("tau_median").is_not_null() & (pl.col("judgments") < usual))
-    if rows.is_empty():
-        return None
-    one, most = rows.row(0, named=True), rows.row(-1, named=True)
-    text = f"One judgment of each document would order documents like all of them to τ-b = {plain(one['tau_median'])}"
-    if most["judgments"] > one["judgments"]:
-        text += f", {most['judgments']} of the median document’s {usual} to {plain(most['tau_median'])}"
-    enough = rows.filter(pl.col("tau_median") >= ENOUGH)
-    if enough.height:
-        text += f"; from {enough['judgments'][0]} on it is {ENOUGH:g} or more."
-    else:
-        text += f"; with fewer than all it stays below {ENOUGH:g}."
-    return Finding(text, "document_stability_curve")
+def _attention_checks(judgments: pl.DataFrame) -> dict[str, str]:
+    """What each attention check looks for, for those that had anything to look at."""
+    each = judgments.filter(pl.col("assessor").is_not_null()).group_by("assessor")
+    most = each.agg(
+        same_answer=pl.len(),
+        hurried=pl.when(pl.col("seconds").count() > 0).then(pl.len()).otherwise(0),
+        same_comment=pl.col("comment").count(),
+    ).max()
+    looks_for = {
+        "same_answer": "giving nearly always the same answer",
+        "hurried": "a median time below 5 s",
+        "same_comment": "repeating one comment",
+    }
+    return {name: words for name, words in looks_for.items() if (most[name][0] or 0) >= FEWEST_FOR_A_FLAG}
 
 
 def gains(table: pl.DataFrame, made: str) -> Finding:
@@ -399,29 +251,3 @@ def left_out(number: int) -> Finding:
     verbs = ("needs", "is") if number == 1 else ("need", "are")
     text = f"{counted(number, 'analysis', 'analyses')} {verbs[0]} what these data do not have and {verbs[1]}"
     return Finding(f"{text} left out.", "left_out")
-
-
-def levels(table: pl.DataFrame) -> list[Finding]:
-    """Whether gains rise with the labels' levels (table level_distributions)."""
-    found = []
-    for (labels,), part in table.partition_by("labels", as_dict=True, maintain_order=True).items():
-        named = part.filter(pl.col("level").is_not_null()).sort("level")
-        medians = named["median"].to_list()
-        if len(medians) < 2 or len(medians) > FEW:
-            continue
-        rises = all(lower < upper for lower, upper in pairwise(medians))
-        said = ", ".join(map(plain, medians))
-        text = (
-            f"Median gains {'rise with every level' if rises else 'do not rise with every level'} of {labels}: {said}."
-        )
-        found.append(Finding(text, "level_distributions"))
-    return found
-
-
-def shifted(shift: pl.Series) -> str:
-    """How far resampled judgments move the means, and so which intervals are over what."""
-    return (
-        f"Gains of resampled judgments are noisier, which moves the means of systems by {plain(shift.mean(), 4)} on "
-        f"average ({plain(shift.min(), 4)} to {plain(shift.max(), 4)}); so the intervals of means are over topics "
-        "alone, ranks and who is above whom are over judgments and topics."
-    )

@@ -8,21 +8,20 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.agreement.evidence import Evidence, Outcome
-from judgewell.agreement.sections import SECTIONS, run_section
+from judgewell.agreement.sections import Evidence, Outcome, Section, all_sections, run_section
 from judgewell.errors import InputError
 from judgewell.reports import findings
-from judgewell.reports.analyses import agreement_part, left_out_of, metrics_for, quality_part, use_part
+from judgewell.reports.analyses import agreement_part, left_out_of, quality_part, use_part
 from judgewell.reports.asked import asked_part
-from judgewell.reports.measured import Scored, scored
 from judgewell.reports.parts import Grid, LeftOut, Part, Report
+from judgewell.reports.scoring import Scored, score_systems
 from judgewell.reports.sources import Sources
 from judgewell.reports.systems import systems_part
 from judgewell.reports.worth import Worth, gains_part, steps_of, worth_of
 from judgewell.text import counted
 
 Progress = Callable[[int, int], None]
-ANALYSES = tuple(section for section in SECTIONS if section.name not in ("difficulty", "likes"))
+NOT_ASKED = ("difficulty", "likes")  # sections whose data a report is never given
 
 
 def tell(
@@ -31,19 +30,19 @@ def tell(
 ) -> Report:  # fmt: skip
     """The whole report of what there is; `notes` are what reading the data left out or assumed."""
     made_in = steps_of(sources)
-    step = _Steps(len(ANALYSES) + 3 + made_in, progress)
+    step = _Steps(len(_analyses()) + 3 + made_in, progress)
     if sources.judgments is None and sources.pairs is None and not sources.gains and not sources.labels:
         raise InputError("there is nothing to report on", cure="give --judgments, --pairs, --gains or --labels")
     worth = worth_of(sources, step)
     step(made_in + 1)
-    measured = scored(sources, worth) if sources.runs else None
+    measured = score_systems(sources, worth) if sources.runs else None
     step()
     outcomes = analysed(sources, worth, step)
     parts = [
         asked_part(sources),
         quality_part(sources, outcomes),
         agreement_part(sources, outcomes),
-        use_part(sources, outcomes),
+        use_part(outcomes),
         *([gains_part(worth, outcomes)] if worth else []),
         *([systems_part(sources, measured)] if measured else []),
         limits_part(sources, worth, measured, outcomes, notes),
@@ -66,6 +65,10 @@ class _Steps:
             self.progress(self.done, self.total)
 
 
+def _analyses() -> list[Section]:
+    return [section for section in all_sections() if section.name not in NOT_ASKED]
+
+
 def analysed(sources: Sources, worth: Worth | None, step: Callable[[], None]) -> list[Outcome]:
     """Every section of the agreement stage that says something about these data."""
     evidence = Evidence(
@@ -74,13 +77,12 @@ def analysed(sources: Sources, worth: Worth | None, step: Callable[[], None]) ->
         labels=sources.labels,
         gains=worth.gains if worth else None,
         score=sources.method if sources.method is not None and sources.method.takes == "pairs" else None,
-        metrics=metrics_for(sources.judgments),
         replicates=sources.replicates,
         seed=sources.seed,
     )
     outcomes = []
-    for section in ANALYSES:
-        outcomes.append(run_section(section, evidence))
+    for section in _analyses():
+        outcomes.append(run_section(section, evidence, files=False))
         step()
     return outcomes
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from judgewell.comparison.worlds import Worlds
 from judgewell.reports import charts, findings
-from judgewell.reports.measured import Scored, widest
 from judgewell.reports.parts import Figure
+from judgewell.reports.scoring import Scored
 from judgewell.reports.sources import Sources
 from judgewell.text import count, counted, plain
 
@@ -113,7 +113,7 @@ def taus_figure(worlds: Mapping[str, Worlds]) -> list[Figure]:
     said = "; ".join(f"{over}: {plain(one.tau_interval()[0])}" for over, one in worlds.items())
     caption = (
         f"τ-b of the order of the systems in a resample with that of the data (medians {said}); "
-        f"{resamples_of(widest(worlds))}."
+        f"{resamples_of(worlds.get('both') or worlds['topics'])}."
     )
     chart = charts.curves(data, "τ-b with the order of the data", "share of resamples", kinds)
     return [Figure("tau_over_worlds", "How firm the order is", caption, chart, data)]

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from judgewell.analysis.conclusions import without_noise_columns
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.worlds import Worlds
 from judgewell.reports import findings
-from judgewell.reports.measured import Scored, own_judged, widest
 from judgewell.reports.parts import Figure, Finding, Grid, Part
+from judgewell.reports.scoring import Scored
 from judgewell.reports.sources import Sources
 from judgewell.reports.system_figures import (
     counts_figure,
@@ -21,7 +22,7 @@ from judgewell.reports.system_figures import (
     scatter_figures,
     taus_figure,
 )
-from judgewell.text import counted
+from judgewell.text import counted, plain
 
 
 def systems_part(sources: Sources, found: Scored) -> Part:
@@ -32,14 +33,14 @@ def systems_part(sources: Sources, found: Scored) -> Part:
     notes = [*found.notes]
     items: list[Figure | Grid] = [means_figure(table, found)] if several else []
     if several:
-        worlds = widest(found.worlds)
+        worlds = found.widest
         pairs = pairs_table(main, sources)
         said += [findings.told_apart(pairs), findings.ranks(worlds.table(sources.level))]
         items += [ranks_figure(worlds, sources.level), counts_figure(pairs, table), matrix_figure(worlds, pairs, table)]
         if len(found.worlds) > 1:
             said.append(findings.limits(found.worlds))
             items += taus_figure(found.worlds)
-    said.append(findings.unjudged(own_judged(found), found.depth))
+    said.append(findings.unjudged(found.own_judged, found.depth))
     items.append(_systems_grid(table, found))
     if several:
         items += [_worlds_grid(found.worlds, sources.level, table), *_more_pairs(pairs, found)]
@@ -63,6 +64,9 @@ def systems_table(found: Scored, sources: Sources) -> pl.DataFrame:
     if len(main.topics) > 1:
         over_topics = main.intervals(sources.level, sources.seed)
         table = table.with_columns(low=over_topics.low, high=over_topics.high)
+    if found.without_noise is not None:
+        clean = found.without_noise.intervals(sources.level, sources.seed)
+        table = table.with_columns(**without_noise_columns(clean, main.limits))
     if found.worlds:
         table = table.join(intervals(found, sources.level), on="system", maintain_order="left")
     if found.worlds and len(main.topics) >= FEWEST_TOPICS:
@@ -73,13 +77,13 @@ def systems_table(found: Scored, sources: Sources) -> pl.DataFrame:
     for name, scores in list(found.measures.items())[1:]:
         means = pl.DataFrame({"system": scores.systems, name: scores.means})
         table = table.join(means, on="system", how="left", maintain_order="left")
-    table = table.join(own_judged(found).select("system", "judged"), on="system", how="left", maintain_order="left")
+    table = table.join(found.own_judged.select("system", "judged"), on="system", how="left", maintain_order="left")
     return table.sort("mean", "system", descending=[True, False])
 
 
 def intervals(found: Scored, level: float) -> pl.DataFrame:
     """Each system's ranks over all that can be resampled, and the shift of its mean there."""
-    return widest(found.worlds).table(level).select("system", "rank_low", "rank_high", "best", "shift")
+    return found.widest.table(level).select("system", "rank_low", "rank_high", "best")
 
 
 def pairs_table(main: ScoreArray, sources: Sources) -> pl.DataFrame:
@@ -95,15 +99,22 @@ def _systems_grid(table: pl.DataFrame, found: Scored) -> Grid:
     caption = f"{counted(table.height, 'system')} on {counted(len(main.topics), 'topic')}"
     if found.worlds:
         caption += (
-            f"; 95 % intervals of means over other topics, of ranks from {resamples_of(widest(found.worlds))}. Top: "
+            f"; 95 % intervals of means over other topics, of ranks from {resamples_of(found.widest)}. Top: "
             "the set that contains the best system with 95 % confidence; best in: share of resamples in which the "
             "system ranks first, alone or tied"
         )
     elif "low" in table.columns:
         caption += "; 95 % interval of the mean over other topics"
-    columns = tuple(name for name in table.columns if name != "shift")
-    heads = {"mean": main.measure, "judged": f"judged of first {found.depth}"}
-    return Grid("systems", "Systems", caption + ".", table, columns, heads)
+    if "without_noise" in table.columns:
+        caption += "; without noise: the estimate of what judgments without noise would give, with its interval"
+    heads = {
+        "mean": main.measure,
+        "without_noise": f"{main.measure} without noise",
+        "without_noise_low": "95 % from",
+        "without_noise_high": "95 % to",
+        "judged": f"judged of first {found.depth}",
+    }
+    return Grid("systems", "Systems", caption + ".", table, tuple(table.columns), heads)
 
 
 def _worlds_grid(worlds: Mapping[str, Worlds], level: float, systems: pl.DataFrame) -> Grid:
@@ -118,8 +129,9 @@ def _worlds_grid(worlds: Mapping[str, Worlds], level: float, systems: pl.DataFra
         "How much a system’s mean varies (s.d., mean over systems) over other judgments, other topics and "
         "both, and τ-b of the order with that of the data."
     )
-    if len(worlds) > 1:
-        caption += f" {findings.shifted(systems['shift'])}"
+    if "without_noise" in systems.columns:
+        noise = float((systems["mean"] - systems["without_noise"]).mean())  # type: ignore[arg-type]
+        caption += f" Noise in judgments moves the means of systems by {plain(noise, 4)} on average."
     return Grid("worlds", title, caption, pl.DataFrame(rows))
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.evidence import Outcome
+from judgewell.agreement.sections import Outcome
 from judgewell.reports import bins, charts, findings
-from judgewell.reports.analyses import grids_for, tables_of
+from judgewell.reports.analyses import tables_of
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.sources import Sources, hearing
 from judgewell.text import counted
@@ -98,10 +98,8 @@ def gains_part(worth: Worth, outcomes: Sequence[Outcome]) -> Part:
     if gains["low"].null_count() < gains.height:
         items.append(_intervals(gains))
     said: list[Finding] = [findings.gains(gains, worth.made)]
-    if "level_distributions" in tables:
-        items += _levels(tables["level_distributions"])
-        said += findings.levels(tables["level_distributions"])
-    items += grids_for("gains", tables)
+    if "grade_distributions" in tables:
+        items += _grades(tables["grade_distributions"])
     topics = by_topic(gains)
     items.append(Grid("gains_by_topic", "Gains by topic", _by_topic_caption(topics), topics))
     items += [
@@ -153,11 +151,11 @@ def _intervals(gains: pl.DataFrame) -> Figure:
     return Figure("gains_intervals", "How sure the gains are", caption, chart, data)
 
 
-def _levels(table: pl.DataFrame) -> list[Figure]:
+def _grades(table: pl.DataFrame) -> list[Figure]:
     found = []
     sets = table.partition_by("labels", as_dict=True, maintain_order=True)
     for number, ((labels,), part) in enumerate(sets.items(), 1):
-        named = part.filter(pl.col("level").is_not_null())
+        named = part.filter(pl.col("grade").is_not_null())
         data = named.select(
             pl.col("label").cast(pl.String).alias("name"),
             "whisker_low",
@@ -168,15 +166,15 @@ def _levels(table: pl.DataFrame) -> list[Figure]:
             "documents",
         )
         counts = ", ".join(
-            f"{level}: {documents:,}" for level, documents in data.select("name", "documents").iter_rows()
+            f"{grade}: {documents:,}" for grade, documents in data.select("name", "documents").iter_rows()
         )
         caption = (
-            f"Median, quartiles and whiskers (the last document within 1.5 times the box) by level of {labels}; "
+            f"Median, quartiles and whiskers (the last document within 1.5 times the box) by grade of {labels}; "
             f"documents {counts}."
         )
         log = named["whisker_low"].min() > 0 and named["whisker_high"].max() / named["whisker_low"].min() > 1000  # type: ignore[operator]
-        chart = charts.boxes(data, f"level ({labels})", "gain", log=bool(log))
-        found.append(Figure(f"gains_by_level_{number}", f"Gains by level of {labels}", caption, chart, data))
+        chart = charts.boxes(data, f"grade ({labels})", "gain", log=bool(log))
+        found.append(Figure(f"gains_by_grade_{number}", f"Gains by grade of {labels}", caption, chart, data))
     return found
 
 

@@ -38,9 +38,9 @@ def levels() -> pl.DataFrame:
 
 
 def runs() -> pl.DataFrame:
-    """The rankings, a hundred documents at most for each system and topic; make_runs.py says how they were made."""
-    found = open_runs([str(path) for path in sorted((folder() / "runs").glob("*.run.gz"))])
-    parts = [run.frame(ranks=False).with_columns(system=pl.lit(run.system)) for run in found]
+    """The rankings, a hundred documents at most for each system and topic; scripts/sample_runs.py makes them."""
+    opened = open_runs([str(path) for path in sorted((folder() / "runs").glob("*.run.gz"))])
+    parts = [run.frame(ranks=False).with_columns(system=pl.lit(run.system)) for run in opened]
     return check(pl.concat(parts).select(RUNS.names), RUNS)
 
 

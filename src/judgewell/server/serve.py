@@ -14,7 +14,7 @@ from judgewell.errors import InputError
 from judgewell.server.app import make_app
 from judgewell.server.judging.app import REQUESTS_PER_SECOND, settle
 from judgewell.server.owner.access import HOME
-from judgewell.server.owner.accounts import first_link
+from judgewell.server.owner.accounts import first_link, owner_without_password
 from judgewell.server.platforms.notices import webhook_secret
 from judgewell.server.request_heads import BoundedHeads
 from judgewell.server.session.served import load_served
@@ -41,13 +41,16 @@ def serve(
     study = store.read(load_served).result().study
     webhook_secret(study)  # missing, it is told here and not by each worker
     link = store.write(lambda connection: first_link(connection, time.time())).result()
+    waiting = store.read(owner_without_password).result()
     listening = _listen(host, port)
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
     tell(f"Judging at {address}, in {without_password(store.url)}")
-    if link is None:
-        tell(f"Owners and reviewers sign in at {address}{HOME}")
-    else:
+    if link is not None:
         tell(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
+    elif waiting is not None:  # printed at an earlier start, and not again into every log
+        tell(f"The owner's link was printed before. For a new one: judgewell account {path} link {waiting}")
+    else:
+        tell(f"Owners and reviewers sign in at {address}{HOME}")
     if study.platform.kind == "invite":
         tell(f"Links for assessors: judgewell invite {path} NAME --address {address}")
     if host not in LOOPBACK:

@@ -41,44 +41,10 @@ def weight_blocks(size: int, replicates: int, rng: np.random.Generator) -> Itera
         yield _counts_of_draws(size, min(rows, replicates - start), rng)
 
 
-def group_weights(groups: ArrayLike, replicates: int, rng: np.random.Generator) -> Indices:
-    """How often each row counts in each resample of whole groups: replicates × rows.
-
-    `groups` names the group of each row; all rows of a group share its count.
-    """
-    _, codes = np.unique(np.asarray(groups), return_inverse=True)
-    return bootstrap_weights(int(codes.max(initial=-1)) + 1, replicates, rng)[:, codes.ravel()]
-
-
-def group_rows(groups: ArrayLike, rng: np.random.Generator) -> Indices:
-    """The row numbers of one resample of whole groups: a group drawn twice brings its rows twice."""
-    _, codes = np.unique(np.asarray(groups), return_inverse=True)
-    codes = codes.ravel()
-    count = int(codes.max(initial=-1)) + 1
-    drawn = bootstrap_indices(count, 1, rng)[0]
-    by_group = np.argsort(codes, kind="stable")
-    sizes = np.bincount(codes, minlength=count)
-    starts = np.cumsum(sizes) - sizes
-    lengths = sizes[drawn]
-    offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    rows: Indices = by_group[np.repeat(starts[drawn], lengths) + offsets]
-    return rows
-
-
 def permutations(size: int, count: int, rng: np.random.Generator) -> Indices:
     """Random orders of 0 … size − 1: count × size."""
     _check_draw(size, count)
     return rng.permuted(np.broadcast_to(np.arange(size), (count, size)), axis=1)
-
-
-def permutations_within(groups: ArrayLike, rng: np.random.Generator) -> Indices:
-    """One random order of the rows that keeps every row inside its group: row i is replaced by row result[i]."""
-    _, codes = np.unique(np.asarray(groups), return_inverse=True)
-    codes = codes.ravel()
-    order = np.lexsort((rng.random(len(codes)), codes))
-    shuffled = np.empty(len(codes), dtype=np.int64)
-    shuffled[np.argsort(codes, kind="stable")] = order
-    return shuffled
 
 
 def percentile_interval(replicates: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple[Any, Any]:

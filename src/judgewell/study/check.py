@@ -39,14 +39,14 @@ def check_study(path: str | Path) -> Checked:
     if inputs is None:
         return Checked(tuple(mistakes), tuple(noted), study)
     place = ("groups",) if study.groups else ("templates",) if study.templates else ("units",)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always", JudgewellWarning)
         try:
             design = make_design(study, inputs)
         except (DataError, InputError) as error:
             problem, _, cure = str(error).partition("; ")
             return Checked((source.problem(place, problem, cure or None),), tuple(noted), study, inputs)
-    noted += [source.problem(place, str(warning.message)) for warning in told]
+    noted += [source.problem(place, str(warning.message)) for warning in recorded]
     noted += [source.problem(place, note) for note in _condensed(design.notes)]
     noted += _unwise(study, inputs, design, source)
     return Checked((), tuple(noted), study, inputs, design, cost_of_design(study, design))
@@ -95,29 +95,29 @@ def _more(topics: int) -> str:
 
 def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> list[Problem]:
     """What is legal and still worth a second thought."""
-    told = []
+    problems = []
     place = ("groups",) if study.groups else ("units",)
     if study.known is None and study.templates is None:
-        told.append(
+        problems.append(
             source.problem(place, "no known documents: careless work cannot be told", "add [known] with expert grades")
         )
     if study.units:
         size = study.units.documents
         small = [topic for topic in inputs.topics["topic"] if len(inputs.pool_of(topic)) < size]
         if small:
-            said = f"{len(small)} topics have fewer documents than a unit of {size} (first {small[0]})"
-            told.append(source.problem(("units", "documents"), said, "their units hold all their documents"))
-    told += _unreachable(study, design, source)
+            problem = f"{len(small)} topics have fewer documents than a unit of {size} (first {small[0]})"
+            problems.append(source.problem(("units", "documents"), problem, "their units hold all their documents"))
+    problems += _unreachable(study, design, source)
     if study.checks.known != "off" and study.known and study.groups and "preference" not in study.groups.questions:
-        told.append(source.problem(("groups", "questions"), "known pairs are only checked with a preference"))
+        problems.append(source.problem(("groups", "questions"), "known pairs are only checked with a preference"))
     if study.checks.review and not study.checks.comment:
-        told.append(
+        problems.append(
             source.problem(("checks", "review"), "comments are reviewed but not asked for", "set checks.comment")
         )
     if study.double and study.units and study.units.redundancy > 1 and not study.double.given:
-        said = f"[double] adds to a redundancy of {study.units.redundancy}"
-        told.append(source.problem(("units", "redundancy"), said, "single judgments have a redundancy of 1"))
-    return told
+        problem = f"[double] adds to a redundancy of {study.units.redundancy}"
+        problems.append(source.problem(("units", "redundancy"), problem, "single judgments have a redundancy of 1"))
+    return problems
 
 
 def _unreachable(study: Study, design: Design, source: Source) -> list[Problem]:
@@ -127,10 +127,10 @@ def _unreachable(study: Study, design: Design, source: Source) -> list[Problem]:
         return []
     by_topic = design.units.group_by("topic").agg(pl.col("assessors").sum())
     topic, completions = by_topic.sort(-pl.col("assessors").cast(pl.Int64), "topic").row(0)
-    told = []
+    problems = []
     can = people * study.work.units_per_topic
     if completions > can:
-        told.append(
+        problems.append(
             source.problem(
                 ("work", "assessors"),
                 f"{people} assessors can do {can} units of a topic, topic {topic} needs {completions}",
@@ -138,6 +138,8 @@ def _unreachable(study: Study, design: Design, source: Source) -> list[Problem]:
             )
         )
     if design.completions > people * study.work.most_units:
-        said = f"{people} assessors can do {people * study.work.most_units} units, the study needs {design.completions}"
-        told.append(source.problem(("work", "assessors"), said, "invite more, or raise work.most_units"))
-    return told
+        problem = (
+            f"{people} assessors can do {people * study.work.most_units} units, the study needs {design.completions}"
+        )
+        problems.append(source.problem(("work", "assessors"), problem, "invite more, or raise work.most_units"))
+    return problems

@@ -83,10 +83,10 @@ class PracticeLines(Check):
         steps = pairwise(by_length)
         if all(low < high if self.strict else low <= high for low, high in steps):
             return PASSED
-        said = ", ".join(map(shown, by_length))
+        numbers_given = ", ".join(map(shown, by_length))
         again = used < self.tries
         text = "practice.failed" if again else "practice.failed_last"
-        return Verdict(False, f"from the shortest line to the longest: {said}", text, again=again)
+        return Verdict(False, f"from the shortest line to the longest: {numbers_given}", text, again=again)
 
     @property
     def by_chance(self) -> float:
@@ -124,10 +124,10 @@ class Comprehension(Check):
         """The verdict on the answers chosen so far (numbers from 1, in order)."""
         if self.right in chosen[: self.tries]:
             return PASSED
-        said = ", ".join(map(str, chosen)) or "nothing"
+        listed = ", ".join(map(str, chosen)) or "nothing"
         again = len(chosen) < self.tries
         text = "comprehension.failed" if again else "comprehension.failed_last"
-        return Verdict(False, f"chose {said}; {self.right} is right", text, again=again)
+        return Verdict(False, f"chose {listed}; {self.right} is right", text, again=again)
 
     @property
     def by_chance(self) -> float:

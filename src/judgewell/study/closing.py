@@ -82,8 +82,8 @@ class ClosingQuestion:
         known = [choice.value for choice in self.choices]
         strange = [text for text in given if text not in known]
         if strange:
-            said = ", ".join(choice.label for choice in self.choices)
-            raise Refused("refused.unknown_choice", typed=strange[0][:40], choices=said)
+            labels = ", ".join(choice.label for choice in self.choices)
+            raise Refused("refused.unknown_choice", typed=strange[0][:40], choices=labels)
         return [value for value in known if value in given]
 
 
@@ -129,8 +129,8 @@ class ClosingSection(Section):
         if len(self.ends) not in (0, 2):
             raise InputError(f"ends has {len(self.ends)} texts", cure="give two, for the lower and the upper end")
         numbers = [str(number) for number in range(int(low), int(high) + 1)]
-        said = dict(zip((numbers[0], numbers[-1]), self.ends, strict=bool(self.ends)) if self.ends else ())
-        return tuple(Choice(number, f"{number} {said[number]}" if number in said else number) for number in numbers)
+        words = dict(zip((numbers[0], numbers[-1]), self.ends, strict=bool(self.ends)) if self.ends else ())
+        return tuple(Choice(number, f"{number} {words[number]}" if number in words else number) for number in numbers)
 
 
 class Questionnaire(Section):

@@ -91,10 +91,12 @@ def read_source(path: str | Path) -> Source:
     try:
         return Source(Path(path), tomllib.loads(text), places(text))
     except tomllib.TOMLDecodeError as problem:
-        said, _, where = str(problem).partition(" (at line ")
+        message, _, where = str(problem).partition(" (at line ")
         line = where.split(",")[0]
         raise InputError(
-            f"this is not TOML: {said[:1].lower()}{said[1:]}", file=path, line=int(line) if line.isdigit() else None
+            f"this is not TOML: {message[:1].lower()}{message[1:]}",
+            file=path,
+            line=int(line) if line.isdigit() else None,
         ) from None
 
 
@@ -104,8 +106,8 @@ def parse(source: Source) -> tuple[Study | None, list[Problem]]:
     try:
         study = Study.model_validate(source.settings)
     except ValidationError as mistakes:
-        found = [_told(dict(mistake), source) for mistake in mistakes.errors()]
-        problems = sorted({*found, *problems}, key=lambda problem: (problem.line or 0, problem.problem))
+        reported = [_told(dict(mistake), source) for mistake in mistakes.errors()]
+        problems = sorted({*reported, *problems}, key=lambda problem: (problem.line or 0, problem.problem))
         return None, problems
     return (None, problems) if problems else (study, [])
 
@@ -168,17 +170,17 @@ def _told(mistake: dict[str, Any], source: Source) -> Problem:
         missing = f"{key}.kind" if kind == "union_tag_not_found" else key
         return source.problem(place, f"{missing} is missing", about)
     if kind == "union_tag_invalid":
-        said = f"{key}.kind {_shown(context['tag'])} is not one of {context['expected_tags']}"
-        return source.problem((*place, "kind"), said, f"{key} is {about}")
+        problem_text = f"{key}.kind {_shown(context['tag'])} is not one of {context['expected_tags']}"
+        return source.problem((*place, "kind"), problem_text, f"{key} is {about}")
     if kind == "extra_forbidden":
         return source.problem(place, f"there is no setting {key}", _instead(str(place[-1]), model))
     if kind == "value_error":
-        told = str(context["error"])
-        problem, _, cure = told.partition("; ")
+        message = str(context["error"])
+        problem, _, cure = message.partition("; ")
         return source.problem(place, f"{key}: {problem}", cure or None)
     rule = RULES.get(kind)
-    said = rule.format(**context) if rule else mistake["msg"]
-    return source.problem(place, f"{key} {_shown(mistake['input'])} {said}", about and f"it is {about}")
+    rule_text = rule.format(**context) if rule else mistake["msg"]
+    return source.problem(place, f"{key} {_shown(mistake['input'])} {rule_text}", about and f"it is {about}")
 
 
 def _place(loc: tuple[str | int, ...], settings: Mapping[str, Any]) -> Place:
@@ -216,7 +218,7 @@ def _section_in(annotation: Any) -> type[BaseModel] | None:
     """The section inside an annotation such as `list[Section]` or `Section | None`."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
         return annotation
-    return next((found for part in get_args(annotation) if (found := _section_in(part))), None)
+    return next((section for part in get_args(annotation) if (section := _section_in(part))), None)
 
 
 def _instead(name: str, model: type[BaseModel]) -> str:
@@ -225,5 +227,5 @@ def _instead(name: str, model: type[BaseModel]) -> str:
 
 
 def _shown(value: Any) -> str:
-    said = "true" if value is True else "false" if value is False else repr(value)
-    return said if len(said) <= 40 else f"{said[:37]}…"
+    text = "true" if value is True else "false" if value is False else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"

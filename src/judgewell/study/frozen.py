@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judgewell.errors import InputError
 from judgewell.formats.provenance import digest
 from judgewell.study.file import Source, parse, read_source
 from judgewell.study.inputs import files_of
@@ -30,14 +29,14 @@ def freeze(path: str | Path) -> dict[str, Any]:
 
 def study_hash(frozen: Mapping[str, Any]) -> str:
     """One number for a frozen study; equal for studies that ask the same."""
-    told = {"settings": _settings(frozen), "files": frozen["files"]}
-    return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    content = {"settings": _settings(frozen), "files": frozen["files"]}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """What differs between two frozen studies, one line for each setting and file."""
     before, after = _settings(old), _settings(new)
-    told = [
+    listed = [
         f"{key}: {_shown(before.get(key))} → {_shown(after.get(key))}"
         for key in dict.fromkeys([*before, *after])
         if before.get(key) != after.get(key)
@@ -49,19 +48,8 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         verb = (
             "is new" if name not in files_before else "is no longer used" if name not in files_after else "has changed"
         )
-        told.append(f"the file {name} {verb}")
-    return told
-
-
-def refuse_changes(old: Mapping[str, Any], path: str | Path) -> None:
-    """An error that says what changed, if the study file or a file it names is not what judging began with."""
-    told = changes(old, freeze(path))
-    if told:
-        raise InputError(
-            f"the study was changed after judging began: {'; '.join(told)}",
-            cure="put it back, or start a new study",
-            file=path,
-        )
+        listed.append(f"the file {name} {verb}")
+    return listed
 
 
 def _settings(frozen: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,11 +71,11 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
 
 def _digests(study: Study, source: Source) -> dict[str, str]:
     """The hash of every file that the study names, by its path in the study's folder."""
-    found = {}
+    digests = {}
     for path in files_of(study, source):
         name = path.relative_to(source.path.parent) if path.is_relative_to(source.path.parent) else path
-        found[name.as_posix()] = digest(path)
-    return found
+        digests[name.as_posix()] = digest(path)
+    return digests
 
 
 def _shown(value: Any) -> str:

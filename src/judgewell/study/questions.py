@@ -368,7 +368,7 @@ PAIR_QUESTIONS: Mapping[str, type[Preference] | type[Absolute] | type[Ratio]] = 
 
 
 def _not_among(typed: str, choices: tuple[str, ...]) -> Refused:
-    said = ", ".join(choices)
+    listed = ", ".join(choices)
     if not typed.strip():
-        return Refused("refused.no_choice", choices=said)
-    return Refused("refused.unknown_choice", typed=typed.strip()[:40], choices=said)
+        return Refused("refused.no_choice", choices=listed)
+    return Refused("refused.unknown_choice", typed=typed.strip()[:40], choices=listed)

@@ -49,12 +49,12 @@ def reliability_of_units(
     documents = min(documents, LARGEST)
     rng = generator(seed, "reliability", str(documents), str(size), str(redundancy))
     known = min(known, documents)
-    found = []
+    squared = []
     for _ in range(rounds or _rounds(documents)):
         units = make_units(documents, size, redundancy, rng, known=tuple(range(known)))
         worth = rng.normal(0, assumed.documents, documents)
-        found.append(_squared(worth, _estimated(units, worth, assumed, rng)))
-    return float(np.mean(found))
+        squared.append(_squared(worth, _estimated(units, worth, assumed, rng)))
+    return float(np.mean(squared))
 
 
 def reliability_of_pairs(
@@ -68,14 +68,14 @@ def reliability_of_pairs(
     rng = generator(seed, "reliability", *map(str, (plan.documents, plan.size, plan.partners, plan.partitions)))
     small = _smaller(plan, assessors)
     graphs = make_graphs(small.size, small.partners, rng, 32)
-    found = []
+    squared = []
     for _ in range(rounds or _rounds(small.documents)):
         pairs = make_groups(small, rng, graphs=graphs, avoid_repeats=False).pairs.reshape(-1, 2)
         pairs = np.repeat(pairs, assessors, axis=0)
         worth = rng.normal(0, assumed.documents, small.documents)
         ratios = worth[pairs[:, 0]] - worth[pairs[:, 1]] + rng.normal(0, assumed.noise * np.sqrt(2), len(pairs))
-        found.append(_squared(worth, _least_squares(pairs, ratios, small.documents)))
-    return float(np.mean(found))
+        squared.append(_squared(worth, _least_squares(pairs, ratios, small.documents)))
+    return float(np.mean(squared))
 
 
 def _rounds(documents: int) -> int:

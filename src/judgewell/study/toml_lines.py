@@ -19,30 +19,30 @@ _TOKEN = re.compile(r'"""|\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{
 
 def places(source: str) -> dict[Place, int]:
     """The line (from 1) of every key of a valid TOML text; array tables have their number in the path."""
-    found: dict[Place, int] = {}
+    lines: dict[Place, int] = {}
     arrays: dict[Place, int] = {}
     table: Place = ()
     for line, text, kind in _statements(source):
         names = _names(text)
         if kind == "key":
             for end in range(1, len(names) + 1):
-                found.setdefault(table + names[:end], line)
+                lines.setdefault(table + names[:end], line)
             continue
         table = _resolved(names, arrays)
         if kind == "array":
             number = arrays[table] = arrays.get(table, -1) + 1
-            found.setdefault(table, line)
+            lines.setdefault(table, line)
             table = (*table, number)
         for end in range(1, len(table) + 1):
-            found.setdefault(table[:end], line)
-    return found
+            lines.setdefault(table[:end], line)
+    return lines
 
 
-def line_of(place: Place, found: dict[Place, int]) -> int | None:
+def line_of(place: Place, lines: dict[Place, int]) -> int | None:
     """The line of a key, or of the nearest thing around it that has one."""
     for end in range(len(place), 0, -1):
-        if place[:end] in found:
-            return found[place[:end]]
+        if place[:end] in lines:
+            return lines[place[:end]]
     return None
 
 

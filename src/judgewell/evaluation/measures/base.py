@@ -299,6 +299,11 @@ def ratio(part: Any, whole: Any) -> Array:
     return out
 
 
+def cut_known(known: Any, norm: str, cutoff: int | None) -> Any:
+    """What a mean over relevant documents is divided by: all of them, or no more than the cutoff (`norm="min"`)."""
+    return known if norm == "all" or cutoff is None else np.minimum(known, cutoff)
+
+
 def unjudged_as(value: float | Array, gains: Array) -> Array:
     """A copy of the gains with `value` where they are NaN."""
     return np.where(np.isnan(gains), value, gains)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from judgewell.errors import MeasureError
-from judgewell.evaluation.measures.base import Linear, Measure, ratio, setting
+from judgewell.evaluation.measures.base import Linear, Measure, cut_known, ratio, setting
 from judgewell.evaluation.measures.ranks import Array, Truth, added_up, keep, weighted_sum
 
 GEOMETRIC_FLOOR = 0.00001  # trec_eval's least value in a geometric mean
@@ -191,6 +191,7 @@ class Rprec(Binary):
         return ratio(np.count_nonzero(self.relevant(top) & within, axis=-1), known)
 
 
+@dataclass(frozen=True, kw_only=True)
 class AP(Binary):
     """Average precision: Σ of the precision at the rank of each relevant document found, divided by all relevant.
 
@@ -199,8 +200,10 @@ class AP(Binary):
     document is found at.
     Traps: Unjudged documents count as not relevant, so a system unlike those that were pooled is measured too low;
     look at Judged@k. AP(rel=…) under different thresholds are different measures. Cut at k, a topic with R > k
-    cannot reach 1.
+    cannot reach 1; NTCIR and many recommender tools divide by min(k, R): AP(norm='min')@k.
     """
+
+    norm: str = setting("all", "what the sum is divided by: all R, or min(k, R)", choices=("all", "min"))
 
     name: ClassVar[str] = "AP"
     other_names: ClassVar[tuple[str, ...]] = ("MAP",)
@@ -209,7 +212,8 @@ class AP(Binary):
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         hits = keep(self.found(gains), self.cutoff)
-        return ratio(weighted_sum(hits.inverse_rank, hits.number.astype(np.float64), self.cutoff), self.known(ideal))
+        known = cut_known(self.known(ideal), self.norm, self.cutoff)
+        return ratio(weighted_sum(hits.inverse_rank, hits.number.astype(np.float64), self.cutoff), known)
 
 
 class GMAP(AP):
@@ -290,6 +294,32 @@ class InfAP(Binary):
         relevant, judged = (np.cumsum(one, axis=-1) - 1.0 for one in (hit, grade >= 0))  # above a relevant document
         precision = 1 + (pooled.number - 1.0) * (relevant + small) / (judged + 2 * small)
         return ratio(weighted_sum(np.where(hit, precision, 0.0), pooled.inverse_rank), self.known(ideal))
+
+
+class Accuracy(Binary):
+    """The share of pairs of a relevant and another document, both retrieved, that are ranked in the right order.
+
+    Formula: 1 − Σ_{relevant i ≤ k} |others above i| / (n_rel · n_other), over the first k retrieved documents.
+    Use: To check that a ranker orders training, validation and test data equally well: the area under its ROC curve.
+    Traps: Unjudged documents count as not relevant. It looks at retrieved documents only: a topic without a relevant
+    one among them scores 0 here and is left out by ir_measures; one with nothing else scores 1.
+    """
+
+    name: ClassVar[str] = "Accuracy"
+    source: ClassVar[str] = "MacAvaney, Macdonald & Ounis, ECIR 2022 (ir_measures)"
+    needs_lengths: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
+
+    def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
+        if lengths is None:
+            raise MeasureError("Accuracy counts the retrieved documents, which gains do not tell; give their lengths")
+        hits = keep(self.found(gains), self.cutoff)
+        rank = np.where(hits.there, hits.ranks() + 1.0 - hits.number, 0.0)  # others above each
+        relevant = np.count_nonzero(hits.there, axis=-1)
+        looked = np.asarray(lengths) if self.cutoff is None else np.minimum(lengths, self.cutoff)
+        others = looked - relevant
+        right = 1 - ratio(added_up(rank), relevant * others)
+        return np.where(relevant > 0, right, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)

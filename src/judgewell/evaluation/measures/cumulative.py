@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -54,17 +55,23 @@ class CG(Linear):
 class DCG(CG):
     """Discounted cumulative gain: Σ g_i / log2(i + 1), unjudged documents counting 0.
 
-    `gain="exp2"` uses 2^g − 1 instead of g; `discount="zipf"` divides by i instead of log2(i + 1).
+    `gain="exp2"` uses 2^g − 1 instead of g; `discount="zipf"` divides by i instead of log2(i + 1), and `discount="jk"`
+    by max(1, log_b(i)), Järvelin and Kekäläinen's own with `base` b.
 
     Formula: DCG@k = Σ_{i≤k} g_i / log2(i + 1).
     Use: The worth of a ranking to readers of whom fewer and fewer go on, in the gains' own unit.
-    Traps: Not normalised: topics with many good documents dominate its mean. Järvelin and Kekäläinen's own discount
-    log_b(i) leaves the first b ranks undiscounted; this is the log2(i + 1) that is usual since. gain="exp2" is
+    Traps: Not normalised: topics with many good documents dominate its mean. Järvelin and Kekäläinen's own discount,
+    discount='jk', leaves the first b ranks undiscounted; log2(i + 1) is usual since. gain="exp2" is
     meant for grades: real-valued gains already say how much better a document is.
     """
 
     gain: str = setting("linear", "the gain as given, or 2^gain − 1", choices=("linear", "exp2"))
-    discount: str = setting("log2", "what rank i is divided by: log2(i + 1), or i", choices=("log2", "zipf"))
+    discount: str = setting(
+        "log2",
+        "what rank i is divided by: log2(i + 1), i (zipf), or max(1, log_b i) (jk)",
+        choices=("log2", "zipf", "jk"),
+    )
+    base: float = setting(2.0, "the base b of discount='jk': ranks below it are not discounted", least=1, ends=False)
     gains: tuple[tuple[float, float], ...] | None = setting(None, "the gain of each grade, {0:0,1:1,2:3}; others stay")
 
     name: ClassVar[str] = "DCG"
@@ -86,6 +93,8 @@ class DCG(CG):
 
     def weights(self, depth: int) -> Array:
         rank = np.arange(1, depth + 1)
+        if self.discount == "jk":
+            return 1 / np.maximum(1.0, np.log(rank) / math.log(self.base))
         return 1 / (np.log2(rank + 1) if self.discount == "log2" else rank)
 
     def check(self, gains: Array) -> None:

@@ -1,4 +1,4 @@
-"""Average precision for graded and real-valued gains: GAP, Q."""
+"""Average precision for graded and real-valued gains, and NTCIR's measures: GAP, Q, O, P+, NCU."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import Measure, ratio, refuse_below, setting, unjudged_as_zero
-from judgewell.evaluation.measures.ranks import Array, added_up, keep, weighted_sum
+from judgewell.evaluation.measures.base import Measure, cut_known, ratio, refuse_below, setting, unjudged_as_zero
+from judgewell.evaluation.measures.ranks import Array, Kept, Truth, added_up, keep, weighted_sum
 
 
 class GAP(Measure):
@@ -44,7 +44,31 @@ class GAP(Measure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Q(Measure):
+class Blended(Measure):
+    """A measure of the blended ratio (C_r + β cg_r) / (r + β cg*_r) at ranks r with a gain above 0.
+
+    C_r is the number of such ranks down to r, cg_r their cumulative gain and cg*_r that of the topic's best ranking.
+    """
+
+    beta: float = setting(1.0, "how much gain counts against the number of relevant documents", least=0)
+
+    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
+
+    def ratios(self, top: Array, ideal: Array) -> tuple[Kept, Array]:
+        """The ranks with a gain above 0, and the blended ratio at each, 0 where blank."""
+        worthy = keep(top > 0, self.cutoff)
+        reached = self.beta * np.cumsum(worthy.values(top), axis=-1) + worthy.number
+        rank = worthy.ranks()
+        best = to_depth(np.cumsum(unjudged_as_zero(ideal), axis=-1), max(top.shape[-1], 1))
+        best = np.take_along_axis(best.reshape((1,) * (rank.ndim - best.ndim) + best.shape), rank, axis=-1)
+        return worthy, np.where(worthy.there, reached / (self.beta * best + rank + 1), 0.0)
+
+    def check(self, gains: Array) -> None:
+        refuse_below(self, gains)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Q(Blended):
     """Q-measure: (1/R) Σ over ranks r with a gain above 0 of (C_r + β cg_r) / (r + β cg*_r).
 
     C_r is the number of such ranks down to r, cg_r their cumulative gain, cg*_r that of the topic's best ranking and R
@@ -53,36 +77,96 @@ class Q(Measure):
     Formula: Q = (1/R) Σ_{r : g_r > 0} (C_r + β cg_r) / (r + β cg*_r).
     Use: AP for graded gains that also looks at how much of the ideal gain was reached.
     Traps: It is not invariant to the unit of the gains: with β = 1, gains of 0–100 and 0–1 give different values.
-    Every gain above 0, however small, counts as relevant; set near-zero gains to 0 first if that is not meant.
+    Every gain above 0, however small, counts as relevant; set near-zero gains to 0 first if that is not meant. NTCIR
+    divides Q@k by min(k, R): Q(norm='min')@k.
     """
 
-    beta: float = setting(1.0, "how much gain counts against the number of relevant documents", least=0)
+    norm: str = setting("all", "what the sum is divided by: all R, or min(k, R)", choices=("all", "min"))
 
     name: ClassVar[str] = "Q"
     source: ClassVar[str] = "Sakai, Information Processing & Management 43(2), 2007"
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {
-            "range01",
-            "monotone_append",
-            "unjudged_is_zero",
-            "zero_without_relevant",
-            "ideal_is_best",
-            "best_is_one_uncut",
-        }
-    )
+    laws: ClassVar[frozenset[str]] = Blended.laws | {"monotone_append", "ideal_is_best", "best_is_one_uncut"}
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        _, ratios = self.ratios(self.top(gains), ideal)
+        known = np.count_nonzero(ideal > 0, axis=-1)
+        return ratio(added_up(ratios), cut_known(known, self.norm, self.cutoff))
+
+
+class O(Blended):  # noqa: E742  # the measure's name
+    """O-measure: the blended ratio at the first rank with a gain above 0.
+
+    Formula: O = (1 + β g_r) / (r + β cg*_r), r the first rank with g_r > 0; 0 without one.
+    Use: Finding one good document: reciprocal rank for graded gains.
+    Traps: A better document just behind the first does not count; P+ looks on to the best one.
+    """
+
+    name: ClassVar[str] = "O"
+    source: ClassVar[str] = "Sakai, IPSJ TOD 48(SIG 9), 2007"
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        worthy, ratios = self.ratios(self.top(gains), ideal)
+        return added_up(np.where(worthy.number == 1, ratios, 0.0))
+
+
+class PPlus(Blended):
+    """P+: the mean blended ratio at the ranks with a gain above 0 down to the first of the best documents found.
+
+    Formula: P+ = (1/n) Σ_{r ≤ r_p : g_r > 0} (C_r + β cg_r) / (r + β cg*_r), r_p the rank of the largest gain of the
+    ranking, n the number of ranks in the sum.
+    Use: Finding one highly relevant document: the user looks on until the best document of the list is found.
+    Traps: The list itself says which document ends it: a list without a highly relevant document is not punished for
+    that by its end, only by the ideal.
+    """
+
+    name: ClassVar[str] = "PPlus"
+    source: ClassVar[str] = "Sakai, IPSJ TOD 48(SIG 9), 2007"
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         top = self.top(gains)
-        worthy = keep(top > 0, self.cutoff)
-        reached = self.beta * np.cumsum(worthy.values(top), axis=-1) + worthy.number
-        rank = worthy.ranks()
-        best = to_depth(np.cumsum(unjudged_as_zero(ideal), axis=-1), max(top.shape[-1], 1))
-        best = np.take_along_axis(best.reshape((1,) * (rank.ndim - best.ndim) + best.shape), rank, axis=-1)
-        shares = np.where(worthy.there, reached / (self.beta * best + rank + 1), 0.0)
-        return ratio(added_up(shares), np.count_nonzero(ideal > 0, axis=-1))
+        worthy, ratios = self.ratios(top, ideal)
+        gain = worthy.values(top)
+        inside = worthy.there & ~_passed(gain)
+        return ratio(added_up(np.where(inside, ratios, 0.0)), np.count_nonzero(inside, axis=-1))
 
-    def check(self, gains: Array) -> None:
-        refuse_below(self, gains)
+
+@dataclass(frozen=True, kw_only=True)
+class NCU(Blended):
+    """Normalised cumulative utility: the blended ratio expected over where users stop, always at a gain above 0.
+
+    `stop="gain"`: the chance to stop is the document's share of all gains of the topic (graded-uniform); `"rank"`: that
+    of the n-th relevant document found is γ^(n−1) / Σ_{m<R} γ^m (rank-biased). β = 0 makes the utility precision.
+
+    Formula: NCU = Σ_r Pr(stop at r) (C_r + β cg_r) / (r + β cg*_r).
+    Use: AP and Q with another population of users than one that stops equally at every relevant document.
+    Traps: Documents that are not found take their share of users with them, so it also measures recall.
+    """
+
+    stop: str = setting("gain", "where users stop: by gain, or earlier ones more (rank)", choices=("gain", "rank"))
+    gamma: float = setting(
+        0.95, "with stop='rank': how much less each further relevant document stops", least=0, most=1
+    )
+
+    name: ClassVar[str] = "NCU"
+    source: ClassVar[str] = "Sakai & Robertson, EVIA 2008"
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        top = self.top(gains)
+        worthy, ratios = self.ratios(top, ideal)
+        if self.stop == "gain":
+            return ratio(weighted_sum(ratios, worthy.values(top)), added_up(unjudged_as_zero(ideal)))
+        chance = np.power(self.gamma, worthy.number - 1.0)
+        known = np.count_nonzero(ideal > 0, axis=-1)
+        total = known if self.gamma == 1 else (1 - np.power(self.gamma, known)) / (1 - self.gamma)
+        return ratio(weighted_sum(ratios, np.broadcast_to(chance, ratios.shape)), total)
+
+
+def _passed(gain: Array) -> Truth:
+    """Which ranks lie behind the first of the largest gains."""
+    if not gain.shape[-1]:
+        return np.zeros(gain.shape, dtype=bool)
+    behind: Truth = np.arange(gain.shape[-1]) > gain.argmax(axis=-1)[..., None]
+    return behind
 
 
 def to_depth(sums: Array, depth: int) -> Array:

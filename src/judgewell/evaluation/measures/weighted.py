@@ -1,4 +1,4 @@
-"""Measures that weight ranks by how many users look that far, over a list without end: RBP, INST."""
+"""Rank-biased precision."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import (
-    Linear,
-    Measure,
-    refuse_outside_unit,
-    setting,
-    unjudged_as,
-    unjudged_as_zero,
-)
-from judgewell.evaluation.measures.ranks import Array, weighted_sum
+from judgewell.evaluation.measures.base import Linear, refuse_outside_unit, setting, unjudged_as_zero
+from judgewell.evaluation.measures.ranks import Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,63 +58,3 @@ class RBP(Linear):
     def check(self, gains: Array) -> None:
         if self.rel is None:
             refuse_outside_unit(self, gains)
-
-
-@dataclass(frozen=True, kw_only=True)
-class INST(Measure):
-    """The expected rate of gain of a user who wants T documents' worth: Σ W_i g_i, for gains from 0 to 1.
-
-    The chance of going on behind rank i is ((i − 1 + T + T_i) / (i + T + T_i))² with T_i = T − Σ_{j≤i} g_j, and
-    W_1 = 1/Σ_i Π_{j<i} C_j over the infinite list. Behind the ranking's end gains are 0, where the weights add up to
-    y² ψ₁(y) times the next weight, y = depth + T + T_depth. The residual is against a list whose unjudged documents,
-    and all ranks behind its end, have gain 1.
-
-    Formula: INST = Σ_i W_i g_i, W_i = W_1 Π_{j<i} C_j.
-    Use: A user who looks for T documents' worth of gain and gives up more slowly the more is missing.
-    Traps: Gains must lie between 0 and 1. T is the expected need, not a cutoff. An ideal order is not always the
-    best one: what is found early also ends the search.
-    """
-
-    T: float = setting(1.0, "how much gain the user looks for; from 0.5 on, so that going on is a chance", least=0.5)
-
-    name: ClassVar[str] = "INST"
-    source: ClassVar[str] = "Moffat, Bailey, Scholer & Thomas, ACM TOIS 35(3), 2017"
-    has_residual: ClassVar[bool] = True
-    residual_needs_cutoff: ClassVar[bool] = False
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {"range01", "unjudged_is_zero", "zero_without_relevant", "monotone_append"}
-    )
-
-    def __call__(self, gains: Array, ideal: Array) -> Array:
-        gain = unjudged_as_zero(self.top(gains))
-        seen, left = self._reached(gain)
-        behind = seen[..., -1] * (left + 1) ** 2 * _trigamma(left + 1)
-        value: Array = weighted_sum(seen[..., :-1], gain) / (seen[..., :-1].sum(axis=-1) + behind)
-        return value
-
-    def residual(self, gains: Array, ideal: Array) -> Array:
-        gain = unjudged_as(1.0, self.top(gains))
-        seen, left = self._reached(gain)
-        behind = seen[..., -1] * (left + 1) ** 2 / (2 * left + 1)  # gains of 1 keep the chance of going on as it is
-        most: Array = (weighted_sum(seen[..., :-1], gain) + behind) / (seen[..., :-1].sum(axis=-1) + behind)
-        return np.subtract(most, self(gains, ideal))
-
-    def _reached(self, gain: Array) -> tuple[Array, Array]:
-        """How likely each rank, and the one behind the last, is reached; and depth − 1 + T + T_depth."""
-        depth = gain.shape[-1]
-        left = np.arange(depth) + 2 * self.T - np.cumsum(gain, axis=-1)
-        seen = np.ones((*gain.shape[:-1], depth + 1))
-        np.cumprod(np.square(left / (left + 1)), axis=-1, out=seen[..., 1:])
-        return seen, depth - 1 + 2 * self.T - gain.sum(axis=-1)
-
-    def check(self, gains: Array) -> None:
-        refuse_outside_unit(self, gains)
-
-
-def _trigamma(x: Array) -> Array:
-    """ψ₁(x) = Σ_{k≥0} 1/(x + k)² for x > 0: twenty terms, then the asymptotic series (DLMF 5.15.8)."""
-    terms = 20
-    start = sum((1 / (x + k) ** 2 for k in range(terms)), np.zeros_like(x))
-    y = 1 / (x + terms)
-    z = y * y
-    return start + y * (1 + y / 2 + z * (1 / 6 - z * (1 / 30 - z * (1 / 42 - z / 30))))

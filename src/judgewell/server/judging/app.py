@@ -48,7 +48,9 @@ def make_app(
         yield
         store.close()
 
-    app = FastAPI(title=served.title, version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title=served.title, version=__version__, docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
+    )
     app.router.redirect_slashes = False  # it would lead to whatever host a request names
     app.add_middleware(Limited)
     app.add_middleware(Crowded, rate=Rate(requests_per_second * MANY, requests_per_second * MANY * BURST))

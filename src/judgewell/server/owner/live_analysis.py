@@ -172,7 +172,7 @@ def _scale(name: str, judgments: pl.DataFrame) -> Scale:
     note = ""
     value = "normalised" if magnitude else "value"
     try:
-        row = krippendorff_alpha(_table(ordered, value), metric, replicates=200).row(0, named=True)
+        row = krippendorff_alpha(_table(ordered, value), metric).row(0, named=True)
     except JudgewellError as error:
         note = str(error)
     parts = [(part, _alpha(part, value, metric)) for part in _grown(ordered)]

@@ -246,7 +246,7 @@ def reviewer_agreement(votes: list[tuple[int, int, bool]]) -> tuple[float | None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", JudgewellWarning)  # that units with one review are left out is said here
-            row = fleiss_kappa(frame, replicates=0).row(0, named=True)
+            row = fleiss_kappa(frame, interval=False).row(0, named=True)
     except DataError as error:
         return None, str(error)
     return row["kappa"], f"over {row['documents']} units"

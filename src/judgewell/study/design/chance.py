@@ -13,5 +13,5 @@ import numpy as np
 
 def generator(seed: int, *names: str) -> np.random.Generator:
     """The generator for a purpose: PCG64 seeded with the study's seed and the names."""
-    told = "\x1f".join((str(seed), *names)).encode()
-    return np.random.Generator(np.random.PCG64(int.from_bytes(hashlib.sha256(told).digest(), "big")))
+    source = "\x1f".join((str(seed), *names)).encode()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(hashlib.sha256(source).digest(), "big")))

@@ -42,14 +42,14 @@ def _exchange(
 ) -> None:
     """Swap the colours `free` and `other` along the chain that starts at the edge's right end with `free`."""
     chain, side, vertex, colour = [], 1, ends[1][edge], free
-    while (found := at[side][vertex][colour]) >= 0:
-        chain.append(found)
+    while (edge := at[side][vertex][colour]) >= 0:
+        chain.append(edge)
         side, colour = 1 - side, other if colour == free else free
-        vertex = ends[side][found]
-    for found in chain:
+        vertex = ends[side][edge]
+    for edge in chain:
         for side in (0, 1):
-            at[side][ends[side][found]][colour_of[found]] = -1
-    for found in chain:
-        colour_of[found] = other if colour_of[found] == free else free
+            at[side][ends[side][edge]][colour_of[edge]] = -1
+    for edge in chain:
+        colour_of[edge] = other if colour_of[edge] == free else free
         for side in (0, 1):
-            at[side][ends[side][found]][colour_of[found]] = found
+            at[side][ends[side][edge]][colour_of[edge]] = edge

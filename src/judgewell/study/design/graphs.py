@@ -75,8 +75,8 @@ def make_graphs(size: int, partners: int, rng: np.random.Generator, count: int =
     return Graphs(
         size,
         partners,
-        np.array([found.pairs for found in sequences], dtype=np.int64),
-        np.array([found.breaks for found in sequences], dtype=np.int64),
+        np.array([one.pairs for one in sequences], dtype=np.int64),
+        np.array([one.breaks for one in sequences], dtype=np.int64),
     )
 
 

@@ -210,13 +210,13 @@ def _known_pair(study: Study, inputs: Inputs, topic: str, docs: list[str], rng: 
         return ()
     chosen = []
     for kinds in (("H", "reserve"), ("N",)):
-        candidates = next((found for kind in kinds if (found := inputs.known_of(topic, kind))), [])
+        candidates = next((known for kind in kinds if (known := inputs.known_of(topic, kind))), [])
         pooled = [doc for doc in candidates if doc in set(docs)]
         candidates = pooled or candidates
         if not candidates:
-            said = "highly relevant" if kinds[0] == "H" else "not relevant"
+            grade = "highly relevant" if kinds[0] == "H" else "not relevant"
             raise DataError(
-                f"topic {topic}: no document is known to be {said}; "
+                f"topic {topic}: no document is known to be {grade}; "
                 "grade one, list it in a file of known documents, or leave [known] out"
             )
         chosen.append(candidates[rng.integers(len(candidates))])
@@ -322,7 +322,7 @@ def _group_notes(topic: str, made: Grouping, settings: Groups) -> tuple[Note, ..
     """What the rule could not give this topic."""
     plan = made.plan
     pairs = made.pairs.shape[0] * made.pairs.shape[1]
-    told = {
+    counted = {
         "padding": (plan.padding, f"{plan.padding} graded documents from outside the pool fill up its groups"),
         "small": (
             settings.documents - plan.size,
@@ -339,7 +339,7 @@ def _group_notes(topic: str, made: Grouping, settings: Groups) -> tuple[Note, ..
         ),
         "breaks": (made.breaks, f"{made.breaks} times both documents of a pair change at once"),
     }
-    return tuple(Note(topic, kind, text) for kind, (count, text) in told.items() if count)
+    return tuple(Note(topic, kind, text) for kind, (count, text) in counted.items() if count)
 
 
 def _picked(names: Sequence[str | None], numbers: Whole) -> pl.Series:

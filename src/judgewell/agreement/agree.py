@@ -1,0 +1,247 @@
+"""How far judgments agree with labels, with each other and with themselves: one call for everything."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from judgewell.agreement.evidence import Evidence
+from judgewell.agreement.section import OPEN, Outcome, Result, Section, run_section
+from judgewell.agreement.sections import all_sections, section_named
+from judgewell.errors import InputError, collect_notes, note
+from judgewell.formats.documents import read_documents
+from judgewell.formats.frames import read_frame, read_table
+from judgewell.formats.gains import read_gains
+from judgewell.formats.judgments import holds_labels, holds_pairs, read_judgments, read_pairs
+from judgewell.formats.options import kept_where, label_source, read_labels, reading
+from judgewell.scales import with_kinds
+from judgewell.tables import JUDGMENTS, PAIRS, SCORES, check, frame_of
+from judgewell.text import counted
+
+Progress = Callable[[int, int], None]
+
+# What tables were called before 0.2; the old names still find them.
+OLD_NAMES = {
+    "level_distributions": "grade_distributions",
+    "level_distributions_by_topic": "grade_distributions_by_topic",
+    "adjacent_level_tests": "adjacent_grade_tests",
+    "level_value_tests": "grade_value_tests",
+    "level_power": "grade_power",
+    "level_ratios": "grade_ratios",
+    "worker_statistics": "assessor_statistics",
+    "workers_per_document": "assessors_per_document",
+    "units_per_worker": "units_per_assessor",
+}
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What the sections of the agreement stage gave.
+
+    `agreement["alpha"]` is a table by name; `tables` holds all of them, `findings` the sentences that follow from them,
+    `left_out` what could not be analysed and why, `notes` what was assumed or dropped.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def results(self) -> list[Result]:
+        return [result for outcome in self.outcomes for result in outcome.results]
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        return {result.table.name: result.frame for result in self.results}
+
+    @property
+    def findings(self) -> list[str]:
+        return [text for result in self.results for text in result.findings]
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """By section, or section and table: why it could not be analysed."""
+        return {
+            one.name if name == "all" else f"{one.name}, {name}": reason
+            for one in self.outcomes
+            for name, reason in one.left_out.items()
+        }
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        tables = self.tables
+        if name in OLD_NAMES:
+            note(f"the table {name} is now called {OLD_NAMES[name]}")
+            name = OLD_NAMES[name]
+        if name not in tables:
+            reasons = [one.left_out[name] for one in self.outcomes if name in one.left_out]
+            why = f" ({reasons[0]})" if reasons else ""
+            raise InputError(f"there is no table {name!r}{why}", cure=f"the tables are {', '.join(tables)}")
+        return tables[name]
+
+    def __repr__(self) -> str:
+        made = sum(bool(one.results) for one in self.outcomes)
+        head = f"Agreement: {counted(len(self.results), 'table')} in {counted(made, 'section')}"
+        wrapped = [textwrap.fill(text, 100, initial_indent="- ", subsequent_indent="  ") for text in self.findings]
+        return "\n".join([head, *wrapped])
+
+    def _repr_html_(self) -> str:
+        sentences = "".join(f"<li>{html.escape(text)}</li>" for text in self.findings)
+        shown = [result for result in self.results if result.table.shown == OPEN]
+        tables = "".join(f"<h4>{html.escape(one.table.title)}</h4>{one.visible._repr_html_()}" for one in shown)
+        return f"<ul>{sentences}</ul>{tables}"
+
+
+def agree(
+    judgments: Any = None,
+    labels: Mapping[str, Any] | Sequence[Any] | str | Path = (),
+    *,
+    against: Sequence[str] = (),
+    gains: Any = None,
+    scores: Any = None,
+    documents: Any = None,
+    likes: Any = None,
+    pairs: bool = False,
+    section: Sequence[str] = (),
+    replicates: int = 1000,
+    seed: int = 0,
+    columns: str | Mapping[str, str] | None = None,
+    words: str | Mapping[str, str] | None = None,
+    separator: str | None = None,
+    no_header: bool = False,
+    where: str | Sequence[str] = (),
+    kind: str | None = None,
+    progress: Progress | None = None,
+) -> Agreement:
+    """Run every analysis of agreement that the data allow, or the sections asked for.
+
+    `judgments` are judgments or pairs, in a file or a frame; `labels` are label sets to compare with: files, columns of
+    the judgments, or a mapping of names to files or tables. The options are those of `judgewell agree`.
+
+    >>> rows = [(d, a, v) for d, values in {"x": (3, 3, 2), "y": (1, 0, 1), "z": (0, 0, 0)}.items()
+    ...         for a, v in zip("abc", values)]
+    >>> table = pl.DataFrame(rows, schema=["doc", "assessor", "value"], orient="row").with_columns(topic=pl.lit("t"))
+    >>> found = agree(table, section=["reliability"], kind="ordinal")
+    >>> found
+    Agreement: 2 tables in 1 section
+    - Krippendorff’s α between assessors is 0.862 over 3 documents (0 is chance, 1 is perfect; ordinal
+      metric, as given).
+    >>> found["alpha"]["judgments"].item()
+    9
+    """
+    chosen = _sections(section)
+    with _kept_notes() as notes:
+        given = {"columns": columns, "words": words, "separator": separator, "no_header": no_header}
+        how = reading(given, "judgments", "pairs")
+        sets = _own_labels(judgments, how["words"]) if labels or against else {}
+        table = None
+        if judgments is not None and not sets:
+            table = kept_where(_read(judgments, pairs, kind, how), where)
+        paired = table is not None and "left" in table.columns
+        evidence = Evidence(
+            judgments=None if paired else table,
+            pairs=table if paired else None,
+            labels=sets | _label_sets(labels, against, table, how["words"]),
+            gains=None if gains is None else read_gains(gains, negative="auto"),
+            scores=None if scores is None else _scores(scores),
+            lengths=None if documents is None else _lengths(documents),
+            likes=None if likes is None else _likes(likes),
+            replicates=replicates,
+            seed=seed,
+        )
+    return Agreement(tuple(_run(chosen, evidence, progress)), tuple(notes))
+
+
+def _run(chosen: Sequence[Section], evidence: Evidence, progress: Progress | None) -> Iterator[Outcome]:
+    for done, one in enumerate(chosen, 1):
+        yield run_section(one, evidence)
+        if progress:
+            progress(done, len(chosen))
+
+
+def _sections(names: Sequence[str]) -> Sequence[Section]:
+    wanted = [names] if isinstance(names, str) else names
+    chosen = []
+    for name in wanted:
+        found = section_named(name)
+        if found is None:
+            known = ", ".join(one.name for one in all_sections())
+            raise InputError(f"there is no section {name!r}", cure=f"the sections are {known}")
+        if found.name != name:
+            note(f"the section {name} is now called {found.name}")
+        chosen.append(found)
+    return [one for one in all_sections() if one in chosen] if wanted else all_sections()
+
+
+def _is_path(data: Any) -> bool:
+    return isinstance(data, str | Path)
+
+
+@contextmanager
+def _kept_notes() -> Iterator[list[str]]:
+    """The notes emitted inside, which are emitted again behind it."""
+    with collect_notes() as notes:
+        yield notes
+    for text in notes:
+        note(text)
+
+
+def _read(data: Any, pairs: bool, kind: str | None, how: Mapping[str, Any]) -> pl.DataFrame:
+    """Judgments or pairs, from a file or a frame; `how` holds columns, words and layout."""
+    if not _is_path(data):
+        frame = frame_of(data)
+        if pairs or {"left", "right"} <= set(frame.columns):
+            return check(frame, PAIRS, rename=how["columns"])
+        return with_kinds(check(frame, JUDGMENTS, rename=how["columns"], infer_kinds=False), kind=kind)
+    if pairs or (str(data) != "-" and holds_pairs(data, how["columns"], how["layout"])):
+        return read_pairs(data, **how)
+    return read_judgments(data, **how, kind=kind)
+
+
+def _own_labels(judgments: Any, words: Mapping[str, str] | None) -> dict[str, pl.DataFrame]:
+    """A file of labels in the place of judgments is one more label set, unless it labels a document several times."""
+    if not _is_path(judgments) or str(judgments) == "-" or not holds_labels(judgments):
+        return {}
+    try:
+        name, path = label_source(str(judgments))
+        return {name: read_labels(path, None, words)}
+    except InputError:
+        return {}
+
+
+def _label_sets(
+    labels: Any, against: Sequence[str], table: pl.DataFrame | None, words: Mapping[str, str] | None
+) -> dict[str, pl.DataFrame]:
+    if isinstance(labels, Mapping):
+        named = dict(labels)
+    else:
+        listed = [labels] if _is_path(labels) or isinstance(labels, pl.DataFrame) else list(labels)
+        sources = [
+            label_source(str(one), table) if _is_path(one) else (f"labels {number}", one)
+            for number, one in enumerate(listed, 1)
+        ]
+        named = dict(sources)
+    named |= dict(label_source(one, table) for one in against)
+    return {name: read_labels(data, table, words) for name, data in named.items()}
+
+
+def _scores(scores: Any) -> pl.DataFrame:
+    return read_table(scores, SCORES) if _is_path(scores) else check(scores, SCORES)
+
+
+def _lengths(documents: Any) -> pl.DataFrame:
+    """Each document's length in words."""
+    words = pl.col("text").str.count_matches(r"\S+").alias("length")
+    return (read_documents(documents) if _is_path(documents) else frame_of(documents)).select("doc", words)
+
+
+def _likes(likes: Any) -> pl.DataFrame:
+    truth = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+    liked = pl.col("liked").cast(pl.String).str.to_lowercase().replace_strict(truth, return_dtype=pl.Boolean)
+    frame = read_frame(likes) if _is_path(likes) else frame_of(likes)
+    return frame.with_columns(liked) if "liked" in frame.columns else frame

@@ -1,0 +1,29 @@
+"""Values on the common footing of their kind, with what alpha must know about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from judgewell.agreement.common import UNIT
+from judgewell.scales import kind_of
+from judgewell.stats.footing import on_common_footing
+
+
+@dataclass(frozen=True)
+class Footing:
+    """The judgments with comparable values, what these are in words, and how many offsets were fitted and removed."""
+
+    judgments: pl.DataFrame
+    words: str
+    removed: int = 0
+
+
+def footing_of(judgments: pl.DataFrame) -> Footing:
+    """Checked judgments of one scale on the footing of their kind."""
+    kind = kind_of(judgments)
+    if not kind.in_logs:
+        return Footing(judgments, kind.footing)
+    units = judgments.select(UNIT).n_unique() - judgments["topic"].n_unique()  # a topic's level is no offset
+    return Footing(on_common_footing(judgments), kind.footing, units)

@@ -1,0 +1,105 @@
+"""Do documents of neighbouring grades differ in gain? A test whose unit is the document and, with several, the topic.
+
+In one topic: Welch's t-test on the documents' gains. In several: the difference d_t of each topic with its variance
+v_t = s²/n + s′²/n′, combined with weights 1 / (v_t + τ²) (DerSimonian & Laird 1986), the variance of Hartung and Knapp
+(2001), q = Σ w_t (d_t − d̄)² / ((T − 1) Σ w_t), and Student's t on T − 1 degrees. Tests on pooled judgments take
+judgments of one document for independent: they reject 19 to 44 % of true hypotheses at 5 %.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.agreement.common import each_group, gains_of, grade_values, with_grades
+from judgewell.agreement.grades import by_grade
+from judgewell.errors import DataError
+from judgewell.stats.arrays import Floats
+from judgewell.text import p_said, plain
+
+LEAST_DOCUMENTS = 2  # of each grade in a topic
+
+
+def grade_differences(gains: Any, grades: Any, *, log: bool = False, level: float = 0.95) -> pl.DataFrame:
+    """The difference of gains between every two neighbouring grades, with interval and p; `log` compares ln gain."""
+    frame = with_grades(gains_of(gains), grades).filter(pl.col("grade").is_not_null())
+    if log:
+        lowest = float(frame["gain"].to_numpy().min())
+        if lowest <= 0:
+            raise DataError(f"logs need gains above 0; the lowest is {lowest:g}")
+        frame = frame.with_columns(pl.col("gain").log())
+    topics = [by_grade(part, "gain") for _, part in each_group(frame, ["topic"])]
+    rows = []
+    for low, high in pairwise(grade_values(frame)):
+        samples = [
+            (topic[low], topic[high])
+            for topic in topics
+            if min(len(topic.get(low, ())), len(topic.get(high, ()))) >= LEAST_DOCUMENTS
+        ]
+        rows.append({"lower": low, "upper": high, "unit": "ln gain" if log else "gain"} | _row(samples, level))
+    schema: dict[str, Any] = dict.fromkeys(("difference", "low", "high", "p"), pl.Float64)
+    return pl.DataFrame(rows, schema_overrides=schema | {"test": pl.String, "note": pl.String})
+
+
+def finding(table: pl.DataFrame) -> list[str]:
+    """Which neighbouring grades differ significantly, for each label set."""
+    sentences = []
+    for (labels,), part in table.partition_by("labels", as_dict=True, maintain_order=True).items():
+        tested = part.filter(pl.col("p").is_not_null())
+        if tested.is_empty():
+            continue
+        verdicts = [
+            f"{plain(row['lower'])} and {plain(row['upper'])} "
+            f"{'differ significantly' if row['p'] < 0.05 else 'do not differ significantly'} ({p_said(row['p'])})"
+            for row in tested.iter_rows(named=True)
+        ]
+        sentences.append(f"Gains of neighbouring grades of {labels}: {'; '.join(verdicts)}.")
+    return sentences
+
+
+def _row(samples: list[tuple[Floats, Floats]], level: float) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(("difference", "low", "high", "p", "test", "note"))
+    row = {"topics": len(samples), "documents": sum(len(low) + len(high) for low, high in samples)} | row
+    if not samples:
+        return row | {"note": f"no topic has {LEAST_DOCUMENTS} documents of both grades"}
+    differences = np.array([high.mean() - low.mean() for low, high in samples])
+    variances = np.array([low.var(ddof=1) / len(low) + high.var(ddof=1) / len(high) for low, high in samples])
+    if len(samples) == 1:
+        return row | {"test": "Welch"} | _welch(*samples[0], float(variances[0]), level)
+    mean, variance = combined(differences, variances)
+    return row | {"test": "over topics"} | _t_row(mean, variance, len(samples) - 1, level)
+
+
+def combined(differences: Floats, variances: Floats) -> tuple[float, float]:
+    """The mean over topics and its variance: DerSimonian–Laird weights, Hartung–Knapp variance."""
+    positive = variances[variances > 0]
+    floor = 1e-3 * np.median(positive) if len(positive) else 1.0  # a topic without spread must not decide alone
+    weights = 1 / np.maximum(variances, floor)
+    centre = weights @ differences / weights.sum()
+    excess = weights @ (differences - centre) ** 2 - (len(differences) - 1)
+    between = max(0.0, excess / (weights.sum() - (weights**2).sum() / weights.sum()))
+    weights = 1 / (np.maximum(variances, floor) + between)
+    mean = float(weights @ differences / weights.sum())
+    return mean, float(weights @ (differences - mean) ** 2 / ((len(differences) - 1) * weights.sum()))
+
+
+def _welch(low: Floats, high: Floats, variance: float, level: float) -> dict[str, Any]:
+    parts = [sample.var(ddof=1) / len(sample) for sample in (low, high)]
+    if variance == 0:
+        return {"difference": float(high.mean() - low.mean()), "note": "no test: all gains of a grade are equal"}
+    freedom = variance**2 / sum(part**2 / (len(sample) - 1) for part, sample in zip(parts, (low, high), strict=True))
+    return _t_row(float(high.mean() - low.mean()), variance, freedom, level)
+
+
+def _t_row(mean: float, variance: float, freedom: float, level: float) -> dict[str, Any]:
+    from scipy.stats import t
+
+    if variance <= 0:
+        return {"difference": mean, "note": "no test: the difference is the same in all topics"}
+    error = np.sqrt(variance)
+    reach = float(t.ppf((1 + level) / 2, freedom)) * error
+    p = float(2 * t.sf(abs(mean) / error, freedom))
+    return {"difference": mean, "low": mean - reach, "high": mean + reach, "p": p}

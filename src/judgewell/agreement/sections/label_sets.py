@@ -1,0 +1,141 @@
+"""How far do label sets agree with each other, and with the documents' gains?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from judgewell.agreement import alpha, confusion, kappa, label_sets
+from judgewell.agreement.common import judgments_of, pairs_of
+from judgewell.agreement.evidence import FEW_GRADES, Evidence
+from judgewell.agreement.section import LABELS, OPEN, Need, Section, Table
+from judgewell.errors import DataError, note
+from judgewell.text import counted, interval, plain
+
+
+def _all_sets(evidence: Evidence) -> dict[str, pl.DataFrame]:
+    """The label sets, with the documents' own gains first where there are any."""
+    own = {"gains": evidence.document_gains()} if evidence.has_gains else {}
+    return own | dict(evidence.labels)
+
+
+def _graded(evidence: Evidence, purpose: str) -> dict[str, pl.DataFrame]:
+    if len(evidence.graded) < 2:
+        have = len(evidence.graded)
+        raise DataError(f"{purpose} needs two label sets with at most {FEW_GRADES} grades; there are {have}")
+    return evidence.graded
+
+
+def _kappa(evidence: Evidence) -> pl.DataFrame:
+    sets = _graded(evidence, "kappa")
+    options = {"replicates": evidence.replicates, "seed": evidence.seed}
+    plain_kappa = kappa.kappa_between(sets, **options)  # type: ignore[arg-type]
+    weighted = kappa.kappa_between(sets, "quadratic", **options)  # type: ignore[arg-type]
+    return plain_kappa.with_columns(
+        weighted_kappa=weighted["kappa"], weighted_low=weighted["low"], weighted_high=weighted["high"]
+    )
+
+
+def _alpha(evidence: Evidence) -> pl.DataFrame:
+    sets = _graded(evidence, "alpha over label sets")
+    used = {name: sorted(labels["gain"].unique().to_list()) for name, labels in sets.items()}
+    if len({(grades[0], grades[-1]) for grades in used.values()}) > 1:
+        ranges = ", ".join(f"{name} {grades[0]:g} to {grades[-1]:g}" for name, grades in used.items())
+        note(f"the label sets use different grades ({ranges}); alpha takes equal numbers for equal grades")
+    return alpha.krippendorff_alpha(confusion.as_judgments(sets), "ordinal").rename({"assessors": "label_sets"})
+
+
+def _coverage(evidence: Evidence) -> pl.DataFrame:
+    judged = None
+    if evidence.judgments is not None:
+        judged = judgments_of(evidence.judgments).select("topic", "doc").unique()
+    elif evidence.pairs is not None:
+        pairs = pairs_of(evidence.pairs)
+        judged = pl.concat([pairs.select("topic", doc=side) for side in ("left", "right")]).unique()
+    return confusion.label_coverage(evidence.labels, judged)
+
+
+def _alpha_finding(table: pl.DataFrame) -> str:
+    row = table.row(0, named=True)
+    around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
+    return (
+        f"Krippendorff’s α of {counted(row['label_sets'], 'label set')} is {plain(row['alpha'])}{around} over "
+        f"{counted(row['documents'], 'document')} (ordinal)."
+    )
+
+
+def _concordance(table: pl.DataFrame) -> str | None:
+    known = pl.col("macro_tau_b").is_not_null() & ~pl.col("macro_tau_b").is_nan()
+    rows = table.filter(known).sort("macro_tau_b", descending=True)
+    if rows.is_empty():
+        return None
+    best, worst = rows.row(0, named=True), rows.row(-1, named=True)
+    text = (
+        f"{best['first']} and {best['second']} rank documents alike at τ-b = {plain(best['macro_tau_b'])} (mean over "
+        f"{counted(best['topics'], 'topic')})"
+    )
+    if rows.height > 1:
+        text += f"; {worst['first']} and {worst['second']} agree least, at {plain(worst['macro_tau_b'])}"
+    return text + "."
+
+
+_TWO = Need("two sets of labels (gains count as one)", lambda e: len(e.labels) + e.has_gains >= 2)
+
+SECTION = Section(
+    name="label sets",
+    about="how far label sets agree with each other and with the gains",
+    part="agreement",
+    order=20,
+    needs=(LABELS, _TWO),
+    tables=(
+        Table(
+            name="concordance",
+            title="Label sets against each other",
+            caption="Pairs of documents of one topic that two sets order alike, in opposite order, or that one of them "
+            "ties (unknown).",
+            compute=lambda e, get: label_sets.concordance(_all_sets(e)),
+            finding=_concordance,
+            columns=("first", "second", "topics", "pairs", "micro_agree", "micro_disagree", "micro_unknown",
+                     "micro_tau_a", "macro_tau_b"),
+            shown=OPEN,
+        ),
+        Table(
+            name="label_alpha",
+            title="Agreement of all label sets",
+            caption="Krippendorff’s α (ordinal) with every label set as an assessor, with its 95 % interval.",
+            compute=lambda e, get: _alpha(e),
+            finding=_alpha_finding,
+            columns=("alpha", "low", "high", "speaks_for", "label_sets", "documents", "note"),
+            across_scales=True,
+        ),
+        Table(
+            name="label_kappa",
+            title="κ between label sets",
+            caption="Cohen’s κ and κ with quadratic weights over the documents that both sets label, with 95 % "
+            "intervals for other documents.",
+            compute=lambda e, get: _kappa(e),
+            columns=("first", "second", "documents", "observed", "kappa", "low", "high", "weighted_kappa", "note"),
+            across_scales=True,
+        ),
+        Table(
+            name="label_confusion",
+            title="Confusion matrix of label sets",
+            caption="How many documents got each two grades; the share is of the first set’s grade.",
+            compute=lambda e, get: confusion.label_confusion(_graded(e, "a confusion matrix")),
+            across_scales=True,
+        ),
+        Table(
+            name="label_coverage",
+            title="What the label sets cover",
+            caption="Topics, documents and grades of each label set, and the judged documents and topics without a "
+            "label.",
+            compute=lambda e, get: _coverage(e),
+            across_scales=True,
+        ),
+        Table(
+            name="concordance_by_topic",
+            title="Label sets against each other, by topic",
+            caption="The same within each topic.",
+            compute=lambda e, get: label_sets.concordance_by_topic(_all_sets(e)),
+        ),
+    ),
+)  # fmt: skip

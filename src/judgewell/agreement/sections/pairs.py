@@ -1,0 +1,85 @@
+"""Do assessors agree on the same pair of documents, with each other, with themselves and with labels?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from judgewell.agreement import pair_agreement
+from judgewell.agreement.section import OPEN, PAIRED, Section, Table
+from judgewell.text import count, counted, interval, percent, plain
+
+
+def _same_pair(table: pl.DataFrame) -> str:
+    row = table.row(0, named=True)
+    around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
+    return (
+        f"Two assessors agree on {percent(row['agreement'])} of answers to the same pair ({percent(row['expected'])} "
+        f"by chance): Krippendorff’s α = {plain(row['alpha'])}{around} over {counted(row['pairs'], 'pair')}."
+    )
+
+
+def _contradictions(table: pl.DataFrame) -> list[str]:
+    return [
+        f"{count(row['contradicting'])} of {counted(row['repeated'], 'pair')} answered more than once by "
+        f"{row['answered_again_by']} have contradicting answers ({percent(row['share'])})."
+        for row in table.iter_rows(named=True)
+        if row["repeated"]
+    ]
+
+
+def _labels(table: pl.DataFrame) -> list[str]:
+    whole = table.filter(pl.col("lower").is_null())
+    return [
+        f"{percent(row['share'])} of {counted(row['answers'], 'preference')} between documents with different labels "
+        f"go to the one that {row['labels']} labels higher (“same” counts half)."
+        for row in whole.iter_rows(named=True)
+    ]
+
+
+_AGREEMENT = ("pairs", "answers", "assessors", "agreement", "expected", "kappa", "alpha", "low", "high", "speaks_for",
+              "note")  # fmt: skip
+
+SECTION = Section(
+    name="pairs",
+    about="do assessors agree on the same pair of documents",
+    part="agreement",
+    order=45,
+    needs=(PAIRED,),
+    tables=(
+        Table(
+            name="same_pair_agreement",
+            title="Agreement on the same pair",
+            caption="Pairs answered by two assessors or more: share of agreeing answers, what chance would give, "
+            "Fleiss’ κ, and Krippendorff’s α with its 95 % interval.",
+            compute=lambda e, get: pair_agreement.same_pair_agreement(e.pairs),
+            finding=_same_pair,
+            columns=_AGREEMENT,
+            shown=OPEN,
+        ),
+        Table(
+            name="same_pair_agreement_by_topic",
+            title="Agreement on the same pair, by topic",
+            caption="The same within each topic.",
+            compute=lambda e, get: pair_agreement.same_pair_agreement(e.pairs, by=("topic",)),
+            columns=("topic", *_AGREEMENT),
+        ),
+        Table(
+            name="repeated_pairs",
+            title="Pairs answered again",
+            caption="Pairs answered more than once, and how many of them have answers that prefer each of the two "
+            "documents.",
+            compute=lambda e, get: pair_agreement.repeated_pairs(e.pairs),
+            finding=_contradictions,
+        ),
+        Table(
+            name="preferences_against_grades",
+            title="Single preferences against labels",
+            caption="Preferences between documents with different labels: how often the higher-labelled one was "
+            "preferred. The last row of each set is over all, with what could not be compared.",
+            compute=lambda e, get: e.against_labels(
+                lambda labels: pair_agreement.preferences_against_grades(e.pairs, labels)
+            ),
+            finding=_labels,
+        ),
+    ),
+)

@@ -1,0 +1,100 @@
+"""How many judgments, judges and partitions are enough?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from judgewell.agreement import stability
+from judgewell.agreement.evidence import Evidence, given, has
+from judgewell.agreement.section import FILE, WORK, Section, Table
+from judgewell.errors import DataError
+from judgewell.text import plain
+
+SETTLED = 0.9  # the rank correlation with all judgments from which on a ranking is called settled
+
+
+def _judges(evidence: Evidence) -> pl.DataFrame:
+    frame, offset = given(evidence.judgments), evidence.offset()
+    return evidence.against_labels(
+        lambda labels: stability.judge_stability(frame, labels, offset=offset, orders=200, seed=evidence.seed)
+    )
+
+
+def _partitions(evidence: Evidence) -> pl.DataFrame:
+    if not has(evidence.pairs, "partition"):
+        raise DataError("stability over partitions needs pairs with a column 'partition'")
+    score = evidence.score or stability.share_preferred
+    return stability.partition_stability(given(evidence.pairs, "pairs"), score, seed=evidence.seed)
+
+
+def _fewer(table: pl.DataFrame) -> str | None:
+    rows = table.filter(pl.col("tau_median").is_not_null() & (pl.col("judgments") < pl.col("typical")))
+    if rows.is_empty():
+        return None
+    one, most = rows.row(0, named=True), rows.row(-1, named=True)
+    text = (
+        "With one judgment per document, the ranking of documents agrees with the full one at τ-b = "
+        f"{plain(one['tau_median'])}"
+    )
+    if most["judgments"] > 1:
+        text += f"; with {most['judgments']} of the typical {most['typical']}, at {plain(most['tau_median'])}"
+    settled = rows.filter(pl.col("tau_median") >= SETTLED)
+    if settled.height:
+        return f"{text}. {_judgments(settled['judgments'][0])} per document reach {SETTLED:g}."
+    return f"{text}. Fewer judgments than all stay below {SETTLED:g}."
+
+
+def _judgments(number: int) -> str:
+    return "1 judgment" if number == 1 else f"{number} judgments"
+
+
+def _halves(table: pl.DataFrame) -> str | None:
+    row = table.row(0, named=True)
+    if row["reliability"] is None:
+        return None
+    return (
+        f"Gains from one random half of the judgments correlate with those from the other half at "
+        f"{plain(row['half'])}; for all {plain(row['judgments'])} judgments per document this implies a reliability of "
+        f"{plain(row['reliability'])} (Spearman–Brown)."
+    )
+
+
+SECTION = Section(
+    name="stability",
+    about="how many judgments, judges and partitions are enough",
+    part="use",
+    order=90,
+    needs=(WORK,),
+    tables=(
+        Table(
+            name="document_stability",
+            title="How many judgments are enough",
+            caption="τ-b between medians of some random judgments of each document and medians of all (quartiles over "
+            "20 random orders). Part and whole share judgments, so read it with the split halves.",
+            compute=lambda e, get: stability.document_stability(e.footed, seed=e.seed),
+            finding=_fewer,
+            columns=("judgments", "tau_q1", "tau_median", "tau_q3", "orders"),
+        ),
+        Table(
+            name="split_halves",
+            title="Split-half reliability",
+            caption="Correlation within topics between documents’ means from two random halves of their judgments, "
+            "and what it implies for more judgments (Spearman–Brown).",
+            compute=lambda e, get: stability.split_halves(e.footed, seed=e.seed),
+            finding=_halves,
+        ),
+        Table(
+            name="judge_stability",
+            title="How many judges are enough to place the grades",
+            caption="Grades’ relevance inferred from some judges against that from all.",
+            compute=lambda e, get: _judges(e),
+            shown=FILE,
+        ),
+        Table(
+            name="partition_stability",
+            title="How many partitions are enough",
+            caption="τ-b between gains from some partitions and from all.",
+            compute=lambda e, get: _partitions(e),
+        ),
+    ),
+)

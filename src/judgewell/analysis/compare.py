@@ -1,0 +1,217 @@
+"""`compare`: scores, or runs under several sets of gains → which systems are better, and how sure that is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.analysis.conclusions import Choices, Comparison, conclude
+from judgewell.analysis.draws import (
+    DOCUMENT,
+    GainDraws,
+    Resampled,
+    comparable_judgments,
+    draws_of_judgments,
+    draws_of_table,
+    resample,
+    score_of_draws,
+)
+from judgewell.analysis.scores import Progress, Sets, named_sets, score_sets, sets_of_scores
+from judgewell.comparison.design import judges_needed
+from judgewell.comparison.noise import Score
+from judgewell.comparison.scores import Missing, ScoreArray
+from judgewell.comparison.signed_rank import Zeros
+from judgewell.comparison.significance import Correction, Test
+from judgewell.comparison.simulated import random_draws, simulated_systems
+from judgewell.comparison.top_sets import TopTest
+from judgewell.errors import InputError
+from judgewell.evaluation.measures import Measure, parse_all
+from judgewell.evaluation.settings import Settings
+from judgewell.evaluation.transform import parse_transform
+from judgewell.formats.delimited import Layout
+from judgewell.formats.files import named_file
+from judgewell.formats.frames import read_frame
+from judgewell.formats.gains import read_gains
+from judgewell.formats.judgments import read_judgments
+from judgewell.formats.runs import Run, open_runs
+from judgewell.formats.scores import read_scores
+from judgewell.scales import with_kinds
+from judgewell.scaling.inputs import judgments_of
+from judgewell.tables import frame_of
+
+DEFAULT_MEASURE = "nDCG@10"
+
+
+def compare(
+    scores: Any = None,
+    *,
+    runs: Any = None,
+    gains: Any = None,
+    measure: str | Sequence[str] = (),
+    test: Test = "t",
+    top_test: TopTest = "joint",
+    correction: Correction = "none",
+    zeros: Zeros = "drop",
+    alpha: float = 0.05,
+    baseline: str | None = None,
+    reference: str | None = None,
+    draws: Any = None,
+    worlds: int = 1000,
+    judgments: Any = None,
+    tell_apart: tuple[str, str] | None = None,
+    random: bool = False,
+    simulated: int | None = None,
+    missing: Missing = "error",
+    common: bool = False,
+    gains_as: Sequence[str] = (),
+    order: str = "score",
+    precision: str = "double",
+    unjudged: str = "zero",
+    negative: str = "unjudged",
+    resamples: int = 10_000,
+    level: float = 0.95,
+    seed: int = 0,
+    columns: Mapping[str, str] | None = None,
+    words: Mapping[str, str] | None = None,
+    layout: Layout | None = None,
+    kind: str | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Which systems are better and how sure that is, from tables of scores, or from runs under sets of gains.
+
+    `scores` and `gains` are files ("NAME=FILE" gives a name), frames, or a mapping of names to these; the options are
+    those of `judgewell compare`. The result prints as the command does, holds its tables by name, and draws itself.
+
+    >>> from judgewell import compare, sample
+    >>> result = compare(runs=sample.runs(), gains={"levels": sample.levels()}, measure="nDCG@10")
+    >>> result["systems"].select("system", "top").head(2).rows()
+    [('latent', True), ('fusion', True)]
+    """
+    if (scores is None) == (runs is None) or (runs is None) != (gains is None):
+        raise InputError("name either scores, or --runs with --gains", cure="judgewell compare --help shows how")
+    choices = Choices(
+        test, top_test, correction, zeros, alpha, baseline, reference, tell_apart, worlds, resamples, level, seed
+    )
+    measures = [measure] if isinstance(measure, str) else list(measure)
+    if scores is not None:
+        if simulated or random or gains_as or draws is not None or judgments is not None:
+            raise InputError("scores cannot be worked out anew under other gains", cure="give --runs and --gains")
+        named = measures[0] if len(measures) == 1 else None
+        tables = named_sets(scores, lambda source: read_scores(source, columns, layout, named))
+        sets = sets_of_scores(tables, measures, missing=missing, common=common)
+        return conclude(sets, choices, lambda measure, one: None, _files(scores))
+    tables = named_sets(gains, lambda source: read_gains(source, negative=negative, words=words))
+    tables = _transformed(tables, gains_as)
+    if random:
+        tables["random"] = _random(tables[reference or next(iter(tables))], seed)
+    systems = open_runs(runs)
+    inputs = _files(gains, draws, judgments) + tuple(run.source for run in systems if run.source)
+    if simulated:
+        systems, tables = _simulated(systems, tables, simulated, seed)
+    settings, wanted = Settings(order, precision, "doc", unjudged), parse_all(measures or [DEFAULT_MEASURE])
+    if draws is not None or judgments is not None:
+        _refuse_whole_rankings(wanted)
+    judged = None if judgments is None else _judgments(judgments, columns, words, layout, kind)
+    sets = score_sets(systems, tables, wanted, settings, common=common, progress=progress)
+    if draws is None and judged is None:
+        return conclude(sets, choices, lambda measure, one: None, inputs)
+    drawn = _drawn(next(iter(tables.values())), sets, draws, judged, choices)
+    score = {
+        name: score_of_draws(systems, drawn.documents, one, next(iter(sets[name].values())), settings)
+        for name, one in zip(sets, wanted, strict=True)
+    }
+
+    def resampled(measure: str, one: ScoreArray) -> Resampled:
+        return resample(drawn, score[measure], one, worlds=worlds, seed=seed)
+
+    result = conclude(sets, choices, resampled, inputs)
+    if tell_apart and judged is not None:
+        first = next(iter(sets))
+        needed = _judges_needed(drawn, judged, score[first], sets[first], choices)
+        result.tables["judges needed"] = needed.select(pl.lit(first).alias("measure"), pl.all())
+    return result
+
+
+def _judgments(data: Any, columns: Any, words: Any, layout: Layout | None, kind: str | None) -> pl.DataFrame:
+    if _is_file(data):
+        return read_judgments(data, columns, words, layout, kind=kind)
+    return with_kinds(judgments_of(data), kind=kind)
+
+
+def _is_file(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike)
+
+
+def _files(*sources: Any) -> tuple[str, ...]:
+    """The files among what was given, without their names."""
+    files: list[str] = []
+    for source in sources:
+        if isinstance(source, Mapping):
+            files += _files(*source.values())
+        elif _is_file(source):
+            files.append(named_file(str(source))[1])
+        elif isinstance(source, Iterable) and not hasattr(source, "columns"):
+            files += _files(*source)
+    return tuple(files)
+
+
+def _refuse_whole_rankings(measures: Sequence[Measure]) -> None:
+    for one in measures:
+        if one.cutoff is None:
+            raise InputError(f"{one} looks at whole rankings", cure=f"give it a cutoff to resample: {one}@100")
+
+
+def _transformed(tables: Mapping[str, pl.DataFrame], gains_as: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """Each set of gains under each transform."""
+    if not gains_as:
+        return dict(tables)
+    return {
+        f"{name} {text}": table if text == "linear" else parse_transform(text)(table)
+        for name, table in tables.items()
+        for text in gains_as
+    }
+
+
+def _random(gains: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """The same gains dealt out anew among each topic's documents."""
+    dealt = np.concatenate(list(random_draws(gains, 1, seed=seed)))[0]
+    return gains.with_columns(pl.Series("gain", dealt))
+
+
+def _simulated(
+    runs: Sequence[Run], tables: Mapping[str, pl.DataFrame], count: int, seed: int
+) -> tuple[list[Run], dict[str, pl.DataFrame]]:
+    """Systems made of complete sub-runs under the first gains, their topics the only ones kept."""
+    parts = [
+        run.frame(ranks=False).select("topic", "doc", "score").with_columns(pl.lit(run.system).alias("system"))
+        for run in runs
+    ]
+    made = simulated_systems(pl.concat(parts), next(iter(tables.values())), count, seed=seed)
+    kept = pl.col("topic").is_in(made["topic"].unique().implode())
+    return open_runs(made), {name: table.filter(kept) for name, table in tables.items()}
+
+
+def _drawn(
+    gains: pl.DataFrame, sets: Mapping[str, Sets], draws: Any, judged: pl.DataFrame | None, choices: Choices
+) -> GainDraws:
+    """Draws of the first set of gains, on the topics that are compared."""
+    shared = next(iter(next(iter(sets.values())).values())).topics
+    kept = pl.col("topic").is_in(shared)
+    if judged is not None:
+        return draws_of_judgments(judged, gains.filter(kept), choices.worlds, seed=choices.seed)
+    table = read_frame(draws) if _is_file(draws) else frame_of(draws)
+    return draws_of_table(table.filter(kept), gains.filter(kept), str(draws) if _is_file(draws) else None)
+
+
+def _judges_needed(drawn: GainDraws, judged: pl.DataFrame, score: Score, sets: Sets, choices: Choices) -> pl.DataFrame:
+    """How sure the order of the two systems is with more or fewer judgments of each document."""
+    values = comparable_judgments(judged, drawn.documents).group_by(DOCUMENT).agg("value")
+    joined = drawn.documents.select(DOCUMENT).join(values, on=DOCUMENT, how="left", maintain_order="left")
+    systems = next(iter(sets.values())).systems
+    pair, size = choices.tell_apart or ("", ""), choices.worlds
+    judgments = [one.to_numpy() for one in joined["value"]]
+    return judges_needed(score, judgments, systems, *pair, simulations=size, seed=choices.seed)

@@ -1,0 +1,198 @@
+"""From aligned scores to conclusions: every table of a comparison, by measure and set of gains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.analysis.draws import Resampled
+from judgewell.analysis.scores import Sets
+from judgewell.comparison.design import topics_needed
+from judgewell.comparison.discrimination import discrimination_table
+from judgewell.comparison.profiles import side_by_side
+from judgewell.comparison.scores import ScoreArray, check_systems, note_identical
+from judgewell.comparison.signed_rank import Zeros
+from judgewell.comparison.significance import Correction, Test, compare_systems
+from judgewell.comparison.top_sets import FEWEST_TOPICS, TopSet, TopTest, top_set
+from judgewell.comparison.worlds import Worlds, topic_worlds
+from judgewell.errors import InputError, note
+from judgewell.stats.means import MeanIntervals, few_topics_note, mean_intervals
+
+Tables = dict[str, pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How systems are compared."""
+
+    test: Test = "t"
+    top_test: TopTest = "joint"
+    correction: Correction = "none"
+    zeros: Zeros = "drop"
+    alpha: float = 0.05
+    baseline: str | None = None
+    reference: str | None = None
+    tell_apart: tuple[str, str] | None = None
+    worlds: int = 1000
+    resamples: int = 10_000
+    level: float = 0.95
+    seed: int = 0
+
+    @property
+    def tests(self) -> dict[str, Any]:
+        """What every test of pairs takes."""
+        return {"alpha": self.alpha, "correction": self.correction, "resamples": self.resamples, "seed": self.seed}
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """What `compare` concludes: tables by name, and the scores and worlds they come from, by measure.
+
+    Its text is what the command prints; `chart()` is an Altair chart.
+    """
+
+    tables: Tables
+    scores: Mapping[str, Sets]
+    worlds: Mapping[str, Mapping[str, Worlds]]
+    choices: Choices
+    inputs: tuple[str, ...] = ()  # the files that were read
+
+    def __getitem__(self, table: str) -> pl.DataFrame:
+        """A table by its name: systems, pairs, sets, discrimination, worlds, above, topics needed, judges needed."""
+        if table not in self.tables:
+            raise InputError(f"there is no table {table!r}", cure=f"the tables are {', '.join(self.tables)}")
+        return self.tables[table]
+
+    def __repr__(self) -> str:
+        from judgewell.analysis.text import comparison_text
+
+        return comparison_text(self)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(repr(self))}</pre>"
+
+    def chart(self) -> Any:
+        """The first measure drawn: ranks over worlds, or two sets of scores against each other."""
+        from judgewell.comparison.charts import rank_chart, score_chart, tau_chart
+
+        sets, worlds = next(iter(self.scores.values())), next(iter(self.worlds.values()))
+        if "both" in worlds:
+            return rank_chart(worlds["both"], self.choices.level) & tau_chart(worlds)
+        if len(sets) > 1:
+            return score_chart(dict(list(sets.items())[:2]), level=self.choices.level, seed=self.choices.seed)
+        if not worlds:
+            raise InputError("one topic has no intervals to draw", cure="give the scores of more topics")
+        return rank_chart(worlds["topics"], self.choices.level)
+
+
+def conclude(
+    scores: Mapping[str, Sets],
+    choices: Choices,
+    resampled: Callable[[str, ScoreArray], Resampled | None],
+    inputs: tuple[str, ...] = (),
+) -> Comparison:
+    """All tables over all measures; `resampled` gives what draws of gains say about a measure, or None."""
+    tables: dict[str, list[pl.DataFrame]] = {}
+    worlds = {}
+    for measure, sets in scores.items():
+        first = next(iter(sets.values()))
+        note_identical(first)
+        drawn = resampled(measure, first)
+        worlds[measure] = _worlds(first, choices) if drawn is None else drawn.worlds
+        for name, table in _tables(sets, choices, worlds[measure], drawn).items():
+            tables.setdefault(name, []).append(table.select(pl.lit(measure).alias("measure"), pl.all()))
+    whole = {name: pl.concat(parts, how="diagonal") for name, parts in tables.items()}
+    return Comparison(whole, scores, worlds, choices, inputs)
+
+
+def _worlds(scores: ScoreArray, choices: Choices) -> dict[str, Worlds]:
+    check_systems(scores)
+    if len(scores.topics) < 2:
+        return {}
+    return {"topics": topic_worlds(scores.systems, scores.values, choices.worlds, seed=choices.seed)}
+
+
+def _tables(sets: Sets, choices: Choices, worlds: Mapping[str, Worlds], drawn: Resampled | None) -> Tables:
+    """Every table there is to show or write, by name."""
+    first = next(iter(sets.values()))
+    alone = drawn if len(sets) == 1 else None  # draws are of the first set
+    over = (worlds.get("both") or worlds.get("topics")) if len(sets) == 1 else None
+    tables: Tables = {"systems": _by_set(sets, lambda one: systems_table(one, choices, over, alone))}
+    if len(first.topics) > 1:
+        tables["pairs"] = _by_set(sets, lambda one: pairs_table(one, choices, alone))
+    if len(sets) > 1:
+        tables["sets"] = side_by_side(sets, test=choices.top_test, zeros=choices.zeros, **choices.tests)
+        if len(first.topics) > 1:
+            tables["discrimination"] = discrimination_table(sets, choices.reference, choices.test, **choices.tests)
+    if worlds:
+        tables["worlds"] = pl.concat(one.table(choices.level) for one in worlds.values())
+        tables["above"] = pl.concat(one.pairs() for one in worlds.values())
+    if choices.tell_apart:
+        needed = topics_needed(first, *choices.tell_apart, alpha=choices.alpha, test=choices.test, seed=choices.seed)
+        tables["topics needed"] = needed.curve.with_columns(enough=pl.col("found") >= needed.power)
+    return tables
+
+
+def _by_set(sets: Sets, table: Callable[[ScoreArray], pl.DataFrame]) -> pl.DataFrame:
+    parts = [table(one).select(pl.lit(name).alias("set"), pl.all()) for name, one in sets.items()]
+    return pl.concat(parts)
+
+
+def systems_table(
+    scores: ScoreArray, choices: Choices, worlds: Worlds | None = None, drawn: Resampled | None = None
+) -> pl.DataFrame:
+    """Every system's mean with its interval, its score without judgment noise where there are draws, its ranks over
+    worlds, and the set that contains the best system; best mean first."""
+    check_systems(scores)
+    table = pl.DataFrame({"system": scores.systems, "mean": scores.means})
+    if len(scores.topics) > 1:
+        means = scores.intervals(choices.level, choices.seed)
+        if few := few_topics_note(means):
+            note(few)
+        over = worlds or topic_worlds(scores.systems, scores.values, choices.worlds, seed=choices.seed)
+        table = table.with_columns(low=means.low, high=means.high)
+        if drawn is not None and drawn.without_noise is not None:
+            clean = drawn.without_noise.intervals(choices.level, choices.seed)
+            table = table.with_columns(**without_noise_columns(clean, scores.limits))
+        ranks = over.table(choices.level).select("system", "rank_low", "rank_high")
+        table = table.join(ranks, on="system", maintain_order="left")
+    top = best_set(scores, choices)
+    if top is not None:
+        p = pl.Series([top.p[name] for name in scores.systems])
+        table = table.with_columns(p_best=p, top=pl.col("system").is_in(top.members))
+    return table.sort("mean", "system", descending=[True, False])
+
+
+def without_noise_columns(clean: MeanIntervals, limits: tuple[float, float] = (-math.inf, math.inf)) -> dict[str, Any]:
+    """What judgments without noise would have given, with its interval over topics, inside the measure's range."""
+    ends = {"without_noise": clean.mean, "without_noise_low": clean.low, "without_noise_high": clean.high}
+    return {name: np.clip(values, *limits) for name, values in ends.items()}
+
+
+def best_set(scores: ScoreArray, choices: Choices) -> TopSet | None:
+    """The set that contains the best system; None, with a note, where topics are too few for one."""
+    if len(scores.topics) < FEWEST_TOPICS:
+        if len(scores.topics) > 1:
+            note(f"{len(scores.topics)} topics cannot show which system is the best; {FEWEST_TOPICS} can")
+        return None
+    return top_set(scores, choices.top_test, zeros=choices.zeros, **choices.tests)
+
+
+def pairs_table(scores: ScoreArray, choices: Choices, drawn: Resampled | None = None) -> pl.DataFrame:
+    """Every pair of systems, or every system against the baseline: difference with interval, effect, p; and the
+    difference without judgment noise where there are draws."""
+    table = compare_systems(
+        scores, choices.test, baseline=choices.baseline, level=choices.level, zeros=choices.zeros, **choices.tests
+    )
+    if drawn is None or drawn.without_noise is None:
+        return table
+    clean = drawn.without_noise
+    gaps = [clean.of(first) - clean.of(second) for first, second in table.select("first", "second").iter_rows()]
+    return table.with_columns(**without_noise_columns(mean_intervals(gaps, level=choices.level, seed=choices.seed)))

@@ -1,0 +1,146 @@
+"""Other gains that the judgments allow, and what becomes of the systems under them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.comparison.noise import Score, scores_without_noise
+from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.simulated import individual_draws
+from judgewell.comparison.worlds import Worlds, all_worlds
+from judgewell.errors import DataError, InputError, note
+from judgewell.evaluation.measures import Measure
+from judgewell.evaluation.resampled import ranked_items
+from judgewell.evaluation.settings import Settings
+from judgewell.formats.runs import Run
+from judgewell.scales import kind_of
+from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.footing import on_common_footing
+
+BLOCK = 64  # gain tables scored at once
+DOCUMENT = ["topic", "doc"]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Blocks of draws × documents that can be read more than once."""
+
+    make: Callable[[], Iterator[Floats]]
+
+    def __iter__(self) -> Iterator[Floats]:
+        return self.make()
+
+
+@dataclass(frozen=True)
+class GainDraws:
+    """Documents with their gains, and draws of other gains for them."""
+
+    documents: pl.DataFrame  # topic, doc, gain
+    draws: Iterable[Floats]  # blocks of draws × documents, for worlds
+    noise: Iterable[Floats]  # blocks that vary as the gains themselves do
+    judgments: Ints | None = None  # of each document, where known
+
+    @classmethod
+    def of_array(cls, gains: pl.DataFrame, array: Floats) -> GainDraws:
+        """Draws (draws × documents) of a scaling method, in the order of the gains."""
+        counts = gains["judgments"] if "judgments" in gains.columns else pl.Series([None])
+        blocks = Blocks(lambda: (array[start : start + BLOCK] for start in range(0, len(array), BLOCK)))
+        return cls(gains, blocks, blocks, None if counts.null_count() else counts.to_numpy().astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """What becomes of the systems: over worlds, and without the noise of judgments where that can be removed."""
+
+    worlds: dict[str, Worlds]
+    without_noise: ScoreArray | None
+
+
+def draws_of_table(table: pl.DataFrame, gains: pl.DataFrame, file: str | None = None) -> GainDraws:
+    """Draws as `judgewell scale --draws-to` writes them: topic, doc, draw1, draw2, …"""
+    drawn = [name for name in table.columns if name.startswith("draw")]
+    if not {"topic", "doc"} <= set(table.columns) or not drawn:
+        raise InputError(
+            "there are no columns topic, doc, draw1, …", cure="write them with judgewell scale --draws-to", file=file
+        )
+    documents = table.select(DOCUMENT).join(gains, on=DOCUMENT, how="left", maintain_order="left", validate="1:1")
+    lost = documents["gain"].null_count(), len(gains) - len(documents) + documents["gain"].null_count()
+    if any(lost):
+        raise InputError(
+            f"{lost[0]} of its documents have no gain and {lost[1]} of the gains' documents are not in it",
+            cure="make gains and draws in one go: judgewell scale -o --draws-to",
+            file=file,
+        )
+    return GainDraws.of_array(documents, table.select(drawn).to_numpy().T)
+
+
+def draws_of_judgments(judgments: pl.DataFrame, gains: pl.DataFrame, size: int, *, seed: int = 0) -> GainDraws:
+    """Draws in which each document's gain is one of its judgments, as a study with one judgment each would give.
+
+    The gains themselves vary less: their draws deviate by (judgment − mean) / √n of the document's n judgments.
+    """
+    values = comparable_judgments(judgments, gains)
+    of_document = gains.select(DOCUMENT).join(
+        values.group_by(DOCUMENT).agg(mean=pl.col("value").mean(), count=pl.len()),
+        on=DOCUMENT,
+        how="left",
+        maintain_order="left",
+    )
+    mean, count = of_document["mean"].to_numpy(), of_document["count"].fill_null(0).to_numpy().astype(np.int64)
+    own = gains["gain"].to_numpy()
+    single = Blocks(lambda: individual_draws(values, gains, size, seed=seed))
+    return GainDraws(gains, single, Blocks(lambda: (own + (block - mean) / np.sqrt(count) for block in single)), count)
+
+
+def comparable_judgments(judgments: pl.DataFrame, gains: pl.DataFrame) -> pl.DataFrame:
+    """The judgments of the gains' documents in the unit of the gains: topic, doc, value.
+
+    On a ratio scale only proportions within a unit count: a judgment is the document's gain times the factor by which
+    it differs, after its unit's offset is removed, from the document's geometric mean.
+    """
+    if not kind_of(judgments).in_logs:
+        return judgments.select(*DOCUMENT, "value")
+    footed = on_common_footing(judgments).select(*DOCUMENT, "value")
+    joined = footed.join(gains.select(*DOCUMENT, "gain"), on=DOCUMENT, how="inner", maintain_order="left")
+    if len(joined) and joined["gain"].min() <= 0:  # type: ignore[operator]
+        raise DataError("a gain is not above 0, so it does not come from these judgments on a ratio scale")
+    factor = (pl.col("value") - pl.col("value").mean().over(DOCUMENT)).exp()
+    return joined.select(*DOCUMENT, value=pl.col("gain") * factor)
+
+
+def score_of_draws(
+    runs: Sequence[Run], documents: pl.DataFrame, measure: Measure, scores: ScoreArray, settings: Settings | None = None
+) -> Score:
+    """A function from gains (draws × documents) to scores (draws × systems × topics) in the order of `scores`."""
+    if measure.cutoff is None:
+        raise InputError(f"{measure} looks at whole rankings", cure=f"give it a cutoff to resample: {measure}@100")
+    rankings = ranked_items(runs, documents, measure.cutoff, settings)
+    settled = measure.settled(documents["gain"].to_numpy())
+    rows = [rankings.systems.index(name) for name in scores.systems]
+    columns = [rankings.topics.index(name) for name in scores.topics]
+
+    def score(gains: Any) -> Any:
+        return rankings.scores(settled, gains)[:, rows][..., columns]
+
+    return score
+
+
+def resample(draws: GainDraws, score: Score, scores: ScoreArray, *, worlds: int = 1000, seed: int = 0) -> Resampled:
+    """The systems over other judgments, other topics and both, and their scores without noise in judgments."""
+    gains = draws.documents["gain"].to_numpy()
+    values = score(gains[None])[0]
+    found = all_worlds(scores.systems, values, score, draws.draws, worlds, seed=seed)
+    if draws.judgments is None:
+        note("the gains do not say how many judgments each document has: no score without judgment noise is given")
+        return Resampled(found, None)
+    try:
+        clean = scores_without_noise(score, gains, draws.noise, draws.judgments)
+    except DataError as problem:
+        note(f"no score without judgment noise is given: {problem}")
+        return Resampled(found, None)
+    return Resampled(found, replace(scores, values=clean))

@@ -1,0 +1,156 @@
+"""A comparison as text: the tables with the sentences that say what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from judgewell.comparison.scores import listed
+from judgewell.terminal import frame_text
+
+if TYPE_CHECKING:
+    from judgewell.analysis.conclusions import Choices, Comparison
+    from judgewell.comparison.worlds import Worlds
+
+SHOWN = 25  # rows of a table that are printed
+BEST = 6  # systems whose order is spelled out
+SYSTEMS = ("system", "mean", "low", "high", "without_noise", "rank_low", "rank_high", "p_best", "top")
+PAIRS = ("first", "second", "difference", "low", "high", "effect", "wins", "losses", "p")
+
+
+def comparison_text(comparison: Comparison, every_pair: bool = False) -> str:
+    """All that is printed, measure by measure."""
+    return "\n\n".join(_of_measure(comparison, measure, every_pair) for measure in comparison.scores)
+
+
+def _of_measure(comparison: Comparison, measure: str, every_pair: bool) -> str:
+    choices, sets, worlds = comparison.choices, comparison.scores[measure], comparison.worlds[measure]
+    first = next(iter(sets.values()))
+    tables = {name: table.filter(pl.col("measure") == measure) for name, table in comparison.tables.items()}
+    parts = [f"{measure} of {len(first.systems)} systems on {len(first.topics)} topics"]
+    parts.append(_systems(tables["systems"], list(sets), worlds, choices))
+    if "sets" in tables:
+        parts.append(_sets(tables["sets"]))
+    if "discrimination" in tables:
+        parts.append(_discrimination(tables["discrimination"], choices))
+    if "pairs" in tables:
+        parts.append(_pairs(tables["pairs"], list(sets), choices, every_pair))
+    if len(worlds) > 1:
+        parts.append(_worlds(tables, worlds, choices.level))
+    if "topics needed" in tables:
+        parts.append(_topics_needed(tables["topics needed"], choices, len(first.topics)))
+    if "judges needed" in tables and choices.tell_apart:
+        one, other = choices.tell_apart
+        head = f"How often {one} is above {other}, by the number of judgments of each document, topics as here"
+        parts.append(f"{head}\n{frame_text(tables['judges needed'].drop('measure'))}")
+    return "\n\n".join(parts)
+
+
+def _systems(table: pl.DataFrame, names: Sequence[str], worlds: Mapping[str, Worlds], choices: Choices) -> str:
+    """Means side by side, best first by the first set; with one set also intervals and ranks."""
+    if len(names) > 1:
+        wide = table.pivot("set", index="system", values="mean").sort(names[0], "system", descending=[True, False])
+        sizes = _set_sizes(table, names, choices) if "top" in table.columns else ""
+        return frame_text(wide, SHOWN) + sizes
+    text = frame_text(table.select([name for name in SYSTEMS if name in table.columns]), SHOWN)
+    if "low" not in table.columns:
+        return f"{text}\nOne topic allows no interval and no test."
+    over = "judgments and topics" if "both" in worlds else "topics"
+    text += f"\n{100 * choices.level:g} % intervals: of means over other topics, of ranks over other {over}."
+    return f"{text}\n{best_text(table, choices)}" if "top" in table.columns else text
+
+
+def best_text(table: pl.DataFrame, choices: Choices) -> str:
+    """Which systems may be the best, in words."""
+    top = table.filter("top")["system"].to_list()
+    which = listed(top, "systems", 8)
+    if choices.top_test != "joint":
+        return f"Not significantly different from the best ({choices.top_test} test): {which}."
+    sure = f"With {100 * (1 - choices.alpha):g} % confidence the best system is"
+    return f"{sure} {which}." if len(top) == 1 else f"{sure} one of these {len(top)}: {which}."
+
+
+def _set_sizes(table: pl.DataFrame, names: Sequence[str], choices: Choices) -> str:
+    sizes = ", ".join(f"{name} {table.filter((pl.col('set') == name) & pl.col('top')).height}" for name in names)
+    what = "may be the best" if choices.top_test == "joint" else "do not differ significantly from the best"
+    return f"\nSystems that {what}: {sizes}"
+
+
+def _sets(table: pl.DataFrame) -> str:
+    columns = ["first", "second", "tau_b", "tau_a", "tau_ap", "spearman", "rbo", "concordant", "discordant", "tied"]
+    shown = table.select(*columns, pl.col("top_jaccard").alias("top overlap"))
+    head = "How similarly the sets rank the systems (RBO: p = 0.9; top overlap: Jaccard)"
+    return f"{head}\n{frame_text(shown, SHOWN)}"
+
+
+def _discrimination(table: pl.DataFrame, choices: Choices) -> str:
+    columns = ["set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "agreement", "kappa", "mcnemar_p"]
+    pairs, reference = table["pairs"][0], table["reference"][0]
+    head = f"Significant differences among {pairs} pairs of systems ({_test(choices)}), against {reference}"
+    return f"{head}\n{frame_text(table.select(columns))}"
+
+
+def _pairs(table: pl.DataFrame, names: Sequence[str], choices: Choices, every_pair: bool) -> str:
+    """How many pairs differ; every pair where asked for, else those of the baseline or of the best system."""
+    one = table.filter(pl.col("set") == names[0])
+    columns = [*PAIRS, "p_corrected"] if choices.correction != "none" else list(PAIRS)
+    of = f" under {names[0]}" if len(names) > 1 else ""
+    against = f" against {choices.baseline}" if choices.baseline else ""
+    count = int(one["significant"].sum())
+    text = f"{count} of {len(one)} pairs of systems{of}{against} differ significantly ({_test(choices)})"
+    if every_pair or choices.baseline:
+        rows = one.sort("difference", descending=True, maintain_order=True)
+        return f"{text}\n{frame_text(rows.select(columns))}"
+    best = one.sort("mean_first", "first", descending=[True, False])["first"][0]
+    rows = one.filter((pl.col("first") == best) | (pl.col("second") == best)).sort("mean_second", descending=True)
+    return f"{text}; those of the best (-q shows all):\n{frame_text(rows.select(columns), SHOWN)}"
+
+
+def _worlds(tables: Mapping[str, pl.DataFrame], worlds: Mapping[str, Worlds], level: float) -> str:
+    """What limits the conclusion, and how sure the order of the best systems is."""
+    systems, pairs = tables["systems"], tables["pairs"]
+    rows = []
+    for over, one in worlds.items():
+        middle, low, high = one.tau_interval(level)
+        spread = float(one.spread.mean())
+        rows.append(
+            {"other": over, "worlds": one.count, "sd of a mean": spread, "tau_b": middle, "low": low, "high": high}
+        )
+    limit = max(("judgments", "topics"), key=lambda over: worlds[over].spread.mean())
+    lines = [frame_text(pl.DataFrame(rows)), f"The {limit} limit the conclusion more: means vary more with them."]
+    if "without_noise" in systems.columns:
+        noise = float((systems["mean"] - systems["without_noise"]).mean())  # type: ignore[arg-type]
+        lines.append(f"Noise in judgments moves means by {noise:+.4f}; without_noise is the estimate without it.")
+    best = worlds["both"].table(level)["system"].to_list()[:BEST]
+    for first, second in pairwise(best):
+        shares = ", ".join(f"{100 * one.above(first, second):.1f} % ({over})" for over, one in worlds.items())
+        lines.append(f"{first} is above {second} in {shares} of the worlds{_clean_difference(pairs, first, second)}.")
+    return "\n".join(lines)
+
+
+def _clean_difference(pairs: pl.DataFrame, first: str, second: str) -> str:
+    """The difference without judgment noise of a pair that is in the table, in words."""
+    here = pairs.filter((pl.col("first") == first) & (pl.col("second") == second))
+    if "without_noise" not in pairs.columns or here.is_empty():
+        return ""
+    gap, low, high = here.select("without_noise", "without_noise_low", "without_noise_high").row(0)
+    return f"; difference without judgment noise {gap:.4f} [{low:.4f}, {high:.4f}]"
+
+
+def _topics_needed(table: pl.DataFrame, choices: Choices, topics: int) -> str:
+    first, second = choices.tell_apart or ("", "")
+    enough = table.filter("enough")["topics"].to_list()
+    answer = f"about {min(enough)} topics" if enough else f"more than {table['topics'].to_list()[-1]} topics"
+    head = (
+        f"If the difference is as seen, {answer} like these {topics} find it significant in 80 % of studies: "
+        f"{first} against {second} ({_test(choices)})"
+    )
+    return f"{head}\n{frame_text(table.drop('measure'))}"
+
+
+def _test(choices: Choices) -> str:
+    corrections = {"none": "no correction", "holm": "Holm's correction", "bh": "Benjamini–Hochberg"}
+    return f"{choices.test} test, alpha {choices.alpha:g}, {corrections[choices.correction]}"

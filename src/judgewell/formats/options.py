@@ -1,0 +1,112 @@
+"""What options of commands and functions mean: which column is which, which rows count, where labels come from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from judgewell.errors import DataError, InputError, note
+from judgewell.formats.delimited import Layout
+from judgewell.formats.files import stem
+from judgewell.formats.gains import read_gains
+from judgewell.formats.words import is_number, parse_words
+from judgewell.tables import TABLES, check_names
+
+SEPARATORS = {"comma": ",", "tab": "\t", "\\t": "\t", "semicolon": ";", "bar": "|", "space": " "}
+
+
+def reading(given: Mapping[str, Any], *tables: str) -> dict[str, Any]:
+    """columns, words and layout as readers take them; `tables` are those that --columns may name columns of."""
+    columns = parse_columns(given["columns"])
+    check_names(columns or {}, *(TABLES[name] for name in tables))
+    separator = given["separator"] and SEPARATORS.get(given["separator"], given["separator"])
+    if separator and len(separator.encode()) != 1:
+        raise InputError(f"the separator {separator!r} is not one character", cure=f"say {', '.join(SEPARATORS)}")
+    words = parse_words(given["words"]) if isinstance(given["words"], str) else given["words"]
+    layout = Layout(separator, not given["no_header"]) if separator or given["no_header"] else None
+    return {"columns": columns, "words": words, "layout": layout}
+
+
+def parse_columns(text: str | Mapping[str, str] | None) -> dict[str, str] | None:
+    """`topic=qid,value=score` as a mapping from our column names to the file's."""
+    if text is None or isinstance(text, Mapping):
+        return None if text is None else dict(text)
+    pairs = [item.partition("=") for item in text.split(",")]
+    for ours, sign, theirs in pairs:
+        if not (ours.strip() and sign and theirs.strip()):
+            raise InputError(f"{text!r} does not name columns", cure="write ours=theirs, e.g. topic=qid,doc=docno")
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+
+
+def _parse_where(conditions: Iterable[str]) -> dict[str, list[str]]:
+    """`pilot=A,B` as the values that a column may have; `a=1,2,b=` names two columns."""
+    wanted: dict[str, list[str]] = {}
+    for text in conditions:
+        column = ""
+        for item in text.split(","):
+            name, sign, value = item.partition("=")
+            column = name.strip() if sign else column
+            if not column:
+                raise InputError(f"{text!r} does not choose rows", cure="write column=value, e.g. --where grade=1,2")
+            wanted.setdefault(column, []).append((value if sign else item).strip())
+    return wanted
+
+
+def kept_where(table: pl.DataFrame, where: str | Iterable[str]) -> pl.DataFrame:
+    """The rows with one of the values asked for, with a note on how many are left out."""
+    for column, values in _parse_where([where] if isinstance(where, str) else where).items():
+        if column not in table.columns:
+            raise DataError(f"there is no column {column!r} to choose rows by; there are {', '.join(table.columns)}")
+        asked = f"{column}={','.join(values)}"
+        cells = table[column]
+        if cells.dtype.is_numeric():
+            wanted = [float(value) for value in values if is_number(value)]
+            keep = cells.cast(pl.Float64).is_in(wanted)
+        else:
+            keep = cells.cast(pl.String).is_in(values)
+        keep = keep.fill_null(False) | (cells.is_null() if "" in values else False)
+        if not keep.any():
+            there = ", ".join("nothing" if one is None else str(one) for one in cells.unique().sort().head(8))
+            raise DataError(f"no row has {asked}; there are {there}")
+        if not keep.all():
+            note(f"{len(table) - int(keep.sum())} of {len(table)} rows are left out by {asked}")
+        table = table.filter(keep)
+    return table
+
+
+def label_source(text: str, table: pl.DataFrame | None = None) -> tuple[str, str]:
+    """What a label set is called and where it is: a column of the judgments, or a file (name=path names it)."""
+    name, sign, path = text.partition("=")
+    if table is not None and text in table.columns:
+        return text, text
+    return (name, path) if sign and not Path(text).exists() else (stem(text), text)
+
+
+def read_labels(source: Any, table: pl.DataFrame | None, words: Mapping[str, str] | None = None) -> pl.DataFrame:
+    """A set of labels: a column of the judgments, or whatever holds gains.
+
+    The judgments' words hold for labels too, but not where they say that a number means another. Words that mean a
+    side of a pair are no labels.
+    """
+    for_labels = {word: means for word, means in (words or {}).items() if not is_number(word)}
+    data = source
+    if table is not None and isinstance(source, str) and source in table.columns:
+        data = table.select("topic", "doc", gain=pl.col(source)).drop_nulls().unique(maintain_order=True)
+        _refuse_two_labels(data, source)
+    with warnings.catch_warnings():  # which of the words the labels do not use says nothing
+        warnings.filterwarnings("ignore", ".*no answer is")
+        return read_gains(data, words=for_labels, negative="auto")
+
+
+def _refuse_two_labels(labels: pl.DataFrame, name: str) -> None:
+    twice = labels.filter(labels.select("topic", "doc").is_duplicated())
+    if len(twice):
+        topic, doc, *_ = twice.row(0)
+        raise DataError(
+            f"the column {name} gives topic {topic}, document {doc} more than one label; a column of labels must give "
+            "a document the same label in every row"
+        )

@@ -1,0 +1,123 @@
+"""The runs of a report scored under its gains and every set of labels, with worlds over topics and judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from judgewell.analysis.draws import GainDraws, Resampled, resample, score_of_draws
+from judgewell.analysis.scores import on_shared_topics, scores_under
+from judgewell.comparison.scores import ScoreArray, note_identical
+from judgewell.comparison.worlds import Worlds, topic_worlds
+from judgewell.errors import DataError, MeasureError, collect_notes
+from judgewell.evaluation.measures import Judged, Measure
+from judgewell.reports.parts import LeftOut
+from judgewell.reports.sources import Sources
+from judgewell.reports.worth import Worth
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The runs scored: the first measure under each set of gains, all measures under the first set."""
+
+    sets: Mapping[str, ScoreArray]
+    measures: Mapping[str, ScoreArray]
+    judged: pl.DataFrame  # set, system, judged
+    depth: int
+    worlds: Mapping[str, Worlds] = field(default_factory=dict)
+    without_noise: ScoreArray | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def main(self) -> ScoreArray:
+        """The scores that most of the report is about."""
+        return next(iter(self.sets.values()))
+
+    @property
+    def own_judged(self) -> pl.DataFrame:
+        """How much of each system's ranking the first set of gains judges."""
+        return self.judged.filter(pl.col("set") == next(iter(self.sets)))
+
+    @property
+    def widest(self) -> Worlds:
+        """The worlds that hold all the uncertainty there is."""
+        return self.worlds.get("both") or self.worlds["topics"]
+
+
+def score_systems(sources: Sources, worth: Worth | None, progress: Callable[[int, int], None] | None = None) -> Scored:
+    """Score the runs, and resample topics, and judgments where there are draws of other gains."""
+    left_out: list[LeftOut] = []
+    with collect_notes() as notes:
+        depth = max((one.cutoff or 0 for one in sources.measures), default=0) or 10
+        scored = _under_each(sources, worth, depth, left_out, progress)
+        asked = len(sources.measures)
+        sets = {name: scores[0] for name, scores in scored.items()}
+        main = next(iter(sets.values()))
+        note_identical(main)
+        first = next(iter(scored.values()))
+        judged = pl.concat(
+            pl.DataFrame({"set": [name] * len(main.systems), "system": main.systems, "judged": scores[-1].means})
+            for name, scores in scored.items()
+        )
+        resampled = _resampled(sources, worth, main, left_out)
+    measures = {one.measure: one for one in first[:asked]}
+    return Scored(sets, measures, judged, depth, *_parts(resampled), tuple(left_out), tuple(notes))
+
+
+def _parts(resampled: Resampled | None) -> tuple[Mapping[str, Worlds], ScoreArray | None]:
+    return ({}, None) if resampled is None else (resampled.worlds, resampled.without_noise)
+
+
+def _under_each(
+    sources: Sources,
+    worth: Worth | None,
+    depth: int,
+    left_out: list[LeftOut],
+    progress: Callable[[int, int], None] | None,
+) -> dict[str, Sequence[ScoreArray]]:
+    """Scores under each set of gains, Judged@depth last; a set that a measure has no meaning for is left out."""
+    wanted: list[Measure] = [*sources.measures, Judged(cutoff=depth)]
+    scored: dict[str, Sequence[ScoreArray]] = {}
+    for name, table in on_shared_topics(_tables(sources, worth), common=True).items():
+        try:
+            scored[name] = scores_under(sources.runs, table, wanted, progress=progress)
+        except (DataError, MeasureError) as problem:
+            if not scored:
+                raise
+            left_out.append(LeftOut("systems", f"systems under {name}", str(problem)))
+    return scored
+
+
+def _tables(sources: Sources, worth: Worth | None) -> dict[str, pl.DataFrame]:
+    """The sets of gains that the runs are scored under, the report's own first."""
+    own = {worth.name: worth.gains} if worth else {}
+    tables = own | {name: table for name, table in sources.gains.items() if name not in own}
+    for name, table in sources.labels.items():
+        tables[name if name not in tables else f"{name} (labels)"] = table
+    if not tables:
+        raise DataError("runs cannot be scored without gains or labels; give --gains, --labels or --judgments")
+    return tables
+
+
+def _resampled(sources: Sources, worth: Worth | None, scores: ScoreArray, left_out: list[LeftOut]) -> Resampled | None:
+    """Other topics; with draws also other judgments, and both."""
+    if len(scores.systems) < 2 or len(scores.topics) < 2:
+        what, few = "ranks and pairs of systems", "one system"
+        if len(scores.topics) < 2:
+            what, few = f"intervals, {what}", "one topic"
+        left_out.append(LeftOut("systems", what, f"there is {few}"))
+        return None
+    measure = sources.measures[0]
+    if worth is not None and worth.draws is not None and measure.cutoff is not None:
+        kept = worth.gains["topic"].is_in(scores.topics)
+        draws = GainDraws.of_array(worth.gains.filter(kept), worth.draws[:, kept.to_numpy()])
+        score = score_of_draws(sources.runs, draws.documents, measure, scores)
+        return resample(draws, score, scores, worlds=sources.worlds, seed=sources.seed)
+    if worth is None or worth.draws is None:
+        left_out.append(LeftOut("systems", "other judgments", "needs judgments or pairs that the gains are made from"))
+    else:
+        left_out.append(LeftOut("systems", "other judgments", f"{measure} looks at whole rankings; give it a cutoff"))
+    return Resampled({"topics": topic_worlds(scores.systems, scores.values, sources.worlds, seed=sources.seed)}, None)

@@ -1,8 +1,0 @@
-"""Tests of the documentation use the scripts that make it."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
