@@ -1,8 +1,14 @@
 """Jobs and their transactions."""
 
+import os
+import stat
+
 import pytest
 import sqlalchemy as sa
+from judging import Study, write_study
 
+from judgewell.server.queries.export import export
+from judgewell.server.store.backup import backup
 from judgewell.server.store.schema import topics
 from judgewell.server.store.transactions import READERS, open_store
 
@@ -75,3 +81,21 @@ def test_a_large_write_is_there_for_all_and_the_log_is_back(store, database, oth
         store.write_alone(break_off)
     if other is not None:
         other.close()
+
+
+def test_nobody_else_may_read_database_backup_and_exports(tmp_path):
+    umask = os.umask(0o022)
+    try:
+        old = tmp_path / "old.sqlite"
+        old.touch(0o644)
+        for path in (tmp_path / "new.sqlite", old):
+            store = open_store(path)
+            study = Study(store, write_study(tmp_path / path.stem, topics=1))
+            study.person().until("done")
+            files = [backup(store, tmp_path / f"{path.stem}.backup"), *export(store, tmp_path / f"{path.stem}-out")]
+            files += tmp_path.glob(f"{path.name}*")  # with the log and its index
+            assert len(files) > 6
+            assert {oct(stat.S_IMODE(file.stat().st_mode)) for file in files} == {"0o600"}
+            store.close()
+    finally:
+        os.umask(umask)

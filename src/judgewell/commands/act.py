@@ -12,10 +12,8 @@ from judgewell.errors import InputError
 
 def do(study: str, database: str | None, name: str, given: dict[str, Any]) -> None:
     """Do an action on a study's database and say what came of it."""
-    import time
-
     from judgewell.server.owner.action_routes import told_of
-    from judgewell.server.owner.actions import ACTIONS, read_fields, run
+    from judgewell.server.owner.actions import ACTIONS, perform, read_fields
     from judgewell.server.session.served import load_served
 
     if name not in ACTIONS:
@@ -24,7 +22,7 @@ def do(study: str, database: str | None, name: str, given: dict[str, Any]) -> No
     fields = read_fields(action, given)
     with existing(study, database) as store:
         served = store.read(load_served).result()
-        result = store.write(lambda connection: run(connection, served, time.time(), action, fields)).result()
+        result = perform(store, served, action, fields)
     print(told_of(action, result))
 
 
@@ -82,8 +80,9 @@ def forget(study: str, pseudonym: str | None, comments: bool, older_than: float 
         return do(study, database, "forget", {"assessor": pseudonym, "comments": comments})
     count = 0
     with existing(study, database) as store:
-        while found := store.write(lambda connection: retain(connection, time.time(), older_than or 0.0)).result():
-            count += found
+        while some := store.write(lambda connection: retain(connection, time.time(), older_than or 0.0)).result():
+            count += some
+        store.empty_log()
     print(f"Personal data of {count} assessors deleted")
 
 
@@ -124,7 +123,9 @@ def audit(study: str, output: str | None, lines: int, database: str | None) -> N
     import polars as pl
 
     from judgewell.server.queries.export import defused
+    from judgewell.server.store.private_files import create_private
 
     text = dict.fromkeys(("at", "account", "action", "target", "data", "address"), pl.String)
+    create_private(output)
     defused(pl.DataFrame(rows, schema={"number": pl.Int64, **text})).write_csv(output)
     print(output)

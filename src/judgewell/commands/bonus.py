@@ -26,6 +26,7 @@ def bonus(study: str, output: str, again: bool, database: str | None) -> None:
     from judgewell.errors import InputError
     from judgewell.server.platforms.bonus import take_bonuses
     from judgewell.server.session.served import load_served
+    from judgewell.server.store.private_files import create_private
 
     path = Path(output)
     if path.exists() and not again:
@@ -40,6 +41,7 @@ def bonus(study: str, output: str, again: bool, database: str | None) -> None:
         print("No bonus is due.")
         return
     try:
+        create_private(path)
         path.write_text("".join(f"{person},{amount}\n" for person, amount in found.lines), encoding="utf-8")
     except OSError as error:
         told = f"the bonuses are recorded, but the file was not written: {error.strerror}"

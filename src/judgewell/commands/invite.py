@@ -110,6 +110,7 @@ def _write(output: str, table: pl.DataFrame | None, links: list[Invited], base: 
     import polars as pl
 
     from judgewell.server.queries.export import FORMULA
+    from judgewell.server.store.private_files import create_private
 
     made = pl.DataFrame({"label": [link.label for link in links], "link": [base + link.path for link in links]})
     if table is not None and len(table) == len(links):
@@ -120,4 +121,5 @@ def _write(output: str, table: pl.DataFrame | None, links: list[Invited], base: 
         pl.when(start).then(pl.concat_str(pl.lit("'"), column)).otherwise(column).name.keep()
         for column, start in zip(text, starts, strict=True)
     ]
+    create_private(output)
     made.select(safe).write_csv(output)

@@ -24,6 +24,7 @@ def make_app(store: Store, clock: Clock = time.time, requests_per_second: float 
     looking: tuple[Router, ...] = (
         lambda server: dashboard.router(server, computed),
         lambda server: api.router(server, computed),
+        api.description,
     )
     acted = (signing.router, reviewing.router, acting.router, retention.router)
     app = assessors.make_app(store, clock, requests_per_second, (*assessors.ASSESSORS, *acted, *looking))

@@ -88,9 +88,12 @@ def test_the_first_owner_comes_in_by_a_link_that_works_once(door):
 def test_a_link_ends_by_time_and_by_a_newer_one(door):
     served = door()
     old = served.write(first_link)
-    new = served.write(first_link)
     client = served.visitor()
+    assert served.write(first_link) is None  # a second start neither ends the link nor prints another
+    assert client.get(old).status_code == 200
+    new = served.write(lambda c, now: new_link(c, now, "owner"))
     assert client.get(old).status_code == 404
+    assert client.get(new).status_code == 200
     served.study.clock.move(LINK + 1)
     assert client.get(new).status_code == 404
 
@@ -166,6 +169,36 @@ def test_guessing_is_slowed_for_an_account_and_an_address(door):
     assert names == [403] * signing.MOST_FROM_ADDRESS + [429]
     served.study.clock.move(signing.WINDOW + 1)
     assert sign_in(client).status_code == 303
+
+
+def test_guesses_from_everywhere_do_not_lock_the_owner_out(door):
+    served = door()
+    client = served.owner()
+    guesses = (f"wrong password {number}" for number in range(signing.MOST_FOR_ACCOUNT_ANYWHERE + 1))
+    codes = [
+        sign_in(served.visitor(address=f"10.0.{number // 9}.1"), password=guess).status_code
+        for number, guess in enumerate(guesses)
+    ]
+    assert codes == [403] * signing.MOST_FOR_ACCOUNT_ANYWHERE + [429]
+    assert sign_in(served.visitor(address="10.1.0.1")).status_code == 429
+    assert inside(client)  # signed in already
+    client.post("/owner/sign-out", data={"guard": guard_of(client)})
+    assert not inside(client)
+    assert sign_in(client).status_code == 303  # a browser that signed in before
+    assert inside(client)
+    link = served.write(lambda c, now: new_link(c, now, "Ada"))  # as the command line prints it
+    other = served.visitor(address="10.1.0.2")
+    assert other.post(link, data={"name": "Ada", "password": PASSWORD, "again": PASSWORD}).status_code == 303
+    assert inside(other)
+
+
+def test_the_mark_of_a_browser_is_for_its_own_account(door):
+    served = door()
+    client = served.owner("Eve", "reviewer")
+    served.owner()
+    for number in range(signing.MOST_FOR_ACCOUNT_ANYWHERE):
+        sign_in(served.visitor(address=f"10.0.{number // 9}.1"), password=f"wrong password {number}")
+    assert sign_in(client).status_code == 429
 
 
 def test_guesses_at_the_same_moment_count_each_other(door):

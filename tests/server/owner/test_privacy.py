@@ -4,18 +4,22 @@ import time
 
 import pytest
 import sqlalchemy as sa
-from judging import check_whole
+from judging import Study, check_whole, write_study
 from starlette.testclient import TestClient
 
 from judgewell.errors import InputError
 from judgewell.server.app import make_app
 from judgewell.server.judging import invitations as people
 from judgewell.server.owner import retention
-from judgewell.server.owner.actions import ACTIONS, read_fields, run
+from judgewell.server.owner.access import find_key, hashed
+from judgewell.server.owner.accounts import add_account, new_token
+from judgewell.server.owner.actions import ACTIONS, perform, read_fields, run
 from judgewell.server.owner.privacy import DAY
 from judgewell.server.owner.retention import retain
 from judgewell.server.queries.export import export
-from judgewell.server.store.schema import answers, assessors, audit, closing, identities, metadata, reservations
+from judgewell.server.store.backup import backup, restore
+from judgewell.server.store.schema import answers, assessors, audit, closing, identities, keys, metadata, reservations
+from judgewell.server.store.transactions import open_store
 
 
 def act(study, name, **fields):
@@ -69,6 +73,59 @@ def test_forgetting_leaves_no_trace_of_the_person_and_keeps_the_judgments(begin,
     check_whole(study.store)
     with pytest.raises(InputError, match="no assessor"):
         act(study, "forget", assessor=old)
+
+
+def traces(folder, *words):
+    """Which words stand in which files of a folder, whatever the files are."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [(path.name, word) for path in files for word in words if word.encode() in path.read_bytes()]
+
+
+def test_nothing_of_the_forgotten_stays_in_file_log_or_backup(tmp_path):
+    """While the server's connections are open, so that SQLite keeps its log."""
+    (tmp_path / "data").mkdir()
+    store = open_store(tmp_path / "data/study.sqlite")
+    study = Study(store, write_study(tmp_path / "study", topics=1, more="[checks]\ncomment = 3\n"))
+    person = someone(study)
+    person.until("done")
+    old = pseudonym(study, person)
+    words = ("Lovelace", "5f0c0ffee0ddba11", "because it says so", old)
+    assert {word for _, word in traces(tmp_path / "data", *words)} == set(words)
+    action = ACTIONS["forget"]
+    fields = read_fields(action, {"assessor": old, "comments": True})
+    assert perform(store, study.served, action, fields) == {"assessors": 1}
+    assert traces(tmp_path / "data", *words) == []
+    backup(store, tmp_path / "data/new.backup")
+    assert traces(tmp_path / "data", *words) == []
+    store.close()
+
+
+def test_an_older_backup_revives_nobody(begin, tmp_path):
+    study = begin(topics=2, more="[checks]\ncomment = 3\n")
+    person, other = someone(study), someone(study, "Grace Hopper", "77")
+    person.until("done")
+    other.until("done")
+    now = study.clock()
+    study.store.write(lambda c: add_account(c, now, "Olga", "owner")).result()
+    token, kept = (study.store.write(lambda c: new_token(c, now, "Olga", ["read"], 9, "")).result() for _ in range(2))
+    path = backup(study.store, tmp_path / "old.backup")
+    old = pseudonym(study, person)
+    act(study, "forget", assessor=old, comments=True)
+    new = pseudonym(study, person)
+    number = study.rows(sa.select(keys.c.number).where(keys.c.hash == hashed(token)))[0].number
+    act(study, "revoke-key", key=number)
+    restore(study.store, path, replace=True)
+    held = everything(study)
+    assert not [word for word in (old, "Lovelace", "5f0c0ffee0ddba11") if word in held]
+    assert pseudonym(study, person) == new
+    comments = study.rows(sa.select(answers.c.comment, answers.c.assessor))
+    assert {row.comment is None for row in comments if row.assessor == person.number} == {True}
+    assert {row.comment is None for row in comments if row.assessor == other.number} == {False}
+    assert "Hopper" in held
+    for secret, opens in ((token, False), (kept, True)):
+        key = study.store.read(lambda c, secret=secret: find_key(c, secret, "token", now)).result()
+        assert (key is not None) == opens
+    check_whole(study.store)
 
 
 def test_comments_go_too_when_asked(begin):

@@ -128,15 +128,25 @@ def link_path(secret: str) -> str:
 
 
 def first_link(connection: sa.Connection, now: float) -> str | None:
-    """The link with which a study's first owner comes in; None once an owner has a password."""
-    owners = sa.select(accounts.c.name).where(accounts.c.role == "owner")
+    """A link with which a study's first owner comes in; None where an owner has a password or a link still works."""
+    owners = sa.select(accounts.c.number, accounts.c.name).where(accounts.c.role == "owner")
     if connection.execute(owners.where(accounts.c.password.is_not(None))).first() is not None:
         return None
-    name = connection.execute(owners.order_by(accounts.c.number)).scalar()
-    if name is None:
-        name = "owner"
-        add_account(connection, now, name, "owner")
-    return new_link(connection, now, name)
+    first = connection.execute(owners.order_by(accounts.c.number)).first()
+    if first is None:
+        add_account(connection, now, "owner", "owner")
+        return new_link(connection, now, "owner")
+    works = (keys.c.account == first.number, keys.c.kind == "link", keys.c.revoked.is_(None), keys.c.expires > now)
+    has_one = connection.execute(sa.select(keys.c.number).where(*works)).first() is not None
+    return None if has_one else new_link(connection, now, first.name)
+
+
+def owner_without_password(connection: sa.Connection) -> str | None:
+    """The name of the owner who still has to set a password; None where one is set."""
+    owners = sa.select(accounts.c.name).where(accounts.c.role == "owner").order_by(accounts.c.number)
+    if connection.execute(owners.where(accounts.c.password.is_not(None))).first() is not None:
+        return None
+    return connection.execute(owners).scalar()
 
 
 def open_account(connection: sa.Connection, now: float, link: str, name: str, password_hash: str) -> int | None:

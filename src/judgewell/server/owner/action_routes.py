@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -11,8 +12,8 @@ from starlette.responses import RedirectResponse, Response
 from judgewell.errors import InputError
 from judgewell.server.limits import LARGEST_BODY, read_form
 from judgewell.server.owner.access import asked_from, check_guard, local, require
-from judgewell.server.owner.actions import ACTIONS, Action, Result, read_fields, run
-from judgewell.server.process import Server, done
+from judgewell.server.owner.actions import ACTIONS, Action, Result, perform, read_fields
+from judgewell.server.process import Server
 from judgewell.server.session.answers import Form, first
 from judgewell.server.tokens import opened, signed
 from judgewell.server.web import Refusal
@@ -35,19 +36,17 @@ def router(server: Server) -> APIRouter:
         action = ACTIONS.get(first(form, "action"))
         if action is None:
             raise Refusal(404, "link")
-        now, address = server.served.clock(), asked_from(request)
         try:
             fields = read_fields(action, _given(action, form))
-            result = await done(
-                server.store.write(lambda c: run(c, server.served, now, action, fields, account, address))
-            )
-            said = told_of(action, result)
+            address = asked_from(request)
+            result = await asyncio.to_thread(perform, server.store, server.served, action, fields, account, address)
+            message = told_of(action, result)
         except InputError as error:
-            said = f"Not done: {error}"
+            message = f"Not done: {error}"
         response = RedirectResponse(local(first(form, "next")), 303)
         response.set_cookie(
             _cookie(server),
-            quote(signed(server.served.secret, "told", said[:800])),
+            quote(signed(server.served.secret, "told", message[:800])),
             max_age=TOLD_SECONDS,
             httponly=True,
             samesite="lax",

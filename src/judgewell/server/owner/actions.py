@@ -22,6 +22,7 @@ from judgewell.server.owner.privacy import forget
 from judgewell.server.session.assignment import release
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import assessors, events, pauses, reservations, topics, units
+from judgewell.server.store.transactions import Store
 
 Result = dict[str, Any]
 
@@ -133,6 +134,23 @@ class Action:
     fields: type[Fields]
     help: str
     job: Callable[[sa.Connection, Served, float, Any], Result]
+    erases: bool = False  # nothing of what it deletes may stay in the database's log
+
+
+def perform(
+    store: Store,
+    served: Served,
+    action: Action,
+    fields: Fields,
+    account: Account | None = None,
+    address: str | None = None,
+) -> Result:
+    """Do an action in one transaction and wait until it is on disk; what was erased is then in no log either."""
+    now = served.clock()
+    result = store.write(lambda connection: run(connection, served, now, action, fields, account, address)).result()
+    if action.erases and not store.empty_log():
+        result = {**result, "still in the log": "somebody reads the database; do it again later"}
+    return result
 
 
 def run(
@@ -259,7 +277,9 @@ ACTIONS: dict[str, Action] = {
         ),
         Action("include", OfWork, "Include excluded work again.", _include),
         Action("more", AskingMore, "Ask for more judgments of documents.", _more),
-        Action("forget", Forgetting, "Delete an assessor's personal data; judgments get a new pseudonym.", _forget),
+        Action(
+            "forget", Forgetting, "Delete an assessor's personal data; judgments get a new pseudonym.", _forget, True
+        ),
         Action("revoke", OfAccount, "End all sessions, tokens and links of an account.", _with_account(revoke_all)),
         Action("revoke-key", OfKey, "End one session, token or link.", _revoke_key),
         Action("disable", OfAccount, "Let an account in no longer; its keys end.", _with_account(disable)),

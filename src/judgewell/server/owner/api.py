@@ -18,12 +18,12 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from judgewell.errors import InputError
 from judgewell.server.judging.invitations import invite
-from judgewell.server.owner.access import Account, AuditEntry, asked_from, audit_entries, bearer, record
-from judgewell.server.owner.actions import ACTIONS, Action, Fields, run
+from judgewell.server.owner.access import Account, AuditEntry, asked_from, audit_entries, bearer, record, require
+from judgewell.server.owner.actions import ACTIONS, Action, Fields, perform
 from judgewell.server.owner.api_errors import Problem
 from judgewell.server.owner.live_analysis import Insight
 from judgewell.server.owner.live_cache import Computed
@@ -44,6 +44,7 @@ from judgewell.server.queries.progress import (
 )
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
 from judgewell.server.queries.status import Status, status, study_row
+from judgewell.server.web import Refusal
 
 T = TypeVar("T")
 
@@ -187,6 +188,21 @@ def router(server: Server, computed: Computed) -> APIRouter:
     return routes
 
 
+def description(server: Server) -> APIRouter:
+    """The description of the API, for whoever may use it: with a token, or from an owner's signed-in browser."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get("/openapi.json")
+    async def described(request: Request) -> JSONResponse:
+        if "authorization" not in request.headers:
+            await require(server, request)
+        elif (await bearer(server, request, "read")).role != "owner":
+            raise Refusal(403, "link")
+        return JSONResponse(request.app.openapi())
+
+    return routes
+
+
 def _add_study(routes: APIRouter, asked: Asked, computed: Computed) -> None:
     served, clock = asked.server.served, asked.server.served.clock
 
@@ -308,11 +324,9 @@ def _acting(asked: Asked, action: Action) -> Callable[..., Any]:
     async def act(request: Request, fields: Fields) -> Done:
         account: Account = request.state.account
         sayable(fields.model_dump())
-        served, now, address = asked.server.served, asked.server.served.clock(), asked_from(request)
+        server, address = asked.server, asked_from(request)
         try:
-            result = await done(
-                asked.server.store.write(lambda found: run(found, served, now, action, fields, account, address))
-            )
+            result = await asyncio.to_thread(perform, server.store, server.served, action, fields, account, address)
         except InputError as error:
             raise Problem(422, str(error)) from None
         return Done(action=action.name, result=result)

@@ -12,18 +12,8 @@ import sqlalchemy as sa
 from judgewell.server.judging.invitations import new_pseudonym
 from judgewell.server.owner.exclusions import find_assessor
 from judgewell.server.session.assignment import release
-from judgewell.server.store.schema import (
-    answers,
-    arrivals,
-    assessors,
-    audit,
-    closing,
-    events,
-    identities,
-    keys,
-    notices,
-    reservations,
-)
+from judgewell.server.store.erasure import erase
+from judgewell.server.store.schema import arrivals, assessors, audit, keys, reservations
 
 DAY = 86400.0
 AT_ONCE = 200
@@ -57,31 +47,9 @@ def forget_old(connection: sa.Connection, now: float, days: float) -> int:
 
 
 def _forget(connection: sa.Connection, now: float, assessor: int, comments: bool) -> str:
-    if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("PRAGMA secure_delete=ON")  # what is deleted is overwritten in the file
-    old = connection.execute(sa.select(assessors.c.pseudonym).where(assessors.c.number == assessor)).scalar_one()
-    new = new_pseudonym()
     live = sa.select(reservations.c.number).where(reservations.c.assessor == assessor, reservations.c.state == "live")
     for reservation in connection.execute(live).scalars().all():
         release(connection, reservation, now, "personal data deleted")
-    connection.execute(sa.delete(identities).where(identities.c.assessor == assessor))
-    connection.execute(sa.update(notices).where(notices.c.assessor == assessor).values(data={}, assessor=None))
-    connection.execute(sa.delete(closing).where(closing.c.assessor == assessor))
-    if comments:
-        connection.execute(sa.update(answers).where(answers.c.assessor == assessor).values(comment=None))
-        _without_typed_comments(connection, assessor)
-    told = ("created", "arrived")
-    connection.execute(sa.update(events).where(events.c.assessor == assessor, events.c.kind.in_(told)).values(data={}))
-    connection.execute(sa.update(audit).where(audit.c.target == old).values(target=new))
-    values = {"pseudonym": new, "label": None, "forgotten": now}
-    connection.execute(sa.update(assessors).where(assessors.c.number == assessor).values(values))
-    return new
-
-
-def _without_typed_comments(connection: sa.Connection, assessor: int) -> None:
-    """The form as it was typed holds the comment too."""
-    query = sa.select(answers.c.number, answers.c.typed).where(answers.c.assessor == assessor)
-    for number, typed in connection.execute(query).all():
-        kept = {name: value for name, value in typed.items() if name != "comment"}
-        if kept != typed:
-            connection.execute(sa.update(answers).where(answers.c.number == number).values(typed=kept))
+    pseudonym = new_pseudonym()
+    erase(connection, now, assessor, pseudonym, comments=comments)
+    return pseudonym

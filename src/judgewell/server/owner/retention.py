@@ -45,6 +45,10 @@ def router(server: Server) -> APIRouter:
 async def _look(server: Server, days: float) -> None:
     while True:
         with contextlib.suppress(Unavailable):  # the database is away; the next look finds the same
+            erased = False
             while await done(server.store.write(lambda connection: retain(connection, server.served.clock(), days))):
+                erased = True
                 await asyncio.sleep(1)
+            if erased:
+                await asyncio.to_thread(server.store.empty_log)
         await asyncio.sleep(EVERY)

@@ -52,6 +52,7 @@ from judgewell.server.owner.plain_pages import sheet
 from judgewell.server.process import Server, done
 from judgewell.server.session.answers import first
 from judgewell.server.store.schema import accounts, audit, keys
+from judgewell.server.tokens import numbered, signed
 from judgewell.server.web import Refusal
 
 T = TypeVar("T")
@@ -60,7 +61,8 @@ REFUSED, SIGNED_IN = "sign-in refused", "signed in"
 WINDOW = 15 * 60.0  # seconds over which refused attempts are counted
 MOST_FROM_ADDRESS = 20  # for any names, from one address
 MOST_FOR_ACCOUNT = 10  # for one account, from one address
-MOST_FOR_ACCOUNT_ANYWHERE = 100  # for one account, from all addresses together
+MOST_FOR_ACCOUNT_ANYWHERE = 100  # for one account, from all addresses together: browsers that signed in before excepted
+KNOWN_DAYS = 365  # for which a browser that signed in is known
 WRONG = "Name or password is not right."
 
 
@@ -73,13 +75,16 @@ class Attempt:
     password: str | None
 
 
-def attempt(connection: sa.Connection, now: float, name: str, address: str) -> Attempt | int:
-    """Write an attempt down; the seconds to wait instead where there were too many."""
+def attempt(connection: sa.Connection, now: float, name: str, address: str, known: int | None = None) -> Attempt | int:
+    """Write an attempt down; the seconds to wait instead where there were too many.
+
+    `known` is the account that this browser signed in to before: its owner is not locked out by guesses from elsewhere.
+    """
     _alone(connection)
     query = sa.select(accounts.c.number, accounts.c.name, accounts.c.password, accounts.c.disabled)
     row = connection.execute(query.where(sa.func.lower(accounts.c.name) == name.strip().lower())).one_or_none()
     target = f"account {row.name}" if row else None
-    wait = _wait(connection, now, target, address)
+    wait = _wait(connection, now, target, address, row is not None and row.number == known)
     if wait:
         return wait
     entry = record(connection, now, None, REFUSED, target, {}, address)
@@ -94,13 +99,15 @@ def _alone(connection: sa.Connection) -> None:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7406522)"))
 
 
-def _wait(connection: sa.Connection, now: float, target: str | None, address: str) -> int:
+def _wait(connection: sa.Connection, now: float, target: str | None, address: str, known: bool) -> int:
     """Seconds until the next attempt is allowed; 0 where it is now."""
     lately = (audit.c.action == REFUSED, audit.c.at > now - WINDOW)
     here, theirs = audit.c.address == address, audit.c.target == target
     limits: list[tuple[int, tuple[sa.ColumnElement[bool], ...]]] = [(MOST_FROM_ADDRESS, (here,))]
     if target is not None:
-        limits += [(MOST_FOR_ACCOUNT, (here, theirs)), (MOST_FOR_ACCOUNT_ANYWHERE, (theirs,))]
+        limits.append((MOST_FOR_ACCOUNT, (here, theirs)))
+    if target is not None and not known:
+        limits.append((MOST_FOR_ACCOUNT_ANYWHERE, (theirs,)))
     waits = [0]
     for most, where in limits:
         query = sa.select(audit.c.at).where(*lately, *where).order_by(audit.c.at.desc()).offset(most - 1).limit(1)
@@ -163,10 +170,11 @@ async def _sign_in(server: Server, request: Request) -> Response:
     form = await read_form(request)
     name, then = first(form, "name")[:200], first(form, "next") or HOME
     address, now = asked_from(request), server.served.clock()
-    tried = await done(server.store.write(lambda connection: attempt(connection, now, name, address)))
+    known = numbered(server.served.secret, "known", request.cookies.get(_known_cookie(server), ""))
+    tried = await done(server.store.write(lambda connection: attempt(connection, now, name, address, known)))
     if isinstance(tried, int):
-        told = f"Too many attempts. Please try again in {ceil(tried / 60)} minutes."
-        response = _sign_in_page(server, 429, told, name, then)
+        problem = f"Too many attempts. Please try again in {ceil(tried / 60)} minutes."
+        response = _sign_in_page(server, 429, problem, name, then)
         response.headers["retry-after"] = str(tried)
         return response
     right, rehashed = await _hashing(_look, tried.password, first(form, "password"))
@@ -174,9 +182,28 @@ async def _sign_in(server: Server, request: Request) -> Response:
         return _sign_in_page(server, 403, WRONG, name, then)
     old = request.cookies.get(session_cookie(server, request))
     secret = await done(server.store.write(lambda connection: admit(connection, now, tried, rehashed, old)))
-    if secret is None:
+    if secret is None or tried.account is None:
         return _sign_in_page(server, 403, WRONG, name, then)
-    return give_session(server, request, RedirectResponse(local(then), 303), secret)
+    return _remember(server, request, RedirectResponse(local(then), 303), tried.account, secret)
+
+
+def _known_cookie(server: Server) -> str:
+    return f"{server.cookie}-known"
+
+
+def _remember(server: Server, request: Request, response: Response, account: int, secret: str) -> Response:
+    """Give a browser its session, and a mark that it signed in to this account, which opens nothing by itself."""
+    give_session(server, request, response, secret)
+    response.set_cookie(
+        _known_cookie(server),
+        signed(server.served.secret, "known", str(account)),
+        max_age=KNOWN_DAYS * 86400,
+        path=SIGN_IN,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return response
 
 
 async def _sign_out(server: Server, request: Request) -> Response:
@@ -212,7 +239,8 @@ async def _set_password(server: Server, request: Request) -> Response:
         return _link_page(server, name, str(error), 422)
     if session is None:
         raise Refusal(404, "link")
-    return give_session(server, request, RedirectResponse(HOME, 303), session)
+    account, key = session
+    return _remember(server, request, RedirectResponse(HOME, 303), account, key)
 
 
 def _chosen(name: str, password: str, again: str) -> tuple[str, str]:
@@ -224,13 +252,15 @@ def _chosen(name: str, password: str, again: str) -> tuple[str, str]:
     return name, password
 
 
-def _open(connection: sa.Connection, now: float, secret: str, name: str, stored: str, address: str) -> str | None:
+def _open(
+    connection: sa.Connection, now: float, secret: str, name: str, stored: str, address: str
+) -> tuple[int, str] | None:
     """Set a link's password and begin a session; None where the link was used meanwhile."""
     account = open_account(connection, now, secret, name, stored)
     if account is None:
         return None
     record(connection, now, None, "password set", f"account {name}", {}, address)
-    return make_key(connection, account, "session", now, SESSION)
+    return account, make_key(connection, account, "session", now, SESSION)
 
 
 def _sign_in_page(server: Server, status: int = 200, problem: str = "", name: str = "", then: str = HOME) -> Response:
@@ -240,8 +270,7 @@ def _sign_in_page(server: Server, status: int = 200, problem: str = "", name: st
 
 
 def _link_page(server: Server, name: str, problem: str = "", status: int = 200) -> Response:
-    told = {"name": name, "problem": problem, "shortest": SHORTEST}
-    return sheet(server, "access/link.html", status, **told)
+    return sheet(server, "access/link.html", status, name=name, problem=problem, shortest=SHORTEST)
 
 
 async def _holder(server: Server, request: Request, secret: str) -> str:

@@ -17,6 +17,7 @@ from judgewell.errors import InputError
 from judgewell.formats.provenance import provenance, write_record, write_result
 from judgewell.server.queries.endings import COMPLETED, EXCLUDED, ending
 from judgewell.server.queries.standing_answers import ENDED, judgments_frame, pairs_frame, read_frame
+from judgewell.server.store.private_files import create_private
 from judgewell.server.store.schema import (
     answers,
     assessors,
@@ -65,6 +66,7 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
         record = provenance("export", {"study": row.name, "hash": row.hash}, [], _notes(frames))
         written = [path for name, frame in frames.items() for path in _write(folder, name, frame, record)]
         log = folder / "log.jsonl"
+        create_private(log)
         with log.open("w", encoding="utf-8") as file:
             for line in log_lines(connection):
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -112,10 +114,11 @@ def _notes(frames: dict[str, pl.DataFrame]) -> list[str]:
 
 def _write(folder: Path, name: str, frame: pl.DataFrame, record: dict[str, Any]) -> list[Path]:
     paths = [folder / f"{name}.csv"]
-    write_result(defused(frame), paths[0], record)
     if name in ("judgments", "pairs"):
         paths.append(folder / f"{name}.parquet")
-        write_result(frame, paths[1], record)
+    for path in paths:
+        create_private(path)  # comments and questionnaires may name people
+        write_result(defused(frame) if path.suffix == ".csv" else frame, path, record)
     return paths
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from judgewell.errors import InputError
+from judgewell.server.store.erasure import not_to_be_revived
+from judgewell.server.store.private_files import create_private
 from judgewell.server.store.schema import metadata, study
 from judgewell.server.store.transactions import Store, open_store
 
@@ -29,6 +31,7 @@ def backup(store: Store, path: str | Path) -> Path:
         raise InputError("there is a file already", cure="name another, or move it away", file=path)
     unfinished = path.with_name(f".{path.name}.part")
     unfinished.unlink(missing_ok=True)
+    create_private(unfinished)
     try:
         if store.is_sqlite:
             _copy_file(str(store.engine.url.database), unfinished)
@@ -45,6 +48,9 @@ def backup(store: Store, path: str | Path) -> Path:
 def restore(store: Store, path: str | Path, *, replace: bool = False) -> None:
     """Put a backup in place of what the database holds, in one transaction; other content is kept unless `replace`.
 
+    Where the database holds a later state of the same study, people whose data was deleted since stay deleted, and keys
+    that were revoked since stay revoked.
+
     A server that runs meanwhile goes on with what it brings, where it is a backup of that very study. What a server
     remembers of another study would be wrong then, so that is refused until it has stopped.
     """
@@ -55,8 +61,9 @@ def restore(store: Store, path: str | Path, *, replace: bool = False) -> None:
         shutil.copyfile(path, copy)
         source = open_store(copy)  # brings an older backup up to date
         try:
-            _refuse_other(store, source, path, replace)
-            store.write(lambda target: _fill(source, target)).result()
+            same = _refuse_other(store, source, path, replace)
+            store.write(lambda target: _fill(source, target, same)).result()
+            store.empty_log()
         finally:
             source.close()
 
@@ -83,19 +90,22 @@ def _copy_tables(store: Store, target: Path) -> None:
         made.close()
 
 
-def _fill(source: Store, target: sa.Connection) -> None:
+def _fill(source: Store, target: sa.Connection, same: bool) -> None:
+    carry_over = not_to_be_revived(target) if same else None
     for table in reversed(metadata.sorted_tables):
         target.execute(sa.delete(table))
     with source.snapshot() as reading:
         _copy(reading, target)
+    if carry_over is not None:
+        carry_over(target)
     if target.dialect.name == "postgresql":
         _count_on(target)
 
 
 def _copy(source: sa.Connection, target: sa.Connection) -> None:
     for table in metadata.sorted_tables:
-        found = source.execution_options(yield_per=AT_ONCE).execute(sa.select(table))
-        for part in found.partitions():
+        rows = source.execution_options(yield_per=AT_ONCE).execute(sa.select(table))
+        for part in rows.partitions():
             target.execute(sa.insert(table), [dict(row._mapping) for row in part])
 
 
@@ -116,18 +126,18 @@ def _look_over(path: Path) -> None:
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         try:
-            said = connection.execute("PRAGMA integrity_check").fetchone()[0]
+            integrity = connection.execute("PRAGMA integrity_check").fetchone()[0]
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         finally:
             connection.close()
     except sqlite3.DatabaseError as error:
         raise InputError(f"this is not a backup of ours: {error}", file=path) from None
-    if said != "ok" or not {"study", "answers", "alembic_version"} <= tables:
+    if integrity != "ok" or not {"study", "answers", "alembic_version"} <= tables:
         raise InputError("this is not a whole backup of ours", cure="make one with judgewell backup", file=path)
 
 
-def _refuse_other(store: Store, source: Store, path: Path, replace: bool) -> None:
-    """A database that holds a study is overwritten only when asked to."""
+def _refuse_other(store: Store, source: Store, path: Path, replace: bool) -> bool:
+    """A database that holds a study is overwritten only when asked to; whether the backup is of that very study."""
     query = sa.select(study.c.name, study.c.hash, study.c.secret)
     held = store.read(lambda connection: connection.execute(query).one_or_none()).result()
     brought = source.read(lambda connection: connection.execute(query).one_or_none()).result()
@@ -144,6 +154,7 @@ def _refuse_other(store: Store, source: Store, path: Path, replace: bool) -> Non
             f"a server runs on the database, and the backup holds another study than its {held.name}",
             cure="stop the server, restore, and start it again",
         )
+    return same
 
 
 def _flush(path: Path) -> None:

@@ -27,6 +27,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from judgewell.errors import InputError, JudgewellError
+from judgewell.server.store.private_files import create_private, keep_private
 
 T = TypeVar("T")
 Job = Callable[[sa.Connection], T]
@@ -98,6 +99,19 @@ class Store:
         if self.is_sqlite:
             return self._reading.begin()
         return self._reading.execution_options(isolation_level="REPEATABLE READ").begin()
+
+    def empty_log(self) -> bool:
+        """Write SQLite's log into the file and cut it to nothing, so that what was deleted is nowhere any more.
+
+        False where somebody reads an older state and the log must stay for them.
+        """
+        if not self.is_sqlite:
+            return True
+        connection = sqlite3.connect(str(self.engine.url.database), timeout=BUSY)
+        try:
+            return bool(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+        finally:
+            connection.close()
 
     def used_by_others(self) -> bool:
         """Whether another process has this database open: a server that runs, or a command under way."""
@@ -199,6 +213,7 @@ def open_store(url: str | Path) -> Store:
         path = Path(text.removeprefix("sqlite:///"))
         if not path.parent.is_dir():
             raise InputError(f"there is no folder {path.parent} for the database", cure="make it first")
+        _make_private(path)
         store = Store(_sqlite_engine(path, "BEGIN IMMEDIATE", 1), _sqlite_engine(path, "BEGIN", READERS + 1), text)
     try:
         migrate(store.engine)
@@ -211,12 +226,23 @@ def open_store(url: str | Path) -> Store:
     return store
 
 
+def _make_private(path: Path) -> None:
+    """Let nobody else read the database: it holds names and the secret that signs links. Its log gets the same mode."""
+    try:
+        create_private(path)
+        for log in (path.with_name(path.name + ending) for ending in ("-wal", "-shm")):
+            if log.exists():
+                keep_private(log)
+    except OSError as error:
+        raise InputError(f"the database cannot be used: {error.strerror}", file=path) from None
+
+
 def migrate(engine: sa.Engine) -> None:
     """Bring the tables up to date in one transaction; a database made by a newer version is refused."""
     with engine.begin() as connection:
         if _version(connection) == HEAD:
             return
-        _alone(connection)
+        lock(connection)
         found = _version(connection)
         if found is not None and found > HEAD:
             raise InputError(f"the database has version {found}, this program knows {HEAD}", cure="update judgewell")
@@ -241,7 +267,7 @@ def _version(connection: sa.Connection) -> str | None:
     return None if found is None else str(found)
 
 
-def _alone(connection: sa.Connection) -> None:
+def lock(connection: sa.Connection) -> None:
     """Wait until no other process prepares the same database; SQLite's write transaction is alone already."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7406521)"))
@@ -258,7 +284,8 @@ def _sqlite_engine(path: Path, begin: str, pool: int, journal: str = "WAL") -> s
 
     @sa.event.listens_for(engine, "connect")
     def _prepare(connection: Any, _: Any) -> None:
-        for setting in (f"journal_mode={journal}", "synchronous=FULL", "foreign_keys=ON", "cache_size=-32000"):
+        always = ("synchronous=FULL", "foreign_keys=ON", "cache_size=-32000", "secure_delete=ON")
+        for setting in (f"journal_mode={journal}", *always):
             connection.execute(f"PRAGMA {setting}")
 
     @sa.event.listens_for(engine, "begin")
