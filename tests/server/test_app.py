@@ -118,6 +118,41 @@ def test_every_answer_carries_the_security_headers(served):
     assert "set-cookie" not in cookie.headers
 
 
+def test_under_https_browsers_are_told_to_stay_there(served):
+    app = served().app
+    for scheme, told in (("http", None), ("https", "max-age=31536000")):
+        client = TestClient(app, base_url=f"{scheme}://testserver")
+        assert client.get("/readyz").headers.get("strict-transport-security") == told
+
+
+def test_health_is_that_answers_can_be_stored_and_readiness_that_pages_can_be_shown(served, monkeypatch):
+    server = served()
+    client = server.visitor()
+    store = server.study.store
+    assert [client.get(path).status_code for path in ("/healthz", "/readyz")] == [200, 200]
+
+    def full(_):
+        raise sa.exc.OperationalError("", {}, OSError("database or disk is full"))
+
+    monkeypatch.setattr("judgewell.server.judging.app.PROBE_EVERY", 0.0)
+    write = store.write
+    monkeypatch.setattr(store, "_patience", 0.0)
+    monkeypatch.setattr(store, "write", lambda job: write(full))
+    assert [client.get(path).status_code for path in ("/healthz", "/readyz")] == [503, 200]
+    monkeypatch.setattr(store, "write", write)
+    assert client.get("/healthz").status_code == 200
+
+
+def test_asking_for_health_again_and_again_writes_once(served, monkeypatch):
+    monkeypatch.setattr("judgewell.server.judging.app.PROBE_EVERY", 1e9)
+    server, written = served(), []
+    write = server.study.store.write
+    monkeypatch.setattr(server.study.store, "write", lambda job: written.append(job) or write(job))
+    client = server.visitor()
+    assert {client.get("/healthz").status_code for _ in range(5)} == {200}
+    assert len(written) == 1
+
+
 def test_the_session_cookie_is_for_the_server_alone(served):
     server = served()
     path = people.invite_path(server.study.served, server.study.person().number)
@@ -244,7 +279,7 @@ def test_a_fault_of_ours_is_told_in_words_and_stores_nothing(served, monkeypatch
     first = client.get("/work")
     quiet = TestClient(server.app, follow_redirects=False, raise_server_exceptions=False, cookies=client.cookies)
     with monkeypatch.context() as broken:
-        broken.setattr("judgewell.server.session.steps.move", lambda *_, **__: 1 / 0)
+        broken.setattr("judgewell.server.session.stage.move", lambda *_, **__: 1 / 0)
         response = send(quiet, first, value="5")
     assert (response.status_code, response.headers["x-page"]) == (500, "trouble")
     assert "Your answers up to here are safe" in response.text

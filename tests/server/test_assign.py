@@ -1,14 +1,15 @@
 """Handing out work: never more than needed, never the same topic twice, and never stuck behind those who left."""
 
 import random
+from collections import Counter
 
 import pytest
 import sqlalchemy as sa
 from judging import check_whole
 
 from judgewell.server.judging.routes import sign_of_life
-from judgewell.server.session.assignment import LONGEST_IDLE, SILENT
-from judgewell.server.store.schema import answers, events, reservations, units
+from judgewell.server.session.assignment import LONGEST_IDLE, SILENT, SILENT_UNANSWERED
+from judgewell.server.store.schema import answers, events, items, reservations, units
 from judgewell.server.tokens import read_step
 
 
@@ -28,7 +29,7 @@ def test_a_place_is_given_to_as_many_as_are_needed_and_the_next_is_told_when_to_
     for person in people[:3]:
         assert person.send(action="agree").kind == "instructions"
     page = people[3].send(action="agree")
-    assert (page.kind, page.minutes) == ("come_back", 2)
+    assert (page.kind, page.minutes) == ("come_back", 1)
     check_whole(study.store)
     for person in people[:3]:
         person.until("done")
@@ -69,8 +70,10 @@ def test_the_longest_silent_unit_is_handed_out_again_when_nothing_else_is_left(b
     study = begin(topics=1, redundancy=2)
     first, second, third = (study.person() for _ in range(3))
     first.until("document", seconds=0)
+    first.send(value="20")
     study.clock.move(30)
     second.until("document", seconds=0)
+    second.send(value="20")
     study.clock.move(SILENT - 31)
     assert third.send(action="agree").kind == "come_back"
     study.clock.move(31)
@@ -79,6 +82,77 @@ def test_the_longest_silent_unit_is_handed_out_again_when_nothing_else_is_left(b
     handed = study.rows(sa.select(events.c.assessor).where(events.c.kind == "handed on"))
     assert handed == [(first.number,)]
     check_whole(study.store)
+
+
+def test_who_answered_nothing_is_waited_for_less_and_who_answered_longer(begin):
+    study = begin(topics=1, redundancy=2)
+    answered, opened, waiting = (study.person() for _ in range(3))
+    answered.until("document", seconds=0)
+    answered.send(value="20")
+    opened.until("document", seconds=0)
+    study.clock.move(SILENT_UNANSWERED - 1)
+    page = waiting.send(action="agree")
+    assert (page.kind, page.minutes) == ("come_back", 1)
+    study.clock.move(1)
+    assert waiting.send().kind == "instructions"
+    assert states(study) == ["live", "expired", "live"]
+    assert study.person().send(action="agree").kind == "come_back"
+    check_whole(study.store)
+
+
+def test_who_comes_back_to_a_unit_that_was_passed_on_takes_another_and_is_paid_for_that_alone(begin):
+    study = begin(topics=2, redundancy=1)
+    silent, other = study.person(), study.person()
+    silent.until("document", seconds=0)
+    other.until("document", seconds=0)
+    other.until("done")
+    study.clock.move(SILENT_UNANSWERED)
+    assert other.send(action="more").kind == "topic"  # the topic that the silent one had opened
+    page = silent.send(value="20")
+    assert page.kind == "come_back"
+    assert page.notice == study.served.say("trouble.gone")
+    study.clock.move(SILENT_UNANSWERED)
+    assert silent.send().kind == "topic"  # nobody has answered there: the unit comes back
+    assert silent.until("done")
+    assert other.until("come_back", "no_work")
+    assert sorted(states(study)) == ["done", "done", "expired"]
+    assert study.rows(sa.select(units.c.free)) == [(0,), (0,)]
+    check_whole(study.store)
+
+
+def test_fifteen_who_open_a_page_and_leave_do_not_keep_others_waiting(begin):
+    study = begin(topics=15, redundancy=1)
+    for _ in range(15):
+        assert study.person().send(action="agree").kind == "instructions"
+    study.clock.move(SILENT_UNANSWERED)
+    for _ in range(15):
+        study.person().until("done", seconds=0)
+    assert sorted(states(study)) == ["done"] * 15 + ["expired"] * 15
+    check_whole(study.store)
+
+
+@pytest.mark.parametrize("kind", ["magnitude", "pairs"])
+def test_a_redundancy_of_three_is_three_people_however_many_units_of_a_topic_one_may_do(begin, kind):
+    more = "[work]\nunits_per_topic = 9\nmost_units = 99\n"
+    study = begin(kind=kind, topics=2, docs=10, size=4, redundancy=3, known=True, more=more)
+    for _ in range(12):
+        person = study.person()
+        while person.until("done", "no_work", "come_back").kind == "done":
+            if person.send(action="more").kind == "no_work":
+                break
+    query = (
+        sa.select(answers.c.assessor, units.c.topic, items.c.doc, items.c.other)
+        .join_from(answers, items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .join(units, units.c.number == items.c.unit)
+        .where(answers.c.current, items.c.known.is_(None))
+    )
+    judged = [(who, topic, frozenset((doc, other))) for who, topic, doc, other in study.rows(query)]
+    assert len(judged) == len(set(judged))
+    people = Counter(what for _, *what in judged for what in [tuple(what)])
+    assert min(people.values()) >= 3
+    if kind == "magnitude":  # some did several units
+        assert study.rows(sa.select(sa.func.max(reservations.c.round)))[0][0] > 1
+    assert study.person().page.kind == "no_work"
 
 
 def test_free_units_go_first_and_silent_ones_only_then(begin):
@@ -120,10 +194,10 @@ def test_late_work_that_fails_gives_no_place_back(begin):
     study = begin(topics=1, known=True, more="[checks]\nrevisions = 0\n")
     late, other = study.person(), study.person()
     late.until("document")
+    page = late.send(value="5")
     study.clock.move(study.served.silence + 1)
     study.expire()
     other.until("document")
-    page = late.page
     while page.kind == "document":
         page = late.send(value="5")
     assert page.kind == "stopped"

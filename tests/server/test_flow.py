@@ -5,7 +5,7 @@ import pytest
 import sqlalchemy as sa
 from judging import check_whole, good_answer
 
-from judgewell.server.session import pages
+from judgewell.server.session.stages.stopped import Stopped
 from judgewell.server.store.schema import answers, closing, events, reservations, verdicts
 
 CODES = (
@@ -67,7 +67,7 @@ def test_who_does_not_agree_leaves_with_their_own_code_and_no_unit(begin):
     study = begin(more=CODES)
     person = study.person()
     page = person.send(action="disagree")
-    assert isinstance(page, pages.Stopped)
+    assert isinstance(page, Stopped)
     assert page.ending.code == "NO1"
     assert not page.more
     assert not study.rows(sa.select(reservations))
@@ -88,7 +88,7 @@ def test_practice_asks_again_and_then_ends_for_good(begin):
             page = person.send(value=str(300 - page.length))
         assert page.notice
     assert sorted(widths[:3]) == sorted(widths[3:]) == [40, 120, 260]
-    assert isinstance(page, pages.Stopped)
+    assert isinstance(page, Stopped)
     assert page.ending.code == "FC1"
     assert not page.more
     assert person.send(action="more").kind == "stopped"
@@ -110,7 +110,7 @@ def test_a_failed_question_gives_two_tries_then_another_unit_and_never_a_rejecti
     assert (page.problem_field, page.notice, person.outcome) == ("choice", "", "taken")
     assert person.page.problem == page.problem  # after a reload too
     page = person.send(choice="3")
-    assert isinstance(page, pages.Stopped)
+    assert isinstance(page, Stopped)
     assert page.ending.code == "FC1"
     assert page.more
     page = person.send(action="more")
@@ -136,7 +136,7 @@ def test_the_quiz_is_passed_once_and_failed_for_good(begin):
     assert bad.send(preferred="top").problem
     for side in ("left", "left", "right"):
         page = bad.send(preferred=side)
-    assert isinstance(page, pages.Stopped)
+    assert isinstance(page, Stopped)
     assert not page.more
 
 
@@ -167,7 +167,7 @@ def test_who_never_revises_well_ends_with_the_quality_code_and_frees_the_place(b
     page = person.until("document")
     while page.kind in ("document", "revise"):
         page = person.send(value="5")
-    assert isinstance(page, pages.Stopped)
+    assert isinstance(page, Stopped)
     assert page.ending.code == "FQ1"
     assert study.rows(sa.select(reservations.c.state, reservations.c.ending)) == [("failed", "failed_quality")]
     assert study.person().until("done")
@@ -329,3 +329,16 @@ def test_several_scales_show_their_own_instructions(begin):
     person.until("done")
     assert person.send(action="more").kind == "topic"
     assert pl.DataFrame(study.rows(sa.select(reservations.c.topic)))["topic"].n_unique() == 2
+
+
+@pytest.mark.parametrize("scripts", [False, True])
+def test_a_year_that_the_clock_jumped_ahead_is_nobodys_work(begin, scripts):
+    study = begin()
+    person = study.person()
+    person.until("document")
+    study.clock.move(31_536_000)
+    times = {"active": "12", "idle": "31535988"} if scripts else {}
+    person.send(value="20", **times)
+    row = study.rows(sa.select(answers))[0]
+    assert row.seconds == (12 if scripts else study.served.silence)
+    assert row.seconds + row.idle <= 6 * study.served.silence

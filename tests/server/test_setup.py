@@ -1,6 +1,7 @@
 """A study is read once, frozen by its first judgment, and refused with what changed; its size costs nothing later."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
@@ -9,6 +10,8 @@ from alembic.migration import MigrationContext
 from judging import Clock, Study, good_answer, write_study
 
 from judgewell.errors import InputError
+from judgewell.server.session.served import load_served
+from judgewell.server.store import setup
 from judgewell.server.store.schema import documents, items, metadata, study, units
 from judgewell.server.store.setup import default_database, prepare
 from judgewell.server.store.transactions import HEAD, open_store
@@ -153,3 +156,33 @@ def test_fifty_thousand_documents_are_set_up_once(tmp_path):
     store = open_store(tmp_path / "x.sqlite")
     assert prepare(store, path, time.time) is False
     store.close()
+
+
+def test_two_servers_that_start_together_share_one_secret(database, tmp_path, clock, monkeypatch):
+    """While one makes the design, another brings the same study in: whoever comes second takes what is there."""
+    path = write_study(tmp_path / "study")
+    first, second = open_store(database), open_store(database)
+    design = setup.make_design
+
+    def overtaken(*arguments):
+        monkeypatch.setattr(setup, "make_design", design)
+        assert prepare(second, path, clock)
+        return design(*arguments)
+
+    monkeypatch.setattr(setup, "make_design", overtaken)
+    assert not prepare(first, path, clock)
+    held = [store.read(load_served).result().secret for store in (second, first)]
+    assert held[0] == held[1]
+    for store in (first, second):
+        store.close()
+
+
+def test_processes_that_start_at_once_on_an_empty_database(database, tmp_path, clock):
+    path = write_study(tmp_path / "study")
+    stores = [open_store(database) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda store: prepare(store, path, clock), stores))
+    assert sorted(made) == [False, False, False, True]
+    assert len({store.read(load_served).result().secret for store in stores}) == 1
+    for store in stores:
+        store.close()

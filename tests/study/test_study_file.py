@@ -190,10 +190,27 @@ def test_what_is_unwise_is_a_warning(study):
     for part in (
         "no known documents",
         "2 topics have fewer documents than a unit of 12 (first 1)",
-        "2 assessors can do 2 units of a topic, topic 1 needs 5",
+        "2 assessors can do 2 units of topic 1, which needs 5",
         "comments are reviewed but not asked for",
     ):
         assert part in said
+
+
+@pytest.mark.parametrize(
+    ("size", "cure"), [(6, "invite 5 or lower the"), (2, "invite 15, raise work.units_per_topic or")]
+)
+def test_the_people_are_counted_who_judge_each_document_once(study, size, cure):
+    """Units of a topic's ten documents: with six of them any two units share one, with two they need not."""
+    path = study(
+        ("documents = 6 ", f"documents = {size} "),
+        ("[work]", "[work]\nassessors = 4"),
+        ("[known]\nhigh = [3]\nreserve = [2] ", "# "),
+        ("low = [0]", ""),
+        ("redundancy = 5 ", "redundancy = 3 "),
+    )
+    said = "\n".join(map(str, check_study(path).warnings))
+    assert "nobody judges a document twice" in said
+    assert cure in said
 
 
 def test_loading_raises_the_first_mistake_and_counts_the_others(study):

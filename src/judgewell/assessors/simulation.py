@@ -23,8 +23,16 @@ from judgewell.errors import DataError, InputError
 from judgewell.server.judging import invitations as people
 from judgewell.server.judging.routes import current_page, sign_of_life
 from judgewell.server.session import pages
-from judgewell.server.session.assignment import SILENT, expire
+from judgewell.server.session.assignment import SILENT, SILENT_UNANSWERED, expire
 from judgewell.server.session.served import Served, load_served
+from judgewell.server.session.stages.comprehension import Comprehension
+from judgewell.server.session.stages.done import Done
+from judgewell.server.session.stages.judge import Judging
+from judgewell.server.session.stages.practice import Practice
+from judgewell.server.session.stages.questionnaire import Questionnaire
+from judgewell.server.session.stages.quiz import QuizPair
+from judgewell.server.session.stages.stopped import Stopped
+from judgewell.server.session.stages.waiting import ComeBack
 from judgewell.server.session.steps import take
 from judgewell.server.store.schema import assessors, documents, items, reservations, units, verdicts
 from judgewell.server.store.setup import prepare
@@ -229,12 +237,13 @@ def _steps(connection: sa.Connection, hall: _Hall) -> None:
         reply = hall.sessions[number].reply(_seen(connection, hall, number, page))
         if reply is not None:
             hall.ready[number] = reply.form | {"step": page.step}
-            _plan(hall, number, reply.seconds)
+            answered = isinstance(page, Judging) and page.progress.position > 1
+            _plan(hall, number, reply.seconds, SILENT if answered else SILENT_UNANSWERED)
 
 
-def _plan(hall: _Hall, number: int, seconds: float) -> None:
+def _plan(hall: _Hall, number: int, seconds: float, silent: float = SILENT) -> None:
     """The next step, and till then the signs of life that an open page gives: enough of them to keep the unit."""
-    now, beat = hall.clock.now, SILENT * 0.75
+    now, beat = hall.clock.now, silent * 0.75
     heapq.heappush(hall.queue, (now + seconds, number, True))
     for count in range(1, int(seconds / beat) + 1):
         heapq.heappush(hall.queue, (now + count * beat, number, False))
@@ -281,22 +290,24 @@ def _place(connection: sa.Connection, number: int) -> _Place:
 def _seen(connection: sa.Connection, hall: _Hall, number: int, page: pages.Page) -> Sight:
     """The page as a person takes it in."""
     match page:
-        case pages.Practice():
+        case Practice():
             return Sight(page.kind, length=page.length)
-        case pages.Comprehension():
+        case Comprehension():
             place = _place(connection, number)
             asked = hall.served.questions_about(place.topic)[place.position - 1]
             return Sight(page.kind, choices=len(asked.answers), right=str(asked.right))
-        case pages.QuizPair():
+        case QuizPair():
             return Sight(page.kind, right=_better(hall.served, _place(connection, number)))
-        case pages.Judging():
+        case Judging():
             return _document_or_pair(connection, hall, _place(connection, number), page)
-        case pages.Questionnaire():
+        case Questionnaire():
             return Sight(page.kind, closing=tuple((one.name, one.examples) for one in hall.served.closing))
-        case pages.Done() | pages.Stopped():
+        case Done() | Stopped():
             return Sight(page.kind, more=bool(page.more))
-        case pages.ComeBack():
+        case ComeBack():
             return Sight(page.kind, minutes=page.minutes)
+        case pages.Question():  # one that synthetic people do not know: the attentive choose the first answer
+            return Sight("comprehension", choices=len(page.choices), right=page.choices[0].value)
     return Sight(page.kind)
 
 
@@ -306,7 +317,7 @@ def _better(served: Served, place: _Place) -> str:
     return pairs[place.position - 1].better
 
 
-def _document_or_pair(connection: sa.Connection, hall: _Hall, place: _Place, page: pages.Judging) -> Sight:
+def _document_or_pair(connection: sa.Connection, hall: _Hall, place: _Place, page: Judging) -> Sight:
     item = hall.served.items(connection, place.unit)[place.position - 1]
     numbers = [item.doc] if item.other is None else [item.doc, item.other]
     questions = hall.served.questions.asked if hall.served.questions else ()

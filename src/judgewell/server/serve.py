@@ -12,17 +12,19 @@ import uvicorn
 
 from judgewell.errors import InputError
 from judgewell.server.app import make_app
+from judgewell.server.connections import BoundedConnection
 from judgewell.server.judging.app import REQUESTS_PER_SECOND, settle
 from judgewell.server.owner.access import HOME
 from judgewell.server.owner.accounts import first_link, owner_without_password
 from judgewell.server.platforms.notices import webhook_secret
-from judgewell.server.request_heads import BoundedHeads
 from judgewell.server.session.served import load_served
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import open_store, without_password
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 STOP_WITHIN = 10  # seconds in which requests under way are finished
+KEEP_ALIVE = 75  # seconds that an idle connection stays open: longer than proxies keep theirs, so that they close first
+MANY_FILES = 8192  # connections and files that may be open at once, where the system allows it
 
 
 def serve(
@@ -58,7 +60,8 @@ def serve(
         tell("X-Forwarded-Proto on, limits requests to 1 MB and allows no other way in.")
     options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": STOP_WITHIN}
     options |= {"server_header": False, "proxy_headers": True, "limit_concurrency": 2000}
-    options["http"] = BoundedHeads
+    options |= {"timeout_keep_alive": KEEP_ALIVE, "http": BoundedConnection}
+    _allow_many_files()
     if workers == 1:
         app = make_app(store, requests_per_second=requests_per_second)
         settle()
@@ -85,6 +88,16 @@ def _listen(host: str, port: int) -> socket.socket:
     listening.listen(2048)
     listening.set_inheritable(True)
     return listening
+
+
+def _allow_many_files() -> None:
+    """Raise this process's soft limit of open files: each connection is one."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MANY_FILES if hard == resource.RLIM_INFINITY else min(MANY_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _shown(host: str) -> str:

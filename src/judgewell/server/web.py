@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from fastapi import Request
-from jinja2 import Environment, PackageLoader
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,6 +27,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+HSTS = b"max-age=31536000"
 
 
 class Refusal(Exception):
@@ -37,17 +38,23 @@ class Refusal(Exception):
 
 
 class Headers:
-    """Every answer carries the security headers; pages are never kept by caches."""
+    """Every answer carries the security headers; pages are never kept by caches.
+
+    Under HTTPS browsers are told to come by HTTPS from then on.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._always = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+        always = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+        self._always = {"http": always, "https": [*always, (b"strict-transport-security", HSTS)]}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        always = self._always.get(scope.get("scheme", "http"), [])
+
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
                 held = {name for name, _ in message["headers"]}
-                message["headers"] += [(name, value) for name, value in self._always if name not in held]
+                message["headers"] += [(name, value) for name, value in always if name not in held]
                 if b"cache-control" not in held:
                     message["headers"].append((b"cache-control", b"no-store"))
             await send(message)
@@ -72,7 +79,7 @@ class Pages:
     """Pages as HTML."""
 
     def __init__(self) -> None:
-        loader = PackageLoader("judgewell.server.session", "templates")
+        loader = ChoiceLoader([PackageLoader("judgewell.server.session", folder) for folder in ("stages", "templates")])
         environment = Environment(loader=loader, autoescape=True, auto_reload=False, trim_blocks=True)
         self._whole = environment.get_template("page.html")
         self._inside = environment.get_template("body.html")

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.study.cost import Cost, cost_of_design, group_alternatives, unit_alternatives
+from judgewell.study.cost import Cost, cost_of_design, group_alternatives, hand_out, largest_topic, unit_alternatives
 from judgewell.study.design.plan import Design, Note, make_design
 from judgewell.study.file import Problem, Source, parse, read_source
 from judgewell.study.inputs import Inputs, read_inputs
@@ -125,16 +125,21 @@ def _unreachable(study: Study, design: Design, source: Source) -> list[Problem]:
     people = study.work.assessors
     if people is None:
         return []
-    by_topic = design.units.group_by("topic").agg(pl.col("assessors").sum())
-    topic, completions = by_topic.sort(-pl.col("assessors").cast(pl.Int64), "topic").row(0)
+    work = largest_topic(design)
     problems = []
-    can = people * study.work.units_per_topic
-    if completions > can:
+    needed, _ = hand_out(work, study.work.units_per_topic)
+    if needed > people:
+        _, can = hand_out(work, study.work.units_per_topic, people)
+        fewest, _ = hand_out(work, len(work.units))
+        cures = [f"invite {needed}", "lower the redundancy"]
+        if fewest <= people:
+            cures.insert(1, "raise work.units_per_topic")
         problems.append(
             source.problem(
                 ("work", "assessors"),
-                f"{people} assessors can do {can} units of a topic, topic {topic} needs {completions}",
-                "invite more, allow more units per topic, or lower the redundancy",
+                f"{people} assessors can do {can} units of topic {work.topic}, which needs {work.completions}; "
+                "nobody judges a document twice",
+                f"{', '.join(cures[:-1])} or {cures[-1]}",
             )
         )
     if design.completions > people * study.work.most_units:

@@ -38,8 +38,8 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.passed
 
-    def said(self, texts: Catalogue) -> str:
-        """What the assessor is told, in the study's language; sides are words of that language too."""
+    def sentence(self, texts: Catalogue) -> str:
+        """What the assessor reads, in the study's language; sides are words of that language too."""
         sides = ("left", "right", "same")
         values = {name: texts.text(f"side.{value}") if value in sides else value for name, value in self.values}
         return texts.text(self.text, **values) if self.text else ""
@@ -54,6 +54,42 @@ class Check:
 
     name: ClassVar[str]
     stage: ClassVar[Stage]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One place of a unit with its answer: the document's id (of a pair both), H or N (of a pair the better side)
+    where that is known, and the active seconds."""
+
+    name: str
+    known: str | None
+    value: float | None
+    preferred: str | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class FinishedUnit:
+    """What the checks at the end of a unit look at: its places in order."""
+
+    places: tuple[Judged, ...]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The values by document; empty for pairs."""
+        return {place.name: place.value for place in self.places if place.value is not None}
+
+
+@dataclass(frozen=True)
+class EndCheck(Check):
+    """What checks at the end of a unit share. Where it `decides`, a unit that fails it to the last is not paid."""
+
+    stage: ClassVar[Stage] = "end"
+    decides: ClassVar[bool] = True
+
+    def of_unit(self, unit: FinishedUnit) -> Verdict | None:
+        """The verdict on a finished unit, or None where there is nothing to check."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -245,13 +281,17 @@ class PairAgrees(Check):
 
 
 @dataclass(frozen=True)
-class KnownOrder(Check):
+class KnownOrder(EndCheck):
     """End: the document known to be highly relevant stands above the one known not to be (Turpin et al. 2015)."""
 
     ties: bool = False
 
     name: ClassVar[str] = "known"
-    stage: ClassVar[Stage] = "end"
+
+    def of_unit(self, unit: FinishedUnit) -> Verdict | None:
+        values = unit.values
+        high, low = (next((one.name for one in unit.places if one.known == kind), None) for kind in ("H", "N"))
+        return self(values, high, low) if values else None
 
     def __call__(self, values: Mapping[str, float], high: str | None, low: str | None) -> Verdict:
         """The verdict on a unit's values by document; a unit without a known pair passes."""
@@ -267,13 +307,16 @@ class KnownOrder(Check):
 
 
 @dataclass(frozen=True)
-class KnownPairs(Check):
+class KnownPairs(EndCheck):
     """End: the known relevant document was preferred in the known pairs (Yang et al. 2018)."""
 
     share: float = 1.0
 
     name: ClassVar[str] = "known_pairs"
-    stage: ClassVar[Stage] = "end"
+
+    def of_unit(self, unit: FinishedUnit) -> Verdict | None:
+        known = [(one.preferred, one.known) for one in unit.places if one.known and one.preferred]
+        return self(*zip(*known, strict=True)) if known else None
 
     def __call__(self, chosen: Sequence[str], right: Sequence[str]) -> Verdict:
         """The verdict on the sides chosen in the known pairs, and the sides on which the known H stood."""
@@ -284,13 +327,16 @@ class KnownPairs(Check):
 
 
 @dataclass(frozen=True)
-class LeastTime(Check):
+class LeastTime(EndCheck):
     """End: enough active time on every document (Turpin et al. 2015); it asks to revise, never to reject."""
 
     seconds: float = 20.0
 
     name: ClassVar[str] = "time"
-    stage: ClassVar[Stage] = "end"
+    decides: ClassVar[bool] = False  # too little time alone is never held against anybody
+
+    def of_unit(self, unit: FinishedUnit) -> Verdict | None:
+        return self({f"{place}: {one.name}": one.seconds for place, one in enumerate(unit.places, start=1)})
 
     def __call__(self, seconds: Mapping[str, float]) -> Verdict:
         """The verdict on the active seconds by document."""

@@ -22,7 +22,7 @@ SHARES = (0.05, 0.10, 0.15, 0.25)
 
 @dataclass(frozen=True)
 class Cost:
-    """The work and the money of a design; `assessors` is the least number of people it takes."""
+    """The work and the money of a design; `assessors` is the number of people it takes if each does all they may."""
 
     units: int
     judgments: int
@@ -66,6 +66,7 @@ def cost_of(
 def cost_of_design(study: Study, design: Design) -> Cost:
     """The cost of a finished design."""
     by_topic = design.units.group_by("topic").agg(pl.col("assessors").sum())
+    people, _ = hand_out(largest_topic(design), study.work.units_per_topic)
     shown = pl.concat(
         [design.documents.select("topic", "doc")]
         + [design.pairs.select("topic", pl.col(side).alias("doc")) for side in ("left", "right")]
@@ -77,8 +78,63 @@ def cost_of_design(study: Study, design: Design) -> Cost:
         int(by_topic["assessors"].max() or 0),  # type: ignore[arg-type]
         study.pay,
         study.work,
-        int(design.units["assessors"].max() or 0),  # type: ignore[arg-type]
+        people,
     )
+
+
+@dataclass(frozen=True)
+class TopicWork:
+    """The work on one topic: each unit's documents (or pairs) as bits of a number, and how many people it needs."""
+
+    topic: str
+    units: tuple[tuple[int, int], ...]
+
+    @property
+    def completions(self) -> int:
+        return sum(need for _, need in self.units)
+
+
+def largest_topic(design: Design) -> TopicWork:
+    """The topic that needs most completions; known documents, which everybody may judge again, are left out."""
+    by_topic = design.units.group_by("topic").agg(pl.col("assessors").sum())
+    topic = by_topic.sort(-pl.col("assessors"), "topic")["topic"][0]
+    units = design.units.filter(pl.col("topic") == topic)
+    shared = pl.col("known").is_null() | pl.col("unit").is_in(units.filter(pl.col("template").is_not_null())["unit"])
+    both = pl.concat_list("left", "right").list.sort().list.join("\t")
+    judged = pl.concat(
+        [
+            design.documents.filter(shared).select("unit", "doc"),
+            design.pairs.filter(shared).select("unit", both.alias("doc")),
+        ]
+    )
+    bits = judged.select("unit", 1 + pl.col("doc").rank("dense").cast(pl.Int64))
+    masks: dict[str, int] = {}
+    for unit, bit in bits.join(units.select("unit"), on="unit").iter_rows():
+        masks[unit] = masks.get(unit, 0) | 1 << bit
+    needs = units.select("unit", "assessors").iter_rows()
+    return TopicWork(topic, tuple((masks.get(unit, 0), need) for unit, need in needs))
+
+
+def hand_out(work: TopicWork, most: int, people: int | None = None) -> tuple[int, int]:
+    """Hand out a topic's units as the server does: how many people it takes, and how many completions they do.
+
+    Everybody does up to `most` units, none with a document they have judged before. Without `people` as many come as
+    are needed.
+    """
+    open_units = dict(enumerate(need for _, need in work.units))
+    came = done = 0
+    while open_units and (people is None or came < people):
+        came += 1
+        judged = taken = 0
+        for unit in list(open_units):
+            mask = work.units[unit][0]
+            if taken == most or judged & mask:
+                continue
+            judged, taken, done = judged | mask, taken + 1, done + 1
+            open_units[unit] -= 1
+            if not open_units[unit]:
+                del open_units[unit]
+    return came, done
 
 
 def unit_alternatives(
@@ -100,7 +156,10 @@ def unit_alternatives(
             counts = [units_needed(count, size, redundancy, known) for count in documents]
             judged = sum(units * min(size, count) for units, count in zip(counts, documents, strict=True))
             pay = _same_rate(study, size)
-            cost = cost_of(sum(counts), judged, sum(documents), max(counts), pay, study.work)
+            apart = [max(1, (count - known) // max(1, min(size, count) - known)) for count in documents]
+            each = [min(study.work.units_per_topic, most) for most in apart]  # units that share no document
+            people = max(ceil(units / most) for units, most in zip(counts, each, strict=True))
+            cost = cost_of(sum(counts), judged, sum(documents), max(counts), pay, study.work, people)
             reliable = reliability_of_units(typical, size, redundancy, known, seed=study.study.seed, rounds=rounds)
             rows.append({"documents": size, "redundancy": redundancy, **_told(cost), "reliability": reliable})
     return pl.DataFrame(rows)

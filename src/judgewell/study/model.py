@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, field_validator, model_validator
 
-from judgewell.study.checks import CommentReview, Comprehension, KnownOrder, PracticeLines, Quiz
+from judgewell.study.checks import (
+    CommentReview,
+    Comprehension,
+    EndCheck,
+    KnownOrder,
+    KnownPairs,
+    LeastTime,
+    PracticeLines,
+    Quiz,
+)
 from judgewell.study.closing import Questionnaire
 from judgewell.study.design.templates import documents_needed
 from judgewell.study.platform import Platform
@@ -212,10 +221,6 @@ class Checks(Section):
     quiz: QuizSection | None = setting("known pairs, before the work", None)
     review: ReviewSection | None = setting("blind review of comments, after the work", None)
 
-    def known_order(self) -> KnownOrder | None:
-        """The check of the known documents, where it is asked for."""
-        return None if self.known == "off" else KnownOrder(ties=self.known == "ties")
-
 
 class Work(Section):
     most_units: int = setting("how many units one assessor may do", 18, ge=1)
@@ -224,6 +229,9 @@ class Work(Section):
     silence: float = setting("minutes without a sign of life after which a unit is free again", 10.0, gt=0)
     going_back: bool = setting("may assessors go back to earlier documents", True)
     highlight: bool = setting("offer to mark the title's words in the text", False)
+    show_previous: bool = setting(
+        "show the document before and its number, where numbers are given in proportion to it", True
+    )
 
 
 class Pay(Section):
@@ -263,6 +271,16 @@ class Study(Section):
     pay: Pay = Pay()
     platform: Platform = Platform()
     privacy: Privacy = setting("how long personal data is kept", Privacy())
+
+    @property
+    def end_checks(self) -> tuple[EndCheck, ...]:
+        """The checks at the end of a unit, in order."""
+        checks: list[EndCheck] = []
+        if self.known is not None and self.checks.known != "off":
+            checks += [KnownOrder(ties=self.checks.known == "ties"), KnownPairs()]
+        if self.checks.least_seconds > 0:
+            checks.append(LeastTime(self.checks.least_seconds))
+        return tuple(checks)
 
     @property
     def scales(self) -> dict[str, Scale]:

@@ -9,6 +9,18 @@ from markupsafe import Markup
 
 from judgewell.server.session import pages
 from judgewell.server.session.served import as_html
+from judgewell.server.session.stages.comprehension import Comprehension
+from judgewell.server.session.stages.consent import Consent
+from judgewell.server.session.stages.done import Done
+from judgewell.server.session.stages.instructions import Instructions
+from judgewell.server.session.stages.judge import DocumentPage, PairPage
+from judgewell.server.session.stages.practice import Practice
+from judgewell.server.session.stages.questionnaire import Questionnaire
+from judgewell.server.session.stages.quiz import QuizPair
+from judgewell.server.session.stages.revise import Revise
+from judgewell.server.session.stages.stopped import Stopped
+from judgewell.server.session.stages.topic import TopicPage
+from judgewell.server.session.stages.waiting import ComeBack, NoWork
 from judgewell.study.questions import FOUR_LEVELS
 from judgewell.study.texts import english
 
@@ -141,17 +153,17 @@ def pair_questions() -> tuple[pages.PairQuestion, ...]:
     )
 
 
-def document_page(scale: pages.ScaleInput, document: pages.Document = VINEGAR, **more: Any) -> pages.DocumentPage:
-    return pages.DocumentPage(**judging(**more), document=document, scale=scale)
+def document_page(scale: pages.ScaleInput, document: pages.Document = VINEGAR, **more: Any) -> DocumentPage:
+    return DocumentPage(**judging(**more), document=document, scale=scale)
 
 
-def pair_page(first: bool = False, **more: Any) -> pages.PairPage:
+def pair_page(first: bool = False, **more: Any) -> PairPage:
     """The first one of a unit has no new document and asks for a reason here."""
     mark = "" if first else WORDS["document_new"]
     left = pages.Document(WORDS["document_left"], VINEGAR.title, VINEGAR.text)
     right = pages.Document(WORDS["document_right"], SHOP.title, SHOP.text, new=not first, mark=mark)
     more |= {"progress": pages.Progress(1, 8, "1 of 8"), "can_go_back": False} if first else {"comment": None}
-    return pages.PairPage(**judging(**more), left=left, right=right, questions=pair_questions())
+    return PairPage(**judging(**more), left=left, right=right, questions=pair_questions())
 
 
 def before_work() -> dict[str, pages.Page]:
@@ -165,7 +177,7 @@ def before_work() -> dict[str, pages.Page]:
         "A tea shop",
     )
     return {
-        "consent": pages.Consent(
+        "consent": Consent(
             **common(title=SAY("consent.title")),
             text=as_html(
                 SAY("consent.text", details="The study is led by the reading room. Write to reading@example.org.")
@@ -173,14 +185,14 @@ def before_work() -> dict[str, pages.Page]:
             agree=SAY("consent.agree"),
             disagree=SAY("consent.disagree"),
         ),
-        "instructions": pages.Instructions(
+        "instructions": Instructions(
             **common(title=SAY("instructions.title")),
             text=as_html(instructions + "\n\n" + SAY("instructions.judging")),
             scale=MAGNITUDE.instructions,
             ready=SAY("ready.text", total=8, minutes=9),
             start=SAY("page.start"),
         ),
-        "practice": pages.Practice(
+        "practice": Practice(
             **common(title=SAY("practice.title")),
             text=as_html(SAY("practice.text", total=3)),
             question=SAY("practice.question"),
@@ -188,20 +200,20 @@ def before_work() -> dict[str, pages.Page]:
             length=120,
             widest=260,
         ),
-        "topic": pages.TopicPage(
+        "topic": TopicPage(
             **common(title=SAY("page.topic"), notice=SAY("practice.passed")),
             topic=TOPIC,
             ready=SAY("ready.text", total=8, minutes=9),
             unit_progress=pages.Progress(2, 4, "Task 2 of 4"),
         ),
-        "comprehension": pages.Comprehension(
+        "comprehension": Comprehension(
             **common(title=SAY("comprehension.title"), problem=SAY("comprehension.failed"), problem_field="choice"),
             topic=TOPIC,
             text=as_html(SAY("comprehension.text")),
             question="Which document would this person like to find?",
             choices=tuple(pages.Choice(str(n), answer, key=str(n)) for n, answer in enumerate(answers, 1)),
         ),
-        "quiz": pages.QuizPair(
+        "quiz": QuizPair(
             **common(title=SAY("quiz.title")),
             topic=TOPIC,
             text=as_html(SAY("quiz.text", total=4, needed=3)),
@@ -244,8 +256,8 @@ def after_work() -> dict[str, pages.Page]:
     link = "https://app.prolific.com/submissions/complete?cc=C1X2K9"
     code = pages.Ending("C1X2K9", as_html(SAY("end.code", code="C1X2K9")), link, SAY("end.return_link"))
     return {
-        "revise": pages.Revise(**common(), text=as_html(SAY("check.revise"))),
-        "questionnaire": pages.Questionnaire(
+        "revise": Revise(**common(), text=as_html(SAY("check.revise"))),
+        "questionnaire": Questionnaire(
             **common(),
             questions=(
                 pages.ClosingQuestion("liked", SAY("end.liked"), "several", liked),
@@ -255,18 +267,22 @@ def after_work() -> dict[str, pages.Page]:
                 pages.ClosingQuestion("feedback", SAY("end.feedback"), "text", key="C"),
             ),
         ),
-        "questionnaire_refused": pages.Questionnaire(
+        "questionnaire_refused": Questionnaire(
             **common(problem=SAY("refused.answer_missing", question="What did you like?"), problem_field="liked"),
             questions=(pages.ClosingQuestion("liked", "What did you like?", "several", liked, needed=True),),
         ),
-        "done": pages.Done(**common(), text=as_html(SAY("end.completed_more")), ending=code, more=WORDS["continue"]),
-        "stopped": pages.Stopped(
+        "done": Done(**common(), text=as_html(SAY("end.completed_more")), ending=code, more=WORDS["continue"]),
+        "stopped": Stopped(
             **common(), text=as_html(SAY("end.failed_comprehension")), ending=pages.Ending(), more=WORDS["again"]
         ),
-        "come_back": pages.ComeBack(
-            **common(), text=as_html(SAY("end.come_back", minutes=5)), minutes=5, again=WORDS["again"]
+        "come_back": ComeBack(
+            **common(),
+            text=as_html(SAY("end.come_back", minutes=5)),
+            minutes=5,
+            ending=pages.Ending(),
+            again=WORDS["again"],
         ),
-        "no_work": pages.NoWork(**common(), text=as_html(SAY("end.no_work")), ending=pages.Ending()),
+        "no_work": NoWork(**common(), text=as_html(SAY("end.no_work")), ending=pages.Ending()),
         "trouble": pages.Trouble(**common(step=""), text=as_html(SAY("trouble.link"))),
     }
 
@@ -291,7 +307,7 @@ def unsafe_text() -> pages.Page:
     choice = pages.Choice(bad, bad, bad, "1")
     scale = pages.ScaleInput("choice", bad, Markup("<p>fine</p>"), (choice,))
     typed = {"value": (bad,), "comment": (bad,)}
-    return pages.DocumentPage(
+    return DocumentPage(
         **judging(topic=topic, problem=bad, notice=bad, title=bad, typed=typed, study=bad),
         document=document,
         scale=scale,

@@ -170,5 +170,5 @@ def test_careless_answers_are_to_be_looked_at_again_and_end_in_a_closed_task(ope
     page.goto(link)
     seen = walk(page, Mouse(), until="stopped")
     assert seen[-10:] == ["revise", *["document"] * 4, "revise", *["document"] * 4]
-    assert page.locator(".notice").inner_text() == "Thank you. This task is closed now."
+    assert page.locator(".notice").inner_text() == "This task is closed."
     assert page.locator(".code").count() == 0

@@ -3,13 +3,14 @@
 import re
 
 import pytest
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from sample_pages import all_pages
 
 from judgewell.server.session import pages
+from judgewell.server.session.stage import stages
 
 STRICT = Environment(
-    loader=PackageLoader("judgewell.server.session", "templates"),
+    loader=ChoiceLoader([PackageLoader("judgewell.server.session", folder) for folder in ("stages", "templates")]),
     autoescape=True,
     trim_blocks=True,
     undefined=StrictUndefined,
@@ -17,15 +18,18 @@ STRICT = Environment(
 
 
 def kinds(base=pages.Page):
+    """The kinds of pages that all stages have, each with its template."""
+    assert stages()
     for one in base.__subclasses__():
-        yield from [one.kind] if "kind" in vars(one) else []
+        yield from [(one.kind, one.template or one.kind)] if "kind" in vars(one) else []
         yield from kinds(one)
 
 
 def test_every_kind_of_page_has_a_sample_and_a_template():
-    assert {page.kind for page in all_pages().values()} == set(kinds())
-    found = {name.removeprefix("kinds/") for name in STRICT.list_templates() if name.startswith("kinds/")}
-    assert found == {f"{kind}.html" for kind in kinds()}
+    assert {page.kind for page in all_pages().values()} == {kind for kind, _ in kinds()}
+    shared = {"page.html", "body.html", "parts.html"}
+    templates = {name for name in STRICT.list_templates() if name.endswith(".html")}
+    assert {f"{template}.html" for _, template in kinds()} == templates - shared
 
 
 @pytest.mark.parametrize("name", sorted(all_pages()))

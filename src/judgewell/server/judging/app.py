@@ -8,7 +8,9 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from typing import Any
 
 import sqlalchemy as sa
 from fastapi import APIRouter, FastAPI, Request
@@ -20,7 +22,8 @@ from judgewell.server.judging import routes as judging
 from judgewell.server.limits import Crowded, Limited, Rate
 from judgewell.server.process import Server, done
 from judgewell.server.session.served import load_served
-from judgewell.server.session.show import trouble
+from judgewell.server.session.steps import trouble
+from judgewell.server.store.schema import study
 from judgewell.server.store.transactions import Clock, Store, Unavailable
 from judgewell.server.web import Headers, Pages, Refusal, Versioned
 
@@ -31,6 +34,7 @@ REQUESTS_PER_SECOND = 20.0  # of one assessor, or of one address without a sessi
 BURST = 5  # so many seconds' worth at once
 MANY = 25  # people of whom one address may have the requests: a school, an office
 RETRY_AFTER = 2
+PROBE_EVERY = 1.0
 
 
 def make_app(
@@ -65,13 +69,28 @@ def make_app(
 def _health(server: Server) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
+    # Asking again and again costs one write a second at most: those who ask meanwhile share it.
+    probe: list[tuple[float, Future[Any]]] = []
+
     @routes.get("/healthz")
     async def healthy() -> dict[str, bool]:
-        """For a reverse proxy: the database answers."""
+        """For whoever watches: the database takes answers; 503 where it does not."""
+        now = time.monotonic()
+        if not probe or now - probe[0][0] >= PROBE_EVERY:
+            probe[:] = [(now, server.store.write(lambda connection: connection.execute(_PROBE)))]
+        await done(probe[0][1])
+        return {"ok": True}
+
+    @routes.get("/readyz")
+    async def ready() -> dict[str, bool]:
+        """For a reverse proxy: this process has started and the database can be read."""
         await done(server.store.read(lambda connection: connection.execute(sa.text("SELECT 1")).scalar()))
         return {"ok": True}
 
     return routes
+
+
+_PROBE = sa.update(study).values(name=study.c.name)  # changes nothing, and is written to disk all the same
 
 
 def _refuse(app: FastAPI, server: Server) -> None:

@@ -15,9 +15,8 @@ from judgewell.server.session import pages
 from judgewell.server.session.answers import Form, first
 from judgewell.server.session.assignment import come, expire
 from judgewell.server.session.served import Served
-from judgewell.server.session.show import page_of
 from judgewell.server.session.state import load
-from judgewell.server.session.steps import Taken, take
+from judgewell.server.session.steps import Taken, page_of, take
 from judgewell.server.store.transactions import Store
 from judgewell.server.tokens import read_step
 from judgewell.server.web import Refusal

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 import sqlalchemy as sa
+from markupsafe import Markup
 
 from judgewell.server.session import pages
 from judgewell.server.session.served import Served
@@ -25,19 +26,37 @@ def ending(connection: sa.Connection, served: Served, assessor: int, key: str) -
     return pages.Ending(code, served.show("end.code", code=code), link, served.say("end.return_link") if link else "")
 
 
+def ending_text(served: Served, key: str) -> Markup:
+    """The words of an ending; those who were invited read nothing about a platform."""
+    invited = f"end.{key}_invited"
+    return served.show(
+        invited if served.study.platform.kind == "invite" and invited in served.texts.texts else f"end.{key}"
+    )
+
+
+def earned_text(connection: sa.Connection, served: Served, assessor: int) -> str:
+    """What an assessor has earned so far, in words; nothing where units are not paid."""
+    pay = served.study.pay
+    done = sa.select(sa.func.count()).where(reservations.c.assessor == assessor, reservations.c.ending == "completed")
+    units = int(connection.execute(done).scalar_one())
+    further = pay.amount if pay.bonus is None else pay.bonus
+    amount = min(units, pay.covered) * pay.amount + max(0, units - pay.covered) * further
+    return served.say("end.earned", amount=f"{amount:.2f}", currency=pay.currency) if amount else ""
+
+
 def best_ending(connection: sa.Connection, assessor: int) -> str:
     """What an assessor has earned so far, the best of their units: completed, failed_quality, … or no_work."""
     query = sa.select(reservations.c.ending).where(
         reservations.c.assessor == assessor, reservations.c.ending.is_not(None)
     )
-    found = set(connection.execute(query).scalars())
-    best = next((key for key in ("completed", "failed_quality") if key in found), None)
-    return best or ("failed_comprehension" if found else "no_work")
+    endings = set(connection.execute(query).scalars())
+    best = next((key for key in ("completed", "failed_quality") if key in endings), None)
+    return best or ("failed_comprehension" if endings else "no_work")
 
 
 def return_link(template: str, values: Mapping[str, str]) -> str:
     """The study file's link with values in place of names in braces, each made harmless; the host is always its own."""
-    return re.sub(r"\{(\w+)\}", lambda found: quote(values.get(found[1], ""), safe=""), template)
+    return re.sub(r"\{(\w+)\}", lambda name: quote(values.get(name[1], ""), safe=""), template)
 
 
 def _ids(connection: sa.Connection, assessor: int) -> dict[str, str]:

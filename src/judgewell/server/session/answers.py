@@ -17,13 +17,14 @@ from judgewell.study.questions import Absolute, Preference, Questions, Ratio, Sc
 from judgewell.study.typed_numbers import Refused
 
 Form = Mapping[str, tuple[str, ...]]
+LONGEST_IDLE = 6.0  # an open page without any step holds its unit for so many times the silence
 
 
 class NotTaken(Exception):
     """An answer that is asked for again: the sentence for the assessor, the reason for the team, the form's field."""
 
-    def __init__(self, said: str, reason: str, field: str = "") -> None:
-        self.said, self.reason, self.field = said, reason, field
+    def __init__(self, sentence: str, reason: str, field: str = "") -> None:
+        self.sentence, self.reason, self.field = sentence, reason, field
         super().__init__(reason)
 
 
@@ -110,19 +111,21 @@ def _read_score(served: Served, question: Ratio, form: Form, name: str) -> float
 
 def _pass(served: Served, verdict: Verdict, name: str) -> None:
     if not verdict:
-        raise NotTaken(verdict.said(served.texts), verdict.reason, name)
+        raise NotTaken(verdict.sentence(served.texts), verdict.reason, name)
 
 
-def read_visit(form: Form, elapsed: float) -> Visit:
+def read_visit(form: Form, elapsed: float, silence: float) -> Visit:
     """The times a page reports, held to the server's clock: no more active seconds than have passed.
 
-    A page without scripts reports none; then all of the time counts as active.
+    A page without scripts reports none; then the time counts as active up to the `silence` after which a unit expires,
+    and what is beyond is idle. No visit is longer than an open page can hold its unit: what a clock that jumped
+    ahead says beyond that is nobody's work.
     """
-    elapsed = max(0.0, elapsed)
+    elapsed = min(max(0.0, elapsed), LONGEST_IDLE * silence)
     highlight = first(form, "highlight") == "1"
     active, idle = _seconds(first(form, "active")), _seconds(first(form, "idle"))
     if active is None:
-        return Visit(elapsed, 0.0, highlight)
+        active, idle = min(elapsed, silence), elapsed
     active = min(active, elapsed)
     return Visit(active, min(idle or 0.0, elapsed - active), highlight)
 

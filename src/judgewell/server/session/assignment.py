@@ -1,8 +1,12 @@
 """Handing out work: a reservation is a row with an expiry, made in the transaction that takes the unit's free place.
 
 A reservation lives on signs of life. Without them it expires and its place is free; when nothing else is left, the unit
-whose holder has been silent longest is handed out again even before that. Whoever comes back late goes on all the same:
-on their own place if it is still free, and beyond the unit's need (state `late`) if not.
+whose holder has been silent longest is handed out again even before that, soonest where the holder has answered nothing
+yet. Whoever comes back late goes on at their own place if it is still free. If it is not, those who have answered go on
+beyond the unit's need (state `late`), and those who have not take another unit, so that nobody is paid twice for one.
+
+Nobody gets a unit with a document (or a pair) that they have had before in another unit of the topic, known documents
+excepted: a redundancy of 3 is three people.
 
 Locks are taken in one order (the assessor, a reservation, a unit), and a unit only one at a time, so that no two
 transactions can wait for each other.
@@ -13,18 +17,19 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 
+from judgewell.server.session.answers import LONGEST_IDLE
 from judgewell.server.session.served import Served
 from judgewell.server.session.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, state_of
-from judgewell.server.store.schema import assessors, events, pauses, reservations, units
+from judgewell.server.store.schema import answers, assessors, events, items, pauses, reservations, units
 
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
+SILENT_UNANSWERED = 45.0  # the same for a holder who has answered nothing yet
 ALIVE_EVERY = 20  # seconds between the signs of life of an open page
-LONGEST_IDLE = 6.0  # an open page without any step holds its unit for so many times the silence
 PAUSE_WAIT = 60.0  # seconds after which somebody who waits for a pause to end looks again
 AT_ONCE = 500
 
@@ -87,49 +92,44 @@ def paused(connection: sa.Connection) -> list[str]:
 
 def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> int | None:
     """A unit for the assessor: the reservation's number, or None where there is none just now."""
-    done, rounds, own = _so_far(connection, state.assessor)
-    if done >= served.study.work.most_units:
+    history = _history(connection, served, state.assessor)
+    if history.done >= served.study.work.most_units:
         return None
     stopped = paused(connection)
     if "" in stopped or _is_excluded(connection, state.assessor):
         return None
-    full = [*stopped, *_full(served, rounds)]
-    unit = _free_unit(connection, full, own)
+    full = [*stopped, *history.full]
+    unit = _free_unit(connection, full, history.closed)
     if unit is not None:
         connection.execute(sa.update(units).where(units.c.number == unit.number).values(free=units.c.free - 1))
     else:
-        unit = _silent_unit(connection, state, now, full, own)
+        unit = _silent_unit(connection, state, now, full, history.closed)
     if unit is None:
         return None
-    row = {
-        "assessor": state.assessor,
-        "unit": unit.number,
-        "topic": unit.topic,
-        "round": rounds[unit.topic] + 1,
-        "state": "live",
-        "created": now,
-        "seen": now,
-        "expires": now + served.silence,
-        "late": False,
-        "revisions": 0,
-        "backs": 0,
-    }
-    made = connection.execute(sa.insert(reservations).values(row).returning(reservations.c.number)).scalar_one()
-    told = {"at": now, "kind": "reserved", "assessor": state.assessor, "reservation": made, "data": {"unit": unit.unit}}
-    connection.execute(sa.insert(events), told)
-    return int(made)
+    live = {"state": "live", "created": now, "seen": now, "expires": now + served.silence, "late": False}
+    made = history.given_up.get(unit.number)
+    if made is not None:
+        connection.execute(sa.update(reservations).where(reservations.c.number == made).values(live))
+    else:
+        row = {"assessor": state.assessor, "unit": unit.number, "topic": unit.topic, "revisions": 0, "backs": 0}
+        row["round"] = history.rounds.get(unit.topic, 0) + 1
+        new = sa.insert(reservations).values(row | live).returning(reservations.c.number)
+        made = int(connection.execute(new).scalar_one())
+    event = {"at": now, "kind": "reserved", "assessor": state.assessor, "reservation": made}
+    connection.execute(sa.insert(events), {**event, "data": {"unit": unit.unit}})
+    return made
 
 
 def outlook(connection: sa.Connection, served: Served, state: State, now: float) -> float | None:
     """Seconds until work may be free for the assessor (0: there is some now), or None where there is none for good."""
-    done, rounds, own = _so_far(connection, state.assessor)
-    if done >= served.study.work.most_units or _is_excluded(connection, state.assessor):
+    history = _history(connection, served, state.assessor)
+    if history.done >= served.study.work.most_units or _is_excluded(connection, state.assessor):
         return None
-    stopped, full = paused(connection), _full(served, rounds)
-    found = None if "" in stopped else _when_free(connection, state, now, [*stopped, *full], own)
-    if found is None and stopped and _when_free(connection, state, now, full, own) is not None:
+    stopped, full = paused(connection), history.full
+    wait = None if "" in stopped else _when_free(connection, state, now, [*stopped, *full], history.closed)
+    if wait is None and stopped and _when_free(connection, state, now, full, history.closed) is not None:
         return PAUSE_WAIT
-    return found
+    return wait
 
 
 def waits_for_pause(connection: sa.Connection, served: Served, state: State, now: float) -> bool:
@@ -137,13 +137,8 @@ def waits_for_pause(connection: sa.Connection, served: Served, state: State, now
     stopped = paused(connection)
     if not stopped or outlook(connection, served, state, now) is None:
         return False
-    _, rounds, own = _so_far(connection, state.assessor)
-    return "" in stopped or _when_free(connection, state, now, [*stopped, *_full(served, rounds)], own) is None
-
-
-def _full(served: Served, rounds: Counter[str]) -> list[str]:
-    """Topics of which the assessor has had as many units as one may."""
-    return [topic for topic, count in rounds.items() if count >= served.study.work.units_per_topic]
+    history = _history(connection, served, state.assessor)
+    return "" in stopped or _when_free(connection, state, now, [*stopped, *history.full], history.closed) is None
 
 
 def _is_excluded(connection: sa.Connection, assessor: int) -> bool:
@@ -152,20 +147,22 @@ def _is_excluded(connection: sa.Connection, assessor: int) -> bool:
     return bool(connection.execute(query).scalar())
 
 
-def _when_free(connection: sa.Connection, state: State, now: float, full: list[str], own: list[int]) -> float | None:
-    may = (units.c.topic.not_in(full), units.c.number.not_in(own))
+_ANSWERED = sa.exists().where(answers.c.reservation == reservations.c.number)
+_SILENCE = sa.case((_ANSWERED, SILENT), else_=SILENT_UNANSWERED)
+
+
+def _when_free(connection: sa.Connection, state: State, now: float, full: list[str], closed: list[int]) -> float | None:
+    may = (units.c.topic.not_in(full), units.c.number.not_in(closed))
     if connection.execute(sa.select(units.c.number).where(units.c.free > 0, *may).limit(1)).scalar() is not None:
         return 0.0
     held = (
-        sa.select(sa.func.min(reservations.c.seen), sa.func.min(reservations.c.expires))
+        sa.select(sa.func.min(reservations.c.seen + _SILENCE), sa.func.min(reservations.c.expires))
         .select_from(reservations)
         .join(units, units.c.number == reservations.c.unit)
         .where(reservations.c.state == "live", reservations.c.assessor != state.assessor, *may)
     )
-    seen, expires = connection.execute(held).one()
-    if seen is None:
-        return None
-    return max(0.0, min(float(seen) + SILENT, float(expires)) - now)
+    silent, expires = connection.execute(held).one()
+    return None if silent is None else max(0.0, min(float(silent), float(expires)) - now)
 
 
 _PERSON = PERSON.with_for_update()
@@ -204,8 +201,9 @@ _PERSON_AND_ALIVE = _person_and_alive()
 def come(connection: sa.Connection, served: Served, assessor: int, now: float, *, stepped: bool) -> State | None:
     """A sign of life: where the assessor is, locked against others who would change the same.
 
-    Their reservation lives on, comes back to life, or goes on as late. A step renews it fully; an open page alone holds
-    it for some time after the last step only. The person is locked before the reservation is read, so that what is read
+    Their reservation lives on, comes back to life, goes on as late, or stays expired where the unit has gone to
+    somebody else before its first answer. A step renews it fully; an open page alone holds it for some time after the
+    last step only. The person is locked before the reservation is read, so that what is read
     after a wait is as the other left it.
     """
     until, idle = now + served.silence, math.inf if stepped else LONGEST_IDLE * served.silence
@@ -234,8 +232,14 @@ def _renew(connection: sa.Connection, reservation: int, renewed: dict[str, float
 
 
 def _back_to_life(connection: sa.Connection, state: State, now: float, until: float) -> State:
-    """An expired reservation whose holder came back: on its own place if that is still free, else as late."""
+    """An expired reservation whose holder came back: on its own place if that is still free, else as late.
+
+    Where nothing was answered yet and the place is taken, it stays expired.
+    """
     new = "live" if not state.held.excluded and _take_back(connection, state.held.unit) else "late"
+    answered = sa.select(reservations.c.number).where(reservations.c.number == state.held.number, _ANSWERED)
+    if new == "late" and not state.held.excluded and connection.execute(answered).scalar() is None:
+        return state
     values = {"state": new, "late": new == "late", "seen": now, "expires": until}
     connection.execute(sa.update(reservations).where(reservations.c.number == state.held.number).values(values))
     log(connection, state, now, "came back", late=new == "late")
@@ -257,21 +261,72 @@ def close(connection: sa.Connection, state: State, now: float, ending: str) -> N
     log(connection, state, now, "closed", ending=ending, late=held == "late")
 
 
-def _so_far(connection: sa.Connection, assessor: int) -> tuple[int, Counter[str], list[int]]:
-    """Units the assessor has done, units taken by topic, and the units themselves."""
-    query = sa.select(reservations.c.topic, reservations.c.unit, reservations.c.ending).where(
-        reservations.c.assessor == assessor
-    )
+@dataclass(frozen=True)
+class _History:
+    """What an assessor has had: units done, topics that are used up, and units that are not for them (any more).
+
+    A unit that was passed on before its first answer counts for nothing and may be taken again (`given_up`, with its
+    reservation). `rounds` is the last one of each topic.
+    """
+
+    done: int
+    full: list[str]
+    closed: list[int]
+    rounds: dict[str, int]
+    given_up: dict[int, int]
+
+
+def _history(connection: sa.Connection, served: Served, assessor: int) -> _History:
+    answered = _ANSWERED.label("answered")
+    names = ("number", "unit", "topic", "round", "state", "ending", "excluded")
+    query = sa.select(*(reservations.c[name] for name in names), answered).where(reservations.c.assessor == assessor)
     rows = connection.execute(query).all()
-    done = sum(row.ending in ("completed", "failed_quality") for row in rows)
-    return done, Counter(row.topic for row in rows), [row.unit for row in rows]
+    given_up = {row.unit: row.number for row in rows if row.state == "expired" and not (row.answered or row.excluded)}
+    had = [row for row in rows if row.unit not in given_up]
+    counts = Counter(row.topic for row in had)
+    most = served.study.work.units_per_topic
+    full = [topic for topic, count in counts.items() if count >= most]
+    closed = [row.unit for row in had]
+    more = [row.unit for row in had if row.topic not in full]
+    return _History(
+        done=sum(row.ending in ("completed", "failed_quality") for row in rows),
+        full=full,
+        closed=[*closed, *_overlapping(connection, more)] if more else closed,
+        rounds={row.topic: row.round for row in sorted(rows, key=lambda row: row.round)},
+        given_up=given_up,
+    )
 
 
-def _free_unit(connection: sa.Connection, full: list[str], own: list[int]) -> Any:
+def _overlapping(connection: sa.Connection, own: list[int]) -> list[int]:
+    """Other units of the same topics that hold a document, or a pair, of these.
+
+    Known documents do not count, except in templates, where every document's grade is known.
+    """
+    mine, others = items.alias("mine"), items.alias("others")
+    topic, their_topic = units.alias("topic"), units.alias("their_topic")
+    same = sa.and_(mine.c.doc == others.c.doc, mine.c.other.is_not_distinct_from(others.c.other))
+    turned = sa.and_(mine.c.doc == others.c.other, mine.c.other == others.c.doc)
+    query = (
+        sa.select(others.c.unit)
+        .distinct()
+        .select_from(mine)
+        .join(topic, topic.c.number == mine.c.unit)
+        .join(their_topic, their_topic.c.topic == topic.c.topic)
+        .join(others, others.c.unit == their_topic.c.number)
+        .where(
+            mine.c.unit.in_(own),
+            sa.or_(topic.c.template.is_not(None), sa.and_(mine.c.known.is_(None), others.c.known.is_(None))),
+            sa.or_(same, turned),
+        )
+    )
+    return list(connection.execute(query).scalars())
+
+
+def _free_unit(connection: sa.Connection, full: list[str], closed: list[int]) -> Any:
     """A unit with a free place, locked; those that others are just taking are passed over while there are more."""
     query = (
         sa.select(units.c.number, units.c.unit, units.c.topic)
-        .where(units.c.free > 0, units.c.topic.not_in(full), units.c.number.not_in(own))
+        .where(units.c.free > 0, units.c.topic.not_in(full), units.c.number.not_in(closed))
         .order_by(units.c.place)
         .limit(1)
     )
@@ -281,7 +336,7 @@ def _free_unit(connection: sa.Connection, full: list[str], own: list[int]) -> An
     return found
 
 
-def _silent_unit(connection: sa.Connection, state: State, now: float, full: list[str], own: list[int]) -> Any:
+def _silent_unit(connection: sa.Connection, state: State, now: float, full: list[str], closed: list[int]) -> Any:
     """The unit whose holder has been silent longest; that reservation expires, so its place changes hands."""
     query = (
         sa.select(
@@ -290,11 +345,11 @@ def _silent_unit(connection: sa.Connection, state: State, now: float, full: list
         .join_from(reservations, units, units.c.number == reservations.c.unit)
         .where(
             reservations.c.state == "live",
-            reservations.c.seen <= now - SILENT,
+            reservations.c.seen + _SILENCE <= now,
             reservations.c.assessor != state.assessor,
             _not_held(now),
             units.c.topic.not_in(full),
-            units.c.number.not_in(own),
+            units.c.number.not_in(closed),
         )
         .order_by(reservations.c.seen)
         .limit(1)

@@ -1,4 +1,4 @@
-"""What an assessor can be looking at: one frozen value for each kind of page, and the contract of the addresses.
+"""What all pages of an assessor are made of, and the contract of the addresses; each stage adds its own page.
 
 A page holds exactly what its template may show. `str` is plain text (the template escapes it), `Markup` is safe HTML
 made from the study's Markdown. Nothing here tells a known document from another: no document ids, no levels.
@@ -13,9 +13,9 @@ POST /work/alive      the open page reports itself; JSON back
 GET  /static/…        the files in static/, with long caching by their version (`static_version` in templates)
 
 GET and POST /work give a whole HTML page (`templates/page.html`). With the header `X-Fragment: 1` they give the page's
-inside alone (`templates/body.html`): what stands in <main>. Both templates get `page` (one of the values below) and
-`static_version`; `page.kind` says which one it is. Scripts and styles come from /static only: the policy header allows
-nothing inline. The header `X-Page` of the answer is the page's kind.
+inside alone (`templates/body.html`): what stands in <main>. Both templates get `page` (a page of one of the stages) and
+`static_version`; `page.kind` says which one it is and `page.template` how it is drawn. Scripts and styles come from
+/static only: the policy header allows nothing inline. The header `X-Page` of the answer is the page's kind.
 
 POST /work takes a form (application/x-www-form-urlencoded, at most 64 kB; multipart is not taken)
   step       page.step, as it came: it belongs to this assessor and this step, so it is also the guard against forged
@@ -126,6 +126,15 @@ class ScaleInput:
 
 
 @dataclass(frozen=True)
+class PreviousAnswer:
+    """The document before: its title, or its first words, and what was answered."""
+
+    label: str
+    title: str
+    answer: str
+
+
+@dataclass(frozen=True)
 class CommentBox:
     """The reason in words; `least` letters are needed."""
 
@@ -180,6 +189,7 @@ class Page:
     """
 
     kind: ClassVar[str]
+    template: ClassVar[str] = ""  # the name of its template; the kind's where empty
     study: str
     language: str
     direction: str = "ltr"
@@ -194,164 +204,24 @@ class Page:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Consent(Page):
-    """Who asks and what for; to agree or not."""
+class Question(Page):
+    """A question with choices, of which one is sent as `choice`; a stage that asks one needs no template of its own."""
 
-    kind: ClassVar[str] = "consent"
-    text: Markup
-    agree: str
-    disagree: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Instructions(Page):
-    """How it works, with the scale's own explanation."""
-
-    kind: ClassVar[str] = "instructions"
-    text: Markup
-    scale: Markup
-    ready: str
-    start: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Practice(Page):
-    """One line whose length is estimated; `length` is in pixels, `widest` is that of the longest line."""
-
-    kind: ClassVar[str] = "practice"
-    text: Markup
-    question: str
-    progress: Progress
-    length: float
-    widest: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class TopicPage(Page):
-    """The topic alone, before its documents."""
-
-    kind: ClassVar[str] = "topic"
-    topic: Topic
-    ready: str
-    unit_progress: Progress | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comprehension(Page):
-    """A question about the topic."""
-
-    kind: ClassVar[str] = "comprehension"
-    topic: Topic
+    template: ClassVar[str] = "question"
     text: Markup
     question: str
     choices: tuple[Choice, ...]
+    topic: Topic | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuizPair(Page):
-    """Two short texts with a clear answer."""
+class Ended(Page):
+    """An end, with what the assessor takes away; `more` is the button's text where there is more work."""
 
-    kind: ClassVar[str] = "quiz"
-    topic: Topic
-    text: Markup
-    left: Document
-    right: Document
-    question: str
-    choices: tuple[Choice, ...]
-    progress: Progress
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judging(Page):
-    """What judging a document and judging a pair share; `typed` holds the earlier answer where there is one.
-
-    `revising` is true after the checks at the end asked to look again; `last` where the button says Finish.
-    """
-
-    topic: Topic
-    progress: Progress
-    unit_progress: Progress | None
-    can_go_back: bool
-    last: bool
-    revising: bool
-    can_highlight: bool
-    comment: CommentBox | None
-    help: Markup
-
-
-@dataclass(frozen=True, kw_only=True)
-class DocumentPage(Judging):
-    """One document to judge."""
-
-    kind: ClassVar[str] = "document"
-    document: Document
-    scale: ScaleInput
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairPage(Judging):
-    """Two documents side by side and the questions about them."""
-
-    kind: ClassVar[str] = "pair"
-    left: Document
-    right: Document
-    questions: tuple[PairQuestion, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Revise(Page):
-    """The checks at the end ask to look through the answers again, without saying which."""
-
-    kind: ClassVar[str] = "revise"
-    text: Markup
-
-
-@dataclass(frozen=True, kw_only=True)
-class Questionnaire(Page):
-    """A few questions at the end."""
-
-    kind: ClassVar[str] = "questionnaire"
-    questions: tuple[ClosingQuestion, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Done(Page):
-    """Thanks, with the code or the link; `more` is the button's text where there is more work."""
-
-    kind: ClassVar[str] = "done"
+    template: ClassVar[str] = "ending"
     text: Markup
     ending: Ending
     more: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stopped(Page):
-    """An end before the work was done: no consent, or a check; `more` where another unit may be tried."""
-
-    kind: ClassVar[str] = "stopped"
-    text: Markup
-    ending: Ending
-    more: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComeBack(Page):
-    """All work is in other hands just now; `minutes` says when to look again, `ending` is what was earned before."""
-
-    kind: ClassVar[str] = "come_back"
-    text: Markup
-    minutes: int
-    again: str
-    ending: Ending = Ending()
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoWork(Page):
-    """There is truly nothing left for this assessor."""
-
-    kind: ClassVar[str] = "no_work"
-    text: Markup
-    ending: Ending
 
 
 @dataclass(frozen=True, kw_only=True)

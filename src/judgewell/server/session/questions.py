@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from string import ascii_uppercase
 
@@ -22,6 +22,17 @@ def digits() -> Iterator[str]:
 def with_keys(choices: tuple[pages.Choice, ...], keys: Iterator[str]) -> tuple[pages.Choice, ...]:
     """The choices with the next keys; those beyond the last key have none and are reached by Tab."""
     return tuple(replace(choice, key=next(keys, "")) for choice in choices)
+
+
+def numbered_choices(answers: Sequence[str]) -> tuple[pages.Choice, ...]:
+    """Answers to choose from, by number."""
+    numbered = enumerate(answers, start=1)
+    return with_keys(tuple(pages.Choice(str(number), answer) for number, answer in numbered), digits())
+
+
+def progress(served: Served, position: int, total: int) -> pages.Progress:
+    """Where in a unit or a quiz."""
+    return pages.Progress(position, total, served.say("page.progress", position=position, total=total))
 
 
 def scale_input(served: Served, scale: Scale) -> pages.ScaleInput:
@@ -79,8 +90,8 @@ def _relevant_choices(served: Served) -> tuple[pages.Choice, ...]:
 
 
 def closing_questions(served: Served) -> tuple[pages.ClosingQuestion, ...]:
-    """The closing questionnaire; its page has no other keys than Enter, so letters follow the digits."""
-    keys = iter(DIGITS + ascii_uppercase)
+    """The closing questionnaire; its page has no other keys than Enter. Letters, because answers are often digits."""
+    keys = iter(ascii_uppercase + DIGITS)
     return tuple(_closing_question(question, keys) for question in served.closing)
 
 

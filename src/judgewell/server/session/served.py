@@ -21,7 +21,6 @@ from judgewell.server.cleaning import TEXT_TAGS
 from judgewell.server.session import pages
 from judgewell.server.store.schema import documents, items, study, topics, units
 from judgewell.server.store.transactions import Clock
-from judgewell.study.checks import KnownOrder, LeastTime
 from judgewell.study.closing import Choice, ClosingQuestion
 from judgewell.study.model import QuestionSection, QuizPair, Study
 from judgewell.study.questions import Questions, Scale
@@ -99,8 +98,8 @@ class Served:
         """What is the same on many pages, made once; the keys are few: scales, and sizes of units."""
         if key not in self._made:
             self._made[key] = make()
-        found: V = self._made[key]
-        return found
+        made: V = self._made[key]
+        return made
 
     @cached_property
     def title(self) -> str:
@@ -134,15 +133,6 @@ class Served:
     def silence(self) -> float:
         """Seconds without a sign of life after which a reservation expires."""
         return self.study.work.silence * 60
-
-    @cached_property
-    def known_order(self) -> KnownOrder | None:
-        return self.study.checks.known_order() if self.study.known else None
-
-    @cached_property
-    def least_time(self) -> LeastTime | None:
-        seconds = self.study.checks.least_seconds
-        return LeastTime(seconds) if seconds > 0 else None
 
     @cached_property
     def closing(self) -> tuple[ClosingQuestion, ...]:
@@ -220,8 +210,8 @@ def _document(connection: sa.Connection, number: int) -> pages.Document:
 
 
 def _facts(connection: sa.Connection, unit: int) -> tuple[str | None, int]:
-    found = connection.execute(sa.select(units.c.scale, units.c.size).where(units.c.number == unit)).one()
-    return found.scale, found.size
+    row = connection.execute(sa.select(units.c.scale, units.c.size).where(units.c.number == unit)).one()
+    return row.scale, row.size
 
 
 def _items(connection: sa.Connection, unit: int) -> tuple[Item, ...]:

@@ -182,5 +182,5 @@ def log(
 def judge(connection: sa.Connection, state: State, now: float, name: str, attempt: int, verdict: Verdict) -> None:
     """Keep the verdict of a check."""
     row = {"assessor": state.assessor, "reservation": state.holding.number if state.holding else None}
-    told = {"name": name, "attempt": attempt, "passed": verdict.passed, "reason": verdict.reason or None, "at": now}
-    connection.execute(_VERDICT, row | told)
+    about = {"name": name, "attempt": attempt, "passed": verdict.passed, "reason": verdict.reason or None, "at": now}
+    connection.execute(_VERDICT, row | about)

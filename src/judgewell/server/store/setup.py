@@ -14,7 +14,7 @@ from judgewell.errors import InputError
 from judgewell.server.cleaning import clean_document
 from judgewell.server.platforms.keys import read_key_file
 from judgewell.server.store.schema import documents, items, reservations, study, topics, units
-from judgewell.server.store.transactions import Clock, Store
+from judgewell.server.store.transactions import Clock, Store, lock
 from judgewell.study.check import load_study
 from judgewell.study.design.chance import generator
 from judgewell.study.design.plan import Design, make_design
@@ -44,29 +44,37 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
         _renew_keys(store, held, keys)
         return False
     if held is not None:
-        _refuse_if_begun(store, held.frozen, frozen, path)
+        store.read(lambda connection: _refuse_if_begun(connection, held.frozen, frozen, path)).result()
     chosen, inputs = load_study(path)
     design = make_design(chosen, inputs)
-    secret = held.secret if held is not None else secrets.token_hex(32)
     row = {
         "number": 1,
         "name": chosen.study.name,
         "frozen": frozen,
         "hash": marked,
         "texts": {"texts": dict(inputs.texts.texts), "own": sorted(inputs.texts.own), "keys": keys},
-        "secret": secret,
+        "secret": secrets.token_hex(32),
         "created": clock(),
     }
     used = _documents(inputs, design)
-    store.write_alone(lambda connection: _fill(connection, row, chosen, inputs, design, used))
-    return held is None
+
+    def put(connection: sa.Connection) -> bool:
+        """Put the study there, unless another process just did; its secret stays whoever made it."""
+        lock(connection)
+        there = connection.execute(sa.select(study)).one_or_none()
+        if there is not None:
+            if study_hash(there.frozen) == marked:
+                return False
+            _refuse_if_begun(connection, there.frozen, frozen, path)
+            row["secret"] = there.secret
+        _fill(connection, row, chosen, inputs, design, used)
+        return there is None
+
+    return store.write_alone(put)
 
 
-def _refuse_if_begun(store: Store, old: dict[str, Any], new: dict[str, Any], path: str | Path) -> None:
-    begun = store.read(
-        lambda connection: connection.execute(sa.select(reservations.c.number).limit(1)).scalar()
-    ).result()
-    if begun is not None:
+def _refuse_if_begun(connection: sa.Connection, old: dict[str, Any], new: dict[str, Any], path: str | Path) -> None:
+    if connection.execute(sa.select(reservations.c.number).limit(1)).scalar() is not None:
         raise InputError(
             f"the study was changed after judging began: {'; '.join(changes(old, new))}",
             cure="put it back, or start a new study with another database",

@@ -242,7 +242,7 @@ def migrate(engine: sa.Engine) -> None:
     with engine.begin() as connection:
         if _version(connection) == HEAD:
             return
-        _alone(connection)
+        lock(connection)
         found = _version(connection)
         if found is not None and found > HEAD:
             raise InputError(f"the database has version {found}, this program knows {HEAD}", cure="update judgewell")
@@ -267,7 +267,7 @@ def _version(connection: sa.Connection) -> str | None:
     return None if found is None else str(found)
 
 
-def _alone(connection: sa.Connection) -> None:
+def lock(connection: sa.Connection) -> None:
     """Wait until no other process prepares the same database; SQLite's write transaction is alone already."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(7406521)"))

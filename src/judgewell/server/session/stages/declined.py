@@ -1,0 +1,22 @@
+"""Declined: somebody chose not to take part."""
+
+from __future__ import annotations
+
+from judgewell.server.platforms.endings import ending
+from judgewell.server.session.answers import NotTaken
+from judgewell.server.session.pages import Page
+from judgewell.server.session.stage import Look, Stage, Step
+from judgewell.server.session.stages.stopped import Stopped
+from judgewell.server.session.state import State
+
+
+def _step(step: Step) -> State:
+    raise NotTaken("", "nothing to do here")
+
+
+def _page(look: Look) -> Page:
+    ended = ending(look.connection, look.served, look.state.assessor, "no_consent")
+    return Stopped(**look.common, text=look.served.show("end.no_consent"), ending=ended)
+
+
+STAGE = Stage(_step, _page)

@@ -1,0 +1,47 @@
+"""Stopped: an end before the work was done, by a check; another unit may be tried where that is allowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from judgewell.server.platforms.endings import best_ending, ending, ending_text
+from judgewell.server.session.assignment import close, outlook
+from judgewell.server.session.pages import Ended, Page
+from judgewell.server.session.stage import Look, Stage, Step
+from judgewell.server.session.stages.done import take_more
+from judgewell.server.session.state import State
+from judgewell.study.checks import Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopped(Ended):
+    """An end before the work was done: no consent, or a check; `more` where another unit may be tried."""
+
+    kind: ClassVar[str] = "stopped"
+
+
+def stop(step: Step, ending: str, verdict: Verdict, *, last: bool) -> State:
+    """An end at the door: a request to return, never a rejection; another unit may be tried unless it is the last."""
+    close(step.connection, step.state, step.now, ending)
+    kept = {"keep_stopped": True} if last else {}
+    return step.go("stopped", ending=ending, notice=verdict.sentence(step.served.texts), **kept)
+
+
+def _page(look: Look) -> Page:
+    served, state = look.served, look.state
+    last = "keep_stopped" in state.scratch
+    more = not last and outlook(look.connection, served, state, served.clock()) is not None
+    # an earlier unit's code is not lost by a later one
+    earned = best_ending(look.connection, state.assessor) == "completed"
+    quality = state.scratch.get("ending", "failed_quality") == "failed_quality"
+    key = "failed_quality" if quality else "failed_comprehension"
+    return Stopped(
+        **look.common,
+        text=ending_text(served, key),
+        ending=ending(look.connection, served, state.assessor, "completed" if earned else key),
+        more=served.say("page.again") if more else "",
+    )
+
+
+STAGE = Stage(take_more, _page)

@@ -1,0 +1,66 @@
+"""Waiting: taking a unit, or saying when to come back, or that there is no work left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import ClassVar
+
+from markupsafe import Markup
+
+from judgewell.server.platforms.endings import best_ending, ending, ending_text
+from judgewell.server.session.assignment import outlook, reserve, waits_for_pause
+from judgewell.server.session.pages import Ended, Ending, Page
+from judgewell.server.session.stage import Look, Stage, Step
+from judgewell.server.session.state import HOLDING, State, hold
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComeBack(Page):
+    """All work is in other hands just now; `minutes` says when to look again, `ending` is what was earned before."""
+
+    kind: ClassVar[str] = "come_back"
+    template: ClassVar[str] = "waiting"
+    text: Markup
+    minutes: int
+    again: str
+    ending: Ending
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoWork(Ended):
+    """There is truly nothing left for this assessor."""
+
+    kind: ClassVar[str] = "no_work"
+
+
+def begin(step: Step, notice: str = "") -> State:
+    """Take a unit, or wait for one."""
+    reservation = reserve(step.connection, step.served, step.state, step.now)
+    if reservation is None:
+        return step.go("waiting", notice=notice)
+    row = step.connection.execute(HOLDING, {"reservation": reservation}).one()
+    state = replace(step.state, stage="waiting", holding=hold(step.connection, step.served, row))
+    return replace(step, state=state).advance(notice=notice)
+
+
+def _page(look: Look) -> Page:
+    """No work left where that is true; else when to come back. Whoever has done work before keeps its code."""
+    connection, served, state = look.connection, look.served, look.state
+    wait = outlook(connection, served, state, served.clock())
+    reached = best_ending(connection, state.assessor)
+    if wait is None:
+        earned = ending(connection, served, state.assessor, reached)
+        return NoWork(**look.common, text=ending_text(served, reached), ending=earned)
+    minutes = max(1, ceil(wait / 60))
+    paused = waits_for_pause(connection, served, state, served.clock())
+    return ComeBack(
+        **look.common,
+        text=served.show("trouble.paused") if paused else served.show("end.come_back", minutes=minutes),
+        minutes=minutes,
+        again=served.say("page.again"),
+        ending=Ending() if reached == "no_work" else ending(connection, served, state.assessor, reached),
+    )
+
+
+STAGE = Stage(begin, _page)
