@@ -29,7 +29,7 @@ from judgewell.server.owner.live_analysis import insight
 from judgewell.server.process import Server
 from judgewell.server.queries.collected import collected_study
 from judgewell.server.queries.export import export
-from judgewell.server.session.pages import DocumentPage
+from judgewell.server.session.stages.judge import DocumentPage
 from judgewell.server.store.schema import reservations
 from judgewell.server.store.transactions import Store, open_store
 from judgewell.server.web import Pages
@@ -201,7 +201,9 @@ def test_agreement_and_gains_are_those_of_the_stages(study: Study) -> None:
         agreement = judgewell.agree(report.judgments, section=["reliability"])["alpha"].row(0, named=True)
         gains = parse(kind_of(report.judgments).method)(report.judgments)
     else:
-        agreement = judgewell.agree(report.pairs, pairs=True, section=["pairs"])["same_pair_agreement"].row(0, named=True)
+        agreement = judgewell.agree(report.pairs, pairs=True, section=["pairs"])["same_pair_agreement"].row(
+            0, named=True
+        )
         gains = parse(scale.method)(report.pairs)
     assert (scale.alpha, scale.low, scale.high) == pytest.approx(
         (agreement["alpha"], agreement["low"], agreement["high"]), nan_ok=True

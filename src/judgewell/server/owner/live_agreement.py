@@ -65,7 +65,7 @@ def on_pairs(pairs: pl.DataFrame) -> tuple[Scale, pl.DataFrame]:
     def alpha(part: pl.DataFrame, interval: bool) -> dict[str, Any]:
         return {"metric": "nominal", **same_pair_agreement(part).row(0, named=True)}
 
-    return _settled("pairs", table, parse("bradley-terry[components=separate]"), alpha, documents)
+    return _settled("pairs", table, parse("bradley-terry(components=separate)"), alpha, documents)
 
 
 def judgment_alpha(judgments: pl.DataFrame, interval: bool) -> dict[str, Any]:
