@@ -27,9 +27,10 @@ from judgewell.scaling.inputs import (
     settle_repeats,
     with_groups,
 )
+from judgewell.scaling.mean_intervals import mean_interval
 from judgewell.scaling.method import Method
 from judgewell.scaling.numbers import documents_of, groups_of, numbered
-from judgewell.scaling.uncertainty import Draws, bootstrap, mean_interval, median_interval, quietly
+from judgewell.scaling.uncertainty import Draws, bootstrap, median_interval, quietly
 from judgewell.stats.laplacian import Array, Index
 
 Average = Literal["median", "log-median", "mean", "log-mean"]
