@@ -63,6 +63,15 @@ RUNS = pl.DataFrame(
 )
 
 
+GAINS = pl.DataFrame(
+    {
+        "topic": ["1"] * 4 + ["2"] * 3 + ["3"] * 2,
+        "doc": ["a", "b", "c", "d", "a", "b", "c", "x", "y"],
+        "gain": [3.0, 2.0, 1.0, 0.0, 1.0, 0.5, 0.0, 1.0, 0.0],
+    }
+)
+
+
 def test_complete_sub_runs_have_all_top_documents_judged() -> None:
     found = complete_sub_runs(RUNS, GAINS, depth=2)
     lists = {(s, t): "".join(d) for s, t, d in found.group_by("system", "topic").agg("doc").rows()}
