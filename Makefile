@@ -31,8 +31,8 @@ check: $(VENV)/.dev ## check style, types and which package may import which
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-bench: $(VENV)/.dev ## measure speed and memory beside other tools (QUICK=1: small sizes; STAGE=evaluate: one)
-	@$(BIN)/python bench/run.py $(STAGE) $(if $(QUICK),--quick)
+bench: $(VENV)/.dev ## measure speed and memory beside other tools (QUICK=1: small sizes; STAGE=evaluate: one; LARGE=1)
+	@LARGE=$(LARGE) $(BIN)/python bench/run.py $(STAGE) $(if $(QUICK),--quick)
 
 # The kernel is built twice, with and without SIMD; AddressSanitizer has to be loaded before Python.
 SECONDS ?= 60

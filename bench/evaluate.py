@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +20,9 @@ PEERS = ("pytrec_eval", "ir_measures", "ranx")
 QUICK_PEERS = PEERS[:2]  # ranx takes longer to compile itself than all the rest of a quick run
 MEASURES = ("-m", "nDCG@10", "-m", "AP", "-m", "P@10")
 
-SPEED, GROWTH, MEMORY, START, VALUES = "speed", "growth", "memory", "start", "values"
+LARGE = ((1_000_000, 10), (100_000, 1000))  # topics × documents: 10^6 topics, and 10^8 lines
+
+SPEED, GROWTH, MEMORY, START, VALUES, LARGEST = "speed", "growth", "memory", "start", "values", "largest"
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,12 @@ class Case:
         return f"{self.name} ({size:.0f} MB)" if size >= 10 else self.name
 
 
-def many(data: Path, count: int | None = None) -> Case:
-    runs = tuple(sorted((data / "many").glob("*.run"))[:count])
-    said = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    return Case(f"{said}, 50 × 1000", data / "many.qrels", runs)
+def many(data: Path, count: int | None = None, kind: str = "") -> Case:
+    """Runs of 50 topics, as TREC files or as copies of another kind."""
+    folder = data / f"many-{kind}" if kind else data / "many"
+    runs = tuple(sorted(folder.iterdir())[:count])
+    number = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
+    return Case(f"{number}, 50 × 1000" + (f", .{kind}" if kind else ""), data / "many.qrels", runs)
 
 
 def single(data: Path, file: str, depth: int, topics: int) -> Case:
@@ -63,19 +69,30 @@ def rows(quick: bool) -> Iterator[Row]:
     """Every measurement, as it is made."""
     data = prepared(quick)
     wide, long = (4_000, 500) if quick else (100_000, 10_000)
-    cases = [many(data, 1), many(data), single(data, "wide", 100, wide), single(data, "long", 1000, long)]
+    some, most = (QUICK_PEERS, QUICK_PEERS[:1]) if quick else (PEERS, PEERS[:1])
+    cases = [
+        (many(data, 1), some),
+        (many(data), some),
+        (many(data, kind="gz"), most),
+        (single(data, "wide", 100, wide), some),
+        (single(data, "long", 1000, long), some),
+    ]
     work = data / "out"
     work.mkdir(exist_ok=True)
-    for case in cases:
-        yield from beside_peers(case, work, QUICK_PEERS if quick else PEERS, repeats=2 if quick else 3)
+    for case, peers in cases:
+        yield from beside_peers(case, work, peers, repeats=2 if quick else 5)
         yield same_values(case, work)
     parts = [(f"long-{percent}", long * percent // 100) for percent in (10, 30)] + [("long", long)]
     for file, topics in parts:
         yield from ours_alone(GROWTH, single(data, file, 1000, topics), work, repeats=2 if quick else 3)
-    for count in (10, 40, 129):
-        if count <= len(cases[1].runs):
-            yield from ours_alone(MEMORY, many(data, count), work, repeats=1 if quick else 3)
+    for kind in ("", "gz", "csv", "parquet"):
+        for count in (10, 40, 129):
+            if count <= len(cases[1][0].runs):
+                yield from ours_alone(MEMORY, many(data, count, kind), work, repeats=1)
     yield from start_up(repeats=3 if quick else 10)
+    if os.environ.get("LARGE"):
+        for topics, depth in LARGE:
+            yield from largest(data / "large", topics, depth)
 
 
 def beside_peers(case: Case, work: Path, peers: Sequence[str], repeats: int) -> Iterable[Row]:
@@ -86,20 +103,31 @@ def beside_peers(case: Case, work: Path, peers: Sequence[str], repeats: int) -> 
     commands = {tool: case.peer(tool, work / f"{tool}.tsv") for tool in peers}
     if "ranx" in commands:
         run(commands["ranx"])  # it compiles itself anew for ids of another length, and keeps that: not timed
-    return take_turns(SPEED, case.label, {"judgewell": case.judgewell(work / "judgewell.parquet"), **commands}, repeats)
+    return take_turns(SPEED, case.label, {"judgewell": case.judgewell(work / "judgewell.csv"), **commands}, repeats)
 
 
 def ours_alone(table: str, case: Case, work: Path, repeats: int) -> Iterable[Row]:
     read_once((case.qrels, *case.runs))
-    return take_turns(table, case.label, {"judgewell": case.judgewell(work / "judgewell.parquet")}, repeats)
+    return take_turns(table, case.label, {"judgewell": case.judgewell(work / "judgewell.csv")}, repeats)
+
+
+def largest(folder: Path, topics: int, depth: int) -> Iterable[Row]:
+    """A run too large for most tools, made for this and removed after it."""
+    try:
+        command = [sys.executable, HERE / "make_data.py", folder, "--large", topics, depth]
+        subprocess.run([str(word) for word in command], check=True)
+        case = Case(f"1 run, {topics:,} × {depth}", folder / "large.qrels", (folder / "large.run",))
+        yield from ours_alone(LARGEST, case, folder, repeats=1)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def same_values(case: Case, work: Path) -> Row:
-    """Our means with scores in single precision, as pytrec_eval holds them, against its means of the run before."""
-    ours, theirs = work / "single.parquet", work / "pytrec_eval.tsv"
+    """Our values with scores in single precision, as pytrec_eval holds them, against its values of the run before."""
+    ours, theirs = work / "single.csv", work / "pytrec_eval.tsv"
     outcome = run(case.judgewell(ours, "--precision", "single"))
     if not outcome.failure:
-        outcome = run([sys.executable, HERE / "compare_means.py", ours, theirs])
+        outcome = run([sys.executable, HERE / "compare_values.py", ours, theirs])
     return Row(VALUES, case.label, "judgewell", (outcome,))
 
 
@@ -117,14 +145,15 @@ def start_up(repeats: int) -> Iterable[Row]:
 
 def section(found: Sequence[Row]) -> str:
     """The rows as Markdown."""
-    tables = {name: [row for row in found if row.table == name] for name in (SPEED, VALUES, GROWTH, MEMORY, START)}
+    names = (SPEED, VALUES, GROWTH, MEMORY, START, LARGEST)
+    tables = {name: [row for row in found if row.table == name] for name in names}
     return "\n".join(
         (
             "## Evaluation",
             "",
             "nDCG@10, AP and P@10, each topic's value and the mean written to a file, from TREC files on disk, process",
-            "start included. Ratios are of medians to pytrec_eval's. A tool that needs more than 20 seconds is run",
-            "once, and stopped at 300. ranx is shown with its compiled code already cached.",
+            "start included. Times faster: pytrec_eval's median divided by the tool's. A tool that needs more than 15",
+            "seconds is run once, and stopped at 300. ranx is shown with its compiled code already cached.",
             "",
             *speed_lines(tables[SPEED]),
             "",
@@ -142,12 +171,13 @@ def section(found: Sequence[Row]) -> str:
             "",
             *start_lines(tables[START]),
             "",
+            *largest_lines(tables[LARGEST]),
         )
     )
 
 
 def speed_lines(found: Sequence[Row]) -> Iterator[str]:
-    yield "| topics × documents | tool | median s | fastest s | times run | ratio | peak MB |"
+    yield "| topics × documents | tool | median s | fastest s | times run | times faster | peak MB |"
     yield "|---|---|---:|---:|---:|---:|---:|"
     for case, group in groupby(found, lambda row: row.case):
         tools = list(group)
@@ -156,7 +186,7 @@ def speed_lines(found: Sequence[Row]) -> Iterator[str]:
             if row.failure:
                 yield f"| {case} | {row.tool} | {row.failure} | | {len(row.outcomes)} | | {row.megabytes:.0f} |"
                 continue
-            ratio = "" if yardstick.failure else f"{row.median / yardstick.median:.2f}"
+            ratio = "" if yardstick.failure else f"{yardstick.median / row.median:.2f}"
             yield (
                 f"| {case} | {row.tool} | {row.median:.2f} | {row.fastest:.2f} | {len(row.outcomes)} "
                 f"| {ratio} | {row.megabytes:.0f} |"
@@ -164,8 +194,8 @@ def speed_lines(found: Sequence[Row]) -> Iterator[str]:
 
 
 def values_lines(found: Sequence[Row]) -> Iterator[str]:
-    """Which cases gave pytrec_eval's means; a difference is told, not hidden."""
-    yield "Means equal to pytrec_eval's within 1e-6, scores read in single precision as it does:"
+    """Which cases gave pytrec_eval's values; a difference is shown."""
+    yield "Every topic's values equal pytrec_eval's within 1e-6, scores read in single precision as it does:"
     yield ""
     for row in found:
         yield f"- {row.case}: {row.failure or 'yes'}"
@@ -182,6 +212,15 @@ def alone_lines(found: Sequence[Row], relative: bool = False) -> Iterator[str]:
         if relative and not found[0].failure:
             line += f" {row.median / found[0].median:.1f}× | {row.megabytes / found[0].megabytes:.1f}× |"
         yield line
+
+
+def largest_lines(found: Sequence[Row]) -> Iterator[str]:
+    """What only `make bench LARGE=1` measures."""
+    if found:
+        yield "Very large runs (judgewell alone; made for this with `LARGE=1` and removed after it):"
+        yield ""
+        yield from alone_lines(found)
+        yield ""
 
 
 def start_lines(found: Sequence[Row]) -> Iterator[str]:

@@ -1,15 +1,19 @@
 """Runs and judgments of the usual shapes, made up from a seed: what the benchmark reads.
 
-many   129 systems, 50 topics, 1000 documents each, about 1,700 judged documents a topic (a TREC ad hoc track)
+many   129 systems, 50 topics, 1000 documents each, about 1,700 judged documents a topic (a TREC ad hoc track); also
+       compressed by gzip, as CSV and as Parquet
 wide   1 system, 100,000 topics, 100 documents each, a few judged a topic (MS MARCO passages)
 long   1 system, 10,000 topics, 1000 documents each, some 30 judged a topic; also its first 10 % and 30 %
 
 Scores have six decimals, one in a hundred ties with the one above it, and every run is sorted.
+
+`--large TOPICS DEPTH` makes one run of any size instead, a thousand topics at a time.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +23,7 @@ from numpy.typing import NDArray
 
 SEED = 20150809
 PARTS = ("FBIS3", "FBIS4", "FR940104-0", "FT911", "FT923", "FT934", "FT944", "LA010189", "LA052490", "LA123190")
+RUN = ["topic", "q0", "doc", "rank", "score", "tag"]
 PRIME = 8_841_761  # about as many passages as MS MARCO has; steps modulo a prime never meet twice
 
 
@@ -104,10 +109,18 @@ def make_many(folder: Path, sizes: Sizes, rng: np.random.Generator) -> None:
 
 
 def make_single(
-    folder: Path, name: str, topics: int, depth: int, judged: int, spell: pl.Expr, rng: np.random.Generator
+    folder: Path,
+    name: str,
+    topics: int,
+    depth: int,
+    judged: int,
+    spell: pl.Expr,
+    rng: np.random.Generator,
+    ids: pl.Series | None = None,
 ) -> None:
     """One system; `judged` documents a topic, most of them ranked early, every fifth not found at all."""
-    ids = pl.Series(np.sort(rng.choice(np.arange(100_000, 1_200_000), topics, replace=False))).cast(pl.String)
+    if ids is None:
+        ids = pl.Series(np.sort(rng.choice(np.arange(100_000, 1_200_000), topics, replace=False))).cast(pl.String)
     offset, step = rng.integers(0, PRIME, (topics, 1)), rng.integers(1, PRIME, (topics, 1))
     docs = pl.DataFrame({"number": ((offset + step * np.arange(depth)) % PRIME).ravel()}).select(spell)["doc"]
     scores = run_scores(rng.uniform(60, 90, topics), (topics, depth), rng)
@@ -122,6 +135,34 @@ def make_single(
     write_qrels(folder / f"{name}.qrels", repeated(ids, judged), judged_docs, grade.ravel())
 
 
+def make_copies(folder: Path) -> None:
+    """The runs of `many` as other files hold them."""
+    for kind in ("gz", "csv", "parquet"):
+        (folder / f"many-{kind}").mkdir(exist_ok=True)
+    for path in sorted((folder / "many").glob("*.run")):
+        data = path.read_bytes()
+        (folder / "many-gz" / f"{path.name}.gz").write_bytes(gzip.compress(data, 6))
+        frame = pl.read_csv(data, separator=" ", has_header=False, infer_schema=False, new_columns=RUN)
+        frame = frame.select("topic", "doc", pl.col("score").cast(pl.Float64))
+        frame.write_csv(folder / "many-csv" / f"{path.stem}.csv")
+        frame.write_parquet(folder / "many-parquet" / f"{path.stem}.parquet")
+
+
+def make_large(folder: Path, topics: int, depth: int) -> None:
+    """One system, three judged documents a topic; written a block of topics at a time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    spell = pl.col("number").cast(pl.String).alias("doc")
+    block = max(1, 1_000_000 // depth)
+    with (folder / "large.run").open("wb") as run, (folder / "large.qrels").open("wb") as qrels:
+        for first in range(0, topics, block):
+            ids = pl.Series(np.arange(first, min(first + block, topics)) + 1).cast(pl.String)
+            made = folder / "block"
+            make_single(made.parent, made.name, len(ids), depth, 3, spell, np.random.default_rng([SEED, first]), ids)
+            for file, kind in ((run, "run"), (qrels, "qrels")):
+                file.write(made.with_suffix(f".{kind}").read_bytes())
+                made.with_suffix(f".{kind}").unlink()
+
+
 def make_part(folder: Path, name: str, share: float) -> None:
     """The first topics of a run and their judgments, for how time grows with size; all topics have as many lines."""
     for kind in ("run", "qrels"):
@@ -132,12 +173,13 @@ def make_part(folder: Path, name: str, share: float) -> None:
 
 def make(folder: Path, sizes: Sizes) -> None:
     """All the files, unless a finished folder of the same sizes and seed is there."""
-    mark, made = folder / "made", f"{sizes} seed {SEED}\n"
+    mark, made = folder / "made", f"{sizes} seed {SEED}, with copies\n"
     if mark.exists() and mark.read_text() == made:
         return
     (folder / "many").mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(SEED)
     make_many(folder, sizes, rng)
+    make_copies(folder)
     make_single(folder, "wide", sizes.wide, 100, 3, pl.col("number").cast(pl.String).alias("doc"), rng)
     number = pl.col("number")
     long_name = pl.format("msmarco_doc_{}_{}", (number % 60).cast(pl.String).str.zfill(2), number * 97).alias("doc")
@@ -151,8 +193,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--large", type=int, nargs=2, metavar=("TOPICS", "DEPTH"), help="one run of this size")
     given = parser.parse_args()
-    make(given.folder, QUICK if given.quick else FULL)
+    if given.large:
+        make_large(given.folder, *given.large)
+    else:
+        make(given.folder, QUICK if given.quick else FULL)
 
 
 if __name__ == "__main__":

@@ -132,11 +132,12 @@ def false_alarms(topics: int, each: int) -> tuple[str, str]:
     """Two grades that do not differ: how often pooled judgments, and documents over topics, reject at 0.05."""
     rng = np.random.default_rng([SEED, topics, each])
     pooled, over_topics = [], []
-    for _ in range(STUDIES):
+    for _ in range(2 * STUDIES):
         documents = rng.integers(3, 12, size=(topics, 2))
         topic = np.repeat(np.arange(topics), documents.sum(axis=1))
         grade = np.concatenate([np.repeat([0, 1], both) for both in documents])
-        worth = rng.normal(size=len(topic)) + 0.3 * (rng.normal(size=topics)[topic] * grade)
+        effect = 0.3 * rng.normal(size=topics) if topics > 1 else np.zeros(1)
+        worth = rng.normal(size=len(topic)) + effect[topic] * grade
         judged = worth[:, None] + rng.normal(size=(len(topic), each))
         pooled.append(mannwhitneyu(judged[grade == 0].ravel(), judged[grade == 1].ravel()).pvalue < 0.05)
         names = {"topic": topic.astype(str), "doc": np.arange(len(topic)).astype(str)}
@@ -187,7 +188,8 @@ the same assessors only; "both" leaves out documents and assessors, as `agree` d
 each document.
 """
 
-PAIRS = """With three assessors the interval is wide: three people say little about others.
+PAIRS = """With three assessors the interval is wide: three people say little about others. Intervals of κ hold more
+often than 95 %: chance enters the spread over documents and the spread over assessors.
 
 ## Intervals of α on the same pair
 
@@ -203,9 +205,10 @@ and as `agree` corrects it: f/(f − offsets) with f = judgments − documents, 
 
 ALARMS = f"""## False alarms: do grades differ?
 
-Two grades whose documents do not differ on average; topics differ somewhat in either direction. {STUDIES} studies for
-each cell: how often p < 0.05. A rank-sum test on pooled judgments takes judgments of one document for independent;
-`grade_differences` compares documents within topics and combines topics. It should reject 5 %.
+Two grades whose documents do not differ on average; where there are several topics, these differ in either direction.
+{2 * STUDIES} studies for each cell: how often p < 0.05. A rank-sum test on pooled judgments takes judgments of
+one document for independent; `grade_differences` compares documents within topics and combines topics. It should reject
+5 %.
 """
 
 

@@ -17,7 +17,7 @@ from evidence import made_by, markdown, wilson, write
 
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
-from judgewell.assessors.simulation import catch_table, simulate
+from judgewell.assessors.simulation import catch_table, fill
 from judgewell.commands.demo_study import LEAST_SECONDS, write_magnitude_study, write_pairs_study
 from judgewell.server.store.transactions import open_store
 
@@ -44,7 +44,7 @@ def caught(name: str, people: int, seed: int) -> pl.DataFrame:
             study = write_pairs_study(place, seed, partitions=1, assessors=8)
         store = open_store(place / "study.sqlite")
         try:
-            simulate(store, study, crowd, seed=seed)
+            fill(store, study, crowd, seed=seed)
             return catch_table(store, crowd)
         finally:
             store.close()

@@ -20,7 +20,7 @@ from owner_studies import write_graded_study  # noqa: E402
 from page_pictures import shrink  # noqa: E402
 
 from judgewell.assessors.people import make_people  # noqa: E402
-from judgewell.assessors.simulation import BEGIN, simulate  # noqa: E402
+from judgewell.assessors.simulation import BEGIN, fill  # noqa: E402
 from judgewell.server.store.transactions import open_store  # noqa: E402
 
 LOOKS = {
@@ -48,7 +48,7 @@ def take(folder: Path, wanted: list[tuple[str, str]], whole: bool) -> list[Path]
     with tempfile.TemporaryDirectory() as place:
         study = write_graded_study(Path(place) / "study", topics=10, redundancy=5)
         store = open_store(Path(place) / "study.sqlite")
-        simulate(store, study, make_people(60, 3), seed=3)
+        fill(store, study, make_people(60, 3), seed=3)
         with owner_server(store, lambda: BEGIN + 12_000) as owner, browser() as opened:
             for name, look in wanted:
                 context = opened.new_context(**LOOKS[look], locale="en-GB", timezone_id="UTC")

@@ -1,28 +1,38 @@
-"""How often the intervals of gains hold what endlessly many judgments by the same people would give.
+"""How often the intervals of gains hold what endlessly many judgments by the same people would give; writes
+docs/evidence/gains.md.
 
-A part of docs/evidence/intervals.md, which intervals.py writes. The people here are formulas whose every judgment is
-drawn alone, so that the truth of any method is what it makes of a very large number of judgments.
+    JUDGEWELL_DATA=… python scripts/gain_intervals.py [--seed 1] [--studies 100]
+
+The people of the second part are formulas whose every judgment is drawn alone, so that the truth of any method is what
+it makes of a very large number of judgments.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
-from evidence import markdown
+from evidence import ROOT, made_by, markdown, write
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from judgewell.errors import JudgewellWarning
+from judgewell.formats.judgments import read_judgments
+from judgewell.scaling.mean_intervals import Ends, mean_interval
 from judgewell.scaling.method import Method
 from judgewell.scaling.methods import parse
 
 Floats = NDArray[np.float64]
 Maker = Callable[[np.random.Generator, int], pl.DataFrame]
 
-REPEATS, RESAMPLED = 100, 30  # studies for each cell; fewer where an interval takes seconds of resampling
+RESAMPLED = 0.3  # the share of studies where an interval takes seconds of resampling
+DATA = Path(os.environ.get("JUDGEWELL_DATA", ROOT.parent / "shared" / "data"))
 ENDLESS = 4000  # judgments of each document, for the truth
 FEW, MANY = 6, 24  # judgments of each document
 LEVEL = 0.95
@@ -87,7 +97,7 @@ def pairs(rng: np.random.Generator, judges: int) -> pl.DataFrame:
 
 
 def doubles(rng: np.random.Generator, judges: int) -> pl.DataFrame:
-    """Ten times `judges` documents, each graded by two people, in topics of twenty."""
+    """Ten times `judges` documents, each graded by two people, in topics of ten."""
     count = judges * 10
     worth = rng.normal(0, 1, count)
     given = rng.binomial(2, 1 / (1 + np.exp(-worth)), (2, count))
@@ -96,7 +106,7 @@ def doubles(rng: np.random.Generator, judges: int) -> pl.DataFrame:
     return pl.DataFrame(columns).select(
         "assessor",
         "value",
-        topic=pl.format("t{}", pl.col("number") // 20),
+        topic=pl.format("t{}", pl.col("number") // 10),
         doc=pl.format("d{}", "number"),
     )
 
@@ -107,7 +117,7 @@ class Case:
 
     method: str
     people: Maker
-    repeats: int = REPEATS
+    share: float = 1.0  # of the studies
     fixed: bool = False  # some gains are what they are by definition (a top level of 1); those are not counted
 
 
@@ -129,7 +139,7 @@ CASES = (
     Case("bradley-terry", pairs),
     Case("ratio", pairs),
     Case("combined", pairs, RESAMPLED),
-    Case("predicted(threshold=1)", doubles),
+    Case("predicted(threshold=1,use=mean)", doubles),
     Case("udm", doubles, fixed=True),
 )
 WORDS = {magnitudes: "magnitudes", half_units: "magnitudes, half in a unit", grades: "levels", classes: "true levels",
@@ -153,10 +163,10 @@ def beside_truth(found: pl.DataFrame, table: pl.DataFrame, truth: pl.DataFrame) 
     return found.join(truth, on=["topic", "doc"])
 
 
-def coverage(case: Case, judges: int, truth: pl.DataFrame, seed: int) -> tuple[float, float]:
+def coverage(case: Case, judges: int, truth: pl.DataFrame, seed: int, studies: int) -> tuple[float, float]:
     """The share of intervals that hold the truth, and of documents that have none."""
     method, held, given = parse(case.method), 0, []
-    for turn in range(case.repeats):
+    for turn in range(int(case.share * studies)):
         table = case.people(np.random.default_rng([seed, 1, turn]), judges)
         rows = beside_truth(method.interval(table, level=LEVEL, seed=turn), table, truth)
         if case.fixed:
@@ -168,17 +178,15 @@ def coverage(case: Case, judges: int, truth: pl.DataFrame, seed: int) -> tuple[f
     return held / intervals if intervals else float("nan"), 1 - intervals / documents
 
 
-def section(seed: int) -> Iterator[str]:
-    """The section on gains, in lines of Markdown."""
+def all_methods(seed: int, studies: int) -> Iterator[str]:
+    """The section on all methods, in lines of Markdown."""
     rows, short = [], []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", JudgewellWarning)
-        for case in CASES:
-            truth = truth_of(case, parse(case.method), seed)
-            cells = [coverage(case, judges, truth, seed) for judges in (FEW, MANY)]
-            rows.append([f"`{case.method}`", WORDS[case.people], *map(_cell, cells)])
-            if min(share for share, _ in cells) < LEVEL - NEAR:
-                short.append(f"`{case.method}` of {WORDS[case.people]}")
+    for case in CASES:
+        truth = truth_of(case, parse(case.method), seed)
+        cells = [coverage(case, judges, truth, seed, studies) for judges in (FEW, MANY)]
+        rows.append([f"`{case.method}`", WORDS[case.people], *map(_cell, cells)])
+        if min(share for share, _ in cells) < LEVEL - NEAR:
+            short.append(f"`{case.method}` of {WORDS[case.people]}")
     yield HEAD
     yield markdown(["method", "of", f"{FEW} judgments", f"{MANY} judgments"], rows, words=2)
     said = "; ".join(short) if short else "none"
@@ -191,12 +199,13 @@ def _cell(found: tuple[float, float]) -> str:
     return f"{100 * share:.1f} %" + (f" ({100 * without:.0f} % have none)" if without else "")
 
 
-HEAD = f"""## Intervals of gains
+HEAD = f"""## All methods
 
 How often the 95 % interval of a document's gain holds what the method would make of endlessly many judgments by the
-same people ({ENDLESS:,} of each document here). {REPEATS} studies for each cell, {RESAMPLED} of `level-ratios`,
-`majority`, `dawid-skene` and `combined`; twelve documents with {FEW} or {MANY} judgments each. A judge of pairs sees a
-document three times; of double judgments there are {10 * FEW} or {10 * MANY} documents with two each. Gains that are
+same people ({ENDLESS:,} of each document here). Of `level-ratios`, `majority`, `dawid-skene` and `combined` there are
+{100 * RESAMPLED:.0f} % as many studies; twelve documents with {FEW} or {MANY} judgments each. A judge of pairs sees a
+document three times; of double judgments there are {10 * FEW} or {10 * MANY} documents with two each, in
+topics of ten. Gains that are
 fixed by definition (the top level of `level-ratios`, both ends of `udm`) are not counted.
 """
 
@@ -208,3 +217,76 @@ interval around them knows; read those of `combined` as too narrow below some do
 `level-ratios` resamples a few units. What is discrete covers too much: a majority or a median is one of a few levels,
 and its interval runs from level to level. None of these intervals knows of people who misunderstand alike.
 """
+
+
+def few_judgments(seed: int, studies: int) -> Iterator[list[str]]:
+    """Coverage and width of the interval of a mean, now and by Student, with one to ten judgments of a document."""
+    scores = read_judgments(DATA / "trec8-s100" / "judgments.csv.gz").filter(pl.col("known").is_null())
+    real = [part["value"].to_numpy() for _, part in scores.group_by("topic", "doc", maintain_order=True)]
+    for count in (1, 2, 3, 5, 10):
+        cells: list[str] = [str(count)]
+        for ends in ((0.0, 100.0), None):
+            rows = [_study(np.random.default_rng([seed, count, turn]), real, count, ends) for turn in range(studies)]
+            held, width, by_student = np.nanmean(rows, axis=0)
+            cells += [f"{100 * held:.1f} %", f"{width:.2f}", "" if count == 1 else f"{100 * by_student:.1f} %"]
+        yield cells
+
+
+def _study(
+    rng: np.random.Generator, real: list[Floats], count: int, ends: Ends | None, documents: int = 60
+) -> tuple[float, float, float]:
+    """Sixty documents, of which twenty have `count` judgments and the others two: the share of the twenty whose
+    interval holds their mean, its mean width, and the share that Student's interval holds."""
+    size = np.where(np.arange(documents) < 20, count, 2)
+    number = np.repeat(np.arange(documents), size)
+    if ends is not None:
+        chosen = rng.choice(len(real), documents, replace=False)
+        truth = np.array([real[at].mean() for at in chosen])
+        values = np.concatenate([rng.choice(real[at], many) for at, many in zip(chosen, size, strict=True)])
+    else:
+        truth = rng.normal(0, 1, documents)
+        values = truth[number] + (0.5 * np.exp(rng.normal(0, 0.3, documents)))[number] * rng.normal(size=len(number))
+    frame = pl.DataFrame({"topic": "t", "doc": np.char.zfill(number.astype(str), 3), "value": values})
+    found = mean_interval(frame, "value", LEVEL, ends).sort("doc").head(20)
+    low, high, mine = found["low"].to_numpy(), found["high"].to_numpy(), truth[:20]
+    own = values[number < 20].reshape(20, count)
+    half = (
+        student.ppf(0.975, count - 1) * own.std(axis=1, ddof=1) / np.sqrt(count) if count > 1 else np.full(20, np.nan)
+    )
+    by_student = np.mean(np.abs(own.mean(axis=1) - mine) <= half)
+    return float(np.mean((low <= mine) & (mine <= high))), float(np.mean(high - low)), float(by_student)
+
+
+def page(seed: int, studies: int) -> str:
+    heads = ["judgments", "0–100: coverage", "width", "Student", "logs: coverage", "width", "Student"]
+    few = markdown(heads, few_judgments(seed, 5 * studies), words=0)
+    made = made_by("gain_intervals.py", f"seed {seed} and {studies} studies a cell")
+    return "\n".join(
+        [f"# How far intervals of gains can be trusted\n\n{made}{MEANS}{few}", *all_methods(seed, studies)]
+    )
+
+
+MEANS = """
+## Means of few judgments
+
+The 95 % interval of a document's mean (`mean`, and `magnitude` with `average=log-mean`) takes the spread of judgments
+from all documents together. Left: judgments of trec8-s100 drawn with replacement from each document's ten, which have
+the mean of the ten as their truth. Right: simulated logarithms of magnitudes, with documents of unequal spread. In each
+study of 60 documents 20 have the judgments named and 40 have two. Student's interval, from the document's own judgments
+alone, has no width where they agree and leaves the scale where they do not.
+
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--studies", type=int, default=100)
+    given = parser.parse_args()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JudgewellWarning)
+        write("gains.md", page(given.seed, given.studies))
+
+
+if __name__ == "__main__":
+    main()

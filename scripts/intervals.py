@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import gain_intervals
 import numpy as np
 from evidence import made_by, write
 from numpy.typing import NDArray
@@ -33,7 +32,7 @@ MEASURE = parse("nDCG@10")
 
 def main() -> None:
     parts = (HEAD, *alarms(), "", *differences(), "", SYSTEMS, *studies(), "", READING, "")
-    write("intervals.md", "\n".join([*parts, *gain_intervals.section(SEED), ""]))
+    write("intervals.md", "\n".join(parts))
 
 
 HEAD = f"""# How far tests and intervals can be trusted

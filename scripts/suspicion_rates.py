@@ -26,8 +26,9 @@ from owner_studies import write_graded_study
 
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
-from judgewell.assessors.simulation import simulate
+from judgewell.assessors.simulation import fill
 from judgewell.errors import JudgewellWarning
+from judgewell.server.owner.live_analysis import comparable
 from judgewell.server.owner.unusual_assessors import LEAST, people
 from judgewell.server.queries.standing_answers import load_work
 from judgewell.server.store.transactions import open_store
@@ -53,13 +54,13 @@ def study_of(job: tuple[str, str, int, int]) -> list[Seen]:
         study = write_graded_study(Path(folder), kind=scale, topics=20, docs=18, size=8, redundancy=8, most=20)
         store = open_store(Path(folder) / "study.sqlite")
         try:
-            simulate(store, study, crowd_people, seed=seed)
+            fill(store, study, crowd_people, seed=seed)
             with store.snapshot() as connection:
                 work = load_work(connection, float("inf"))
         finally:
             store.close()
     named = {person.name: person.kind.name for person in crowd_people}
-    found, _ = people(work.judgments, work.pairs, work.verdicts)
+    found, _ = people(comparable(work.judgments), work.pairs, work.verdicts)
     return [
         (crowd, scale, named[one.assessor], one.judgments, tuple(evidence.kind for evidence in one.evidence))
         for one in found

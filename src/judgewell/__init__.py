@@ -13,6 +13,7 @@ from judgewell._version import __version__
 if TYPE_CHECKING:
     from judgewell.agreement.agree import agree
     from judgewell.analysis.compare import compare
+    from judgewell.assessors.simulate import simulate
     from judgewell.client import Client
     from judgewell.evaluation.evaluate import evaluate
     from judgewell.evaluation.measures import parse as parse_measure
@@ -26,10 +27,21 @@ _HOMES = {
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
     "parse_measure": ("judgewell.evaluation.measures", "parse"),
     "read_gains": ("judgewell.formats.gains", "read_gains"),
+    "simulate": ("judgewell.assessors.simulate", "simulate"),
     "summarise": ("judgewell.evaluation.summary", "summarise"),
 }
 
-__all__ = ["Client", "__version__", "agree", "compare", "evaluate", "parse_measure", "read_gains", "summarise"]
+__all__ = [
+    "Client",
+    "__version__",
+    "agree",
+    "compare",
+    "evaluate",
+    "parse_measure",
+    "read_gains",
+    "simulate",
+    "summarise",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -21,6 +21,7 @@ from judgewell.agreement.likes import (
     question_likes,
     topic_difficulty,
 )
+from judgewell.agreement.scale_use import scale_descriptives
 from judgewell.agreement.times import (
     gamma_fit,
     time_against_length,
@@ -93,6 +94,18 @@ def test_worker_counts() -> None:
     pairs = {"topic": ["t"] * 2, "left": ["a", "b"], "right": ["b", "c"], "assessor": ["x", "y"], "unit": ["1", "1"]}
     assert assessors_per_document_of_pairs(pairs).select("assessors", "documents").rows() == [(1, 2), (2, 1)]
     assert units_per_assessor(pairs).rows() == [(1, 2)]
+
+
+def test_topics_of_an_assessor_are_no_units() -> None:
+    frame = {"topic": ["t", "t", "s"], "doc": ["a", "b", "a"], "assessor": ["x", "y", "x"], "value": [1.0, 2, 3]}
+    assert assessor_statistics(frame)["units"].to_list() == [None, None]
+    assert scale_descriptives(frame)["units"].to_list() == [None]
+    with pytest.raises(DataError, match="counting units per assessor needs the column 'unit'"):
+        units_per_assessor(frame)
+    named = {**frame, "unit": ["1", "1", None]}
+    assert assessor_statistics(named)["units"].to_list() == [1, 1]
+    assert scale_descriptives(named)["units"].to_list() == [2]
+    assert units_per_assessor(named).rows() == [(1, 2)]
 
 
 def test_topic_difficulty() -> None:

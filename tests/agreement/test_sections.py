@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from agreement_studies import made_study, moduli_study
 
-from judgewell.agreement.section import FILE, FOLDED, OPEN
+from judgewell.agreement.section import FILE, FOLDED, OPEN, PARTS
 from judgewell.agreement.sections import (
     Evidence,
     Need,
@@ -47,7 +47,9 @@ def test_every_table_carries_its_words_and_a_name_of_its_own() -> None:
     tables = [table for section in all_sections() for table in section.tables]
     assert len({table.name for table in tables}) == len(tables)  # each can be a file of its own
     assert len({table.title for table in tables}) == len(tables)
-    assert {section.part for section in all_sections()} == {"quality", "agreement", "use", "systems"}
+    assert {section.part for section in all_sections()} == set(PARTS)
+    with pytest.raises(ValueError, match="no part of a report is called 'nowhere'"):
+        Section("s", "about", "nowhere", 1, (), ())
     for table in tables:
         assert table.caption.endswith("."), table.name
         assert table.shown in (OPEN, FOLDED, FILE)

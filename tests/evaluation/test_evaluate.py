@@ -1,5 +1,6 @@
 """evaluate(): every trap that other tools fall into, and the real collections."""
 
+import gzip
 import math
 import multiprocessing
 import random
@@ -298,3 +299,54 @@ def test_real_valued_labels_of_dl21_reach_above_one_and_are_measured(data):
         scores = evaluate(f"{data}/trec-dl21/runs/input.p_bm25*.gz", labels, "nDCG@10")
     assert scores["value"].is_between(0, 1).all()
     assert 0 < scores["value"].mean() < 1
+
+
+BAD_LINES = {
+    "few fields": b"q25 Q0 d1",
+    "no number": b"q25 Q0 d1 1 high t",
+    "not a number": b"q25 Q0 d1 1 nan t",
+    "not UTF-8": b"q25 Q0 d\xff 1 1 t",
+    "byte 0": b"q25 Q0 d\x001 1 1 t",
+    "twice": b"q25 Q0 d3 1 1 t",
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES.values(), ids=BAD_LINES.keys())
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_a_bad_line_in_a_later_part_is_named_alike_by_both_kernels(tmp_path, monkeypatch, line, packed):
+    monkeypatch.setattr(runs_module, "PART_BYTES", 400)
+    lines = [f"q{topic} Q0 d{rank} {rank} {9 - rank} t".encode() for topic in range(40) for rank in range(8)]
+    lines.insert(25 * 8 + 5, line)
+    data = b"\n".join(lines) + b"\n"
+    path = tmp_path / ("a.run.gz" if packed else "a.run")
+    path.write_bytes(gzip.compress(data) if packed else data)
+    gains = {f"q{topic}": {"d1": 1.0, "d3": 2.0} for topic in range(40)}
+    messages = []
+    for kernel in ("", "numpy"):
+        monkeypatch.setenv("JUDGEWELL_KERNEL", kernel)
+        with pytest.raises(InputError, match=rf"a\.run(\.gz)?:{25 * 8 + 6}: ") as problem:
+            evaluate(path, gains, "nDCG@10")
+        messages.append(str(problem.value))
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_topics_that_come_back_in_a_later_part_are_put_together(tmp_path, monkeypatch, packed):
+    monkeypatch.setattr(runs_module, "PART_BYTES", 400)
+    lines = [f"q{topic} Q0 d{rank} {rank} {9 - rank} t\n".encode() for rank in range(8) for topic in range(40)]
+    path = tmp_path / "a.run"
+    path.write_bytes(gzip.compress(b"".join(lines)) if packed else b"".join(lines))
+    gains = {f"q{topic}": {"d1": 1.0, "d6": 2.0} for topic in range(40)}
+    scores = evaluate(path, gains, "nDCG@10")
+    assert len(scores) == 40
+    run = {f"q{topic}": {f"d{rank}": 9.0 - rank for rank in range(8)} for topic in range(40)}
+    assert scores["value"].to_list() == evaluate(run, gains, "nDCG@10")["value"].to_list()
+
+
+def test_a_topic_larger_than_a_part_is_one_topic(tmp_path, monkeypatch):
+    monkeypatch.setattr(runs_module, "PART_BYTES", 300)
+    lines = "".join(f"{topic} Q0 d{rank} {rank} {999 - rank} t\n" for topic in (1, 2) for rank in range(300))
+    (tmp_path / "a.run").write_text(lines)
+    (tmp_path / "b.run.gz").write_bytes(gzip.compress(lines.replace(" t\n", " u\n").encode()))
+    scores = evaluate([tmp_path / "a.run", tmp_path / "b.run.gz"], {"1": {"d250": 1.0}, "2": {"d2": 1.0}}, "RR")
+    assert scores["value"].to_list() == [1 / 251, 1 / 3] * 2

@@ -9,6 +9,7 @@ from judgewell.errors import MeasureError
 from judgewell.evaluation.measures import all_measures, parse, residual_of
 from judgewell.evaluation.measures.base import Linear
 from judgewell.evaluation.measures.binary import Binary
+from judgewell.evaluation.measures.intents import ByIntent
 from judgewell.evaluation.measures.users import Scaled
 from judgewell.evaluation.trec_only import TrecOnly
 
@@ -29,6 +30,8 @@ EXTRA = {
     "BPM": ["BPM(T=0.75)@4"],
     "NERR10": ["NERR10(p=0.5)"],
     "NERR11": ["NERR11(T=0.5)", "NERR11(max_rel=2)"],
+    "alpha_nDCG": ["alpha_nDCG(rel=0.5,alpha=0.2)@3"],
+    "NRBP": ["NRBP(rel=0.5,alpha=0,beta=0.9)"],
     "Compat": ["Compat(p=0.5)", "Compat(p=0.8,normalize=False)"],
     "IPrec": ["IPrec(rel=0.5)@0", "IPrec(rel=0.5)@1"],
     "SetP": ["SetP(rel=0.5,relative=True)"],
@@ -60,6 +63,8 @@ def topic(rng):
 
 def value(measure, gains, ideal, length=None):
     measure = measure.prepared(1.0)
+    if measure.by_intent:
+        return float(measure(gains[None], ideal[None]))
     if measure.needs_lengths:
         return float(measure(gains, ideal, np.array(len(gains) if length is None else length)))
     return float(measure(gains, ideal))
@@ -169,6 +174,8 @@ def padded(rows, width):
 
 
 def called(measure, gains, ideal, lengths):
+    if measure.by_intent:
+        return measure(gains[..., None, :], ideal[..., None, :])
     return measure(gains, ideal, lengths) if measure.needs_lengths else measure(gains, ideal)
 
 
@@ -191,7 +198,7 @@ def test_one_call_on_systems_and_topics_is_one_call_for_each(measure):
     for system, row in enumerate(rankings):
         for place, each in enumerate(row):
             alone = called(measure, each, ideals[place], np.array(len(each)))
-            exact = measure in ALL and not isinstance(measure, Scaled)  # to the last bit; tails are added up otherwise
+            exact = measure in ALL and not isinstance(measure, Scaled | ByIntent)  # whose tails are added up otherwise
             assert abs(float(alone) - together[system, place]) <= (0 if exact else 1e-12), (each, ideals[place])
     resampled = called(measure, np.stack([gains, gains[::-1]]), ideal, np.stack([lengths, lengths[::-1]]))
     np.testing.assert_array_equal(resampled, np.stack([together, together[::-1]]))
@@ -204,7 +211,7 @@ def test_a_long_rankings_value_does_not_depend_on_its_company_to_the_last_bit(me
     ideal = -np.sort(-rng.random((9, 170)).round(3), axis=-1)
     measure, lengths = measure.prepared(1.0), np.full(9, 150)
     together = called(measure, gains, ideal, lengths)
-    close = 1e-12 if isinstance(measure, Scaled) else 0
+    close = 1e-12 if isinstance(measure, Scaled | ByIntent) else 0
     wider = [np.concatenate([each, np.full((9, more), NAN)], axis=-1) for each, more in ((gains, 77), (ideal, 41))]
     assert np.abs(called(measure, *wider, lengths) - together).max() <= close
     for row in range(9):

@@ -64,7 +64,7 @@ def test_what_is_no_number_or_no_flag_is_refused(tmp_path: Path) -> None:
 
 def test_judgments_without_a_value_are_left_out_and_told(tmp_path: Path) -> None:
     rows = "445,0,FT1,null,0,w1,,9,x,1,2\n445,0,FT2,null,1,w1,4,9,x,1,2\n"
-    with pytest.warns(JudgewellWarning, match=r"1 of 2 judgments have no value.*topic 445, document FT1"):
+    with pytest.warns(JudgewellWarning, match=r"1 of 2 rows have no value.*topic 445, doc FT1"):
         assert read_judgments(written(tmp_path, TREC8 + rows))["doc"].to_list() == ["FT2"]
 
 
@@ -190,7 +190,7 @@ def test_the_real_exports(data: Path) -> None:
     assert len(winners) == 11681
     pairs = winners.select("topic", a=pl.min_horizontal("left", "right"), b=pl.max_horizontal("left", "right"))
     assert pairs.n_unique() == 8685
-    with pytest.warns(JudgewellWarning, match=r"7 of 7200 judgments have no value|merged"):
+    with pytest.warns(JudgewellWarning, match=r"7 of 7200 rows have no value|merged"):
         assert len(read_judgments(data / "nyt-crowd" / "judgments.csv.gz")) == 7193
     assert len(read_judgments(data / "nyt-crowd" / "reviewers.csv")) == 360
     for file in sorted((data / "rankme").glob("stp2_*.csv")):

@@ -85,7 +85,7 @@ def test_levels_are_mapped_before_they_are_averaged() -> None:
 
 def test_intervals_of_mean_and_median() -> None:
     judgments = judged(a=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-    mean = Mean().interval(judgments).row(0)
+    mean = Mean().interval(judgments.with_columns(kind=pl.lit("interval"))).row(0)
     assert mean[3:5] == (pytest.approx(5.5 - 2.1658506, abs=1e-6), pytest.approx(5.5 + 2.1658506, abs=1e-6))
     assert Median().interval(judgments).row(0)[3:5] == (2.0, 9.0)  # 97.9 %, the first above 95 %
 

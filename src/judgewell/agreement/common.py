@@ -15,6 +15,12 @@ DOCUMENT = ["topic", "doc"]
 UNIT = ["topic", "assessor", "unit"]  # a unit's name is unique only within a topic and an assessor
 
 
+def unit_count(*names: str) -> pl.Expr:
+    """The number of units, told apart by these columns and their name; null where no unit is named."""
+    units = pl.struct(*names, "unit").filter(pl.col("unit").is_not_null()).n_unique().cast(pl.Int64)
+    return pl.when(pl.col("unit").is_not_null().any()).then(units).alias("units")
+
+
 def judgments_of(data: Any) -> pl.DataFrame:
     """The data as a checked judgments table that is not empty."""
     return _not_empty(check(data, JUDGMENTS), "judgments")

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require
+from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require, unit_count
 from judgewell.tables import frame_of
 
 
@@ -26,7 +26,7 @@ def assessor_statistics(judgments: Any) -> pl.DataFrame:
             judgments=pl.len().cast(pl.Int64),
             documents=pl.struct("topic", "doc").n_unique().cast(pl.Int64),
             topics=pl.col("topic").n_unique().cast(pl.Int64),
-            units=pl.struct("topic", "unit").n_unique().cast(pl.Int64),
+            units=unit_count("topic"),
             median_seconds=pl.col("seconds").median(),
             median=value.median(),
             distinct=value.n_unique().cast(pl.Int64),
@@ -55,7 +55,8 @@ def units_per_assessor(work: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
     """How many assessors did 1, 2, 3 … units; `work` is a judgments or a pairs table."""
     frame = pairs_of(work) if "left" in frame_of(work).columns else _seen(work)
     require(frame, "assessor", "counting units per assessor")
-    named = frame.filter(pl.col("assessor").is_not_null()).with_columns(place=pl.struct("topic", "unit"))
+    require(frame, "unit", "counting units per assessor")
+    named = frame.drop_nulls(["assessor", "unit"]).with_columns(place=pl.struct("topic", "unit"))
     return _histogram(named, "place", ["assessor"], by, "units", "assessors")
 
 

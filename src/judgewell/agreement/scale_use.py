@@ -22,6 +22,7 @@ from judgewell.agreement.common import (
     judgments_of,
     require,
     some,
+    unit_count,
     with_grades,
     with_number,
 )
@@ -46,7 +47,7 @@ def scale_descriptives(judgments: Any, *, by: Sequence[str] = ("scale",)) -> pl.
     columns = [
         pl.len().cast(pl.Int64).alias("judgments"),
         pl.col("assessor").drop_nulls().n_unique().cast(pl.Int64).alias("assessors"),
-        pl.struct("topic", "assessor", "unit").n_unique().cast(pl.Int64).alias("units"),
+        unit_count("topic", "assessor"),
         *five_numbers("value"),
         value.mean().alias("mean"),
         value.std().alias("sd"),

@@ -21,6 +21,7 @@ Compute = Callable[[Evidence, Get], pl.DataFrame]
 Finding = Callable[[pl.DataFrame], "list[str] | str | None"]
 
 OPEN, FOLDED, FILE = "open", "folded", "file"
+PARTS = ("quality", "agreement", "use")  # of a report
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,7 @@ class Need:
 class Section:
     """One question put to the data: its name, what it answers, its place, what it needs, and its tables.
 
-    `part` is the part of a report that shows it (quality, agreement, use, gains or systems); `order` its place there
-    and in the command's output.
+    `part` is the part of a report that shows it; `order` its place there and in the command's output.
     """
 
     name: str
@@ -67,6 +67,10 @@ class Section:
     needs: tuple[Need, ...]
     tables: tuple[Table, ...]
     other_names: tuple[str, ...] = ()  # what it was called in earlier versions
+
+    def __post_init__(self) -> None:
+        if self.part not in PARTS:
+            raise ValueError(f"no part of a report is called {self.part!r}; choose {', '.join(PARTS)}")
 
     def missing(self, evidence: Evidence) -> str | None:
         """What the evidence lacks for this section, or nothing."""

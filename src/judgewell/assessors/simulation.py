@@ -57,7 +57,7 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Simulated:
+class Filled:
     """A study filled by synthetic people: who they were, what documents are worth, and the days it took."""
 
     people: tuple[Person, ...]
@@ -85,7 +85,7 @@ class _Hall:
     waiting: bool = False
 
 
-def simulate(
+def fill(
     store: Store,
     study: str | Path,
     crowd: Sequence[Person],
@@ -93,7 +93,7 @@ def simulate(
     seed: int,
     truth: Truth | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Simulated:
+) -> Filled:
     """Let the people go through the whole study in the database, from consent to the questionnaire.
 
     What documents are worth follows from the study's grades unless `truth` says it.
@@ -116,7 +116,7 @@ def simulate(
             progress(store.read(_done).result(), needed)
     done = store.read(_done).result()
     days = (clock.now - BEGIN) / 86400
-    return Simulated(tuple(crowd), truth, needed, done, hall.steps, hall.refused, days)
+    return Filled(tuple(crowd), truth, needed, done, hall.steps, hall.refused, days)
 
 
 def truth_of(store: Store, study: str | Path, seed: int, population: Population | None = None) -> Truth:

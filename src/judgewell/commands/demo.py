@@ -197,7 +197,7 @@ def _database(study: Path) -> Path:
 def judged(name: str, study: Path, seed: int, truth: Truth, tell: Callable[[str], None]) -> pl.DataFrame:
     """Synthetic people judge the study; its finished judgments."""
     from judgewell.assessors.people import make_people
-    from judgewell.assessors.simulation import catch_table, simulate
+    from judgewell.assessors.simulation import catch_table, fill
     from judgewell.formats.judgments import read_judgments, read_pairs
     from judgewell.server.queries.export import export
     from judgewell.server.store.transactions import open_store
@@ -206,7 +206,7 @@ def judged(name: str, study: Path, seed: int, truth: Truth, tell: Callable[[str]
     store = open_store(_database(study))
     try:
         with progress(f"{name} study, units judged") as show:
-            found = simulate(store, study, make_people(CROWD, seed), seed=seed, truth=truth, progress=show)
+            found = fill(store, study, make_people(CROWD, seed), seed=seed, truth=truth, progress=show)
         export(store, study.parent / "export")
         catch_table(store, found.people).write_csv(study.parent / "caught.csv")
     finally:

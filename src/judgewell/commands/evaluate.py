@@ -139,7 +139,8 @@ def evaluate(
     with notes(strict) as told:
         wanted, lines = _asked(options, settings)
         how = reading(options, "gains", "runs")
-        judged, pool = _judged(gains, negative, gains_as, only, how)
+        by_intent = any(one.by_intent for one in wanted)
+        judged, pool = _judged(gains, negative, gains_as, only, how, by_intent)
         systems = open_runs(list(runs), how["columns"], how["layout"])
         if lines:
             from judgewell.evaluation.trec_names import TrecOutput, needed
@@ -190,25 +191,29 @@ def _settings(given: dict[str, Any]) -> tuple[Settings, str | None]:
 
 
 def _judged(
-    path: str, negative: str, gains_as: str | None, only: str | None, how: dict[str, Any]
+    path: str, negative: str, gains_as: str | None, only: str | None, how: dict[str, Any], by_intent: bool
 ) -> tuple[Judged, pl.DataFrame | None]:
     """The judged documents, and the pool with grades below 0; a plain qrels file is read without what tables need."""
     from judgewell.evaluation.compiled import plain_qrels
     from judgewell.evaluation.judged import prepare
 
-    plain = None if gains_as or only or any(how.values()) else plain_qrels(path)
+    plain = None if gains_as or only or by_intent or any(how.values()) else plain_qrels(path)
     if plain is not None:
         return plain, None
+    from judgewell.evaluation.intents import prepare_intents
     from judgewell.evaluation.transform import only_topics, parse_transform
     from judgewell.formats.gains import read_gains, without_negatives
+    from judgewell.formats.intents import read_intents
 
-    pool = read_gains(path, negative="keep", **how)
+    pool = read_intents(path, negative="keep", **how) if by_intent else read_gains(path, negative="keep", **how)
     if only is not None:
         pool = only_topics(pool, read_topic_ids(only), only)
     table = without_negatives(pool, negative)
     if gains_as is not None:
-        return prepare(parse_transform(gains_as)(table)), None
-    return prepare(table), pool if negative == "unjudged" else None
+        table = parse_transform(gains_as)(table)
+    if by_intent:
+        return prepare_intents(table), None
+    return prepare(table), pool if negative == "unjudged" and gains_as is None else None
 
 
 def read_topic_ids(path: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,8 @@ import click
 from judgewell.commands.common import (
     ENDINGS,
     choice,
-    kept_where,
     kind_option,
     method_options,
-    reading,
     reading_options,
     where_option,
 )
@@ -57,7 +54,7 @@ def scale(
     judgments: str,
     method: str,
     output: str | None,
-    interval: str,
+    interval: Any,
     level: float,
     draws: int,
     draws_to: str | None,
@@ -69,7 +66,7 @@ def scale(
     where: tuple[str, ...],
     kind: str | None,
     intents: str | None,
-    intent: str,
+    intent: Any,
     strict: bool,
 ) -> None:
     """Turn JUDGMENTS (or pairs) into gains, one number per document, with how sure it is.
@@ -91,31 +88,20 @@ def scale(
       judgewell scale pairs.csv --method bradley-terry --columns topic=qid -o gains.qrels
       judgewell scale batch.csv --method mean --columns topic=Input.q,doc=Input.doc,value=Answer.rel --words no=0,yes=1
     """
-    from judgewell.formats.judgments import read_judgments, read_pairs
     from judgewell.formats.provenance import provenance
-    from judgewell.scaling.methods import named, parse
+    from judgewell.scaling.scale import gains_of, method_of, table_for
     from judgewell.terminal import notes
 
     given, more = method_options(context.args)
     files = [judgments, *more]
-    chosen = named(method, given) if given else parse(method)
-    if "seed" in chosen.options() and "seed" not in method:
-        chosen = replace(chosen, **{"seed": seed})
+    chosen = method_of(method, given, seed)
     _refuse_unwritable(output, (".qrels", ".txt", *ENDINGS))
     _refuse_unwritable(draws_to, ENDINGS)
-    read = read_judgments if chosen.takes == "judgments" else read_pairs
-    sources = [*files, intents] if intents else files
     with notes(strict) as told:
-        how = reading(context.params, chosen.takes) | ({"kind": kind} if chosen.takes == "judgments" else {})
-        table = kept_where(read(files, **how), where)
-        if intents:
-            table = _by_intent(table, intents, intent)
-        if interval == "none":
-            gains = chosen(table)
-        else:
-            way: Any = None if interval == "auto" else interval
-            gains = chosen.interval(table, level=level, kind=way, draws=draws, seed=seed)
+        table = table_for(chosen, files, reading=context.params, where=where, kind=kind, intents=intents, intent=intent)
+        gains = gains_of(chosen, table, interval=interval, level=level, draws=draws, seed=seed)
         tables = chosen.tables(table)
+        sources = [*files, intents] if intents else files
         record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, sources, told)
         if draws_to:
             _write_draws(chosen.draws(table, draws, seed=seed), draws_to, record)
@@ -133,16 +119,6 @@ def _refuse_unwritable(output: str | None, endings: tuple[str, ...]) -> None:
         raise InputError(f"{output} has no ending that says what to write", cure=f"end it in {', '.join(endings)}")
     if not Path(output).parent.is_dir():
         raise InputError(f"there is no folder {Path(output).parent} to write into", cure="make it first", file=output)
-
-
-def _by_intent(table: pl.DataFrame, intents: str, intent: str) -> pl.DataFrame:
-    """The judgments with none spread over the topic's intents, of the most probable intent or each as a topic."""
-    from judgewell.formats.frames import read_frame
-    from judgewell.scaling.intents import each_intent, expanded, top_intents
-
-    known = read_frame(intents)
-    spread = expanded(table, known)
-    return each_intent(spread) if intent == "each" else top_intents(spread, known)
 
 
 def _write(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], output: str, record: dict[str, Any]) -> None:

@@ -13,8 +13,7 @@ from judgewell.commands.database import database_option
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgewell.assessors.truth import Truth
-    from judgewell.server.store.transactions import Store
+    from judgewell.assessors.simulate import Simulation
 
 
 @click.command()
@@ -34,42 +33,22 @@ def simulate(study: str, assessors: int, seed: int, output: str | None, database
       judgewell simulate study.toml --assessors 200 --seed 1
       judgewell simulate study.toml --assessors 60 -o out && judgewell scale out/judgments.csv --method magnitude
     """
-    import time
-
-    from judgewell.assessors.people import make_people
-    from judgewell.assessors.simulation import catch_table
-    from judgewell.assessors.simulation import simulate as run
-    from judgewell.server.queries.standing_answers import judgments_frame, pairs_frame
-    from judgewell.server.store.setup import default_database
-    from judgewell.server.store.transactions import open_store, without_password
+    from judgewell.assessors.simulate import simulate as fill_study
+    from judgewell.server.store.transactions import without_password
     from judgewell.terminal import progress
 
-    beside = default_database(study)
-    where = database or str(beside.with_name(f"{beside.stem}-simulated.sqlite"))
-    store = open_store(where)
-    try:
-        with progress("units judged") as show:
-            found = run(store, study, make_people(assessors, seed), seed=seed, progress=show)
-        caught = catch_table(store, found.people)
-        with store.snapshot() as connection:
-            answers = [frame(connection, time.time()) for frame in (judgments_frame, pairs_frame)]
-        told = sum(map(len, answers))
-        who = len({name for table in answers for name in table["assessor"]})
-        print(
-            f"{found.done:,} of {found.needed:,} units done; {told:,} judgments by {who:,} of {assessors:,} assessors"
-        )
-        print(f"{found.days:,.1f} simulated days, {found.steps:,} steps, {found.refused:,} answers asked for again\n")
-        print(caught_text(caught))
-        kept = without_password(where)
-        print(f"\nKept in {kept}; see it with: judgewell report {study} --database {kept} -o report.html")
-        if output:
-            options = {"study": study, "assessors": assessors, "seed": seed}
-            for path in write(store, output, found.truth, caught, options):
-                print(path)
-    finally:
-        store.close()
-    if found.done < found.needed:
-        print(f"note: {found.needed - found.done:,} units are left; let more --assessors come", file=sys.stderr)
+    with progress("units judged") as show:
+        simulation = fill_study(study, assessors=assessors, seed=seed, database=database, progress=show)
+    print(f"{simulation!r}\n")
+    print(caught_text(simulation.caught))
+    kept = without_password(simulation.database)
+    print(f"\nKept in {kept}; see it with: judgewell report {study} --database {kept} -o report.html")
+    if output:
+        for path in write(simulation, output, {"study": study, "assessors": assessors, "seed": seed}):
+            print(path)
+    missing = simulation.needed - simulation.done
+    if missing:
+        print(f"note: {missing:,} units are left; let more --assessors come", file=sys.stderr)
 
 
 def caught_text(caught: pl.DataFrame) -> str:
@@ -99,17 +78,19 @@ CHECKS = {
 }
 
 
-def write(store: Store, folder: str | Path, truth: Truth, caught: pl.DataFrame, options: dict[str, Any]) -> list[Path]:
+def write(simulation: Simulation, folder: str | Path, options: dict[str, Any]) -> list[Path]:
     """What an export writes, and beside it what the documents were worth and what the checks caught."""
     from judgewell.formats.provenance import provenance, write_result
     from judgewell.server.queries.export import export
-    from judgewell.server.queries.standing_answers import planned
+    from judgewell.server.store.transactions import open_store
 
-    written = export(store, folder)
-    with store.snapshot() as connection:
-        judged = sorted(planned(connection).select("topic", "doc").unique().rows())
+    store = open_store(simulation.database)
+    try:
+        written = export(store, folder)
+    finally:
+        store.close()
     record = provenance("simulate", options, [options["study"]], [])
-    for name, frame in (("truth", truth.table(judged)), ("caught", caught)):
+    for name, frame in (("truth", simulation.truth), ("caught", simulation.caught)):
         path = Path(folder) / f"{name}.csv"
         write_result(frame, path, record)
         written.append(path)

@@ -14,7 +14,7 @@ import numpy as np
 from judgewell.evaluation.judged import Judged, Texts, judged_of
 from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
-from judgewell.formats.files import open_bytes
+from judgewell.formats.files import head, open_bytes
 from judgewell.formats.trec_lines import QRELS, first_fields, surely_trec
 
 if TYPE_CHECKING:
@@ -45,9 +45,8 @@ def plain_qrels(path: str) -> Judged | None:
     """The judged documents of a qrels file that says all by itself; None where `read_gains` has to look at it."""
     if extension() is None or not Path(path).is_file():
         return None
-    data = open_bytes(path)
-    fields = first_fields(data)
-    return read_qrels(data) if len(fields) == len(QRELS) and surely_trec(fields, path) else None
+    fields = first_fields(head(path))
+    return read_qrels(open_bytes(path)) if len(fields) == len(QRELS) and surely_trec(fields, path) else None
 
 
 def read_qrels(data: Buffer) -> Judged | None:
@@ -56,6 +55,7 @@ def read_qrels(data: Buffer) -> Judged | None:
     answer: Any = kernel.qrels(_without_bom(data)) if kernel else (0, 0)
     if len(answer) == 2:
         return None
+    del data  # large, and no longer needed
     names, name_ends, number, docs, doc_ends, gains = answer
     values = np.frombuffer(gains)
     if not len(values) or not np.isfinite(values).all() or (values < 0).any():

@@ -65,8 +65,10 @@ def evaluate(
     >>> evaluate({"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 0.7, "b": 1.4}}, ["nDCG@10"])["value"].round(4).to_list()
     [0.8597]
     """
+    from judgewell.evaluation.intents import prepare_intents
     from judgewell.evaluation.pooled import scores_with_pool
     from judgewell.formats.gains import read_gains, without_negatives
+    from judgewell.formats.intents import read_intents
 
     settings = Settings(order, precision, ties, unjudged, topics)
     with warnings.catch_warnings():
@@ -74,10 +76,14 @@ def evaluate(
             warnings.simplefilter("error", JudgewellWarning)
         try:
             wanted = measures_of(measures)
+            systems = open_runs(runs, columns)
+            if any(measure.by_intent for measure in wanted):
+                judged = prepare_intents(read_intents(gains, columns=columns, negative=negative))
+                results = list(system_scores(systems, judged, wanted, settings, executor, progress))
+                return scores_table(results, judged.topics, wanted)
             pool = read_gains(gains, columns=columns, negative="keep")
             table = without_negatives(pool, negative)
             pooled = pool if negative == "unjudged" else None
-            systems = open_runs(runs, columns)
             results = list(scores_with_pool(systems, table, pooled, wanted, settings, executor, progress))
         except JudgewellWarning as refused:
             raise DataError(f"{refused} (refused because strict)") from None
@@ -154,6 +160,8 @@ def ready(measures: Sequence[Measure], gains: pl.DataFrame | Judged, settings: S
     if not len(values):
         raise DataError("the gains table is empty; there is nothing to measure against")
     for measure in measures:
+        if measure.by_intent and not (isinstance(gains, Judged) and gains.intents is not None):
+            raise DataError(f"{measure} needs gains by intent; give qrels whose second field is the intent")
         if settings.ties != "doc" and not measure.linear:
             raise DataError(
                 f"{measure} is not linear in the gains, so {settings.ties} ties have no exact value; "
@@ -222,7 +230,10 @@ def _joined(
     if len(missing) and settings.topics == "judged":
         nothing = np.full((len(missing), 1), np.nan)
         ideal = judged.ideal(missing)
-        columns = [measured(measure, nothing, ideal, lengths[missing]) for measure in measures]
+        columns = [
+            np.zeros(len(missing)) if measure.by_intent else measured(measure, nothing, ideal, lengths[missing])
+            for measure in measures
+        ]
         values[missing] = np.stack(columns, axis=-1)
     told.hear(run, parts, len(missing))
     return SystemScores(run.system, tuple(measures), values, lengths)

@@ -16,6 +16,7 @@ from judgewell.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
+    from judgewell.evaluation.intents import Intents
     from judgewell.evaluation.lookup import Lookup
 
 Ints = NDArray[np.int64]
@@ -57,6 +58,7 @@ class Judged:
     ends: Ints  # where each topic's gains end
     counts: Ints  # how many documents of each topic are judged
     ideals: Floats | None  # what `ideal` gives for all topics, where that is small
+    intents: Intents | None = None  # the gains by intent, where measures ask for them
 
     @cached_property
     def index(self) -> Any:

@@ -103,7 +103,10 @@ def _measured_block(ranks: JudgedRanks, judged: Judged, measures: Sequence[Measu
     ideal = judged.ideal(ranks.topics)
     with np.errstate(over="ignore", invalid="ignore"):  # told by _refuse_infinite
         if settings.ties == "doc":
-            columns = [measured(measure, table, ideal, ranks.lengths) for measure in measures]
+            both = {False: (table, ideal)}
+            if judged.intents is not None:
+                both[True] = (judged.intents.ranked(ranks, depth), judged.intents.judged(ranks.topics))
+            columns = [measured(measure, *both[measure.by_intent], ranks.lengths) for measure in measures]
         else:
             of_ties = expected_over_ties if settings.ties == "shared" else spread_over_ties
             groups = ranks.tie_table(depth)

@@ -12,6 +12,8 @@ from typing import Literal
 import polars as pl
 
 from judgewell.errors import Place
+from judgewell.formats.words import answered
+from judgewell.tables import JUDGMENTS
 
 Columns = Mapping[str, str]
 CRITERIA = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}
@@ -78,7 +80,7 @@ def _trec8(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
         known="gold",
     ).with_columns(extra)
     _note_oddities(table, place)
-    return _answered(table, place)
+    return answered(table, JUDGMENTS, place)[0]
 
 
 def _trec8_value(frame: pl.DataFrame, columns: Columns, place: Place) -> tuple[pl.Series, pl.Series]:
@@ -107,15 +109,6 @@ def _note_oddities(table: pl.DataFrame, place: Place) -> None:
         if len(documents):
             listed = ", ".join(f"topic {topic} {doc} ({flag})" for topic, doc, flag in documents.iter_rows())
             place.note(f"{len(documents)} known documents have no Sormunen level: {listed}")
-
-
-def _answered(table: pl.DataFrame, place: Place) -> pl.DataFrame:
-    """Rows without a value are left out, with a note."""
-    empty = table.filter(pl.col("value").is_null())
-    if len(empty):
-        first = f"topic {empty['topic'][0]}, document {empty['doc'][0]}"
-        place.note(f"{len(empty)} of {len(table)} judgments have no value and are left out ({first})")
-    return table.filter(pl.col("value").is_not_null())
 
 
 def _music(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
@@ -159,7 +152,7 @@ def _rankme(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame
     likert = not wide and bool(table["value"].is_in([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).all())
     name = CRITERIA.get(criterion, criterion)
     scaled = table.with_columns(scale=pl.lit("ordinal" if likert else "magnitude"), criterion=pl.lit(name))
-    return _answered(scaled, place)
+    return answered(scaled, JUDGMENTS, place)[0]
 
 
 def _criterion(frame: pl.DataFrame, columns: Columns, wide: bool, place: Place) -> str:
@@ -201,7 +194,7 @@ def _nyt(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
         label=pl.Series(_numbers(frame, "rel", place)),
         **({"pilot": pl.col("pilot")} if pilots else {}),
     )
-    return _answered(table, place)
+    return answered(table, JUDGMENTS, place)[0]
 
 
 EXPORTS = (

@@ -133,7 +133,8 @@ def read_delimited(data: bytes, path: str | Path, layout: Layout = SHOWN) -> pl.
         if wrong is not None:  # a line that ends early leaves its last field empty
             raise wrong
     frame = frame.rename(dict(zip(frame.columns, names, strict=True)))
-    if not BLANK.search(body) or len(names) == 1:
+    empty = pl.all_horizontal(pl.all().is_null()).any()
+    if len(names) == 1 or not BLANK.search(body) or not frame.select(empty).item():
         return frame
     return frame.filter(~pl.Series(_blank_rows(body, separator)[layout.header :]))
 

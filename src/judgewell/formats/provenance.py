@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -41,7 +42,7 @@ def provenance(
 def digests(inputs: Iterable[str | Path]) -> dict[str, str]:
     """The SHA-256 of each input that is a file."""
     paths = [path for name in inputs for path in matching(name) if path != "-" and Path(path).is_file()]
-    with ThreadPoolExecutor() as threads:
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
         return dict(zip(paths, threads.map(digest, paths), strict=True))
 
 

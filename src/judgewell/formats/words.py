@@ -66,14 +66,14 @@ def settled(
         if column.dtype == NUMBER and column.name in frame.columns and frame[column.name].dtype == TEXT:
             frame = frame.with_columns(plain_numbers(frame[column.name], place))
     if answer not in frame.columns or frame[answer].dtype != TEXT:
-        return _answered(frame, table, answer, place)
+        return answered(frame, table, place)
     if table.name == PAIRS.name:
         frame = frame.with_columns(_sides(frame, place))
     known = frame[answer].is_in(SIDES) if table.name == PAIRS.name else _cast(frame[answer]).is_not_null()
     strange = (~known & (frame[answer].str.strip_chars() != "")).fill_null(False).arg_true()
     if len(strange):
         raise _unknown(frame[answer], strange, table, place)
-    return _answered(frame, table, answer, place)
+    return answered(frame, table, place)
 
 
 def is_number(text: str) -> bool:
@@ -189,8 +189,9 @@ def _unknown(answers: pl.Series, rows: pl.Series, table: Table, place: Place) ->
     return place.error(problem, f"{cure} (nothing means no answer{graded})", rows[0])
 
 
-def _answered(frame: pl.DataFrame, table: Table, answer: str, place: Place) -> tuple[pl.DataFrame, Place]:
+def answered(frame: pl.DataFrame, table: Table, place: Place) -> tuple[pl.DataFrame, Place]:
     """The rows that hold an answer; pairs keep the others, since a pair may have other answers."""
+    answer = ANSWER[table.name]
     if table.name == PAIRS.name or answer not in frame.columns:
         return frame, place
     empty = frame[answer].is_null()

@@ -1,5 +1,5 @@
 """Judgments and pairs to gains: one number per document that a measure can use, and how sure it is.
 
-`methods` lists every way; the functions behind them stand in the module of their kind. Nothing here imports another
-stage.
+`scale.scale` is the one call; `methods` lists every method, and the module of a family holds its methods and the
+functions behind them. Nothing here imports another stage.
 """

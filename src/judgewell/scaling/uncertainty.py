@@ -183,22 +183,6 @@ def wilson(share: Array, count: Array, level: float) -> tuple[Array, Array]:
     return middle - half, middle + half
 
 
-def mean_interval(frame: pl.DataFrame, column: str, level: float) -> pl.DataFrame:
-    """Per document Student's interval of the mean of its scores: topic, doc, low, high; missing for one score."""
-    from scipy.special import stdtrit
-
-    check_level(level)
-    found = frame.group_by("topic", "doc", maintain_order=True).agg(
-        middle=pl.col(column).mean(), sd=pl.col(column).std(), count=pl.len().cast(pl.Float64)
-    )
-    count = found["count"].to_numpy()
-    t = stdtrit(np.maximum(count - 1, 1), (1 + level) / 2)
-    half = np.where(count > 1, t * found["sd"].fill_null(float("nan")).to_numpy() / np.sqrt(count), np.nan)
-    middle = found["middle"].to_numpy()
-    ends = pl.DataFrame({"low": middle - half, "high": middle + half}).with_columns(pl.all().fill_nan(None))
-    return pl.concat([found.select("topic", "doc"), ends], how="horizontal")
-
-
 def median_interval(frame: pl.DataFrame, column: str, level: float) -> pl.DataFrame:
     """Per document the distribution-free interval of the median: its k-th smallest and k-th largest score, k the
     largest with binomial coverage of at least `level`; missing where too few scores reach it (5 for 95 %)."""

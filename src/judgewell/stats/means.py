@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 RESAMPLES = 1000
 FEW_TOPICS = 10  # below it Student's t: a bootstrap of so few topics is too coarse
 MANY_TOPICS = 2000  # above it the normal interval: the bootstrap agrees with it to the digits shown
-BLOCK_CELLS = 4_000_000
+BLOCK_CELLS = 500_000  # values of resamples held at once: 4 MB
 NO_LIMITS = (-math.inf, math.inf)
 
 

@@ -17,7 +17,7 @@ from owner_studies import write_graded_study
 import judgewell
 import judgewell.errors
 from judgewell.assessors.people import make_people
-from judgewell.assessors.simulation import simulate
+from judgewell.assessors.simulation import fill
 from judgewell.client import ClientError
 from judgewell.server.app import make_app
 from judgewell.server.owner.access import make_key
@@ -57,7 +57,7 @@ def api(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         place = new_database(request.getfixturevalue("postgres"))
     store = open_store(place)
     path = write_graded_study(folder, topics=3, docs=8, size=8, redundancy=2, topic="t/{0}")
-    simulate(store, path, make_people(8, seed=1), seed=1)
+    fill(store, path, make_people(8, seed=1), seed=1)
 
     def tokens(connection: object) -> tuple[str, str, str]:
         add_account(connection, NOW, "Olga", "owner")  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from judgewell.assessors.people import make_people
-from judgewell.assessors.simulation import simulate
+from judgewell.assessors.simulation import fill
 from judgewell.server.app import make_app
 from judgewell.server.owner.access import make_key
 from judgewell.server.owner.accounts import add_account
@@ -36,7 +36,7 @@ def kept_in(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp("fuzzed")
     sqlite = request.param == "sqlite"
     store = open_store(str(folder / "study.sqlite") if sqlite else new_database(request.getfixturevalue("postgres")))
-    simulate(store, write_graded_study(folder, topics=2, docs=8, redundancy=1), make_people(4, seed=1), seed=1)
+    fill(store, write_graded_study(folder, topics=2, docs=8, redundancy=1), make_people(4, seed=1), seed=1)
     store.write(lambda connection: add_account(connection, NOW, "Olga", "owner")).result()
     yield store
     store.close()

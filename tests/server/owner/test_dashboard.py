@@ -16,7 +16,7 @@ from owner_studies import write_graded_study
 from starlette.testclient import TestClient
 
 from judgewell.assessors.people import make_people
-from judgewell.assessors.simulation import BEGIN, simulate
+from judgewell.assessors.simulation import BEGIN, fill
 from judgewell.server.app import make_app
 from judgewell.server.store.schema import assessors, reservations, topics
 from judgewell.server.store.transactions import Store, open_store
@@ -61,7 +61,7 @@ def looking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looking]:
     folder = tmp_path_factory.mktemp("looking")
     study = write_graded_study(folder, topics=4, docs=10, size=5, redundancy=4, most=4)
     store = open_store(folder / "study.sqlite")
-    simulate(store, study, make_people(14, 3), seed=3)
+    fill(store, study, make_people(14, 3), seed=3)
 
     def spoil(connection: sa.Connection) -> None:
         connection.execute(sa.update(topics).values(title=HOSTILE))

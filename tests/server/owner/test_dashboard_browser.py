@@ -11,7 +11,7 @@ from owner_server import Owner, owner_server
 from owner_studies import write_graded_study
 
 from judgewell.assessors.people import make_people
-from judgewell.assessors.simulation import BEGIN, simulate
+from judgewell.assessors.simulation import BEGIN, fill
 from judgewell.server.store.schema import assessors, events
 from judgewell.server.store.transactions import Store, open_store
 
@@ -33,7 +33,7 @@ def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Owner, Sto
     folder = tmp_path_factory.mktemp("browser")
     study = write_graded_study(folder, topics=4, docs=10, size=5, redundancy=4, most=4, topic="topic-{0:03d}")
     store = open_store(folder / "study.sqlite")
-    simulate(store, study, make_people(16, 3), seed=3)
+    fill(store, study, make_people(16, 3), seed=3)
     with owner_server(store, lambda: BEGIN + 900) as running:
         yield running, store
 

@@ -17,7 +17,7 @@ from owner_studies import write_graded_study
 
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
-from judgewell.assessors.simulation import Simulated, simulate
+from judgewell.assessors.simulation import Filled, fill
 from judgewell.server.owner.exclusions import exclude, include
 from judgewell.server.owner.live_analysis import Insight, from_json, insight, to_json
 from judgewell.server.owner.live_cache import SHARE, Computed
@@ -32,16 +32,14 @@ NOW = 1_700_100_000.0
 
 
 @pytest.fixture(scope="module", params=["s100", "magnitude", "pairs"])
-def filled(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Store, Simulated]]:
+def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Filled]]:
     """A study filled by people of whom more than usual are careless."""
     folder = tmp_path_factory.mktemp("filled")
     shares = {"careful": 0.55, "generous": 0.08, "parsimonious": 0.07, "lazy": 0.06, "random": 0.1, "reversed": 0.07}
     kinds = tuple(dataclasses.replace(kind, share=shares.get(kind.name, 0.07)) for kind in KINDS)
     study = write_graded_study(folder, kind=request.param, topics=12, docs=12, size=6, redundancy=9, most=12)
     store = open_store(folder / "study.sqlite")
-    found = simulate(store, study, make_people(50, 8, Population(kinds=kinds, units=9.0)), seed=8)
+    found = fill(store, study, make_people(50, 8, Population(kinds=kinds, units=9.0)), seed=8)
     yield store, found
     store.close()
 

@@ -8,7 +8,7 @@ from judgewell.agreement.section import Need, Section, Table
 SECTION = Section(
     name="difficulty",
     about="how hard the topics are for systems",
-    part="systems",
+    part="use",
     order=85,
     needs=(Need("systems' scores", lambda e: e.scores is not None),),
     tables=(

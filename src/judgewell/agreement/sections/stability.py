@@ -63,7 +63,7 @@ SECTION = Section(
     name="stability",
     about="how many judgments, judges and partitions are enough",
     part="use",
-    order=90,
+    order=58,
     needs=(WORK,),
     tables=(
         Table(

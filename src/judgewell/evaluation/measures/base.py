@@ -51,7 +51,7 @@ class Measure:
     source: ClassVar[str]  # the paper it comes from
     other_names: ClassVar[tuple[str, ...]] = ()
     trec_names: ClassVar[tuple[str, ...]] = ()  # trec_eval's names for it; those that end in _cut need a cutoff
-    uncut_names: ClassVar[tuple[str, ...]] = ()  # other names for it where they are written without a cutoff
+    uncut: ClassVar[Mapping[str, str]] = {}  # names that stand for another measure where they have no cutoff
     shorthands: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # other names that stand for some parameters too
     other_settings: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {}  # other tools' parameters, as ours
     at: ClassVar[str] = "cutoff"  # the parameter that is written behind the @
@@ -67,6 +67,7 @@ class Measure:
     needs_lengths: ClassVar[bool] = False  # is called with `lengths`, the number of retrieved documents, too
     has_residual: ClassVar[bool] = False
     residual_needs_cutoff: ClassVar[bool] = True
+    by_intent: ClassVar[bool] = False  # is called on gains by intent, which have one more axis
     sees_pool: ClassVar[bool] = False  # tells pooled documents that were not judged (a gain below 0) from others
     linear: ClassVar[bool] = False  # has `credit` and `total`, so that tied documents can share their ranks
     in_example: ClassVar[str] = ""  # the parameters that its page in the documentation shows it with
@@ -263,8 +264,14 @@ class JudgedOnly(Measure):
     def over_topics(self) -> str:  # type: ignore[override]
         return self.of.over_topics
 
+    @property
+    def by_intent(self) -> bool:  # type: ignore[override]
+        return self.of.by_intent
+
     def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
         judged = ~np.isnan(gains)
+        if self.by_intent:  # for any intent
+            judged = np.broadcast_to(judged.any(axis=-2, keepdims=True), gains.shape)
         first = np.argsort(~judged, axis=-1, kind="stable")
         condensed = np.take_along_axis(gains, first, axis=-1)
         if self.needs_lengths:

@@ -1,0 +1,116 @@
+"""Judgments or pairs to gains: one call for every method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from judgewell.errors import InputError
+from judgewell.formats.frames import read_frame
+from judgewell.formats.judgments import read_judgments, read_pairs
+from judgewell.formats.options import kept_where, reading
+from judgewell.scales import with_kinds
+from judgewell.scaling.intents import each_intent, expanded, top_intents
+from judgewell.scaling.method import Method
+from judgewell.scaling.methods import named, parse
+from judgewell.tables import JUDGMENTS, PAIRS, check
+
+Interval = Literal["auto", "formula", "bootstrap", "none"]
+
+
+def scale(
+    judgments: Any,
+    *,
+    method: str | Method,
+    interval: Interval = "auto",
+    level: float = 0.95,
+    draws: int = 200,
+    seed: int = 0,
+    columns: str | Mapping[str, str] | None = None,
+    words: str | Mapping[str, str] | None = None,
+    separator: str | None = None,
+    no_header: bool = False,
+    where: str | Iterable[str] = (),
+    kind: str | None = None,
+    intents: Any = None,
+    intent: Literal["top", "each"] = "top",
+    **options: Any,
+) -> pl.DataFrame:
+    """The gains table: topic, doc, gain, low, high and judgments, a row for each document.
+
+    `judgments` is a table of judgments or pairs (a data frame, or one or several files); `method` names the method, and
+    `options` are its own, as in `judgewell scale --list`. `interval` says how low and high are made: by formula where
+    there is one and from `draws` resamples otherwise (auto), by one of these alone, or not at all (none). The other
+    options mean what they mean in `judgewell scale`.
+
+    >>> grades = pl.DataFrame({"topic": "1", "doc": list("aabb"), "value": [3, 2, 0, 1], "kind": "ordinal:0..3"})
+    >>> scale(grades, method="mean", interval="none", profile="exp2").rows()
+    [('1', 'a', 5.0, None, None, 2), ('1', 'b', 0.5, None, None, 2)]
+    """
+    chosen = method_of(method, options, seed)
+    table = table_for(
+        chosen,
+        judgments,
+        reading={"columns": columns, "words": words, "separator": separator, "no_header": no_header},
+        where=where,
+        kind=kind,
+        intents=intents,
+        intent=intent,
+    )
+    return gains_of(chosen, table, interval=interval, level=level, draws=draws, seed=seed)
+
+
+def method_of(method: str | Method, options: Mapping[str, Any], seed: int = 0) -> Method:
+    """The method that is named, with its options; one that draws by itself gets the seed unless it has one."""
+    if isinstance(method, Method):
+        if options:
+            raise InputError(f"{method} has its options already", cure="name the method to give it others")
+        return method
+    chosen = named(method, options) if options else parse(method)
+    if "seed" in chosen.options() and "seed" not in options and "seed" not in method:
+        chosen = replace(chosen, **{"seed": seed})
+    return chosen
+
+
+def table_for(
+    method: Method,
+    judgments: Any,
+    *,
+    reading: Mapping[str, Any],
+    where: str | Iterable[str] = (),
+    kind: str | None = None,
+    intents: Any = None,
+    intent: Literal["top", "each"] = "top",
+) -> pl.DataFrame:
+    """The checked table that the method takes: read, its rows chosen, of one intent of each topic or of each."""
+    table = kept_where(_read(method, judgments, reading, kind), where)
+    if intents is None:
+        return table
+    known = read_frame(intents) if isinstance(intents, str | Path) else intents
+    spread = expanded(table, known)
+    return each_intent(spread) if intent == "each" else top_intents(spread, known)
+
+
+def _read(method: Method, judgments: Any, how: Mapping[str, Any], kind: str | None) -> pl.DataFrame:
+    files = isinstance(judgments, str | Path) or (
+        isinstance(judgments, list | tuple) and all(isinstance(one, str | Path) for one in judgments)
+    )
+    if method.takes == "pairs":
+        return read_pairs(judgments, **reading(how, "pairs")) if files else check(judgments, PAIRS)
+    if files:
+        return read_judgments(judgments, **reading(how, "judgments"), kind=kind)
+    return with_kinds(check(judgments, JUDGMENTS, infer_kinds=kind is None), kind=kind)
+
+
+def gains_of(
+    method: Method, table: pl.DataFrame, *, interval: Interval, level: float, draws: int, seed: int
+) -> pl.DataFrame:
+    """The gains of a checked table, with low and high as `interval` says."""
+    if interval == "none":
+        return method(table)
+    way = None if interval == "auto" else interval
+    return method.interval(table, level=level, kind=way, draws=draws, seed=seed)

@@ -1,0 +1,98 @@
+"""Intervals of means from few judgments: they hold the mean as often as they say, and stay within the scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from judgewell.errors import JudgewellWarning
+from judgewell.formats.judgments import read_judgments
+from judgewell.scaling.grades import Mean
+from judgewell.scaling.mean_intervals import mean_interval, variance_prior
+
+
+def judged(values: np.ndarray, number: np.ndarray, kind: str = "interval:0..100") -> pl.DataFrame:
+    docs = np.char.zfill(number.astype(str), 4)
+    return pl.DataFrame({"topic": "t", "doc": docs, "value": values, "kind": kind})
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_scores_from_0_to_100(count: int) -> None:
+    """Beta-distributed scores of 60 documents; a third of them have one judgment."""
+    held = []
+    for seed in range(40):
+        rng = np.random.default_rng([7, seed])
+        mean = rng.beta(0.7, 0.9, 60)
+        size = np.where(np.arange(60) < 20, count, 2)
+        number = np.repeat(np.arange(60), size)
+        values = np.round(100 * rng.beta(2 * mean[number] + 1e-3, 2 * (1 - mean[number]) + 1e-3))
+        ends = mean_interval(judged(values, number), "value", 0.95, (0.0, 100.0)).sort("doc")
+        low, high = ends["low"].to_numpy(), ends["high"].to_numpy()
+        assert low.min() >= 0
+        assert high.max() <= 100
+        held.append(((low <= 100 * mean) & (100 * mean <= high))[:20].mean())
+    assert 0.93 <= np.mean(held) <= 0.985
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_logarithms_of_magnitudes(count: int) -> None:
+    held, width, own = [], [], []
+    for seed in range(40):
+        rng = np.random.default_rng([3, seed])
+        mean, number = rng.normal(0, 1, 50), np.repeat(np.arange(50), count)
+        spread = 0.5 * np.exp(rng.normal(0, 0.3, 50))
+        values = mean[number] + spread[number] * rng.normal(size=len(number))
+        ends = mean_interval(judged(values, number, "interval"), "value", 0.95).sort("doc")
+        low, high = ends["low"].to_numpy(), ends["high"].to_numpy()
+        held.append(((low <= mean) & (mean <= high)).mean())
+        width.append((high - low).mean())
+        own.append(2 * 12.7 * values.reshape(50, count).std(axis=1, ddof=1).mean() / np.sqrt(count))
+    assert np.mean(held) == pytest.approx(0.95, abs=0.02)
+    if count == 2:
+        assert np.mean(width) < 0.4 * np.mean(own)  # Student's interval of two judgments has t = 12.7
+
+
+def test_two_judgments_do_not_leave_the_scale() -> None:
+    rows = [(f"d{n}", value) for n in range(6) for value in (n * 10, n * 10 + 45)]
+    frame = pl.DataFrame(rows, schema=["doc", "value"], orient="row").with_columns(
+        topic=pl.lit("t"), kind=pl.lit("interval:0..100")
+    )
+    gains = Mean().interval(frame)
+    assert gains["low"].min() >= 0  # type: ignore[operator]
+    assert gains["high"].max() <= 100  # type: ignore[operator]
+    assert (gains["high"] - gains["low"]).max() < 90  # type: ignore[operator]
+
+
+def test_too_few_spare_judgments_have_no_interval() -> None:
+    frame = judged(np.array([1.0, 5.0, 50.0, 60.0, 70.0]), np.array([0, 0, 1, 2, 3]))
+    with pytest.warns(JudgewellWarning, match=r"1 judgments beyond their first in all, fewer than the 5"):
+        assert Mean().interval(frame)["low"].null_count() == 4
+
+
+def test_the_prior_of_variances_is_limmas() -> None:
+    """Variances of a scaled inverse chi-square prior with 8 degrees of freedom and variance 2."""
+    rng = np.random.default_rng(1)
+    true = 2 * 8 / rng.chisquare(8, 20_000)
+    freedom, variance = variance_prior(true * rng.chisquare(3, 20_000) / 3, np.full(20_000, 3.0))
+    assert freedom == pytest.approx(8, rel=0.1)
+    assert variance == pytest.approx(2, rel=0.03)
+    assert variance_prior(rng.chisquare(3, 200) / 3, np.full(200, 3.0))[0] > 30
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("count", [2, 5])
+def test_few_of_the_judgments_of_real_documents(data: Path, count: int) -> None:
+    """Judgments drawn with replacement from a document's ten: how often the interval holds the mean of the ten."""
+    scores = read_judgments(data / "trec8-s100" / "judgments.csv.gz").filter(pl.col("known").is_null())
+    groups = [part["value"].to_numpy() for _, part in scores.group_by("topic", "doc", maintain_order=True)]
+    rng, held = np.random.default_rng(2), []
+    for _ in range(5):
+        chosen = rng.choice(len(groups), 200, replace=False)
+        values = np.concatenate([rng.choice(groups[at], count) for at in chosen])
+        ends = mean_interval(judged(values, np.repeat(np.arange(200), count)), "value", 0.95, (0.0, 100.0)).sort("doc")
+        truth = np.array([groups[at].mean() for at in chosen])
+        held.append(((ends["low"].to_numpy() <= truth) & (truth <= ends["high"].to_numpy())).mean())
+    assert 0.93 <= np.mean(held) <= 0.98
