@@ -125,12 +125,12 @@ def agree(
     >>> rows = [(d, a, v) for d, values in {"x": (3, 3, 2), "y": (1, 0, 1), "z": (0, 0, 0)}.items()
     ...         for a, v in zip("abc", values)]
     >>> table = pl.DataFrame(rows, schema=["doc", "assessor", "value"], orient="row").with_columns(topic=pl.lit("t"))
-    >>> found = agree(table, section=["reliability"], kind="ordinal")
-    >>> found
-    Agreement: 2 tables in 1 section
-    - Krippendorff’s α between assessors is 0.862 over 3 documents (0 is chance, 1 is perfect; ordinal
+    >>> agreement = agree(table, section=["reliability"], kind="ordinal")
+    >>> agreement
+    Agreement: 5 tables in 1 section
+    - Krippendorff’s α between assessors is 0.815 over 3 documents (0 is chance, 1 is perfect; ordinal
       metric, as given).
-    >>> found["alpha"]["judgments"].item()
+    >>> agreement["alpha"]["judgments"].item()
     9
     """
     chosen = _sections(section)
@@ -167,13 +167,13 @@ def _sections(names: Sequence[str]) -> Sequence[Section]:
     wanted = [names] if isinstance(names, str) else names
     chosen = []
     for name in wanted:
-        found = section_named(name)
-        if found is None:
+        named = section_named(name)
+        if named is None:
             known = ", ".join(one.name for one in all_sections())
             raise InputError(f"there is no section {name!r}", cure=f"the sections are {known}")
-        if found.name != name:
-            note(f"the section {name} is now called {found.name}")
-        chosen.append(found)
+        if named.name != name:
+            note(f"the section {name} is now called {named.name}")
+        chosen.append(named)
     return [one for one in all_sections() if one in chosen] if wanted else all_sections()
 
 
