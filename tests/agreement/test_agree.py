@@ -46,3 +46,19 @@ def test_pairs_are_recognised_and_partitions_scored() -> None:
     agreement = judgewell.agree(pairs, section=["pairs", "stability"])
     assert agreement["same_pair_agreement"]["agreement"].item() == 1
     assert agreement["partition_stability"]["tau_mean"].to_list() == pytest.approx([1, 1, 1])
+
+
+def test_progress_reaches_the_end_and_moves_within_a_long_section() -> None:
+    units = [
+        (str(unit), who, a, b) for unit in range(150) for who in "xy" for a, b in (("a", "b"), ("c", "b"), ("a", "c"))
+    ]
+    pairs = pl.DataFrame(units, schema=["unit", "assessor", "left", "right"], orient="row")
+    seen: list[tuple[int, int]] = []
+    judgewell.agree(
+        pairs.with_columns(topic=pl.lit("t"), preferred=pl.lit("left")),
+        section=["transitivity", "pairs"],
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    assert seen[-1] == (200, 200)
+    assert seen == sorted(seen)
+    assert any(done % 100 for done, _ in seen)

@@ -151,17 +151,32 @@ def agree(
             scores=None if scores is None else _scores(scores),
             lengths=None if documents is None else _lengths(documents),
             likes=None if likes is None else _likes(likes),
+            progress=(steps := _Steps(len(chosen), progress)).within,
             replicates=replicates,
             seed=seed,
         )
-    return Agreement(tuple(_run(chosen, evidence, progress)), tuple(notes))
+    return Agreement(tuple(_run(chosen, evidence, steps)), tuple(notes))
 
 
-def _run(chosen: Sequence[Section], evidence: Evidence, progress: Progress | None) -> Iterator[Outcome]:
-    for done, one in enumerate(chosen, 1):
+def _run(chosen: Sequence[Section], evidence: Evidence, steps: _Steps) -> Iterator[Outcome]:
+    for one in chosen:
         yield run_section(one, evidence)
-        if progress:
-            progress(done, len(chosen))
+        steps.next()
+
+
+class _Steps:
+    """Progress in hundredths of sections; long sections report from within."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self.total, self.progress, self.done = total, progress, 0
+
+    def within(self, done: int, total: int) -> None:
+        if self.progress:
+            self.progress(100 * self.done + 100 * done // total, 100 * self.total)
+
+    def next(self) -> None:
+        self.done += 1
+        self.within(0, 1)
 
 
 def _sections(names: Sequence[str]) -> Sequence[Section]:
