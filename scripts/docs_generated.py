@@ -33,6 +33,12 @@ RANKING = (
     "gains = np.array([0.5, np.nan, 1.0, 0.0, 0.25])  # as ranked; the second document is unjudged",
     "ideal = np.array([1.0, 1.0, 0.5, 0.25, 0.0])     # all judged gains of the topic, best first",
 )
+BY_INTENT = (
+    "import numpy as np",
+    "from judgewell import parse_measure",
+    "gains = np.array([[1, 0, 0, 1, 0], [0, 0, 1, 0, 0]])  # two intents; the first document serves the first one",
+    "ideal = np.array([[1, 1, 0, 0], [0, 1, 1, 0]])         # all judged documents, by id descending",
+)
 ON_THE_SAMPLE = (
     "import polars as pl",
     "from judgewell import evaluate, sample, summarise",
@@ -242,6 +248,9 @@ def other_names(measure: type[Measure]) -> str:
 def measure_example(measure: type[Measure]) -> str:
     names: dict[str, Any] = {}
     small, large = example_of(measure, 5), example_of(measure, 10)
+    if measure.by_intent:
+        shown = f'print(parse_measure("{small}")(gains, ideal).round(4))'
+        return f"One ranking:\n\n{session(BY_INTENT, [shown], names)}"
     lengths = ", lengths=5" if measure.needs_lengths else ""
     one = session(RANKING, [f'print(parse_measure("{small}")(gains, ideal{lengths}).round(4))'], names)
     asked = f'print(summarise(evaluate(runs, gains, "{large}")).select("system", "mean", "low", "high"))'
@@ -292,6 +301,7 @@ def method_page(method: type[Method], example: str) -> str:
     kind = "by formula" if has_formula(method) else f"by resampling {method.resamples}s"
     text = [f"# {method.name}", about, "## What it is for", parts["Use"], "## Formula", parts["Formula"]]
     text += ["## Options", f"It takes {method.takes}. Its interval is made {kind}.", options_table(method)]
+    text += ["## Evidence", f"{method.evidence[:1].upper()}{method.evidence[1:]}."] if method.evidence else []
     text += ["## Source", method.source + ".", "## Example", shown, "## Traps", parts["Traps"]]
     return "\n\n".join(part for part in text if part) + "\n"
 

@@ -28,6 +28,7 @@ from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
 from judgewell.assessors.simulation import fill
 from judgewell.errors import JudgewellWarning
+from judgewell.server.owner.live_analysis import comparable
 from judgewell.server.owner.unusual_assessors import LEAST, people
 from judgewell.server.queries.standing_answers import load_work
 from judgewell.server.store.transactions import open_store
@@ -59,7 +60,7 @@ def study_of(job: tuple[str, str, int, int]) -> list[Seen]:
         finally:
             store.close()
     named = {person.name: person.kind.name for person in crowd_people}
-    found, _ = people(work.judgments, work.pairs, work.verdicts)
+    found, _ = people(comparable(work.judgments), work.pairs, work.verdicts)
     return [
         (crowd, scale, named[one.assessor], one.judgments, tuple(evidence.kind for evidence in one.evidence))
         for one in found

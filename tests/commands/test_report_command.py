@@ -96,7 +96,7 @@ def test_files_beside_it(folder):
 
 def test_the_method_taken_is_told_in_the_page(folder):
     run("-o", "report.html", "--judgments", "judgments.csv", "--replicates", "20")
-    assert "no gains and no method are given: gains are made by median" in (folder / "report.html").read_text()
+    assert "no gains and no method are given: gains are made by mean" in (folder / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,13 @@ def test_distances_in_place_of_scores_are_told(tmp_path):
         evaluate(path, {"q1": {"d1": 1}}, "RR")  # two documents say too little
 
 
+def test_distances_are_seen_in_short_rankings_too(tmp_path):
+    path = tmp_path / "near.run"
+    path.write_text("".join(f"q{topic} Q0 d{rank} {rank} {rank} near\n" for topic in range(3) for rank in (1, 2)))
+    with pytest.warns(JudgewellWarning, match="1 of 1 runs have scores that rise with their ranks"):
+        evaluate(path, {"q0": {"d1": 1}, "q1": {"d1": 1}, "q2": {"d2": 1}}, "RR")
+
+
 def test_only_ascii_white_space_separates_fields():
     data = "q1 Q0 a\u3000b 1 3 s\nq1 Q0 c 2 2\n".encode()
     assert read_fields(data, RUN, "r").select("doc", "score").rows() == [("a\u3000b", 3.0), ("c", 2.0)]

@@ -35,10 +35,7 @@ def test_a_name_has_the_value_that_it_has_elsewhere(source, name):
 
 @pytest.mark.parametrize("name", FROZEN["by_intent"])
 def test_a_measure_by_intent_has_the_value_of_ndeval(name):
-    names = ["topic", "intent", "doc", "gain"]
-    gains = pl.DataFrame(
-        FROZEN["intents"], schema=dict.fromkeys(names[:3], pl.String) | {"gain": pl.Int64}, orient="row"
-    )
+    gains = pl.DataFrame(FROZEN["intents"], schema=["topic", "intent", "doc", "gain"], orient="row")
     scores = evaluate(FROZEN["run"], gains, name)
     assert dict(zip(scores["topic"], scores["value"], strict=True)) == pytest.approx(
         FROZEN["by_intent"][name], abs=1e-9

@@ -198,9 +198,7 @@ def test_one_call_on_systems_and_topics_is_one_call_for_each(measure):
     for system, row in enumerate(rankings):
         for place, each in enumerate(row):
             alone = called(measure, each, ideals[place], np.array(len(each)))
-            exact = measure in ALL and not isinstance(
-                measure, Scaled | ByIntent
-            )  # to the last bit; tails are added up otherwise
+            exact = measure in ALL and not isinstance(measure, Scaled | ByIntent)  # whose tails are added up otherwise
             assert abs(float(alone) - together[system, place]) <= (0 if exact else 1e-12), (each, ideals[place])
     resampled = called(measure, np.stack([gains, gains[::-1]]), ideal, np.stack([lengths, lengths[::-1]]))
     np.testing.assert_array_equal(resampled, np.stack([together, together[::-1]]))

@@ -57,6 +57,8 @@ class Rankings:
         depth = measure.of.cutoff if isinstance(measure, Residual) else measure.cutoff
         if depth is None or depth > self.items.shape[-1]:
             raise DataError(f"{measure} looks deeper than the {self.items.shape[-1]} ranks kept; rank to its depth")
+        if measure.by_intent:
+            raise DataError(f"{measure} needs gains by intent, which many gain tables do not hold")
         if measure.needs_lengths:
             raise DataError(f"{measure} depends on how much was retrieved, which many gain tables do not say")
         if gains.shape[-1] != sum(map(len, self.rows)):

@@ -250,9 +250,14 @@ def _refuse_swapped(beginning: bytes, path: str) -> None:
 
 
 def rising(beginning: bytes) -> bool:
-    """Whether the scores of the first topic's first documents go up with their ranks."""
-    ranks, scores = _first_ranks(beginning)
-    return len(ranks) >= 5 and all(a < b for a, b in pairwise(ranks)) and all(a < b for a, b in pairwise(scores))
+    """Whether scores go up with the ranks in all first lines, where neighbours of one topic are compared."""
+    lines = [line.split() for line in beginning.split(b"\n", LOOKED_AT)[:LOOKED_AT]]
+    whole = [fields for fields in lines if len(fields) >= 5]
+    try:
+        both = [(float(a[3]) < float(b[3]), float(a[4]) < float(b[4])) for a, b in pairwise(whole) if a[0] == b[0]]
+    except ValueError:
+        return False  # reported when the run is read
+    return len(both) >= 2 and all(rank and score for rank, score in both)
 
 
 def _parts(path: str) -> tuple[FilePart, ...]:

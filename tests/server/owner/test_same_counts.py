@@ -17,7 +17,10 @@ from judging import Person, Study, write_study
 from owner_server import let_in
 from starlette.testclient import TestClient
 
+import judgewell
 from judgewell.commands.status import status as status_command
+from judgewell.scales import kind_of
+from judgewell.scaling.methods import parse
 from judgewell.server.app import make_app
 from judgewell.server.limits import Rate
 from judgewell.server.owner.accounts import new_token
@@ -26,7 +29,7 @@ from judgewell.server.owner.live_analysis import insight
 from judgewell.server.process import Server
 from judgewell.server.queries.collected import collected_study
 from judgewell.server.queries.export import export
-from judgewell.server.session.pages import DocumentPage
+from judgewell.server.session.stages.judge import DocumentPage
 from judgewell.server.store.schema import reservations
 from judgewell.server.store.transactions import Store, open_store
 from judgewell.server.web import Pages
@@ -186,3 +189,26 @@ def columns_of(page: str) -> dict[str, list[int]]:
         for place, head in enumerate(heads)
         if all(row[place] and row[place][0].isdigit() for row in numbers)
     }
+
+
+def test_agreement_and_gains_are_those_of_the_stages(study: Study) -> None:
+    now = study.clock()
+    with study.store.snapshot() as connection:
+        computed = insight(connection, now)
+    report = collected_study(study.store, now)
+    (scale,) = computed.scales
+    if report.judgments is not None:
+        agreement = judgewell.agree(report.judgments, section=["reliability"])["alpha"].row(0, named=True)
+        gains = parse(kind_of(report.judgments).method)(report.judgments)
+    else:
+        agreement = judgewell.agree(report.pairs, pairs=True, section=["pairs"])["same_pair_agreement"].row(
+            0, named=True
+        )
+        gains = parse(scale.method)(report.pairs)
+    assert (scale.alpha, scale.low, scale.high) == pytest.approx(
+        (agreement["alpha"], agreement["low"], agreement["high"]), nan_ok=True
+    )
+    assert scale.metric == agreement.get("metric", "nominal")
+    of_stage = {(row["topic"], row["doc"]): row["gain"] for row in gains.iter_rows(named=True)}
+    shown = {(one.topic, one.doc): one.gain for one in computed.documents if one.gain is not None}
+    assert shown == pytest.approx(of_stage)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from judgewell.server.owner.charts import Chart, Line, bars, lines
-from judgewell.server.owner.live_analysis import Insight, Scale, Times
+from judgewell.server.owner.live_agreement import Scale
+from judgewell.server.owner.live_analysis import Insight, Times
 from judgewell.server.owner.pages import day, spell
 from judgewell.server.queries.progress import Bar, CheckBar
 

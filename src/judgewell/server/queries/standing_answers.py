@@ -12,10 +12,8 @@ import polars as pl
 import sqlalchemy as sa
 
 from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, ending
-from judgewell.server.session.served import load_served
 from judgewell.server.store.schema import answers, assessors, documents, items, reservations, study, units, verdicts
 from judgewell.study.model import Study
-from judgewell.study.questions import Bounded, Magnitude
 from judgewell.tables import JUDGMENTS, PAIRS, Table, check
 
 Columns = dict[str, sa.ColumnElement[Any]]
@@ -32,12 +30,16 @@ def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
 
 
 def pairs_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
-    """The standing answers about pairs with `ending` and `late` of their units; which side is known better, if any."""
+    """The standing answers about pairs with `ending` and `late` of their units; which side is known better and which
+    partition the pair is of, where the design has such."""
     columns = _pair_columns(now)
     if _any_known(connection, items.c.other.is_not(None)):
         better = items.c.known
         columns["left_known"] = sa.case((better == "left", "H"), (better == "right", "N"))
         columns["right_known"] = sa.case((better == "right", "H"), (better == "left", "N"))
+    partitioned = sa.select(units.c.partition).where(units.c.partition.is_not(None)).limit(1)
+    if connection.execute(partitioned).scalar() is not None:
+        columns["partition"] = units.c.partition
     return _checked(connection, _pairs_query(columns), PAIRS)
 
 
@@ -125,8 +127,7 @@ def read_frame(connection: sa.Connection, query: sa.Select[Any], schema: dict[st
 class Work:
     """What live analysis reads: answers of units that ended (completed, excluded or failed), verdicts, and the plan.
 
-    `kept` marks answers that count. `comparable` is the value as it can be compared between assessors: of magnitudes
-    the logarithm less the unit's mean, `normalised` the same as a magnitude.
+    `kept` marks answers that count, `first` is the active time before any revision, `at` when the answer was given.
     """
 
     judgments: pl.DataFrame
@@ -145,11 +146,9 @@ _TIMED: dict[str, Any] = {"first": pl.Float64, "at": pl.Float64}
 
 def load_work(connection: sa.Connection, now: float) -> Work:
     """All of it, from what the connection sees."""
-    served = load_served(connection)
-    ratio = [name for name, scale in served.scales.items() if isinstance(scale, Magnitude | Bounded)]
     judgments = _ended(connection, _documents_query(_document_columns(connection, now) | _times()), JUDGMENTS)
     pairs = _ended(connection, _pairs_query(_pair_columns(now) | _times()), PAIRS)
-    return Work(_comparable(judgments, ratio), pairs, verdicts_frame(connection), planned(connection))
+    return Work(judgments, pairs, verdicts_frame(connection), planned(connection))
 
 
 def _times() -> Columns:
@@ -178,15 +177,6 @@ def verdicts_frame(connection: sa.Connection) -> pl.DataFrame:
     )
     schema = {"assessor": pl.String, "check": pl.String, "passed": pl.Boolean, "attempt": pl.Int64}
     return read_frame(connection, query, schema)
-
-
-def _comparable(judgments: pl.DataFrame, ratio: list[str]) -> pl.DataFrame:
-    is_ratio = pl.col("scale").is_in(ratio)
-    log = pl.col("value").clip(1e-9).log()
-    moved = log - log.mean().over("assessor", "unit") + log.mean().over("topic", "scale")
-    return judgments.with_columns(
-        ratio=is_ratio, comparable=pl.when(is_ratio).then(moved).otherwise(pl.col("value"))
-    ).with_columns(normalised=pl.when(is_ratio).then(pl.col("comparable").exp()).otherwise("value"))
 
 
 def planned(connection: sa.Connection) -> pl.DataFrame:
