@@ -1,12 +1,15 @@
 """Pairwise crowd judgments re-done: what can be recomputed from the paper is, and the rest comes out of any pairs."""
 
 import numpy as np
+import polars as pl
 import pytest
 
+from judgewell.agreement.likes import question_likes
+from judgewell.errors import DataError, JudgewellWarning
 from judgewell.papers import paper
-from judgewell.papers.adcs18_figures import both_readings
+from judgewell.papers.adcs18_figures import both_readings, whole_partitions
 from judgewell.papers.adcs18_printed import DESIGN, DOCUMENTS, SYSTEMS, TOLD_APART
-from judgewell.papers.data import Asked
+from judgewell.papers.data import Asked, read_asked_likes
 from judgewell.papers.items import make
 from judgewell.papers.synthetic import pair_study
 
@@ -95,7 +98,10 @@ def test_settling_over_partitions_is_made():
     from dataclasses import replace
 
     outcome = make(one.chosen(["figure 7"])[0], replace(data, study=replace(data.study, pairs=pairs)))
-    taus = outcome.made.shown[0].data.filter(outcome.made.shown[0].data["kind"] == "Pref")["y"].to_numpy()
+    bars = outcome.made.shown[0].data
+    assert set(bars["panel"]) == {"Pref, topic t3", "Rele, topic t3", "Ratio, topic t3"}
+    taus = bars.filter(pl.col("panel") == "Pref, topic t3")["count"].to_numpy()
+    assert len(taus) == pairs["partition"].n_unique()
     assert taus[-1] == pytest.approx(1)
     assert np.all(np.diff(taus) > -0.05)
 
@@ -125,3 +131,27 @@ def test_public_preferences_are_found_by_name(data):
     assert table.made_from[0].startswith("dl21-preferences")
     means = table.made.shown[0].data.filter(table.made.shown[0].data["label"] != "U")["mean"].to_list()
     assert means[0] < means[1]  # binary labels: not relevant, relevant
+
+
+def test_the_questionnaire_of_an_export_says_what_was_liked(tmp_path):
+    path = tmp_path / "questionnaire.csv"
+    path.write_text(
+        "assessor,topic,unit,question,answer\n"
+        'p1,1,u1,liked,"Which one helps more; A number for each"\n'
+        "p2,1,u1,liked,Which one helps more\n"
+        "p2,1,u1,feedback,none\n"
+    )
+    likes = question_likes(read_asked_likes(str(path)))
+    assert dict(likes.select("question", "share").rows()) == {"A number for each": 0.5, "Which one helps more": 1.0}
+    path.write_text("assessor,topic,unit,question,answer\np1,1,u1,best,x\np1,1,u1,feedback,none\n")
+    with pytest.raises(DataError, match=r"answers to best, feedback and none is called liked"):
+        read_asked_likes(str(path))
+
+
+def test_partitions_that_lack_documents_are_left_out():
+    rows = [("t", "a", "b", 1), ("t", "c", "d", 1), ("t", "a", "c", 2), ("t", "b", "d", 2), ("t", "a", "d", 3)]
+    pairs = pl.DataFrame(rows, schema=["topic", "left", "right", "partition"], orient="row")
+    with pytest.warns(JudgewellWarning, match=r"1 of 3 partitions lack documents"):
+        assert whole_partitions(pairs)["partition"].unique().sort().to_list() == [1, 2]
+    with pytest.raises(DataError, match=r"no partition shows all documents"):
+        whole_partitions(pairs.filter(pl.col("partition") == 3).vstack(pairs.filter(pl.col("left") == "c")))

@@ -1,6 +1,7 @@
 """SIGIR 2015 re-done: from a made-up export in the format of the full crowd data, from public scores, from nothing."""
 
 import gzip
+import re
 
 import numpy as np
 import polars as pl
@@ -8,7 +9,9 @@ import pytest
 
 from judgewell.papers import paper
 from judgewell.papers.data import Asked
-from judgewell.papers.items import make
+from judgewell.papers.items import Outcome, make
+from judgewell.papers.page import _subtitle
+from judgewell.papers.sigir15_figures import _median
 from judgewell.papers.sigir15_order import agreement_within_levels, overall
 from judgewell.reports.parts import Figure
 
@@ -78,7 +81,7 @@ def test_table_1_counts_units_and_known_documents(outcomes):
     frame = outcomes["Table 1"].made.shown[0].frame
     assert frame.select("topic", "documents", "units", "needed", "judgments").row(0) == ("401", 20, 30, 30, 240)
     assert frame["known H"].to_list() == ["401-03", "402-03", "403-03"]
-    assert printed(outcomes["Table 1"])["units"] == (7059.0, 90.0, 90.0 - 7059)
+    assert printed(outcomes["Table 1"])["units"] == (7059.0, 90.0)  # other data: no difference is shown
 
 
 def test_levels_that_double_are_worth_twice_the_one_below(outcomes):
@@ -97,6 +100,40 @@ def test_scores_in_the_experts_order_agree_with_them_in_full(outcomes):
 def test_table_2_multiplying_gains_leaves_ndcg_as_it_is(outcomes):
     frame = outcomes["Table 2"].made.shown[0].frame
     assert frame.filter(pl.col("gain") == "10·C")["nDCG@10"][0] == 1
+
+
+def test_a_draw_without_tau_leaves_the_others(outcomes):
+    assert _median(np.array([np.nan, 0.1, 0.3])) == 0.2
+    assert _median(np.array([np.nan])) is None
+    for ours in printed(outcomes["Figure 6"]).values():
+        assert ours[1] is None or not np.isnan(ours[1])
+
+
+def _values(part):
+    """Every list of data in a chart's specification."""
+    if isinstance(part, dict):
+        own = [part["values"]] if isinstance(part.get("values"), list) and part["values"] else []
+        return own + [rows for value in part.values() for rows in _values(value)]
+    return [rows for value in part for rows in _values(value)] if isinstance(part, list) else []
+
+
+def test_figure_9_is_drawn_up_to_three_and_a_half(outcomes):
+    figure = outcomes["Figure 9"].made.shown[0]
+    drawn = [row for rows in _values(figure.chart.to_dict()) for row in rows if "whisker_high" in row]
+    assert drawn
+    assert max(row["whisker_high"] for row in drawn) <= 3.5
+    assert figure.data["whisker_high"].max() == 4  # H is 4 times M
+    assert figure.data["beyond"].sum() > 0
+
+
+def test_the_header_counts_items_by_what_they_were_made_from(outcomes):
+    subtitle = _subtitle(list(outcomes.values()))
+    assert re.fullmatch(r"12 items made: 12 from the judgments in .*magnitudes\.csv\.gz and the runs given\.", subtitle)
+    mixed = [
+        Outcome(one.item, made_from, one.made)
+        for one, made_from in zip(list(outcomes.values())[:3], (("a: b",), ("a: c",), ()), strict=True)
+    ]
+    assert _subtitle(mixed) == "3 items made: 2 from a, 1 from the paper's own numbers."
 
 
 def test_without_runs_the_system_items_say_so(asked):

@@ -100,6 +100,7 @@ def test_pairs_are_exported_as_pairs(begin, tmp_path):
     assert len(pairs) == 4
     assert set(pairs["preferred"]) <= {"left", "right"}
     assert pairs["left_relevant"].all()
+    assert pairs["partition"].null_count() == 0
 
 
 def test_the_status_counts_topics_checks_and_money(gathered):

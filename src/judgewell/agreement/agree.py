@@ -126,12 +126,12 @@ def agree(
     >>> rows = [(d, a, v) for d, values in {"x": (3, 3, 2), "y": (1, 0, 1), "z": (0, 0, 0)}.items()
     ...         for a, v in zip("abc", values)]
     >>> table = pl.DataFrame(rows, schema=["doc", "assessor", "value"], orient="row").with_columns(topic=pl.lit("t"))
-    >>> found = agree(table, section=["reliability"], kind="ordinal")
-    >>> found
-    Agreement: 2 tables in 1 section
-    - Krippendorff’s α between assessors is 0.862 over 3 documents (0 is chance, 1 is perfect; ordinal
+    >>> agreement = agree(table, section=["reliability"], kind="ordinal")
+    >>> agreement
+    Agreement: 5 tables in 1 section
+    - Krippendorff’s α between assessors is 0.815 over 3 documents (0 is chance, 1 is perfect; ordinal
       metric, as given).
-    >>> found["alpha"]["judgments"].item()
+    >>> agreement["alpha"]["judgments"].item()
     9
     """
     chosen = _sections(section)
@@ -151,30 +151,45 @@ def agree(
             scores=None if scores is None else _scores(scores),
             lengths=None if documents is None else _lengths(documents),
             likes=None if likes is None else _likes(likes),
+            progress=(steps := _Steps(len(chosen), progress)).within,
             replicates=replicates,
             seed=seed,
         )
-    return Agreement(tuple(_run(chosen, evidence, progress)), tuple(notes))
+    return Agreement(tuple(_run(chosen, evidence, steps)), tuple(notes))
 
 
-def _run(chosen: Sequence[Section], evidence: Evidence, progress: Progress | None) -> Iterator[Outcome]:
-    for done, one in enumerate(chosen, 1):
+def _run(chosen: Sequence[Section], evidence: Evidence, steps: _Steps) -> Iterator[Outcome]:
+    for one in chosen:
         yield run_section(one, evidence)
-        if progress:
-            progress(done, len(chosen))
+        steps.next()
+
+
+class _Steps:
+    """Progress in hundredths of sections; long sections report from within."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self.total, self.progress, self.done = total, progress, 0
+
+    def within(self, done: int, total: int) -> None:
+        if self.progress:
+            self.progress(100 * self.done + 100 * done // total, 100 * self.total)
+
+    def next(self) -> None:
+        self.done += 1
+        self.within(0, 1)
 
 
 def _sections(names: Sequence[str]) -> Sequence[Section]:
     wanted = [names] if isinstance(names, str) else names
     chosen = []
     for name in wanted:
-        found = section_named(name)
-        if found is None:
+        named = section_named(name)
+        if named is None:
             known = ", ".join(one.name for one in all_sections())
             raise InputError(f"there is no section {name!r}", cure=f"the sections are {known}")
-        if found.name != name:
-            note(f"the section {name} is now called {found.name}")
-        chosen.append(found)
+        if named.name != name:
+            note(f"the section {name} is now called {named.name}")
+        chosen.append(named)
     return [one for one in all_sections() if one in chosen] if wanted else all_sections()
 
 

@@ -153,8 +153,8 @@ def _interval_of(
     codes, values = np.unique(codes[twice], return_inverse=True)[1].ravel(), values[twice]
     who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
     without = [_corrected(left_out(codes, values, group, row["metric"]), inflation) for group in (codes, who)]
-    found = jackknife_interval(row["alpha"], without, level)
-    return {"low": found.low, "high": found.high, "speaks_for": found.speaks_for, "note": found.refusal}
+    ends = jackknife_interval(row["alpha"], without, level)
+    return {"low": ends.low, "high": ends.high, "speaks_for": ends.speaks_for, "note": ends.refusal}
 
 
 def _corrected(alpha: Any, inflation: float) -> Any:

@@ -101,11 +101,11 @@ def _anew(documents: Ints, values: Floats, groups: Ints, metric: str) -> Floats:
     from judgewell.agreement.alpha import alpha_of
     from judgewell.errors import DataError
 
-    found = np.full(int(groups.max()) + 1, np.nan)
-    for group in range(len(found)):
+    alphas = np.full(int(groups.max()) + 1, np.nan)
+    for group in range(len(alphas)):
         kept = groups != group
         try:
-            found[group] = alpha_of(documents[kept], values[kept], metric)
+            alphas[group] = alpha_of(documents[kept], values[kept], metric)
         except DataError:
             continue
-    return found
+    return alphas

@@ -51,8 +51,8 @@ def best_order_by_parts(wins: Ints) -> tuple[int, Ints] | None:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    _, found = connected_components(csr_array((wins > 0).astype(np.int8)), directed=True, connection="strong")
-    component = np.asarray(found, dtype=np.int64)
+    _, labels = connected_components(csr_array((wins > 0).astype(np.int8)), directed=True, connection="strong")
+    component = np.asarray(labels, dtype=np.int64)
     sizes = np.bincount(component)
     if sizes.max() > MOST_DOCUMENTS:
         return None
@@ -170,9 +170,9 @@ def _discords(wins: Ints) -> Ints | None:
     """The fewest discords of each group, whatever its size; None where one has a component that is too large."""
     if wins.shape[1] <= MOST_DOCUMENTS:
         return best_orders(wins)[0]
-    found = [best_order_by_parts(group) for group in wins]
-    counts = [best[0] for best in found if best is not None]
-    return np.array(counts, dtype=np.int64) if len(counts) == len(found) else None
+    orders = [best_order_by_parts(group) for group in wins]
+    counts = [best[0] for best in orders if best is not None]
+    return np.array(counts, dtype=np.int64) if len(counts) == len(orders) else None
 
 
 def _chance_of(comparisons: Ints, samples: int, rng: np.random.Generator) -> Chance | None:

@@ -3,8 +3,8 @@
 In one topic: Welch's t-test on the documents' gains. In several: the difference d_t of each topic with its variance
 v_t = s²/n + s′²/n′, combined with weights 1 / (v_t + τ²) (DerSimonian & Laird 1986), the variance of Hartung and Knapp
 (2001), q = Σ w_t (d_t − d̄)² / ((T − 1) Σ w_t), and Student's t on T − 1 degrees. s² and s′² are pooled over topics:
-from the few documents of one topic they are so uncertain that the weights follow them and the test rejects 8 % at 5 %.
-Tests on pooled judgments take judgments of one document for independent and reject 20 to 47 %
+from the few documents of one topic they are so uncertain that the weights follow them and the test rejects up to 8 % at
+5 %. Tests on pooled judgments take judgments of one document for independent and reject 17 to 46 %
 (docs/evidence/agreement.md).
 """
 

@@ -216,8 +216,8 @@ def _fleiss_row(frame: pl.DataFrame, interval: bool, level: float) -> dict[str, 
         if row["note"] is None:
             groups = [few_groups(codes, MOST_GROUPS) for codes in (document, who)]
             without = [_fleiss_without(counts, document, value, codes) for codes in groups]
-            found = jackknife_interval(row["kappa"], without, level)
-            row |= {"low": found.low, "high": found.high, "speaks_for": found.speaks_for, "note": found.refusal}
+            ends = jackknife_interval(row["kappa"], without, level)
+            row |= {"low": ends.low, "high": ends.high, "speaks_for": ends.speaks_for, "note": ends.refusal}
     return row
 
 

@@ -164,14 +164,14 @@ def _fit(design: _Design, without: int | None, start: Floats | None = None) -> _
         return np.array([(loss(values + step) - loss(values - step)) / (2 * STEP) for step in steps])
 
     kept = [bound for bound, is_free in zip(bounds, free, strict=True) if is_free]
-    found = minimize(
+    optimum = minimize(
         loss, first[free], jac=slope, bounds=kept, method="L-BFGS-B", options={"ftol": 1e-13, "gtol": 1e-5}
     )
-    best = spread(found.x)
-    gradient = slope(found.x)
-    at_bound = (found.x <= 0) & (gradient > 0) & (np.array([bound[0] == 0.0 for bound in kept]))
+    best = spread(optimum.x)
+    gradient = slope(optimum.x)
+    at_bound = (optimum.x <= 0) & (gradient > 0) & (np.array([bound[0] == 0.0 for bound in kept]))
     settled = bool(np.abs(gradient[~at_bound]).max(initial=0) < 1e-3 * max(1.0, np.sqrt(len(design.y))))
-    return _Fit(best, -float(found.fun), settled)
+    return _Fit(best, -float(optimum.fun), settled)
 
 
 def laplace_log_likelihood(design: _Design, parameters: Floats) -> float:

@@ -187,7 +187,7 @@ def _statistics(pairs: float, size: float, same: float, alike: float, differing:
 def _without(counts: Floats, pair: Ints, answer: Ints, group: Ints) -> Floats:
     """κ and α without each group of answers: groups × 2."""
     whole = _sums(counts)
-    found = []
+    statistics = []
     order = np.argsort(group, kind="stable")
     for rows in np.split(order, np.cumsum(np.bincount(group))[:-1]):
         touched, places = np.unique(pair[rows], return_inverse=True)
@@ -195,5 +195,5 @@ def _without(counts: Floats, pair: Ints, answer: Ints, group: Ints) -> Floats:
         new = old.copy()
         np.subtract.at(new, (places.ravel(), answer[rows]), 1.0)
         left = whole - _sums(old) + _sums(new)
-        found.append(_statistics(*left)[2:] if left[0] > 0 else (np.nan, np.nan))
-    return np.array(found)
+        statistics.append(_statistics(*left)[2:] if left[0] > 0 else (np.nan, np.nan))
+    return np.array(statistics)

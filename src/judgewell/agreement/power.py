@@ -58,20 +58,20 @@ def power_of(
     if min(len(one), len(other)) < 2 or min(counts) < 2:
         raise DataError(f"power needs two values on both sides; there are {len(one)} and {len(other)}")
     rng = np.random.default_rng(seed)
-    found, rows = 0, max(1, BLOCK_CELLS // sum(counts))
+    rejections, rows = 0, max(1, BLOCK_CELLS // sum(counts))
     for start in range(0, replicates, rows):
         block = min(rows, replicates - start)
         drawn = [
             sample[rng.integers(0, len(sample), size=(block, count))]
             for sample, count in zip((one, other), counts, strict=True)
         ]
-        found += int((TESTS[test](*drawn) < alpha).sum())  # a resample of equal values has no p: nothing is found
-    interval = binomtest(found, replicates).proportion_ci(method="wilson")
+        rejections += int((TESTS[test](*drawn) < alpha).sum())  # a resample of equal values has no p: nothing is found
+    interval = binomtest(rejections, replicates).proportion_ci(method="wilson")
     return {
         "test": test,
         "size": counts[0],
         "other_size": counts[1],
-        "power": found / replicates,
+        "power": rejections / replicates,
         "low": float(interval.low),
         "high": float(interval.high),
     }
@@ -108,8 +108,8 @@ def grade_power(
                 )
                 continue
             for wanted in ([None] if observed else []) + [(size, size) for size in sizes]:
-                found = power_of(first, second, wanted, test=test, alpha=alpha, replicates=replicates, seed=seed)
-                rows.append(row | found | {"observed": wanted is None, "note": None})
+                estimate = power_of(first, second, wanted, test=test, alpha=alpha, replicates=replicates, seed=seed)
+                rows.append(row | estimate | {"observed": wanted is None, "note": None})
     if all("power" not in row for row in rows):
         raise DataError("power needs two judgments of two adjacent grades")
     return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"note": pl.String})

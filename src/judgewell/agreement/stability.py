@@ -105,14 +105,14 @@ def document_stability(
     whole = frame.group_by("document", maintain_order=True).agg(pl.col("value").median())["value"].to_numpy()
     expert = None if grades is None else with_grades(documents, grades)["grade"].to_numpy()
     rng = np.random.default_rng(seed)
-    found: dict[int, list[tuple[float, float]]] = {k: [] for k in range(1, min(most, int(sizes.max())) + 1)}
+    by_count: dict[int, list[tuple[float, float]]] = {k: [] for k in range(1, min(most, int(sizes.max())) + 1)}
     for _ in range(orders):
         shuffled = value[np.lexsort((rng.random(len(code)), code))]
-        for count in found:
+        for count in by_count:
             medians = _medians_of_first(shuffled, sizes, count)
-            found[count].append(_mean_tau(medians, whole, expert, documents["number"].to_numpy()))
+            by_count[count].append(_mean_tau(medians, whole, expert, documents["number"].to_numpy()))
     rows = []
-    for count, taus in found.items():
+    for count, taus in by_count.items():
         with_all, with_expert = np.array(taus).T
         row: dict[str, Any] = {"judgments": count} | _quartiles("tau", with_all)
         row |= _quartiles("expert_tau", with_expert) if expert is not None else {}
@@ -140,12 +140,12 @@ def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataF
     starts = np.cumsum(sizes) - sizes
     first = np.arange(len(code)) - np.repeat(starts, sizes) < np.repeat(sizes // 2, sizes)
     rng = np.random.default_rng(seed)
-    found = []
+    correlations = []
     for _ in range(splits):
         shuffled = value[np.lexsort((rng.random(len(code)), code))]
         one, other = (np.bincount(code[h], weights=shuffled[h]) / np.bincount(code[h]) for h in (first, ~first))
-        found.append(_mean_known(_pearson(one, other, topic)))
-    r = _mean_known(np.array(found))
+        correlations.append(_mean_known(_pearson(one, other, topic)))
+    r = _mean_known(np.array(correlations))
     typical = float(np.median(sizes))
     row: dict[str, Any] = {"documents": len(sizes), "judgments": typical, "splits": splits, "half": or_none(r)}
     row |= {"reliability": None, "one": None, "for_90": None, "note": None}

@@ -48,15 +48,15 @@ def transitivity(
     rows = _observed(wins)
     chances = _chances(wins, ChanceByShape(samples, np.random.default_rng(seed)), progress)
     results = [{"group": group} | rows[group] | _chance_columns(chances[group]) for group in wins]
-    found = pl.DataFrame(results, infer_schema_length=None, schema_overrides=_SCHEMA)
-    empty = table.height - found.height
+    counted = pl.DataFrame(results, infer_schema_length=None, schema_overrides=_SCHEMA)
+    empty = table.height - counted.height
     if empty:
         note(f"{empty} groups hold no preference (all 'same') and are left out of transitivity")
     shares = {
         "share": pl.col("discords") / pl.col("comparisons"),
         "touched_share": pl.col("touched") / pl.col("documents"),
     }
-    return table.join(found, on="group", maintain_order="left").drop("group").with_columns(**shares).select(
+    return table.join(counted, on="group", maintain_order="left").drop("group").with_columns(**shares).select(
         *GROUPS[within], "documents", "comparisons", "same", "discords", "share", "touched", "touched_share",
         "chance_discords", "chance_perfect", "chance_exact", "note",
     )  # fmt: skip
@@ -202,16 +202,16 @@ def _wins(preferences: pl.DataFrame) -> dict[int, Ints]:
 def _chances(wins: dict[int, Ints], chance: ChanceByShape, progress: Progress | None) -> dict[int, Chance | None]:
     """The chance values of each group; groups that compare the same documents the same way share them."""
     known: dict[bytes, Chance | None] = {}
-    found = {}
+    chances = {}
     for done, (group, matrix) in enumerate(wins.items(), 1):
         together = _together(matrix)
         key = together.tobytes()
         if key not in known:
             known[key] = chance(together)
-        found[group] = known[key]
+        chances[group] = known[key]
         if progress and done % 100 == 0:
             progress(done, len(wins))
-    return found
+    return chances
 
 
 def _observed(wins: dict[int, Ints]) -> dict[int, dict[str, Any]]:

@@ -62,38 +62,38 @@ def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | 
     from judgewell.terminal import notes, progress
 
     with notes() as noted, progress("analysing") as show:
-        found = measure(judgments, labels, progress=show, **options)
+        agreement = measure(judgments, labels, progress=show, **options)
         if output:
             named = {**options, "judgments": judgments, "labels": labels, "output": output}
-            _write(found, Path(output), named, noted)
+            _write(agreement, Path(output), named, noted)
         if options["section"] or verbose:
-            _print_tables(found)
-        _print_findings(found, hint=not (options["section"] or verbose or output))
+            _print_tables(agreement)
+        _print_findings(agreement, hint=not (options["section"] or verbose or output))
 
 
-def _write(found: Agreement, folder: Path, options: dict[str, Any], noted: list[str]) -> None:
+def _write(agreement: Agreement, folder: Path, options: dict[str, Any], noted: list[str]) -> None:
     """One csv per table, and one record of how they were made and what could not be analysed."""
     from judgewell.formats.options import label_source
     from judgewell.formats.provenance import provenance, write_record
 
     folder.mkdir(parents=True, exist_ok=True)
-    for name, table in found.tables.items():
+    for name, table in agreement.tables.items():
         table.write_csv(folder / f"{name}.csv")
     sources = [label_source(one)[1] for one in (*options["labels"], *options["against"])]
     files = [options[name] for name in ("gains", "scores", "documents", "likes") if options[name]]
     inputs = [options["judgments"], *(one for one in sources if Path(one).exists()), *files]
     record = provenance("agree", options, list(dict.fromkeys(inputs)), noted)
-    record["left out"] = {one.name: dict(one.left_out) for one in found.outcomes if one.left_out}
-    record["notes of sections"] = {one.name: list(one.notes) for one in found.outcomes if one.notes}
+    record["left out"] = {one.name: dict(one.left_out) for one in agreement.outcomes if one.left_out}
+    record["notes of sections"] = {one.name: list(one.notes) for one in agreement.outcomes if one.notes}
     write_record(folder / "agreement", record)
 
 
-def _print_tables(found: Agreement) -> None:
+def _print_tables(agreement: Agreement) -> None:
     """Each section's tables but those that only files hold."""
     from judgewell.agreement.section import FILE
     from judgewell.terminal import frame_text
 
-    for outcome in found.outcomes:
+    for outcome in agreement.outcomes:
         if not outcome.results:
             continue
         print(f"\n{outcome.name.upper()}: {outcome.section.about}")
@@ -102,17 +102,17 @@ def _print_tables(found: Agreement) -> None:
         for result in outcome.results:
             if result.table.shown != FILE and result.frame.height:
                 print(f"\n{result.table.title} ({result.table.name})\n{frame_text(result.visible, most=MOST_ROWS)}")
-    if found.left_out:
+    if agreement.left_out:
         print("\nNOT ANALYSED")
-    for name, reason in found.left_out.items():
+    for name, reason in agreement.left_out.items():
         print(f"  {name}: {reason}")
 
 
-def _print_findings(found: Agreement, hint: bool) -> None:
-    if found.findings:
+def _print_findings(agreement: Agreement, hint: bool) -> None:
+    if agreement.findings:
         print("\nFINDINGS")
-    for text in found.findings:
+    for text in agreement.findings:
         print(textwrap.fill(text, WIDTH, initial_indent="- ", subsequent_indent="  "))
     if hint:
-        missing = f"; {len(found.left_out)} analyses need other data" if found.left_out else ""
-        print(f"\n{len(found.tables)} tables{missing}. Print them with -v, write them with -o FOLDER.")
+        missing = f"; {len(agreement.left_out)} analyses need other data" if agreement.left_out else ""
+        print(f"\n{len(agreement.tables)} tables{missing}. Print them with -v, write them with -o FOLDER.")

@@ -20,6 +20,7 @@ from judgewell.papers.data import (
     measured,
     needed,
     read_asked_frame,
+    read_asked_likes,
     read_asked_pairs,
     read_asked_runs,
     read_labels,
@@ -117,7 +118,7 @@ def read(asked: Asked) -> Data:
             own,
             read_labels(asked),
             read_asked_runs(asked),
-            read_asked_frame(asked.likes),
+            read_asked_likes(asked.likes),
             read_asked_frame(asked.lengths),
         )
         return Data(given, given, given, asked.seed)

@@ -18,10 +18,10 @@ from judgewell.agreement.transitivity import (
     volume_against_inconsistency,
 )
 from judgewell.comparison.correlation import tau_p_value
-from judgewell.errors import DataError
+from judgewell.errors import DataError, note
 from judgewell.papers.adcs18_data import QUESTIONS, Compared, Data
 from judgewell.papers.adcs18_printed import WORKER_TOPICS
-from judgewell.papers.charts import bar_panels, box_panels, dot_cloud, lines
+from judgewell.papers.charts import bar_panels, box_panels, dot_cloud
 from judgewell.papers.items import Made, beside
 from judgewell.reports.parts import Figure, Grid
 from judgewell.scaling.ratio import ratio_cells
@@ -211,21 +211,21 @@ def figure_7(data: Data) -> Made:
     one = data.study
     if "partition" not in one.pairs.columns:
         raise DataError("the pairs do not say which partition they are of; give a column partition")
+    pairs = whole_partitions(one.pairs)
     parts = []
     for name, method in QUESTIONS.items():
         if name in one.gains:
-            table = partition_stability(one.pairs, method.gains, orders=10, seed=data.seed)
+            table = partition_stability(pairs, method.gains, orders=10, seed=data.seed)
             parts.append(table.with_columns(question=pl.lit(name)))
     found = pl.concat(parts, how="diagonal").select("question", pl.exclude("question"))
-    count = next(name for name in found.columns if name in ("count", "partitions", "k"))
-    known = found.drop_nulls("tau_mean")
-    frame = (
-        known.group_by("question", count, maintain_order=True)
-        .agg(y=pl.col("tau_mean").mean())
-        .select(x=count, y="y", kind="question")
+    bars = found.drop_nulls("tau_mean").select(
+        panel=pl.format("{}, topic {}", "question", "topic"),
+        low=pl.col("partitions") - 0.4,
+        high=pl.col("partitions") + 0.4,
+        count=pl.col("tau_mean"),
     )
-    chart = lines(frame, "partitions", "mean τ-b with all partitions")
-    caption = "Mean over topics and over ten random orders of the partitions; the table has every topic."
+    chart = bar_panels(bars, "partitions", "mean τ-b with all partitions")
+    caption = "Mean over ten random orders of the partitions, for each question and topic."
     grid = Grid(
         "figure-7-topics",
         "Topic by topic",
@@ -238,13 +238,29 @@ def figure_7(data: Data) -> Made:
         "The paper's ratios take geometric means of columns; with its own definition of the matrix it must be rows. "
         "Columns give nearly the opposite scores.",
     )
-    shown: list[Figure | Grid] = [Figure("figure-7", "More partitions", caption, chart, frame), grid]
+    shown: list[Figure | Grid] = [Figure("figure-7", "More partitions", caption, chart, bars), grid]
     if "Ratio" in one.gains:
         text = (
             "The correlation of log scores by rows of the matrix of ratios (right) and by columns, as the paper says."
         )
-        shown.append(Grid("figure-7-readings", "Rows or columns", text, both_readings(one.pairs)))
+        shown.append(Grid("figure-7-readings", "Rows or columns", text, both_readings(pairs)))
     return Made(tuple(shown), None, notes)
+
+
+def whole_partitions(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of the partitions that show every document of their topic; others are left out, with a note."""
+    key = ["topic", "partition"]
+    shown = pl.concat(pairs.select(*key, doc=side) for side in ("left", "right"))
+    documents = shown.group_by("topic").agg(documents=pl.col("doc").n_unique())
+    found = shown.group_by(key).agg(pl.col("doc").n_unique()).join(documents, on="topic")
+    whole = found.filter(pl.col("doc") == pl.col("documents"))
+    if whole.is_empty():
+        raise DataError("no partition shows all documents of its topic; collect the missing groups")
+    if whole.height < found.height:
+        note(
+            f"{found.height - whole.height} of {found.height} partitions lack documents of their topic and are left out"
+        )
+    return pairs.join(whole, on=key, how="semi", maintain_order="left")
 
 
 def both_readings(pairs: pl.DataFrame, steps: int = 500) -> pl.DataFrame:

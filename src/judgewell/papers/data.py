@@ -59,6 +59,7 @@ class Crowd:
     graded: pl.DataFrame | None = None
     binary: pl.DataFrame | None = None
     runs: tuple[Run, ...] = ()
+    same: bool = False  # whether this is the paper's own collection
 
     @property
     def levels(self) -> pl.DataFrame:
@@ -78,6 +79,7 @@ class Collection:
     graded: pl.DataFrame
     binary: pl.DataFrame
     runs: tuple[Run, ...]
+    same: bool = False  # whether this is the paper's own collection
 
 
 def needed(frame: pl.DataFrame | None, problem: str, cure: str) -> pl.DataFrame:
@@ -113,6 +115,34 @@ def read_asked_runs(asked: Asked) -> tuple[Run, ...]:
 
 def read_asked_frame(path: str | None) -> pl.DataFrame | None:
     return read_frame(path) if path else None
+
+
+def read_asked_likes(path: str | None) -> pl.DataFrame | None:
+    """Which questions were liked: topic, assessor, unit, question, liked; or the questionnaire.csv of an export, whose
+    question `liked` holds the chosen ones."""
+    frame = read_asked_frame(path)
+    if frame is None or "liked" in frame.columns or "answer" not in frame.columns:
+        return frame
+    names = frame["question"].unique().sort().to_list()
+    asked = "liked" if "liked" in names else names[0]
+    if asked != "liked" and len(names) > 1:
+        raise DataError(
+            f"{path} holds answers to {', '.join(names)} and none is called liked; keep the rows of the question that "
+            "asks which questions were liked"
+        )
+    given = frame.filter(pl.col("question") == asked).with_columns(
+        chosen=pl.col("answer").cast(pl.String).fill_null("").str.split("; ")
+    )
+    choices = given["chosen"].explode().drop_nulls().unique().sort().to_list()
+    return pl.concat(
+        given.select(
+            pl.col("topic", "assessor", "unit").cast(pl.String),
+            question=pl.lit(choice),
+            liked=pl.col("chosen").list.contains(choice),
+        )
+        for choice in choices
+        if choice
+    )
 
 
 def read_labels(asked: Asked) -> dict[str, pl.DataFrame]:

@@ -83,15 +83,20 @@ def make(item: Item, data: Any) -> Outcome:
     return Outcome(item, made_from, made, "", tuple(notes))
 
 
-def beside(name: str, rows: Sequence[tuple[str, float | None, float | None]], caption: str = "") -> Grid:
-    """The numbers that a paper prints, ours, and the difference: rows of what, printed, ours."""
+def beside(
+    name: str, rows: Sequence[tuple[str, float | None, float | None]], caption: str = "", *, same: bool = False
+) -> Grid:
+    """The numbers that a paper prints and ours: rows of what, printed, ours. Their difference is shown for the `same`
+    collection and for numbers worked out again; beside other data it would say nothing."""
     frame = pl.DataFrame(
         {
             "what": [row[0] for row in rows],
             "printed": pl.Series([row[1] for row in rows], dtype=pl.Float64, strict=False),
             "ours": pl.Series([row[2] for row in rows], dtype=pl.Float64, strict=False),
         }
-    ).with_columns(difference=pl.col("ours") - pl.col("printed"))
+    )
+    if same or caption == SAME_NUMBERS:
+        frame = frame.with_columns(difference=pl.col("ours") - pl.col("printed"))
     return Grid(f"{name}-printed", "Printed and ours", caption or OTHER_DATA, frame)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -82,13 +83,23 @@ def printed_sheet(frame: pl.DataFrame) -> Sheet:
         [Cell(what), *(Cell(plain(value), "" if value is None else f"{value:.6g}") for value in numbers)]
         for what, *numbers in frame.iter_rows()
     ]
-    return Sheet(list(frame.columns), ["prose", "number", "number", "number"], rows, frame.height)
+    return Sheet(list(frame.columns), ["prose", *["number"] * (frame.width - 1)], rows, frame.height)
 
 
 def _subtitle(outcomes: Sequence[Outcome]) -> str:
+    """How many items were made from what, and which were not made."""
     lost = [one.item.number for one in outcomes if one.made is None]
-    said = f"{counted(len(outcomes) - len(lost), 'item')} made"
-    return f"{said}; not made: {', '.join(lost)}." if lost else f"{said}."
+    sources = Counter(_source(one) for one in outcomes if one.made is not None)
+    made = f"{counted(len(outcomes) - len(lost), 'item')} made"
+    if sources:
+        made += ": " + ", ".join(f"{count} from {source}" for source, count in sources.most_common())
+    return f"{made}; not made: {', '.join(lost)}." if lost else f"{made}."
+
+
+def _source(outcome: Outcome) -> str:
+    """What an item was made from, in a few words."""
+    names = (text.partition(":")[0] for text in outcome.made_from)
+    return " and ".join(dict.fromkeys(names)) or "the paper's own numbers"
 
 
 def _json(value: Any) -> Any:

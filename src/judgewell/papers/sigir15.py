@@ -49,6 +49,7 @@ def table_1(data: Data) -> Made:
             ("judged by NIST, share of documents", 3881 / 4269, _share(data.crowd.binary, frame)),
             ("judged by Sormunen, share of documents", 805 / 4269, _share(data.crowd.graded, frame)),
         ],
+        same=data.crowd.same,
     )
     grid = Grid(
         "table-1",
@@ -103,6 +104,7 @@ def table_2(data: Data) -> Made:
         "table-2",
         [("10·C, nDCG@10: multiplication changes nothing", 1.0, columns["nDCG@10"][0])],
         "The paper's text says so; the table's own rows are lost in the text at hand.",
+        same=one.same,
     )
     notes = (
         "Which mappings the paper tried is lost but for two remarks: the first row changes ERR and not nDCG (a "
@@ -155,7 +157,7 @@ def table_3(data: Data) -> Made:
         "share of the labels' own top set beside it.",
         "The paper does not name its variant of Kendall's τ; this is τ-b.",
     )
-    return Made((grid,), beside("table-3", pick), notes)
+    return Made((grid,), beside("table-3", pick, same=data.study.same), notes)
 
 
 def _cell(frame: pl.DataFrame, labels: str, measure: str, column: str) -> float | None:

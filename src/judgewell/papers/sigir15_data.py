@@ -62,12 +62,18 @@ class Data:
         if self.given:
             return self.given
         one = self.study
-        return Collection(one.said, self.study_gains, one.levels, one.grades, one.runs)
+        return Collection(one.said, self.study_gains, one.levels, one.grades, one.runs, one.same)
 
     def simulated(self, one: Crowd | Collection) -> tuple[Run, ...]:
         """Systems put together from rankings whose first ten documents all have expert levels (§5.1)."""
         levels = one.levels if isinstance(one, Crowd) else one.graded
         return tuple(open_runs(simulated_systems(top(one.runs), levels, SYSTEMS, seed=self.seed)))
+
+
+def is_the_papers(judgments: pl.DataFrame) -> bool:
+    """Whether these are the paper's topics and documents: 18 topics with 4,269 documents."""
+    documents = judgments.select("topic", "doc").unique()
+    return (documents["topic"].n_unique(), documents.height) == (18, 4269)
 
 
 def median_gains(judgments: pl.DataFrame) -> pl.DataFrame:
@@ -114,9 +120,9 @@ def read(asked: Asked) -> Data:
     made = _synthetic(asked.seed) if own is None or not asked.runs else None
     if own is not None:
         graded, binary = expert_labels(asked, own)
-        crowd = Crowd(f"the judgments in {asked.judgments}", own, graded, binary, read_asked_runs(asked))
-        if crowd.runs:
-            crowd = Crowd(f"{crowd.said} and the runs given", own, graded, binary, crowd.runs)
+        runs = read_asked_runs(asked)
+        said = f"the judgments in {asked.judgments}" + (" and the runs given" if runs else "")
+        crowd = Crowd(said, own, graded, binary, runs, is_the_papers(own))
         return Data(crowd, crowd, None, asked.seed, asked.draws)
     if public is not None and made is not None:
         judgments = coded_judgments(public)
@@ -125,7 +131,7 @@ def read(asked: Asked) -> Data:
             "trec8-s100: the paper's topics, documents, units and labels, judged anew on a scale from 0 to 100 (1 "
             "is added before a logarithm or ratio)"
         )
-        crowd = Crowd(said, judgments, graded, binary, read_asked_runs(asked))
+        crowd = Crowd(said, judgments, graded, binary, read_asked_runs(asked), is_the_papers(judgments))
         return Data(crowd, crowd if crowd.runs else made, dl21(asked), asked.seed, asked.draws)
     one = made or _synthetic(asked.seed)
     return Data(one, one, dl21(asked), asked.seed, asked.draws)

@@ -85,7 +85,7 @@ def figure_1(data: Data) -> Made:
     note = (
         "The paper's t-test is not named: Student's, Welch's, Welch's on logarithms and the rank-sum test stand here."
     )
-    return Made(tuple(shown), beside("figure-1", rows), (note,))
+    return Made(tuple(shown), beside("figure-1", rows, same=data.crowd.same), (note,))
 
 
 def _wide(frame: pl.DataFrame) -> bool:
@@ -124,7 +124,7 @@ def figure_2(data: Data) -> Made:
         counts.select("labels", "grades", "cases", "exceptions", "share"),
     )
     note = "A topic without documents of a level has fewer cases, so ours may be below 72 and 126."
-    return Made((figure, grid), beside("figure-2", rows), (note,))
+    return Made((figure, grid), beside("figure-2", rows, same=data.crowd.same), (note,))
 
 
 def figure_3(data: Data) -> Made:
@@ -168,7 +168,7 @@ def figure_3(data: Data) -> Made:
         "The paper says a pair disagrees when the second is higher; it must be the first.",
         "The overall figure is the mean over pairs of levels, or pooled over document pairs; the paper does not say.",
     )
-    return Made((figure, grid), beside("figure-3", rows), notes)
+    return Made((figure, grid), beside("figure-3", rows, same=data.crowd.same), notes)
 
 
 def _letter(column: str, labels: pl.DataFrame) -> pl.Expr:
@@ -180,14 +180,14 @@ def figure_4(data: Data) -> Made:
     """Figure 4: systems' scores with binary labels and with magnitudes as gains (§5.1)."""
     one = data.collection
     printed = {"nDCG@10": (0.81, 0.44), ERR: (None, 0.76)}
-    return _systems("figure-4", one.runs, one.gains, one.binary, "binary labels", printed)
+    return _systems("figure-4", one.runs, one.gains, one.binary, "binary labels", printed, one.same)
 
 
 def figure_5(data: Data) -> Made:
     """Figure 5: simulated systems' scores with Sormunen's levels and with magnitudes as gains (§5.1)."""
     one = data.collection
     printed = {"nDCG@10": (0.53, 0.51), ERR: (None, 0.81)}
-    return _systems("figure-5", data.simulated(one), one.gains, one.graded, "expert levels", printed)
+    return _systems("figure-5", data.simulated(one), one.gains, one.graded, "expert levels", printed, one.same)
 
 
 def _systems(
@@ -197,6 +197,7 @@ def _systems(
     labels: pl.DataFrame,
     said: str,
     printed: dict[str, tuple[float | None, float]],
+    same: bool,
 ) -> Made:
     shown: list[Figure | Grid] = []
     rows: list[tuple[str, float | None, float | None]] = []
@@ -235,7 +236,7 @@ def _systems(
         )
     )
     note = "The paper names neither its variant of τ nor its rule for the overlap; τ-b and Jaccard stand first here."
-    return Made(tuple(shown), beside(name, rows), (note,))
+    return Made(tuple(shown), beside(name, rows, same=same), (note,))
 
 
 def figure_6(data: Data) -> Made:
@@ -244,7 +245,8 @@ def figure_6(data: Data) -> Made:
     scores = normalised(study.judgments)
     draws = sampled(scores, rng, data.draws)
     documents = data.study_gains.sort("topic", "doc")
-    rows, points = [], []
+    rows: list[tuple[str, float | None, float | None]] = []
+    points = []
     for labels, gains, runs in (
         ("TREC", study.grades, study.runs),
         ("Sormunen", study.levels, data.simulated(study)),
@@ -262,15 +264,21 @@ def figure_6(data: Data) -> Made:
             found = ranked.scores(parse(measure), np.vstack([draws, documents["gain"].to_numpy()]))
             taus = tau_b(found[..., common].mean(axis=-1)[:, place], means)
             name = f"{labels} {measure}"
-            points.append(pl.DataFrame({"name": name, "tau": taus[:-1]}))
+            points.append(pl.DataFrame({"name": name, "tau": taus[:-1][~np.isnan(taus[:-1])]}))
             rows.append((f"{name}: τ of the medians", None, float(taus[-1])))
-            rows.append((f"{name}: median τ of single scores", None, float(np.median(taus[:-1]))))
+            rows.append((f"{name}: median τ of single scores", None, _median(taus[:-1])))
     frame = box_numbers(pl.concat(points), "tau", ["name"])
     chart = boxes(frame, "labels and measure", "Kendall's τ-b")
     caption = f"{data.draws} times one of its normalised scores at random is each document's gain."
     figure = Figure("figure-6", "τ over random scores", caption, chart, frame)
     note = "The paper says that single scores give lower τ than medians; its values can only be read off the drawing."
-    return Made((figure,), beside("figure-6", rows), (note,))
+    return Made((figure,), beside("figure-6", rows, same=data.study.same), (note,))
+
+
+def _median(values: np.ndarray) -> float | None:
+    """The median of what is defined: a draw that makes all systems equal has no τ."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else None
 
 
 def figure_7(data: Data) -> Made:
@@ -295,7 +303,7 @@ def figure_7(data: Data) -> Made:
         ("units not drawn", 37.0, float(hidden)),
     ]
     notes = ("A width of exactly 2.5, 7.5 … is rounded upward; the paper does not say.",)
-    return Made((figure,), beside("figure-7", rows), notes)
+    return Made((figure,), beside("figure-7", rows, same=data.crowd.same), notes)
 
 
 def figure_8(data: Data) -> Made:
@@ -350,8 +358,11 @@ def figure_9(data: Data) -> Made:
     beyond = pl.concat(parts).group_by("name").agg(beyond=(pl.col("ratio") > FAR).sum())
     frame = frame.join(beyond, on="name", how="left", maintain_order="left")
     over = document_ratios(data.gains, merged, offset=data.offset if data.gains["gain"].min() == 0 else 0.0)
-    chart = boxes(frame, "levels", "ratio of magnitudes")
-    caption = f"Pairs of documents of one unit; beyond counts ratios above {FAR:g}."
+    drawn = frame.with_columns(pl.col("whisker_low", "q1", "median", "q3", "whisker_high").clip(upper_bound=FAR))
+    chart = boxes(drawn, "levels", "ratio of magnitudes")
+    caption = (
+        f"Pairs of documents of one unit. The drawing ends at {FAR:g}, like the paper's; beyond counts larger ratios."
+    )
     figure = Figure("figure-9", "Ratios of levels", caption, chart, frame)
     both = frame.filter(pl.col("name") == "H/(R, M)")
     grid = Grid(
@@ -369,4 +380,4 @@ def figure_9(data: Data) -> Made:
         ("median H/(R, M), between document medians", 1.1, _float(over["median"][0]) if len(over) else None),
     ]
     notes = ("“Over all pairs of documents” may mean within a unit or between document medians; both stand here.",)
-    return Made((figure, grid), beside("figure-9", rows), notes)
+    return Made((figure, grid), beside("figure-9", rows, same=data.crowd.same), notes)

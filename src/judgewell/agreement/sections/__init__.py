@@ -34,7 +34,7 @@ __all__ = [
 @functools.cache
 def all_sections() -> tuple[Section, ...]:
     """Every section there is, in order."""
-    modules = [importlib.import_module(found.name) for found in pkgutil.iter_modules(__path__, f"{__name__}.")]
+    modules = [importlib.import_module(module.name) for module in pkgutil.iter_modules(__path__, f"{__name__}.")]
     return tuple(sorted((module.SECTION for module in modules), key=lambda section: (section.order, section.name)))
 
 

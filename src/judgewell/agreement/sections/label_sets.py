@@ -41,7 +41,8 @@ def _alpha(evidence: Evidence) -> pl.DataFrame:
     if len({(grades[0], grades[-1]) for grades in used.values()}) > 1:
         ranges = ", ".join(f"{name} {grades[0]:g} to {grades[-1]:g}" for name, grades in used.items())
         note(f"the label sets use different grades ({ranges}); alpha takes equal numbers for equal grades")
-    return alpha.krippendorff_alpha(confusion.as_judgments(sets), "ordinal").rename({"assessors": "label_sets"})
+    table = alpha.krippendorff_alpha(confusion.as_judgments(sets), "ordinal").rename({"assessors": "label_sets"})
+    return table.with_columns(pl.col("speaks_for", "note").str.replace("assessors", "label sets"))
 
 
 def _coverage(evidence: Evidence) -> pl.DataFrame:

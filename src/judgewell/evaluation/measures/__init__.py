@@ -14,6 +14,8 @@ from judgewell.evaluation.measures.names import (
     describe_all,
     find_measure,
     measure_text,
+    measures_in,
+    module_names,
     parse,
     parse_all,
     with_rel,
@@ -42,7 +44,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """A measure's class by the name of the class or of the measure, so that none has to be listed here."""
-    for cls in all_measures().values():
+    for cls in (cls for module in module_names() for cls in measures_in(module)):
         if name in (cls.__name__, cls.name, *cls.other_names):
             return cls
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -63,7 +63,8 @@ class P(Binary, Linear):
     """
 
     name: ClassVar[str] = "P"
-    other_names: ClassVar[tuple[str, ...]] = ("Precision",)
+    other_names: ClassVar[tuple[str, ...]] = ("Precision", "precision")
+    uncut: ClassVar = {"precision": "SetP"}
     trec_names: ClassVar[tuple[str, ...]] = ("P",)
     needs_cutoff: ClassVar[bool] = True
     has_residual: ClassVar[bool] = True
@@ -94,6 +95,7 @@ class Recall(Binary, Linear):
 
     name: ClassVar[str] = "R"
     other_names: ClassVar[tuple[str, ...]] = ("Recall",)
+    uncut: ClassVar = {"recall": "SetR"}
     trec_names: ClassVar[tuple[str, ...]] = ("recall",)
     needs_cutoff: ClassVar[bool] = True
     laws: ClassVar[frozenset[str]] = (USUAL - {"best_is_one"}) | {"ideal_is_best"}

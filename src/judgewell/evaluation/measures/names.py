@@ -21,6 +21,7 @@ DOTTED = re.compile(r"(?P<name>[^\W\d]\w*?)(?:[_.](?P<at>\d[\d.,]*)|[_.](?P<key>
 SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\{[^{}]*\}|[^,'\"{}]+?)\s*(?:,|$)")
 LEVEL = re.compile(r"(?P<rest>.+)-l(?P<rel>\d+)")  # ranx: the least relevant grade
 RESIDUAL = ".residual"
+USUAL_MODULES = ("binary", "cumulative", "sets")
 LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "official": (
@@ -44,10 +45,22 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
 @functools.cache
 def all_measures() -> Mapping[str, type[Measure]]:
     """Every measure there is by its printed name, found among the classes of this package's modules."""
-    for module in pkgutil.iter_modules(measures.__path__, measures.__name__ + "."):
-        importlib.import_module(module.name)
-    found = {cls.name: cls for cls in _below(Measure) if cls.listed and "name" in vars(cls)}
-    return MappingProxyType(dict(sorted(found.items(), key=lambda item: item[0].lower())))
+    classes = {cls.name: cls for module in module_names() for cls in measures_in(module)}
+    return MappingProxyType(dict(sorted(classes.items(), key=lambda item: item[0].lower())))
+
+
+def module_names() -> list[str]:
+    """The modules of this package; the most usual measures come first, so that the others are rarely loaded."""
+    names = [module.name for module in pkgutil.iter_modules(measures.__path__)]
+    return sorted(names, key=lambda name: (name not in USUAL_MODULES, name))
+
+
+@functools.cache
+def measures_in(module: str) -> tuple[type[Measure], ...]:
+    """The measures that are defined in a module of this package."""
+    loaded = importlib.import_module(f"{measures.__name__}.{module}")
+    classes = [cls for cls in vars(loaded).values() if isinstance(cls, type) and issubclass(cls, Measure)]
+    return tuple(cls for cls in classes if cls.__module__ == loaded.__name__ and cls.listed and "name" in vars(cls))
 
 
 def parse(text: str) -> Measure:
@@ -76,9 +89,10 @@ def measure_text(asked: object) -> str:
     """How a measure of another tool is written: ir_measures leaves its own defaults out, and some are not ours."""
     theirs: Any = asked
     name = str(getattr(theirs, "NAME", ""))
-    if not hasattr(theirs, "SUPPORTED_PARAMS") or name not in _by_name():
+    entry = _named(name) if hasattr(theirs, "SUPPORTED_PARAMS") else None
+    if entry is None:
         return str(asked)
-    cls = _by_name()[name][0]
+    cls = entry[0]
     settings = {key: theirs[key] for key in cls.assumed if key in theirs.SUPPORTED_PARAMS} | theirs.params
     behind = settings.pop(cls.at, None)
     inside = ",".join(f"{key}={value!r}" for key, value in settings.items())
@@ -134,7 +148,7 @@ def _read(text: str) -> Iterator[Measure]:
             yield from _read(each)
     elif level := LEVEL.fullmatch(asked):
         yield _measure(asked, *_parts(asked, level["rest"]), rel=float(level["rel"]))
-    elif (dotted := DOTTED.fullmatch(asked)) and dotted["name"] in _by_name():
+    elif (dotted := DOTTED.fullmatch(asked)) and _named(dotted["name"]):
         yield from _dotted(asked, dotted)
     else:
         yield _measure(asked, *_parts(asked, asked))
@@ -144,9 +158,9 @@ def _parts(asked: str, text: str) -> tuple[str, str, str | None]:
     """The name, what is between the brackets and what is behind the @."""
     written = WRITTEN.fullmatch(text)
     name = written["name"] if written else text
-    if written and name not in _by_name() and not (written["at"] is None and name in _uncut()):
+    if written and _named(name) is None:
         name = _in_other_case(name) or name
-    if not written or (name not in _by_name() and name not in _uncut()):
+    if not written or _named(name) is None:
         raise MeasureError(_unknown(asked, name))
     return name, written["inside"] or "", written["at"]
 
@@ -154,7 +168,7 @@ def _parts(asked: str, text: str) -> tuple[str, str, str | None]:
 def _dotted(asked: str, dotted: re.Match[str]) -> Iterator[Measure]:
     """trec_eval's `P.5,10`, `set_F.0.5` and `rbp.p=0.8`, and ranx's `rbp.95`."""
     name = dotted["name"]
-    cls = _by_name()[name][0]
+    cls, _ = _known(name)
     if dotted["key"]:
         yield _measure(asked, name, f"{dotted['key']}={dotted['value']}", None)
     elif cls.dotted:
@@ -166,20 +180,35 @@ def _dotted(asked: str, dotted: re.Match[str]) -> Iterator[Measure]:
             yield _measure(asked, name, "", at)
 
 
+Entry = tuple[type[Measure], Mapping[str, Any]]  # a class and the parameters that a name of it stands for
+
+
 @functools.cache
-def _by_name() -> Mapping[str, tuple[type[Measure], Mapping[str, Any]]]:
-    """The class and the parameters that every accepted name stands for."""
-    names: dict[str, tuple[type[Measure], Mapping[str, Any]]] = {}
-    for cls in all_measures().values():
+def _names_in(module: str) -> Mapping[str, Entry]:
+    """What every accepted name of a module's measures stands for."""
+    names: dict[str, Entry] = {}
+    for cls in measures_in(module):
         names |= {name: (cls, {}) for name in (cls.name, *cls.other_names, *cls.trec_names)}
         names |= {name: (cls, given) for name, given in cls.shorthands.items()}
     return names
 
 
+def _named(name: str) -> Entry | None:
+    """What a name stands for; modules are loaded one after the other until one knows it."""
+    return next((_names_in(module)[name] for module in module_names() if name in _names_in(module)), None)
+
+
+def _known(name: str) -> Entry:
+    entry = _named(name)
+    if entry is None:
+        raise MeasureError(_unknown(name, name))
+    return entry
+
+
 @functools.cache
-def _uncut() -> Mapping[str, tuple[type[Measure], Mapping[str, Any]]]:
-    """The same for names that mean something else where they have no cutoff: ranx's `precision` is SetP."""
-    return {name: (cls, {}) for cls in all_measures().values() for name in vars(cls).get("uncut_names", ())}
+def _by_name() -> Mapping[str, Entry]:
+    """What every accepted name stands for."""
+    return {name: entry for module in module_names() for name, entry in _names_in(module).items()}
 
 
 def _in_other_case(name: str) -> str | None:
@@ -189,7 +218,9 @@ def _in_other_case(name: str) -> str | None:
 
 
 def _measure(asked: str, name: str, inside: str, at: str | None, rel: float | None = None) -> Measure:
-    cls, given = _uncut()[name] if at is None and name in _uncut() else _by_name()[name]
+    cls, given = _known(name)
+    if at is None and name in cls.uncut:
+        cls, given = _known(cls.uncut[name])
     if at is not None and name in cls.never_at:
         raise MeasureError(f"{asked} means one thing here and another elsewhere; write {cls.never_at[name]}")
     settings, judged_only = dict(given), False
@@ -299,12 +330,6 @@ def _hint(name: str, there: Iterable[str]) -> str:
     folded = {other.lower(): other for other in there}
     close = difflib.get_close_matches(name.lower(), folded, n=3)
     return f" (did you mean {' or '.join(folded[other] for other in close)}?)" if close else ""
-
-
-def _below(cls: type[Measure]) -> Iterator[type[Measure]]:
-    for child in cls.__subclasses__():
-        yield child
-        yield from _below(child)
 
 
 def describe_all() -> str:

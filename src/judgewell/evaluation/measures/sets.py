@@ -104,7 +104,6 @@ class SetR(Binary):
     name: ClassVar[str] = "SetR"
     source: ClassVar[str] = SOURCE
     trec_names: ClassVar[tuple[str, ...]] = ("set_recall",)
-    uncut_names: ClassVar[tuple[str, ...]] = ("recall",)
     laws: ClassVar[frozenset[str]] = frozenset(
         {"range01", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up", "best_is_one_uncut"}
     )
@@ -168,7 +167,6 @@ class SetP(OfRetrieved):
 
     name: ClassVar[str] = "SetP"
     trec_names: ClassVar[tuple[str, ...]] = ("set_P",)
-    uncut_names: ClassVar[tuple[str, ...]] = ("precision",)
     shorthands: ClassVar = {"SetRelP": {"relative": True}, "set_relative_P": {"relative": True}}
     laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 

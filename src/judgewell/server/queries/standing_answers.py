@@ -30,12 +30,16 @@ def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
 
 
 def pairs_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
-    """The standing answers about pairs with `ending` and `late` of their units; which side is known better, if any."""
+    """The standing answers about pairs with `ending` and `late` of their units; which side is known better and which
+    partition the pair is of, where the design has such."""
     columns = _pair_columns(now)
     if _any_known(connection, items.c.other.is_not(None)):
         better = items.c.known
         columns["left_known"] = sa.case((better == "left", "H"), (better == "right", "N"))
         columns["right_known"] = sa.case((better == "right", "H"), (better == "left", "N"))
+    partitioned = sa.select(units.c.partition).where(units.c.partition.is_not(None)).limit(1)
+    if connection.execute(partitioned).scalar() is not None:
+        columns["partition"] = units.c.partition
     return _checked(connection, _pairs_query(columns), PAIRS)
 
 

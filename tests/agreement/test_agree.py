@@ -1,0 +1,64 @@
+"""agree() takes files and tables, gives what the command writes, and shows itself."""
+
+from __future__ import annotations
+
+import doctest
+
+import polars as pl
+import pytest
+from agreement_studies import made_study
+
+import judgewell
+from judgewell.agreement import agree as module
+from judgewell.errors import InputError, JudgewellWarning
+
+
+def test_the_example_of_the_docstring() -> None:
+    outcome = doctest.testmod(module)
+    assert outcome.attempted
+    assert not outcome.failed
+
+
+def test_tables_labels_and_what_is_not_there() -> None:
+    judgments, grades = made_study(0, units=40)
+    agreement = judgewell.agree(judgments, {"truth": grades}, section=["grades", "reliability"], kind="ratio")
+    assert [outcome.name for outcome in agreement.outcomes] == ["reliability", "grades"]
+    assert agreement["alpha"]["values"][0] == "ln value minus the unit's offset"
+    assert len(repr(agreement).splitlines()) > len(agreement.findings)
+    assert "<h4>Agreement between assessors</h4>" in agreement._repr_html_()
+    with pytest.warns(JudgewellWarning, match="the table level_distributions is now called grade_distributions"):
+        assert agreement["level_distributions"].equals(agreement["grade_distributions"])
+    with pytest.raises(InputError, match="kappa needs a scale of at most 20 values"):
+        agreement["fleiss_kappa"]
+    with pytest.raises(InputError, match="there is no section 'astrology'"):
+        judgewell.agree(judgments, section=["astrology"])
+
+
+def test_pairs_are_recognised_and_partitions_scored() -> None:
+    rows = [
+        (str(part), f"{part}-{who}", who, a, b, "left" if a < b else "right")
+        for part in range(3)
+        for who in "xyz"
+        for a, b in (("a", "b"), ("c", "b"), ("a", "c"), ("d", "c"))
+    ]
+    names = ["partition", "unit", "assessor", "left", "right", "preferred"]
+    pairs = pl.DataFrame(rows, schema=names, orient="row").with_columns(topic=pl.lit("t"))
+    agreement = judgewell.agree(pairs, section=["pairs", "stability"])
+    assert agreement["same_pair_agreement"]["agreement"].item() == 1
+    assert agreement["partition_stability"]["tau_mean"].to_list() == pytest.approx([1, 1, 1])
+
+
+def test_progress_reaches_the_end_and_moves_within_a_long_section() -> None:
+    units = [
+        (str(unit), who, a, b) for unit in range(150) for who in "xy" for a, b in (("a", "b"), ("c", "b"), ("a", "c"))
+    ]
+    pairs = pl.DataFrame(units, schema=["unit", "assessor", "left", "right"], orient="row")
+    seen: list[tuple[int, int]] = []
+    judgewell.agree(
+        pairs.with_columns(topic=pl.lit("t"), preferred=pl.lit("left")),
+        section=["transitivity", "pairs"],
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    assert seen[-1] == (200, 200)
+    assert seen == sorted(seen)
+    assert any(done % 100 for done, _ in seen)
