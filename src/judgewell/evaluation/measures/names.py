@@ -319,6 +319,10 @@ def _number(asked: str, cls: type[Measure], at: str) -> float | int:
 
 
 def _unknown(asked: str, name: str) -> str:
+    from judgewell.evaluation.trec_names import FAMILIES, SETS  # here, since only mistakes need it
+
+    if asked.partition(".")[0] in {*FAMILIES, *SETS}:
+        return f"{asked} is in trec_eval's own output only; print it with --format trec_eval"
     close = _hint(name, [*_by_name(), *all_measures()])
     return f"there is no measure {asked!r}{close}; `judgewell evaluate --list` shows all: {', '.join(all_measures())}"
 
