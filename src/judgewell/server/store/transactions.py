@@ -24,7 +24,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 
 from judgewell.errors import InputError, JudgewellError
 from judgewell.server.store.private_files import create_private, keep_private
@@ -183,6 +183,9 @@ def _together(engine: sa.Engine, jobs: list[Job[Any]]) -> list[Any]:
         try:
             with connection.begin():
                 return [job(connection) for job in jobs]
+        except engine.dialect.loaded_dbapi.Error as error:  # of a prepared statement, which goes straight to the driver
+            connection.invalidate()
+            raise DBAPIError.instance(None, None, error, engine.dialect.loaded_dbapi.Error) from error
         except BaseException:
             if engine.dialect.name == "sqlite":
                 connection.invalidate()
