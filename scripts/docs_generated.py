@@ -301,6 +301,7 @@ def method_page(method: type[Method], example: str) -> str:
     kind = "by formula" if has_formula(method) else f"by resampling {method.resamples}s"
     text = [f"# {method.name}", about, "## What it is for", parts["Use"], "## Formula", parts["Formula"]]
     text += ["## Options", f"It takes {method.takes}. Its interval is made {kind}.", options_table(method)]
+    text += ["## Evidence", f"{method.evidence[:1].upper()}{method.evidence[1:]}."] if method.evidence else []
     text += ["## Source", method.source + ".", "## Example", shown, "## Traps", parts["Traps"]]
     return "\n\n".join(part for part in text if part) + "\n"
 

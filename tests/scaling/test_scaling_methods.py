@@ -23,9 +23,9 @@ def test_every_method_is_there_once_and_says_what_it_is() -> None:
         assert method.takes in ("judgments", "pairs")
 
 
-def test_the_listing_has_two_lines_for_each() -> None:
+def test_the_listing_has_two_lines_for_each_and_a_third_with_evidence() -> None:
     lines = listing().splitlines()
-    assert len(lines) == 2 * len(methods())
+    assert len(lines) == 2 * len(methods()) + sum(bool(method.evidence) for method in methods().values())
     assert lines[0].startswith("magnitude: ")
     assert "takes judgments" in lines[1]
     assert "Turpin" in lines[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,6 +65,21 @@ def test_units_of_exactly_five_to_one_are_wide(s100: pl.DataFrame) -> None:
     widths = parse("width").tables(s100)["widths"]["width"]
     assert (widths == 5).sum() == ((widths > 4.999) & (widths < 5.001)).sum() == 9
     assert (widths >= 5).sum() == 4981
+
+
+def test_the_advice_for_0_to_100_scores_is_what_the_data_show(s100: pl.DataFrame) -> None:
+    """AUC against NIST's labels, mean over topics, as the methods' evidence says."""
+    labels = s100.select("topic", "doc", "trec").unique().drop_nulls()
+    for name in ("mean", "median", "magnitude", "two-way", "majority"):
+        joined = parse(name)(s100).join(labels, on=["topic", "doc"])
+        areas = []
+        for _, part in joined.group_by("topic"):
+            relevant, ranks = part["trec"].to_numpy() > 0, part["gain"].rank("average").to_numpy()
+            count = relevant.sum()
+            areas.append((ranks[relevant].mean() - (count + 1) / 2) / (~relevant).sum())
+        said = re.search(r"AUC \.(\d+)", parse(name).evidence)
+        assert said is not None
+        assert np.mean(areas) == pytest.approx(int(said[1]) / 1000, abs=0.0006)
 
 
 def test_six_units_hold_one_document_twice(s100: pl.DataFrame) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral, reading, reading_options, where_option
+from judgewell.commands.common import TakesSeveral, kind_option, reading, reading_options, where_option
 from judgewell.commands.database import database_option
 from judgewell.errors import DataError, InputError
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @reading_options
 @where_option
+@kind_option
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.option("--quiet", is_flag=True, help="Print neither findings nor notes; the page has them.")
 @click.pass_context

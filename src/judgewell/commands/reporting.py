@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from judgewell.analysis.scores import named_sets
-from judgewell.commands.common import kept_where, read_labels
 from judgewell.commands.database import existing
 from judgewell.errors import InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.formats.files import named_files
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
+from judgewell.formats.options import kept_where, read_labels
 from judgewell.formats.provenance import provenance
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
 from judgewell.reports.gains import method_for
 from judgewell.reports.parts import Report
 from judgewell.reports.sources import CollectedStudy, Sources, with_codes
+from judgewell.scales import with_kinds
+from judgewell.scaling.inputs import judgments_of, pairs_of
 from judgewell.scaling.methods import parse
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ def report(
     words: Mapping[str, str] | None = None,
     layout: Layout | None = None,
     where: Iterable[str] = (),
+    kind: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Everything that the data say, as a report: `.save("report.html")` writes the page, `.figures` and `.grids` hold
@@ -77,7 +80,7 @@ def report(
     how = {"columns": columns, "words": words, "layout": layout}
     with collect_notes() as notes:
         collected = _collected(study, database)
-        own = _answers(collected, judgments, pairs, how, where)
+        own = _answers(collected, judgments, pairs, how, where, kind)
         answers = own if name_assessors else with_codes(*own)
         labels, runs = _of_study(study, labels, runs)
         systems = open_runs(runs) if _there(runs) else []
@@ -103,7 +106,7 @@ def report(
     options: dict[str, Any] = {"title": title, "measure": [str(one) for one in sources.measures]}
     options |= {"method": str(sources.method or "none")}
     options |= {"draws": draws, "worlds": worlds, "replicates": replicates, "seed": seed, "words": words}
-    options |= {"columns": columns, "where": list(where), "name_assessors": name_assessors}
+    options |= {"columns": columns, "where": list(where), "name_assessors": name_assessors, "kind": kind}
     record = provenance("report", options, inputs)
     return assemble(sources, title=title, notes=notes, record=record, progress=progress)
 
@@ -147,7 +150,12 @@ def _collected(study: str | None, database: str | None) -> CollectedStudy | None
 
 
 def _answers(
-    study: CollectedStudy | None, judgments: Any, pairs: Any, how: dict[str, Any], where: Iterable[str]
+    study: CollectedStudy | None,
+    judgments: Any,
+    pairs: Any,
+    how: dict[str, Any],
+    where: Iterable[str],
+    kind: str | None,
 ) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
     """The judgments and pairs, of the study or given."""
     tables: list[pl.DataFrame | None] = []
@@ -156,8 +164,12 @@ def _answers(
         own: pl.DataFrame | None = getattr(study, name, None)
         if given is not None and own is not None:
             raise InputError(f"the study has {name}, and --{name} gives others", cure="leave out one of them")
-        read = read_judgments if name == "judgments" else read_pairs
-        table = own if given is None else read(given, **how) if _is_file(given) else given
+        table = own
+        if given is not None and name == "judgments":
+            read = _is_file(given)
+            table = read_judgments(given, **how, kind=kind) if read else with_kinds(judgments_of(given), kind=kind)
+        elif given is not None:
+            table = read_pairs(given, **how) if _is_file(given) else pairs_of(given)
         tables.append(None if table is None else kept_where(table, conditions))
     return tables[0], tables[1]
 

@@ -216,6 +216,9 @@ class BradleyTerry(Method):
     name = "bradley-terry"
     purpose = "strengths from preferences, so that beating a strong document counts for more"
     source = "Bradley and Terry, Biometrika 1952; ties as half a win each"
+    evidence = (
+        "dl21-preferences, held-out log loss: .657 with a prior of 1, .658 with auto, .687 with 0.1 (a coin: .693)"
+    )
     takes = "pairs"
     prior: Prior = 1.0
     ties: Ties = "half"

@@ -159,7 +159,7 @@ class Mean(Graded):
     """The mean of a document's judgments.
 
     Formula: (1/n) Σ profile(value).
-    Use: Grades and 0–100 scores when every judgment should count; the smoothest gains from few judgments.
+    Use: Grades and 0–100 scores: on trec8-s100 it finds NIST's relevant documents best (AUC .930).
     Traps: It treats the steps between levels as equal unless a profile says otherwise. One careless assessor moves
     it. The interval takes the spread of judgments from all documents together and lies within the scale; it needs five
     judgments beyond the first of each document, in all.
@@ -167,6 +167,7 @@ class Mean(Graded):
 
     name = "mean"
     purpose = "the mean of a document's judgments, each first turned into its level's gain"
+    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .930, the best of seven methods"
     source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
     own_spread = True
 
@@ -195,6 +196,7 @@ class Median(Graded):
 
     name = "median"
     purpose = "the median of a document's judgments, each first turned into its level's gain"
+    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .923 (mean: .930)"
     source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
     own_spread = True
 
@@ -224,6 +226,7 @@ class Majority(Graded):
 
     name = "majority"
     purpose = "the gain most of a document's judgments agree on"
+    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .869 (mean: .930)"
     source = "majority vote; gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
     own_spread = True
     ties: Tied = "mean"

@@ -256,8 +256,8 @@ class Magnitude(_Normalised):
 
     Formula: s* = exp(l − mean of l in the unit + mean of l in the topic), l = ln(score + offset); a document's gain
     is the median of its s*.
-    Use: Magnitudes, or 0–100 scores read as magnitudes, where every unit holds documents of the whole range: the
-    first choice.
+    Use: Magnitudes, where every unit holds documents of the whole range. Of 0–100 scores take the mean: it finds
+    NIST's relevant documents better (AUC .930 against .913 on trec8-s100).
     Traps: Gains have a unit per topic, so measures that are not scale invariant need them rescaled. Units that hold
     only poor documents are lifted to the topic's mean: then use two-way. The median's interval needs six judgments
     for 95 %; below that, resample (--interval bootstrap). A 0 has no logarithm: 0–100 scores get an offset of 1 by
@@ -267,6 +267,7 @@ class Magnitude(_Normalised):
     name = "magnitude"
     purpose = "each unit's magnitudes moved to the topic's geometric mean, then the median per document"
     source = TURPIN
+    evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .913, with average=log-mean .923 (mean: .930)"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,7 @@ class Method:
     purpose: ClassVar[str]  # one line: when to use it
     source: ClassVar[str]  # the paper it comes from
     takes: ClassVar[Literal["judgments", "pairs"]]
+    evidence: ClassVar[str] = ""  # what public data show of it (docs/evidence)
     resamples: ClassVar[Over] = "unit"  # what its bootstrap draws
     own_spread: ClassVar[bool] = False  # an interval comes from the spread of the document's own judgments
 

@@ -77,10 +77,12 @@ def parse(text: str) -> Method:
 
 
 def listing() -> str:
-    """Each method in two lines: its name, options and purpose; what it takes and where it comes from."""
+    """Each method in two or three lines: its name and purpose; what it takes, its options and where it comes from; what
+    public data show of it, where that was measured."""
     lines = []
     for name, method in methods().items():
-        said = ", ".join(f"{key}={spelled(value)}" for key, value in method().options().items())
+        options = ", ".join(f"{key}={spelled(value)}" for key, value in method().options().items())
         lines.append(f"{name}: {method.purpose}")
-        lines.append(f"  takes {method.takes}; options {said or 'none'}; {method.source}")
+        lines.append(f"  takes {method.takes}; options {options or 'none'}; {method.source}")
+        lines += [f"  measured: {method.evidence}"] if method.evidence else []
     return "\n".join(lines)

@@ -250,6 +250,7 @@ class Predicted(_Disagreement):
 
     name = "predicted"
     purpose = "the chance that a random user finds the document relevant, learnt from double judgments"
+    evidence = "nyt-crowd, each vote from the others: calibration slope .84 to 1.02 (with use=mean 3.3 to 7.8)"
     source = f"{DEMEESTER}; votes as in Bühlmann's credibility theory (Jewell 1974)"
     threshold: float | None = None
     wanted: int = 1
