@@ -19,11 +19,9 @@ def best(systems: pl.DataFrame, measure: str, under: str, topics: int) -> Findin
     """Which system has the best mean, and which others may be the best (table systems of one set)."""
     top = systems.row(0, named=True)
     around = f" {interval(top['low'], top['high'])}" if "low" in systems.columns else ""
-    over = counted(topics, "topic")
+    over = f"under {under} over {counted(topics, 'topic')}"
     if systems.height == 1:
-        text = (
-            f"The system {top['system']} has a mean {measure} of {plain(top['mean'])}{around} under {under} over {over}"
-        )
+        text = f"The system {top['system']} has a mean {measure} of {plain(top['mean'])}{around} {over}"
         return Finding(f"{text}; there is no other system to compare it with.", "systems")
     text = f"The system {top['system']} has the best mean {measure}, {plain(top['mean'])}{around}, {over}"
     if not around:
@@ -33,8 +31,9 @@ def best(systems: pl.DataFrame, measure: str, under: str, topics: int) -> Findin
     others = systems.filter(pl.col("top") & (pl.col("system") != top["system"]))["system"].to_list()
     if not others:
         return Finding(f"{text}. With 95 % confidence it is the best system.", "systems")
-    text += f". With 95 % confidence the best system is this one or one of {len(others)} of the "
-    return Finding(f"{text}{counted(systems.height - 1, 'other')} ({listing(others)}).", "systems")
+    among = listing([top["system"], *others])
+    text += f". With 95 % confidence the best system is among these {len(others) + 1} of {systems.height}: {among}"
+    return Finding(f"{text}.", "systems")
 
 
 def significant(pairs: pl.DataFrame) -> Finding:
