@@ -16,6 +16,8 @@ from judgewell.study.file import Problem, Source, parse, read_source
 from judgewell.study.inputs import Inputs, read_inputs
 from judgewell.study.model import Study
 
+UNTRANSLATED_SHOWN = 10
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -101,6 +103,11 @@ def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> lis
         problems.append(
             source.problem(place, "no known documents: careless work cannot be told", "add [known] with expert grades")
         )
+    missing = inputs.texts.untranslated()
+    if missing and inputs.texts.code != "en":
+        shown = ", ".join(missing[:UNTRANSLATED_SHOWN]) + (", …" if len(missing) > UNTRANSLATED_SHOWN else "")
+        problem = f"{len(missing)} of {len(inputs.texts.texts)} texts are not translated: {shown}"
+        problems.append(source.problem(("study", "texts"), problem, "assessors read them in English"))
     if study.units:
         size = study.units.documents
         small = [topic for topic in inputs.topics["topic"] if len(inputs.pool_of(topic)) < size]

@@ -65,10 +65,10 @@ def measures_in(module: str) -> tuple[type[Measure], ...]:
 
 def parse(text: str) -> Measure:
     """The measure that a text names; `parse(str(measure)) == measure` for every measure."""
-    found = list(_read(text))
-    if len(found) > 1:
-        raise MeasureError(f"{text!r} names {len(found)} measures; give one, e.g. {found[0]}")
-    return found[0]
+    named = list(_read(text))
+    if len(named) > 1:
+        raise MeasureError(f"{text!r} names {len(named)} measures; give one, e.g. {named[0]}")
+    return named[0]
 
 
 def parse_all(texts: Iterable[str]) -> list[Measure]:
