@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 SEED = 20150809
 PARTS = ("FBIS3", "FBIS4", "FR940104-0", "FT911", "FT923", "FT934", "FT944", "LA010189", "LA052490", "LA123190")
 RUN = ["topic", "q0", "doc", "rank", "score", "tag"]
-PRIME = 8_841_761  # about as many passages as MS MARCO has; steps modulo a prime never meet twice
+PRIME = 8_841_787  # about as many passages as MS MARCO has; steps modulo a prime never meet twice
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def make_part(folder: Path, name: str, share: float) -> None:
 
 def make(folder: Path, sizes: Sizes) -> None:
     """All the files, unless a finished folder of the same sizes and seed is there."""
-    mark, made = folder / "made", f"{sizes} seed {SEED}, with copies\n"
+    mark, made = folder / "made", f"{sizes} seed {SEED} prime {PRIME}\n"
     if mark.exists() and mark.read_text() == made:
         return
     (folder / "many").mkdir(parents=True, exist_ok=True)

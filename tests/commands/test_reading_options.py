@@ -128,3 +128,10 @@ def test_the_kind_of_the_values_is_said(judgewell):
     assert (code, "kind" in err) == (0, False), err
     code, _, err = judgewell("scale", "j.csv", *options, "--kind", "cardinal")
     assert (code, "'cardinal' is not a kind of number" in err) == (2, True)
+
+
+def test_the_report_takes_the_kind_too(judgewell):
+    Path("j.csv").write_text(JUDGED)
+    options = ("--judgments", "j.csv", "-o", "r.html", "--draws", "5", "--replicates", "5", "--worlds", "5")
+    code, _, err = judgewell("report", *options, "--kind", "cardinal")
+    assert (code, "'cardinal' is not a kind of number" in err) == (2, True)

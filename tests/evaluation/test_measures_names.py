@@ -198,6 +198,8 @@ def test_names_of_ir_measures_are_read_and_printed_so_that_it_reads_them_too(nam
         ("nDCG(cutoff=10)@10", "gives cutoff twice"),
         ("nDCG(gains={0:a})", "is not a table of gains"),
         ("rbp@95", "RBP\\(p=0.95\\) for ranx's"),
+        ("all_trec", "print it with --format trec_eval"),
+        ("Rndcg", "print it with --format trec_eval"),
         ("ndcg@10-l2", "nDCG has no parameter 'rel'"),
         ("RR(max_rel=3)", "rescale"),
         ("INST(max_rel=1,min_rel=2)", "min_rel=2 is not below max_rel=1"),

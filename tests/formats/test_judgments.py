@@ -103,3 +103,17 @@ def test_graded_preferences_keep_their_strength(tmp_path: Path) -> None:
     with pytest.warns(JudgewellWarning, match="graded; their strengths are kept in the column strength"):
         pairs = read_pairs(path, words=words)
     assert pairs.select("preferred", "strength").rows() == [("left", 2), ("same", 0), ("right", 1), (None, None)]
+
+
+def test_a_frame_is_read_like_a_file() -> None:
+    rows = [{"qid": "t", "docno": "a", "grade": "good"}, {"qid": "t", "docno": "b", "grade": "bad"}]
+    words = {"good": "1", "bad": "0"}
+    with collect_notes() as notes:
+        assert read_judgments(iter(rows), words=words, kind="nominal")["value"].to_list() == [1, 0]
+    assert notes == ["value is read from the column grade"]
+    pairs = [{"topic": "t", "left": "a", "right": "b", "answer": "A"}]
+    assert holds_pairs(pairs)
+    with collect_notes():
+        assert read_pairs(pairs, {"preferred": "answer"}, {"A": "left"})["preferred"].to_list() == ["left"]
+    with pytest.raises(InputError, match="assessor=@file is a file's name, and a frame has none"):
+        read_judgments(rows, {"assessor": "@file", "value": "grade"}, words)

@@ -213,6 +213,15 @@ def test_the_people_are_counted_who_judge_each_document_once(study, size, cure):
     assert cure in said
 
 
+@pytest.mark.parametrize("language", ["Deutsch", "English"])
+def test_texts_that_are_not_translated_are_named(study, language):
+    path = study(('name = "', 'texts = "own.toml"\nname = "'))
+    (path.parent / "own.toml").write_text(f'language = "{language}"\n[page]\nnext = "Weiter"\n')
+    said = "\n".join(map(str, check_study(path).warnings))
+    assert ("texts are not translated: language_code, direction, page.study" in said) == (language == "Deutsch")
+    assert "page.next" not in said
+
+
 def test_loading_raises_the_first_mistake_and_counts_the_others(study):
     path = study(("documents = 6 ", "documents = 0 "), ("redundancy = 5 ", "redundancy = 0 "))
     for load in (read_study, load_study):

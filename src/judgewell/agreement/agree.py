@@ -21,8 +21,7 @@ from judgewell.formats.frames import read_frame, read_table
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import holds_labels, holds_pairs, read_judgments, read_pairs
 from judgewell.formats.options import kept_where, label_source, read_labels, reading
-from judgewell.scales import with_kinds
-from judgewell.tables import JUDGMENTS, PAIRS, SCORES, check, frame_of
+from judgewell.tables import SCORES, check, frame_of
 from judgewell.text import counted
 
 Progress = Callable[[int, int], None]
@@ -208,12 +207,8 @@ def _kept_notes() -> Iterator[list[str]]:
 
 def _read(data: Any, pairs: bool, kind: str | None, how: Mapping[str, Any]) -> pl.DataFrame:
     """Judgments or pairs, from a file or a frame; `how` holds columns, words and layout."""
-    if not _is_path(data):
-        frame = frame_of(data)
-        if pairs or {"left", "right"} <= set(frame.columns):
-            return check(frame, PAIRS, rename=how["columns"])
-        return with_kinds(check(frame, JUDGMENTS, rename=how["columns"], infer_kinds=False), kind=kind)
-    if pairs or (str(data) != "-" and holds_pairs(data, how["columns"], how["layout"])):
+    data = data if _is_path(data) else frame_of(data)
+    if pairs or (not (_is_path(data) and str(data) == "-") and holds_pairs(data, how["columns"], how["layout"])):
         return read_pairs(data, **how)
     return read_judgments(data, **how, kind=kind)
 

@@ -39,8 +39,6 @@ from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments
 from judgewell.formats.runs import Run, open_runs
 from judgewell.formats.scores import read_scores
-from judgewell.scales import with_kinds
-from judgewell.scaling.inputs import judgments_of
 from judgewell.tables import frame_of
 
 DEFAULT_MEASURE = "nDCG@10"
@@ -137,9 +135,7 @@ def compare(
 
 
 def _judgments(data: Any, columns: Any, words: Any, layout: Layout | None, kind: str | None) -> pl.DataFrame:
-    if _is_file(data):
-        return read_judgments(data, columns, words, layout, kind=kind)
-    return with_kinds(judgments_of(data), kind=kind)
+    return read_judgments(data, columns, words, layout, kind=kind)
 
 
 def _is_file(source: Any) -> bool:

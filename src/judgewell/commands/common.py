@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +10,7 @@ import click
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
@@ -104,24 +104,3 @@ def method_options(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
             raise InputError(f"{word} needs a value", cure=f"write {word} VALUE")
         options[name.replace("-", "_")] = value if sign else rest.pop(0)
     return options, files
-
-
-def parse_columns(text: str | None) -> dict[str, str] | None:
-    """`topic=qid,value=score` as a mapping from our column names to the file's."""
-    from judgewell.formats import options
-
-    return options.parse_columns(text)
-
-
-def kept_where(table: pl.DataFrame, where: Iterable[str]) -> pl.DataFrame:
-    """The rows with one of the values asked for, with a note on how many are left out."""
-    from judgewell.formats import options
-
-    return options.kept_where(table, where)
-
-
-def read_labels(source: str, table: pl.DataFrame | None, words: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """A set of labels: a column of the judgments, or a file."""
-    from judgewell.formats import options
-
-    return options.read_labels(source, table, words)

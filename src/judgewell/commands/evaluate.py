@@ -70,7 +70,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 )
 @click.option("-c", "--complete", is_flag=True, help="The same as --topics judged, for --format trec_eval.")
 @choice("--negative", "unjudged", "zero", "keep", "error", help="What a grade below 0 means.")
-@click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
+@click.option("--strict", is_flag=True, help="Make every note an error.")
 @click.option("--level", default=0.95, help="Level of the intervals over topics.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
 @reading_options
@@ -136,7 +136,7 @@ def evaluate(
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     if no_summary and not per_topic:
         raise InputError("-n leaves the means out, and nothing else is asked for", cure="add -q for every topic")
-    with notes(strict) as told:
+    with notes(strict) as assumed:
         wanted, lines = _asked(options, settings)
         how = reading(options, "gains", "runs")
         by_intent = any(one.by_intent for one in wanted)
@@ -163,7 +163,7 @@ def evaluate(
             written.print("json" if format == "json" else "csv")
             return
         if output:
-            written.write(output, provenance("evaluate", options, hashes.result(), told))
+            written.write(output, provenance("evaluate", options, hashes.result(), assumed))
         values, names = np.stack([result.values for result in results]), [result.system for result in results]
         summary = summary_rows(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
         shown = Scores(results, judged.topics, wanted)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral, kept_where, read_labels, reading, reading_options, where_option
+from judgewell.commands.common import TakesSeveral, kind_option, reading, reading_options, where_option
 from judgewell.commands.database import database_option, existing
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,6 +42,7 @@ FILES = "_files"  # report.html has its files in report_files
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @reading_options
 @where_option
+@kind_option
 @click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
 @click.option("--quiet", is_flag=True, help="Print neither findings nor notes; they stand on the page.")
 @click.pass_context
@@ -121,11 +121,11 @@ def _refuse(given: dict[str, Any]) -> None:
         raise InputError("gains are given and a method to make them too", cure="leave out --gains or --method")
 
 
-def _refuse_notes(found: Report) -> None:
+def _refuse_notes(report: Report) -> None:
     """With --strict: what the analyses assumed or left out of the data they used is an error too."""
-    for part in found.parts:
-        for note in part.notes:
-            raise DataError(f"{part.title}: {note} (refused because of --strict)")
+    for part in report.parts:
+        for text in part.notes:
+            raise DataError(f"{part.title}: {text} (refused because of --strict)")
 
 
 def _gathered(given: dict[str, Any]) -> CollectedStudy | None:
@@ -158,6 +158,7 @@ def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
     from judgewell.evaluation.measures import parse_all
     from judgewell.formats.gains import read_gains
     from judgewell.formats.judgments import read_judgments, read_pairs
+    from judgewell.formats.options import kept_where, read_labels
     from judgewell.formats.runs import open_runs
     from judgewell.reports.sources import Sources, with_codes
 
@@ -167,7 +168,7 @@ def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
     for name, own in (("judgments", judgments), ("pairs", pairs)):
         if given[name] and own is not None:
             raise InputError(f"the study has {name}, and --{name} gives others", cure="leave out one of them")
-    judgments = read_judgments(given["judgments"], **how) if given["judgments"] else judgments
+    judgments = read_judgments(given["judgments"], **how, kind=given["kind"]) if given["judgments"] else judgments
     pairs = read_pairs(given["pairs"], **how) if given["pairs"] else pairs
     judgments, pairs = (table if table is None else kept_where(table, given["where"]) for table in (judgments, pairs))
     own_labels, own_runs = _of_study(given)
@@ -209,7 +210,7 @@ def _method(name: str | None, judgments: pl.DataFrame | None, pairs: pl.DataFram
             f"{method} makes gains from {method.takes}, which are not given", cure=f"give --{method.takes}"
         )
     if not name:
-        warnings.warn(f"no gains and no method are given: gains are made by {method}", JudgewellWarning, stacklevel=2)
+        note(f"no gains and no method are given: gains are made by {method}")
     return method
 
 

@@ -27,9 +27,9 @@ def means_text(summary: Sequence[Mapping[str, Any]], measures: Sequence[Measure]
         if residual:
             header.append(str(residual))
         for line in rows:
-            found = cells[line[0], str(measure)]
-            line.append(number(found["mean"]))
-            line.append("—" if found["low"] is None else f"[{number(found['low'])}, {number(found['high'])}]")
+            cell = cells[line[0], str(measure)]
+            line.append(number(cell["mean"]))
+            line.append("—" if cell["low"] is None else f"[{number(cell['low'])}, {number(cell['high'])}]")
             if residual:
                 line.append(f"+{number(cells[line[0], str(residual)]['mean'])}")
     for name in [*judged, "topics"]:

@@ -7,7 +7,6 @@ robustness         tau between the orders of the systems that two assessors' jud
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, Literal
@@ -17,7 +16,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from judgewell.comparison.correlation import concordance
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.tables import GAINS, RUNS, check
 
 Floats = NDArray[np.float64]
@@ -67,11 +66,9 @@ def simulated_systems(
         raise DataError(f"no topic of {topics} has two rankings with all of the first {depth} documents judged")
     kept = usable["topic"].n_unique()
     if kept < topics:
-        warnings.warn(
+        note(
             f"{topics - kept} of {topics} topics have fewer than two rankings with all of the first {depth} documents "
-            "judged and are left out",
-            JudgewellWarning,
-            stacklevel=2,
+            "judged and are left out"
         )
     return _merged(usable, count, depth, np.random.default_rng(seed))
 

@@ -97,8 +97,8 @@ class Utility(TrecOnly):
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         both = np.asarray(self.retrieved_relevant(gains), dtype=np.float64)
-        found, wrong, missed = self.worth
-        return found * both + wrong * (lengths - both) + missed * (np.asarray(self.known(ideal)) - both)
+        hit, wrong, missed = self.worth
+        return hit * both + wrong * (lengths - both) + missed * (np.asarray(self.known(ideal)) - both)
 
 
 class BinG(TrecOnly):

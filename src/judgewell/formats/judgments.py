@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -21,9 +22,8 @@ from judgewell.formats.long_form import STAR, one_judgment_a_row
 from judgewell.formats.trec import read_qrels
 from judgewell.formats.words import settled
 from judgewell.scales import with_kinds
-from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, named
+from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, frame_of, named
 
-Paths = str | Path | Sequence[str | Path]
 FILE = "@file"  # assessor=@file reads the file's name
 
 LOOKED_AT = 1 << 20  # bytes of a file without names
@@ -46,7 +46,7 @@ ALSO = {
 
 
 def read_judgments(
-    path: Paths,
+    data: Any,
     columns: Columns | None = None,
     words: Columns | None = None,
     layout: Layout | None = None,
@@ -55,44 +55,52 @@ def read_judgments(
 ) -> pl.DataFrame:
     """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
 
-    A name with a star ("batch*.csv") or a list of names stands for several such files, taken together.
-    `columns` maps our column names to the file's ({"value": "score"}); it may name parts of nested JSON ("meta.topic"),
+    A name with a star ("batch*.csv") or a list of names stands for several such files, taken together. Instead of
+    files, `data` may be a frame or rows.
+
+    `columns` maps our column names to the file's ({"value": "score"}). It may name parts of nested JSON ("meta.topic"),
     several columns by a star ("rel*", then "*" is what the star stands for) and the file's name ("@file"). `words` says
-    what answers mean ({"relevant": "1"}). A mapping that names topic or doc is taken at its word, and so are words: the
-    file is not read as a known export. `kind` says what the values mean ("ratio", "interval:0..100"); without it a file
-    that does not say so gets the kind its values suggest, with a note.
+    what answers mean ({"relevant": "1"}). With words, or with a mapping for topic or doc, the file is not read as a
+    known export. `kind` says what the values mean ("ratio", "interval:0..100"); without it a file that does not say so
+    gets the kind its values suggest, with a note.
     """
-    files = _files(path)
-    return with_kinds(_together(files, columns or {}, words, layout, JUDGMENTS), files[0], kind)
+    sources = _sources(data)
+    file = sources[0] if isinstance(sources[0], str) else None
+    return with_kinds(_together(sources, columns or {}, words, layout, JUDGMENTS), file, kind)
 
 
 def read_pairs(
-    path: Paths, columns: Columns | None = None, words: Columns | None = None, layout: Layout | None = None
+    data: Any, columns: Columns | None = None, words: Columns | None = None, layout: Layout | None = None
 ) -> pl.DataFrame:
     """A pairs table from a crowd export or from a table of ours, like :func:`read_judgments`."""
-    return _together(_files(path), columns or {}, words, layout, PAIRS)
+    return _together(_sources(data), columns or {}, words, layout, PAIRS)
 
 
-def holds_pairs(path: Paths, columns: Columns | None = None, layout: Layout | None = None) -> bool:
-    """Whether a file holds pairs, by its kind of export or the names of its columns."""
+def holds_pairs(data: Any, columns: Columns | None = None, layout: Layout | None = None) -> bool:
+    """Whether files or a frame hold pairs, by the kind of export or the names of the columns."""
     if columns and {"left", "right", "preferred", "doc", "value"} & set(columns):
         return not {"doc", "value"} & set(columns)
-    contents = load(_files(path)[0], columns, layout)
-    if _holds_winners(contents) or _holds_grades(contents, None):
-        return _holds_winners(contents)
-    frame = contents.frame()
-    export = recognised(frame)
-    return export.table == "pairs" if export else _names_pairs(frame.columns)
+    source = _sources(data)[0]
+    if isinstance(source, str):
+        contents = load(source, columns, layout)
+        if _holds_winners(contents) or _holds_grades(contents, None):
+            return _holds_winners(contents)
+        source = contents.frame()
+    export = recognised(source)
+    return export.table == "pairs" if export else _names_pairs(source.columns)
 
 
-def _files(path: Paths) -> list[str]:
-    names = [path] if isinstance(path, str | Path) else path
-    return list(dict.fromkeys(file for name in names for file in matching(name)))
-
-
-def holds_labels(path: Paths, layout: Layout | None = None) -> bool:
+def holds_labels(path: str | Path, layout: Layout | None = None) -> bool:
     """Whether a file holds one grade a line, as qrels do."""
-    return _holds_grades(load(_files(path)[0], None, layout), None)
+    return _holds_grades(load(matching(path)[0], None, layout), None)
+
+
+def _sources(data: Any) -> list[str | pl.DataFrame]:
+    """The files that the data name, or the frame that they are."""
+    names = [data] if isinstance(data, str | Path) else data
+    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str | Path) for name in names):
+        return [frame_of(data)]
+    return list(dict.fromkeys(file for name in names for file in matching(name)))
 
 
 def _names_pairs(names: Iterable[str]) -> bool:
@@ -107,44 +115,49 @@ def _names_pairs(names: Iterable[str]) -> bool:
 
 
 def _together(
-    files: list[str], columns: Columns, words: Columns | None, layout: Layout | None, table: Table
+    sources: Sequence[str | pl.DataFrame], columns: Columns, words: Columns | None, layout: Layout | None, table: Table
 ) -> pl.DataFrame:
-    """The rows of all files."""
-    frames = [_read(file, columns, words, layout, table) for file in files]
+    """The rows of all files, or of a frame."""
+    frames = [_read(source, columns, words, layout, table) for source in sources]
+    file = sources[0]
+    if not isinstance(file, str):
+        return frames[0]
     if all(frame.is_empty() for frame in frames):
-        raise InputError(f"there are no {table.name} in it", cure="write a row for each", file=files[0])
-    if len(files) == 1:
+        raise InputError(f"there are no {table.name} in it", cure="write a row for each", file=file)
+    if len(frames) == 1:
         return frames[0]
     together = check(pl.concat(frames, how="diagonal_relaxed"), table, infer_kinds=False)
     units = pl.concat([one.select("topic", "assessor", "unit").unique() for one in frames]).drop_nulls("unit")
     twice = units.filter(units.is_duplicated()).unique().sort(pl.all())
     if len(twice):
-        note(
-            f"{len(twice)} units stand in more than one file, such as {twice['unit'][0]}; each is taken as one",
-            files[0],
-        )
+        such = twice["unit"][0]
+        note(f"{len(twice)} units stand in more than one file, such as {such}; each is taken as one", file)
     if together["assessor"].null_count() == len(together):
-        note(f"no assessor is named; if each file holds one assessor's answers: --columns assessor={FILE}", files[0])
+        note(f"no assessor is named; if each file holds one assessor's answers: --columns assessor={FILE}", file)
     return together
 
 
-def _read(path: str, columns: Columns, words: Columns | None, layout: Layout | None, table: Table) -> pl.DataFrame:
-    contents = load(path, columns, layout)
+def _read(
+    source: str | pl.DataFrame, columns: Columns, words: Columns | None, layout: Layout | None, table: Table
+) -> pl.DataFrame:
+    contents = load(source, columns, layout) if isinstance(source, str) else None
     named_by = {ours: STAR if theirs == "*" else theirs for ours, theirs in columns.items() if theirs != FILE}
-    if _holds_winners(contents) or _holds_grades(contents, words):
+    if contents is not None and (_holds_winners(contents) or _holds_grades(contents, words)):
         read = _winners if _holds_winners(contents) else _grades
         frame, place = read(contents, words, table, named_by)
     else:
-        frame, place = contents.frame(), contents.named().place
+        frame, place = (frame_of(source), Place()) if contents is None else (contents.frame(), contents.named().place)
         export = None if words or {"topic", "doc"} & named_by.keys() else recognised(frame)
         if export is not None:
             _refuse_other(f"this is the {export.name} export, which holds", export.table, table, place)
-            frame, place = read_export(export, frame, named_by, place), Place(path)  # some rows are left out
+            frame, place = read_export(export, frame, named_by, place), Place(place.file)  # some rows are left out
         else:
             frame, place = _plain(frame, named_by, words, table, place)
     for ours in columns.keys() - named_by.keys():
-        frame = frame.with_columns(pl.lit(stem(path)).alias(ours))
-    checked = check(_from_one(frame, place), table, file=path, lines=place.lines, infer_kinds=False)
+        if place.file is None:
+            raise InputError(f"{ours}={FILE} is a file's name, and a frame has none", cure=f"add a column {ours}")
+        frame = frame.with_columns(pl.lit(stem(place.file)).alias(ours))
+    checked = check(_from_one(frame, place), table, file=place.file, lines=place.lines, infer_kinds=False)
     _note_times(checked, place)
     return checked
 

@@ -13,11 +13,9 @@ from judgewell.errors import InputError
 from judgewell.formats.frames import read_frame
 from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.formats.options import kept_where, reading
-from judgewell.scales import with_kinds
 from judgewell.scaling.intents import each_intent, expanded, top_intents
 from judgewell.scaling.method import Method
 from judgewell.scaling.methods import named, parse
-from judgewell.tables import JUDGMENTS, PAIRS, check
 
 Interval = Literal["auto", "formula", "bootstrap", "none"]
 
@@ -96,14 +94,9 @@ def table_for(
 
 
 def _read(method: Method, judgments: Any, how: Mapping[str, Any], kind: str | None) -> pl.DataFrame:
-    files = isinstance(judgments, str | Path) or (
-        isinstance(judgments, list | tuple) and all(isinstance(one, str | Path) for one in judgments)
-    )
     if method.takes == "pairs":
-        return read_pairs(judgments, **reading(how, "pairs")) if files else check(judgments, PAIRS)
-    if files:
-        return read_judgments(judgments, **reading(how, "judgments"), kind=kind)
-    return with_kinds(check(judgments, JUDGMENTS, infer_kinds=kind is None), kind=kind)
+        return read_pairs(judgments, **reading(how, "pairs"))
+    return read_judgments(judgments, **reading(how, "judgments"), kind=kind)
 
 
 def gains_of(

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import Request
 from jinja2 import ChoiceLoader, Environment, PackageLoader
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,6 +29,7 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
 HSTS = b"max-age=31536000"
+SHORT_LINE = 45  # characters; shorter lines were not broken at a fixed width
 
 
 class Refusal(Exception):
@@ -79,16 +81,41 @@ class Pages:
     """Pages as HTML."""
 
     def __init__(self) -> None:
-        loader = ChoiceLoader([PackageLoader("judgewell.server.session", folder) for folder in ("stages", "templates")])
-        environment = Environment(loader=loader, autoescape=True, auto_reload=False, trim_blocks=True)
-        self._whole = environment.get_template("page.html")
-        self._inside = environment.get_template("body.html")
+        made = environment(auto_reload=False)
+        self._whole, self._inside = made.get_template("page.html"), made.get_template("body.html")
         self._version = static_version()
 
     def response(self, page: pages.Page, request: Request, status_code: int = 200) -> HTMLResponse:
         template = self._inside if "x-fragment" in request.headers else self._whole
         text = template.render(page=page, static_version=self._version)
         return HTMLResponse(text, status_code, {"x-page": page.kind})
+
+
+def environment(**options: Any) -> Environment:
+    """The templates of the assessors' pages: those that pages share, and those beside their stages."""
+    loader = ChoiceLoader([PackageLoader("judgewell.server.session", folder) for folder in ("stages", "templates")])
+    made = Environment(loader=loader, autoescape=True, trim_blocks=True, **options)
+    made.filters["paragraphs"] = paragraphs
+    return made
+
+
+def paragraphs(text: str) -> Markup:
+    """Plain text as paragraphs.
+
+    Lines broken at a fixed width flow again; short lines (lists, verse) keep their ends, and rows with gaps inside
+    (tables) keep their columns.
+    """
+    parts = []
+    for paragraph in text.replace("\r\n", "\n").split("\n\n"):
+        if not paragraph.strip():
+            continue
+        lines = paragraph.strip("\n").split("\n")
+        if any("    " in line.strip() or "\t" in line.strip() for line in lines):
+            parts.append(f'<pre tabindex="0" dir="auto">{escape(paragraph.strip(chr(10)))}</pre>\n')
+        else:
+            short = ' class="lines"' if any(len(line) < SHORT_LINE for line in lines[:-1]) else ""
+            parts.append(f'<p dir="auto"{short}>{escape(paragraph.strip())}</p>\n')
+    return Markup("".join(parts))  # every text in it is escaped
 
 
 def static_version() -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, collect_notes
 from judgewell.study.cost import Cost, cost_of_design, group_alternatives, hand_out, largest_topic, unit_alternatives
 from judgewell.study.design.plan import Design, Note, make_design
 from judgewell.study.file import Problem, Source, parse, read_source
 from judgewell.study.inputs import Inputs, read_inputs
 from judgewell.study.model import Study
+
+UNTRANSLATED_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,13 @@ def check_study(path: str | Path) -> Checked:
     if inputs is None:
         return Checked(tuple(mistakes), tuple(noted), study)
     place = ("groups",) if study.groups else ("templates",) if study.templates else ("units",)
-    with warnings.catch_warnings(record=True) as recorded:
-        warnings.simplefilter("always", JudgewellWarning)
+    with collect_notes() as collected:
         try:
             design = make_design(study, inputs)
         except (DataError, InputError) as error:
             problem, _, cure = str(error).partition("; ")
             return Checked((source.problem(place, problem, cure or None),), tuple(noted), study, inputs)
-    noted += [source.problem(place, str(warning.message)) for warning in recorded]
-    noted += [source.problem(place, note) for note in _condensed(design.notes)]
+    noted += [source.problem(place, text) for text in (*collected, *_condensed(design.notes))]
     noted += _unwise(study, inputs, design, source)
     return Checked((), tuple(noted), study, inputs, design, cost_of_design(study, design))
 
@@ -101,6 +100,11 @@ def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> lis
         problems.append(
             source.problem(place, "no known documents: careless work cannot be told", "add [known] with expert grades")
         )
+    missing = inputs.texts.untranslated()
+    if missing and inputs.texts.code != "en":
+        shown = ", ".join(missing[:UNTRANSLATED_SHOWN]) + (", …" if len(missing) > UNTRANSLATED_SHOWN else "")
+        problem = f"{len(missing)} of {len(inputs.texts.texts)} texts are not translated: {shown}"
+        problems.append(source.problem(("study", "texts"), problem, "assessors read them in English"))
     if study.units:
         size = study.units.documents
         small = [topic for topic in inputs.topics["topic"] if len(inputs.pool_of(topic)) < size]

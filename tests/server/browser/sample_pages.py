@@ -230,10 +230,13 @@ def before_work() -> dict[str, pages.Page]:
 
 def at_work() -> dict[str, pages.Page]:
     wrong = SAY("refused.not_a_number", typed="quite a lot")
+    before = pages.PreviousAnswer(WORDS["previous"], "Three kettles compared", "12.5")
     return {
         "ordinal": document_page(ORDINAL, typed={"value": ("R",), "comment": ("names vinegar",)}),
         "binary": document_page(BINARY, SHOP, comment=None),
-        "magnitude": document_page(MAGNITUDE, last=True),
+        "magnitude": document_page(
+            MAGNITUDE, last=True, notice=SAY("quiz.passed", right=12, total=12), previous=before
+        ),
         "bounded": document_page(BOUNDED, SHOP, revising=True, typed={"value": ("41.5",)}),
         "s100": document_page(S100),
         "s100_touched": document_page(S100, typed={"value": ("62",)}),
@@ -249,29 +252,37 @@ def at_work() -> dict[str, pages.Page]:
 
 
 def after_work() -> dict[str, pages.Page]:
-    asked = zip(pair_questions(), "123", strict=True)
+    asked = zip(pair_questions(), "ABC", strict=True)
     liked = tuple(pages.Choice(question.kind, question.question, key=key) for question, key in asked)
-    points = tuple(pages.Choice(key, label, key=key) for key, label in zip("45678", POINTS, strict=True))
-    read = pages.Choice("all", "From beginning to end", key="9"), pages.Choice("some", "Here and there", key="A")
+    points = tuple(pages.Choice(key, label, key=key) for key, label in zip("DEFGH", POINTS, strict=True))
+    read = pages.Choice("all", "From beginning to end", key="I"), pages.Choice("some", "Here and there", key="J")
+    earned = SAY("end.earned", amount="3.20", currency="EUR")
     link = "https://app.prolific.com/submissions/complete?cc=C1X2K9"
     code = pages.Ending("C1X2K9", as_html(SAY("end.code", code="C1X2K9")), link, SAY("end.return_link"))
     return {
         "revise": Revise(**common(), text=as_html(SAY("check.revise"))),
         "questionnaire": Questionnaire(
-            **common(),
+            **common(title=SAY("end.questionnaire")),
             questions=(
                 pages.ClosingQuestion("liked", SAY("end.liked"), "several", liked),
                 pages.ClosingQuestion("hard", "How hard was it?", "scale", points),
                 pages.ClosingQuestion("reading", "How did you read?", "choice", read, needed=True),
-                pages.ClosingQuestion("years", "For how many years have you searched the web?", "number", key="B"),
-                pages.ClosingQuestion("feedback", SAY("end.feedback"), "text", key="C"),
+                pages.ClosingQuestion("years", "For how many years have you searched the web?", "number", key="K"),
+                pages.ClosingQuestion("feedback", SAY("end.feedback"), "text", key="L"),
             ),
         ),
         "questionnaire_refused": Questionnaire(
             **common(problem=SAY("refused.answer_missing", question="What did you like?"), problem_field="liked"),
             questions=(pages.ClosingQuestion("liked", "What did you like?", "several", liked, needed=True),),
         ),
-        "done": Done(**common(), text=as_html(SAY("end.completed_more")), ending=code, more=WORDS["continue"]),
+        "done": Done(
+            **common(), text=as_html(f"{SAY('end.completed_more')}\n\n{earned}"), ending=code, more=WORDS["continue"]
+        ),
+        "done_invited": Done(
+            **common(),
+            text=as_html("\n\n".join((SAY("end.completed"), earned, SAY("end.close")))),
+            ending=pages.Ending(),
+        ),
         "stopped": Stopped(
             **common(), text=as_html(SAY("end.failed_comprehension")), ending=pages.Ending(), more=WORDS["again"]
         ),

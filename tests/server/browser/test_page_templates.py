@@ -3,18 +3,14 @@
 import re
 
 import pytest
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import StrictUndefined
 from sample_pages import all_pages
 
 from judgewell.server.session import pages
 from judgewell.server.session.stage import stages
+from judgewell.server.web import environment, paragraphs
 
-STRICT = Environment(
-    loader=ChoiceLoader([PackageLoader("judgewell.server.session", folder) for folder in ("stages", "templates")]),
-    autoescape=True,
-    trim_blocks=True,
-    undefined=StrictUndefined,
-)
+STRICT = environment(undefined=StrictUndefined)
 
 
 def kinds(base=pages.Page):
@@ -45,3 +41,12 @@ def test_two_keys_are_never_the_same():
         text = STRICT.get_template("body.html").render(page=page, static_version="1")
         keys = [key.lower() for key in re.findall(r'data-key="([^"]+)"', text)]
         assert len(keys) == len(set(keys)), name
+
+
+def test_plain_text_flows_keeps_short_lines_and_keeps_columns_of_tables():
+    flowing = "A line that was broken at a fixed width of many letters\nand goes on here."
+    text = f"{flowing}\n\none\ntwo <b>\n\nname    amount\n\n   \n"
+    assert paragraphs(text) == (
+        f'<p dir="auto">{flowing}</p>\n<p dir="auto" class="lines">one\ntwo &lt;b&gt;</p>\n'
+        '<pre tabindex="0" dir="auto">name    amount</pre>\n'
+    )

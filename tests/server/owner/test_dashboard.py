@@ -244,3 +244,29 @@ def _counted(text: str) -> str:
         text,
         flags=re.DOTALL,
     )
+
+
+def test_nothing_is_claimed_before_it_is_computed_and_failed_checks_show_at_once(begin, clock):
+    study = begin(topics=2, known=True, more="[checks]\nrevisions = 0\n")
+    client = sign_in(study.store, clock(), clock)
+    person = study.person()
+    page = person.until("document")
+    while page.kind == "document":
+        page = person.send(value="5", comment="all the same")
+    first = client.get("/owner").text
+    assert "stands out" not in first
+    assert "failed “known documents in order”" in first
+    assert "nobody has worked since" in first
+    study.person().until("document")
+    assert "nobody has worked since" not in client.get("/owner").text
+
+
+def test_a_message_is_shown_once_and_topics_by_their_names(begin, clock):
+    study = begin(topics=1)
+    client = sign_in(study.store, clock(), clock)
+    guard = re.search(r'name="guard" value="([^"]+)"', client.get("/owner").text)[1]
+    client.post("/owner/act", data={"action": "pause", "topic": "", "guard": guard, "next": "/owner"})
+    assert 'class="told"' in client.get("/owner").text
+    assert 'class="told"' not in client.get("/owner").text
+    for path in ("/owner", "/owner/topics", "/owner/topic?topic=t0"):
+        assert re.search(r"(<h1>|\">)Title 0<", client.get(path).text), path

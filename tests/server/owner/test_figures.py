@@ -246,7 +246,30 @@ def test_the_end_is_expected_at_the_present_pace(filled):
         )
         found = progress.overview(connection, load_served(connection, lambda: NOW), times[-1])
     assert found.pace == pytest.approx(49 / (times[-1] - times[-50]) * 3600)
-    assert found.expected_end is None if not found.remaining else found.expected_end > times[-1]
+    assert found.expected_end is None  # nobody holds a unit at that moment
+
+
+def test_an_end_is_expected_while_somebody_works_and_not_in_the_far_future(begin):
+    study = begin(topics=6, redundancy=2)
+    for _ in range(3):
+        study.person().until("done")
+    busy = study.person()
+    busy.until("document")
+
+    def now() -> progress.Overview:
+        with study.store.snapshot() as connection:
+            return progress.overview(connection, study.served, study.clock())
+
+    found = now()
+    assert found.remaining == 9
+    assert found.expected_end == pytest.approx(study.clock() + 9 / found.pace * 3600)
+    assert found.last_seen == study.clock()
+    seen = study.clock()
+    study.clock.move(study.served.silence + 1)
+    assert (now().expected_end, now().last_seen) == (None, seen)  # silent: nobody works
+    study.clock.move(200 * 86400)
+    busy.send(**busy.good())
+    assert now().expected_end is None  # at three units in 200 days
 
 
 class TestComputed:

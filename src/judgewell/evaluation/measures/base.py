@@ -268,6 +268,10 @@ class JudgedOnly(Measure):
     def by_intent(self) -> bool:  # type: ignore[override]
         return self.of.by_intent
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        return self.of.limits
+
     def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
         judged = ~np.isnan(gains)
         if self.by_intent:  # for any intent

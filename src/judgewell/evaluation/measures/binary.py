@@ -28,7 +28,7 @@ class Binary(Measure):
         """Which documents are relevant; unjudged ones are not."""
         return gains >= (1.0 if self.rel is None else self.rel)
 
-    def found(self, gains: Array) -> Truth:
+    def hits(self, gains: Array) -> Truth:
         """Which ranks down to the cutoff hold a relevant document."""
         return self.relevant(self.top(gains))
 
@@ -125,7 +125,7 @@ class Success(Binary):
     laws: ClassVar[frozenset[str]] = USUAL
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        return np.asarray(self.found(gains).any(axis=-1), dtype=np.float64)
+        return np.asarray(self.hits(gains).any(axis=-1), dtype=np.float64)
 
     def residual(self, gains: Array, ideal: Array) -> Array:
         top = self.top(gains)
@@ -153,7 +153,7 @@ class RR(Binary):
     laws: ClassVar[frozenset[str]] = USUAL
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        return self._reciprocal(self.found(gains))
+        return self._reciprocal(self.hits(gains))
 
     @staticmethod
     def _reciprocal(hit: Truth) -> Array:
@@ -213,7 +213,7 @@ class AP(Binary):
     laws: ClassVar[frozenset[str]] = USUAL - {"best_is_one"} | {"ideal_is_best", "best_is_one_uncut"}
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        hits = keep(self.found(gains), self.cutoff)
+        hits = keep(self.hits(gains), self.cutoff)
         known = cut_known(self.known(ideal), self.norm, self.cutoff)
         return ratio(weighted_sum(hits.inverse_rank, hits.number.astype(np.float64), self.cutoff), known)
 
@@ -315,7 +315,7 @@ class Accuracy(Binary):
     def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
         if lengths is None:
             raise MeasureError("Accuracy counts the retrieved documents, which gains do not tell; give their lengths")
-        hits = keep(self.found(gains), self.cutoff)
+        hits = keep(self.hits(gains), self.cutoff)
         rank = np.where(hits.there, hits.ranks() + 1.0 - hits.number, 0.0)  # others above each
         relevant = np.count_nonzero(hits.there, axis=-1)
         looked = np.asarray(lengths) if self.cutoff is None else np.minimum(lengths, self.cutoff)
@@ -351,7 +351,7 @@ class IPrec(Binary):
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         needed = np.floor((self.recall or 0) * np.asarray(self.known(ideal)) + 0.9)
-        return best_precision(self.found(gains), needed)
+        return best_precision(self.hits(gains), needed)
 
 
 def best_precision(hit: Truth, needed: Any) -> Array:

@@ -210,7 +210,7 @@ class PIA(ByIntent):
     needs_cutoff: ClassVar[bool] = True
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        hits = self.found(gains).sum(axis=(-1, -2))
+        hits = self.hits(gains).sum(axis=(-1, -2))
         return ratio(hits, self.there(ideal) * (self.cutoff or 1))
 
 
@@ -227,4 +227,4 @@ class StRecall(ByIntent):
     laws: ClassVar[frozenset[str]] = frozenset({"range01", "monotone_append", "zero_without_relevant"})
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        return ratio(self.found(gains).any(axis=-1).sum(axis=-1), self.there(ideal))
+        return ratio(self.hits(gains).any(axis=-1).sum(axis=-1), self.there(ideal))

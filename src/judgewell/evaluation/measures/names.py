@@ -65,10 +65,10 @@ def measures_in(module: str) -> tuple[type[Measure], ...]:
 
 def parse(text: str) -> Measure:
     """The measure that a text names; `parse(str(measure)) == measure` for every measure."""
-    found = list(_read(text))
-    if len(found) > 1:
-        raise MeasureError(f"{text!r} names {len(found)} measures; give one, e.g. {found[0]}")
-    return found[0]
+    named = list(_read(text))
+    if len(named) > 1:
+        raise MeasureError(f"{text!r} names {len(named)} measures; give one, e.g. {named[0]}")
+    return named[0]
 
 
 def parse_all(texts: Iterable[str]) -> list[Measure]:
@@ -319,6 +319,10 @@ def _number(asked: str, cls: type[Measure], at: str) -> float | int:
 
 
 def _unknown(asked: str, name: str) -> str:
+    from judgewell.evaluation.trec_names import FAMILIES, SETS  # here, since only mistakes need it
+
+    if asked.partition(".")[0] in {*FAMILIES, *SETS}:
+        return f"{asked} is in trec_eval's own output only; print it with --format trec_eval"
     close = _hint(name, [*_by_name(), *all_measures()])
     return f"there is no measure {asked!r}{close}; `judgewell evaluate --list` shows all: {', '.join(all_measures())}"
 

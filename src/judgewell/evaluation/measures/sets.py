@@ -90,7 +90,7 @@ class NumRelRet(Binary):
     )
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        return np.asarray(np.count_nonzero(self.found(gains), axis=-1), dtype=np.float64)
+        return np.asarray(np.count_nonzero(self.hits(gains), axis=-1), dtype=np.float64)
 
 
 class SetR(Binary):
@@ -109,7 +109,7 @@ class SetR(Binary):
     )
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
-        return ratio(np.count_nonzero(self.found(gains), axis=-1), self.known(ideal))
+        return ratio(np.count_nonzero(self.hits(gains), axis=-1), self.known(ideal))
 
 
 class OfRetrieved(Binary):

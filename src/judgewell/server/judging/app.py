@@ -29,7 +29,7 @@ from judgewell.server.web import Headers, Pages, Refusal, Versioned
 
 Router = Callable[[Server], APIRouter]
 
-ASSESSORS: tuple[Router, ...] = (arriving.router, judging.router)
+ASSESSORS: tuple[Router, ...] = (judging.router, arriving.router)  # steps are asked for most: they are looked for first
 REQUESTS_PER_SECOND = 20.0  # of one assessor, or of one address without a session
 BURST = 5  # so many seconds' worth at once
 MANY = 25  # people of whom one address may have the requests: a school, an office
@@ -61,7 +61,7 @@ def make_app(
     app.add_middleware(Headers)
     app.mount("/static", Versioned(packages=[("judgewell.server.judging", "static")]), "static")
     _refuse(app, server)
-    for router in (_health, *routers):
+    for router in (*routers, _health):
         app.include_router(router(server))
     return app
 

@@ -81,5 +81,13 @@ def told(server: Server, request: Request) -> str:
     return opened(server.served.secret, "told", unquote(request.cookies.get(_cookie(server), ""))) or ""
 
 
+def shown_once(server: Server, request: Request, response: Response) -> Response:
+    """The response that shows the message of the last action, which the browser then forgets; a fragment shows none."""
+    if "x-fragment" not in request.headers:
+        secure = request.url.scheme == "https"
+        response.delete_cookie(_cookie(server), httponly=True, samesite="lax", secure=secure)
+    return response
+
+
 def _cookie(server: Server) -> str:
     return f"{server.cookie}-told"

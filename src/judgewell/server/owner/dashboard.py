@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 
 from judgewell.server.owner import figures as drawn
 from judgewell.server.owner.access import Account, audit_entries, guard, require
-from judgewell.server.owner.action_routes import told
+from judgewell.server.owner.action_routes import shown_once, told
 from judgewell.server.owner.live_analysis import Document, Insight
 from judgewell.server.owner.live_cache import Computed
 from judgewell.server.owner.pages import Column, listing, own_files, respond
@@ -56,7 +56,6 @@ ASSESSORS = (
     Column("done", "completed", lambda pair: pair[0].done, True),
     Column("failed", "failed", lambda pair: pair[0].failed, True),
     Column("abandoned", "abandoned", lambda pair: pair[0].abandoned, True),
-    Column("excluded", "excluded", lambda pair: pair[0].excluded, True),
     Column("seconds", "median time", lambda pair: pair[1].seconds if pair[1] else None, True),
     Column("tau", "τ with others", lambda pair: pair[1].tau if pair[1] else None, True),
     Column("known", "known failed", lambda pair: pair[1].known_failed if pair[1] else None, True),
@@ -106,7 +105,9 @@ def router(server: Server, computed: Computed) -> APIRouter:
 
             values, stamp = await done(server.store.read(job))
             common = _common(server, account, computed, stamp)
-            return respond(request, name, values | common | {"told": told(server, request)})
+            message = told(server, request)
+            response = respond(request, name, values | common | {"told": message})
+            return shown_once(server, request, response) if message else response
 
         return show
 
@@ -131,7 +132,9 @@ def _overview(look: Look) -> Values:
     rows = progress.topic_rows(look.connection, found.topics)
     least = sorted(rows, key=lambda row: row.progress.completed / max(row.progress.needed, 1))[:8]
     working = progress.working(look.connection, look.now)
-    return {"found": found, "least": least, "working": working, "chart": drawn.done_chart(found.bars)}
+    failed = progress.failures(look.connection, 5)
+    chart = drawn.done_chart(found.bars)
+    return {"found": found, "least": least, "working": working, "chart": chart, "failures": failed}
 
 
 def _topics(look: Look) -> Values:
@@ -170,7 +173,8 @@ def _documents(look: Look) -> Values:
     rows = look.latest.documents if look.latest else ()
     if look.request.query_params.get("only") == "split":
         rows = tuple(row for row in rows if row.split)
-    return {"table": listing(look.request, rows, DOCUMENTS, _document_words, sort="unsure", down=True)}
+    table = listing(look.request, rows, DOCUMENTS, _document_words, sort="unsure", down=True)
+    return {"table": table, "titles": progress.topic_titles(look.connection)}
 
 
 def _checks(look: Look) -> Values:
@@ -183,7 +187,9 @@ def _checks(look: Look) -> Values:
 
 def _money(look: Look) -> Values:
     found = look.overview()
-    return {"found": found, "m": progress.priced(look.connection, found.money, look.now), "pay": look.served.study.pay}
+    money = progress.priced(look.connection, found.money, look.now)
+    titles = progress.topic_titles(look.connection)
+    return {"found": found, "m": money, "pay": look.served.study.pay, "titles": titles}
 
 
 def _log(look: Look) -> Values:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from judgewell.server.owner.charts import Chart, Line, bars, lines
 from judgewell.server.owner.live_agreement import Scale
 from judgewell.server.owner.live_analysis import Insight, Times
-from judgewell.server.owner.pages import day, spell
+from judgewell.server.owner.pages import check_words, day, spell
 from judgewell.server.queries.progress import Bar, CheckBar
 
 
@@ -34,10 +34,12 @@ def check_charts(found: Sequence[CheckBar]) -> list[Chart]:
         row = [mine.get(place * width) for place in places]
         passed = [float(bar.passed) if bar else 0.0 for bar in row]
         failed = [float(bar.failed) if bar else 0.0 for bar in row]
-        said = f"Check {name} in each {spell(width)}: {sum(passed):,.0f} passed and {sum(failed):,.0f} failed in all."
+        counts = f"{sum(passed):,.0f} passed and {sum(failed):,.0f} failed in all"
+        said = f"Check “{check_words(name)}” in each {spell(width)}: {counts}."
         labels = [day(place * width, width) for place in places]
         stacks = [("good", "passed", passed), ("bad", "failed", failed)]
-        charts.append(bars(f"check-{name}", f"{name} in each {spell(width)}", said, labels, stacks, "from (UTC)"))
+        title = f"{check_words(name).capitalize()} in each {spell(width)}"
+        charts.append(bars(f"check-{name}", title, said, labels, stacks, "from (UTC)"))
     return charts
 
 

@@ -105,13 +105,13 @@ def _whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
 
-def when(at: float | None, form: str = "%Y-%m-%d %H:%M") -> Markup:
+def when(at: float | None) -> Markup:
     """A moment; the browser shows it in its own time zone."""
     if at is None:
         return Markup("—")
     moment = datetime.fromtimestamp(at, UTC)
     return Markup('<time datetime="{}">{} UTC</time>').format(
-        moment.isoformat(timespec="seconds"), moment.strftime(form)
+        moment.isoformat(timespec="seconds"), moment.strftime("%Y-%m-%d %H:%M")
     )
 
 
@@ -128,7 +128,7 @@ def clock(at: float | None) -> Markup:
 def day(at: float, seconds: float) -> str:
     """The label of a stretch of time that begins here."""
     moment = datetime.fromtimestamp(at, UTC)
-    return moment.strftime("%d %b" if seconds >= 86400 else "%d %b %H:%M")
+    return moment.strftime("%Y-%m-%d" if seconds >= 86400 else "%m-%d %H:%M")
 
 
 def spell(seconds: float | None) -> str:
@@ -159,6 +159,43 @@ def share(part: float, whole: float) -> str:
     return f"{min(value, 99.9) if part < whole else value:.0f} %" if not 99 < value < 100 else "99 %"
 
 
+STAGES = {
+    "consent": "reading the consent page",
+    "waiting": "waiting for a unit",
+    "instructions": "reading the instructions",
+    "practice": "practising",
+    "topic": "reading the topic",
+    "comprehension": "answering a question about the topic",
+    "quiz": "taking the quiz",
+    "judge": "judging",
+    "revise": "revising answers",
+    "questionnaire": "answering the questionnaire",
+    "done": "finished a unit",
+    "declined": "did not consent",
+    "stopped": "stopped after a failed check",
+}
+CHECKS = {
+    "known": "known documents in order",
+    "known_pairs": "known pairs",
+    "time": "reading time",
+    "practice": "practice",
+    "comprehension": "question about the topic",
+    "quiz": "quiz",
+    "quality": "checks at the end of the unit",
+    "review": "review of comments",
+}
+
+
+def stage_words(stage: str) -> str:
+    """Where an assessor is, in words."""
+    return STAGES.get(stage, stage.replace("_", " "))
+
+
+def check_words(check: str) -> str:
+    """A check's name in words."""
+    return CHECKS.get(check, check.replace("_", " "))
+
+
 @lru_cache(1)
 def environment() -> Environment:
     """The templates of the owner's pages."""
@@ -171,7 +208,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
     )
     named: dict[str, Any] = {"when": when, "clock": clock, "spell": spell, "money": money, "fraction": fraction}
-    made.filters |= named
+    made.filters |= named | {"stage_words": stage_words, "check_words": check_words}
     made.globals |= {"counted": counted, "share": share}
     return made
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from judgewell.server.session import pages
 from judgewell.server.session.served import Served
+from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import identities, reservations
 
 
@@ -34,11 +35,19 @@ def ending_text(served: Served, key: str) -> Markup:
     )
 
 
+_COMPLETED = Prepared(
+    sa.select(sa.func.count()).where(
+        reservations.c.assessor == sa.bindparam("person"), reservations.c.ending == "completed"
+    )
+)
+
+
 def earned_text(connection: sa.Connection, served: Served, assessor: int) -> str:
     """What an assessor has earned so far, in words; nothing where units are not paid."""
     pay = served.study.pay
-    done = sa.select(sa.func.count()).where(reservations.c.assessor == assessor, reservations.c.ending == "completed")
-    units = int(connection.execute(done).scalar_one())
+    if not (pay.amount or pay.bonus):
+        return ""
+    units = int(_COMPLETED.value(connection, person=assessor))
     further = pay.amount if pay.bonus is None else pay.bonus
     amount = min(units, pay.covered) * pay.amount + max(0, units - pay.covered) * further
     return served.say("end.earned", amount=f"{amount:.2f}", currency=pay.currency) if amount else ""

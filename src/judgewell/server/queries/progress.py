@@ -39,6 +39,7 @@ from judgewell.server.store.schema import (
 )
 
 PACE_OVER = 50  # the last units done, from which the present pace is reckoned
+FURTHEST = 180 * 86400.0  # seconds ahead for which an end is expected
 MOST_WORKING = 200
 BUCKETS = (900, 3600, 6 * 3600, 86400, 7 * 86400)  # seconds of one bar of a chart over time
 MOST_BARS = 48
@@ -147,7 +148,8 @@ class Overview:
     answers: int
     revised: int
     pace: float | None  # completions an hour
-    expected_end: float | None
+    expected_end: float | None  # None while nobody works, and where it is further away than FURTHEST
+    last_seen: float | None  # the last sign of life of anybody with a unit
     topics: tuple[TopicProgress, ...]
     checks: tuple[CheckResult, ...]
     money: Money
@@ -209,7 +211,8 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
         answers=state.answers,
         revised=state.revised,
         pace=pace,
-        expected_end=now + remaining / pace * 3600 if pace and remaining else None,
+        expected_end=_expected_end(now, pace, remaining) if units_of[IN_PROGRESS] else None,
+        last_seen=connection.execute(sa.select(sa.func.max(reservations.c.seen))).scalar(),
         topics=state.topics,
         checks=state.checks,
         money=_money(served, state.paid, remaining),
@@ -217,9 +220,14 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
     )
 
 
+def topic_titles(connection: sa.Connection) -> dict[str, str]:
+    """The title of each topic, "" where it has none."""
+    return {row.topic: row.title or "" for row in connection.execute(sa.select(topics.c.topic, topics.c.title))}
+
+
 def topic_rows(connection: sa.Connection, progress: tuple[TopicProgress, ...]) -> list[TopicRow]:
     """The topics with their titles."""
-    titles = {row.topic: row.title or "" for row in connection.execute(sa.select(topics.c.topic, topics.c.title))}
+    titles = topic_titles(connection)
     paused = {row.topic: row.at for row in connection.execute(sa.select(pauses.c.topic, pauses.c.at))}
     return [TopicRow(one, titles.get(one.topic, ""), paused.get(one.topic)) for one in progress]
 
@@ -329,6 +337,12 @@ def _pace(connection: sa.Connection, now: float) -> float | None:
     if len(times) < 2 or now <= times[-1]:
         return None
     return (len(times) - 1) / (now - float(times[-1])) * 3600
+
+
+def _expected_end(now: float, pace: float | None, remaining: int) -> float | None:
+    """When the rest is done at this pace; a date beyond FURTHEST would say more than is known."""
+    hours = remaining / pace if pace else 0.0
+    return now + hours * 3600 if 0 < hours * 3600 <= FURTHEST else None
 
 
 def _width(span: float) -> int:

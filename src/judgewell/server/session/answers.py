@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from judgewell.server.session.served import Served
 from judgewell.server.session.state import State
+from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import answers, events
 from judgewell.study.checks import Comment, PairAgrees, Verdict
 from judgewell.study.questions import Absolute, Preference, Questions, Ratio, Scale, Side
@@ -138,26 +139,21 @@ def _seconds(text: str) -> float | None:
     )
 
 
-_CURRENT = sa.select(answers).where(
-    answers.c.assessor == sa.bindparam("assessor"),
-    answers.c.unit == sa.bindparam("unit"),
-    answers.c.position == sa.bindparam("position"),
-    answers.c.current,
+_STANDING = sa.select(answers).where(
+    answers.c.assessor == sa.bindparam("person"), answers.c.unit == sa.bindparam("in_unit"), answers.c.current
 )
+_ALL_STANDING = Prepared(_STANDING.order_by(answers.c.position))
+_CURRENT = Prepared(_STANDING.where(answers.c.position == sa.bindparam("place")))
 
 
-def current_answer(connection: sa.Connection, state: State, position: int) -> sa.Row[Any] | None:
-    """The answer that stands at a place of the unit in hand."""
-    place = {"assessor": state.assessor, "unit": state.held.unit, "position": position}
-    return connection.execute(_CURRENT, place).one_or_none()
+def current_answer(connection: sa.Connection, state: State, position: int) -> Any:
+    """The answer that stands at a place of the unit in hand, or None."""
+    return _CURRENT.one(connection, person=state.assessor, in_unit=state.held.unit, place=position)
 
 
-def standing_answers(connection: sa.Connection, state: State) -> list[sa.Row[Any]]:
+def standing_answers(connection: sa.Connection, state: State) -> list[Any]:
     """The answers that stand for the unit in hand, in order."""
-    query = sa.select(answers).where(
-        answers.c.assessor == state.assessor, answers.c.unit == state.held.unit, answers.c.current
-    )
-    return list(connection.execute(query.order_by(answers.c.position)))
+    return _ALL_STANDING.rows(connection, person=state.assessor, in_unit=state.held.unit)
 
 
 def to_keep(connection: sa.Connection, state: State, answer: Answer, visit: Visit, now: float) -> dict[str, Any]:

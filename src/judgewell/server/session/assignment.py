@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,8 @@ import sqlalchemy as sa
 
 from judgewell.server.session.answers import LONGEST_IDLE
 from judgewell.server.session.served import Served
-from judgewell.server.session.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, state_of
+from judgewell.server.session.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, log_event, state_of
+from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import answers, assessors, events, items, pauses, reservations, units
 
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
@@ -85,89 +86,172 @@ def _not_held(now: float) -> sa.ColumnElement[bool]:
     return sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= now)
 
 
-def paused(connection: sa.Connection) -> list[str]:
-    """The topics that are paused; "" stands for the whole study."""
-    return list(connection.execute(sa.select(pauses.c.topic)).scalars())
-
-
 def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> int | None:
     """A unit for the assessor: the reservation's number, or None where there is none just now."""
-    history = _history(connection, served, state.assessor)
-    if history.done >= served.study.work.most_units:
+    limits = _limits(connection, served, state.assessor)
+    if limits.used_up or limits.stopped:
         return None
-    stopped = paused(connection)
-    if "" in stopped or _is_excluded(connection, state.assessor):
-        return None
-    full = [*stopped, *history.full]
-    unit = _free_unit(connection, full, history.closed)
+    unit = _free_unit(connection, limits)
     if unit is not None:
-        connection.execute(sa.update(units).where(units.c.number == unit.number).values(free=units.c.free - 1))
+        _TAKE_PLACE.run(connection, of_unit=unit.number)
     else:
-        unit = _silent_unit(connection, state, now, full, history.closed)
+        unit = _silent_unit(connection, limits, now)
     if unit is None:
         return None
-    live = {"state": "live", "created": now, "seen": now, "expires": now + served.silence, "late": False}
-    made = history.given_up.get(unit.number)
-    if made is not None:
-        connection.execute(sa.update(reservations).where(reservations.c.number == made).values(live))
+    own = _OWN.one(connection, person=state.assessor, of_unit=unit.number, of_topic=unit.topic)
+    live = {"new_created": now, "new_seen": now, "new_expires": now + served.silence}
+    if own.number is not None:  # given up before
+        made = int(own.number)
+        _RENEW.run(connection, reservation=made, **live)
     else:
-        row = {"assessor": state.assessor, "unit": unit.number, "topic": unit.topic, "revisions": 0, "backs": 0}
-        row["round"] = history.rounds.get(unit.topic, 0) + 1
-        new = sa.insert(reservations).values(row | live).returning(reservations.c.number)
-        made = int(connection.execute(new).scalar_one())
-    event = {"at": now, "kind": "reserved", "assessor": state.assessor, "reservation": made}
-    connection.execute(sa.insert(events), {**event, "data": {"unit": unit.unit}})
+        row = {"new_assessor": state.assessor, "new_unit": unit.number, "new_topic": unit.topic}
+        made = int(_RESERVE.value(connection, new_round=(own.round or 0) + 1, **row, **live))
+    log_event(connection, now, "reserved", state.assessor, made, None, {"unit": unit.unit})
     return made
 
 
 def outlook(connection: sa.Connection, served: Served, state: State, now: float) -> float | None:
     """Seconds until work may be free for the assessor (0: there is some now), or None where there is none for good."""
-    history = _history(connection, served, state.assessor)
-    if history.done >= served.study.work.most_units or _is_excluded(connection, state.assessor):
+    limits = _limits(connection, served, state.assessor)
+    if limits.used_up:
         return None
-    stopped, full = paused(connection), history.full
-    wait = None if "" in stopped else _when_free(connection, state, now, [*stopped, *full], history.closed)
-    if wait is None and stopped and _when_free(connection, state, now, full, history.closed) is not None:
+    wait = None if limits.stopped else _when_free(connection, limits, now)
+    if wait is None and limits.paused and _when_free(connection, limits, now, unpaused=True) is not None:
         return PAUSE_WAIT
     return wait
 
 
 def waits_for_pause(connection: sa.Connection, served: Served, state: State, now: float) -> bool:
     """Whether the assessor would have work, or could hope for some, if nothing were paused."""
-    stopped = paused(connection)
-    if not stopped or outlook(connection, served, state, now) is None:
+    limits = _limits(connection, served, state.assessor)
+    if not limits.paused or outlook(connection, served, state, now) is None:
         return False
-    history = _history(connection, served, state.assessor)
-    return "" in stopped or _when_free(connection, state, now, [*stopped, *history.full], history.closed) is None
+    return limits.stopped or _when_free(connection, limits, now) is None
 
 
-def _is_excluded(connection: sa.Connection, assessor: int) -> bool:
-    """An assessor whose work is left out gets no more of it."""
-    query = sa.select(assessors.c.excluded).where(assessors.c.number == assessor)
-    return bool(connection.execute(query).scalar())
+@dataclass(frozen=True)
+class _Limits:
+    """What an assessor may have: `most` units of a topic, nothing where it is all used up or the study is stopped."""
+
+    person: int
+    most: int
+    used_up: bool
+    paused: bool  # at least one topic
+    stopped: bool  # all of them
+
+    @property
+    def bound(self) -> dict[str, Any]:
+        return {"person": self.person, "most": self.most}
+
+
+_DONE = sa.or_(reservations.c.ending == "completed", reservations.c.ending == "failed_quality")
+_FACTS = Prepared(
+    sa.select(
+        assessors.c.excluded,
+        sa.select(sa.func.count())
+        .where(reservations.c.assessor == assessors.c.number, _DONE)
+        .scalar_subquery()
+        .label("done"),
+        sa.exists().select_from(pauses).label("paused"),
+        sa.exists().where(pauses.c.topic == "").label("stopped"),
+    ).where(assessors.c.number == sa.bindparam("person"))
+)
+
+
+def _limits(connection: sa.Connection, served: Served, assessor: int) -> _Limits:
+    """Whoever has done enough, or whose work is excluded, gets no more of it."""
+    row, work = _FACTS.one(connection, person=assessor), served.study.work
+    used_up = row.done >= work.most_units or bool(row.excluded)
+    return _Limits(assessor, work.units_per_topic, used_up, bool(row.paused), bool(row.stopped))
 
 
 _ANSWERED = sa.exists().where(answers.c.reservation == reservations.c.number)
 _SILENCE = sa.case((_ANSWERED, SILENT), else_=SILENT_UNANSWERED)
 
 
-def _when_free(connection: sa.Connection, state: State, now: float, full: list[str], closed: list[int]) -> float | None:
-    may = (units.c.topic.not_in(full), units.c.number.not_in(closed))
-    if connection.execute(sa.select(units.c.number).where(units.c.free > 0, *may).limit(1)).scalar() is not None:
-        return 0.0
-    held = (
-        sa.select(sa.func.min(reservations.c.seen + _SILENCE), sa.func.min(reservations.c.expires))
-        .select_from(reservations)
-        .join(units, units.c.number == reservations.c.unit)
-        .where(reservations.c.state == "live", reservations.c.assessor != state.assessor, *may)
+def _may(*, several: bool) -> sa.ColumnElement[bool]:
+    """Whether a unit is for the assessor; `several` where the study lets one do several units of a topic.
+
+    A unit that was given up before its first answer counts for nothing and may be taken again. Units that share a
+    document, or a pair, with one they had are not for them; known documents do not count, except in templates, where
+    every document's grade is known.
+    """
+    had = reservations.alias("had")
+    answered = sa.exists().where(answers.c.reservation == had.c.number)
+    mine = had.c.assessor == sa.bindparam("person", type_=sa.BigInteger)
+    kept = sa.and_(mine, sa.or_(had.c.state != "expired", had.c.excluded, answered))
+    full = sa.select(had.c.topic).where(kept).group_by(had.c.topic)
+    conditions = [
+        units.c.number.not_in(sa.select(had.c.unit).where(kept)),
+        units.c.topic.not_in(full.having(sa.func.count() >= sa.bindparam("most", type_=sa.Integer))),
+        sa.or_(sa.bindparam("unpaused", type_=sa.Boolean), units.c.topic.not_in(sa.select(pauses.c.topic))),
+    ]
+    if several:
+        one, other = items.alias("one"), items.alias("other")
+        same = sa.and_(one.c.doc == other.c.doc, one.c.other.is_not_distinct_from(other.c.other))
+        turned = sa.and_(one.c.doc == other.c.other, one.c.other == other.c.doc)
+        unknown = sa.and_(one.c.known.is_(None), other.c.known.is_(None))
+        overlapping = (
+            sa.select(had.c.number)
+            .join_from(had, one, one.c.unit == had.c.unit)
+            .join(other, sa.or_(same, turned))
+            .where(kept, had.c.topic == units.c.topic, other.c.unit == units.c.number)
+            .where(sa.or_(units.c.template.is_not(None), unknown))
+        )
+        conditions.append(~overlapping.exists())
+    return sa.and_(*conditions)
+
+
+def _both(make: Callable[[sa.ColumnElement[bool]], sa.Executable]) -> dict[bool, Prepared]:
+    """A query about units that may be taken, for studies with one and with several units of a topic."""
+    return {several: Prepared(make(_may(several=several))) for several in (False, True)}
+
+
+_ANY_FREE = _both(lambda may: sa.select(units.c.number).where(units.c.free > 0, may).limit(1))
+_NEXT_SILENT = _both(
+    lambda may: (
+        sa.select(
+            sa.func.min(reservations.c.seen + _SILENCE).label("silent"),
+            sa.func.min(reservations.c.expires).label("expires"),
+        )
+        .join_from(reservations, units, units.c.number == reservations.c.unit)
+        .where(reservations.c.state == "live", reservations.c.assessor != sa.bindparam("person"), may)
     )
-    silent, expires = connection.execute(held).one()
+)
+
+
+def _when_free(connection: sa.Connection, limits: _Limits, now: float, *, unpaused: bool = False) -> float | None:
+    several, bound = limits.most > 1, limits.bound | {"unpaused": unpaused}
+    if _ANY_FREE[several].one(connection, **bound) is not None:
+        return 0.0
+    silent, expires = _NEXT_SILENT[several].one(connection, **bound)
     return None if silent is None else max(0.0, min(float(silent), float(expires)) - now)
 
 
+_TAKE_PLACE = Prepared(sa.update(units).where(units.c.number == sa.bindparam("of_unit")).values(free=units.c.free - 1))
+_OWN = Prepared(
+    sa.select(
+        sa.func.max(sa.case((reservations.c.unit == sa.bindparam("of_unit"), reservations.c.number))).label("number"),
+        sa.func.max(reservations.c.round).label("round"),
+    ).where(reservations.c.assessor == sa.bindparam("person"), reservations.c.topic == sa.bindparam("of_topic"))
+)
+_TIMES: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in ("created", "seen", "expires")}
+_LIVE = {"state": "live", "late": False, **_TIMES}
+_RENEW = Prepared(sa.update(reservations).where(reservations.c.number == sa.bindparam("reservation")).values(_LIVE))
+_RESERVE = Prepared(
+    sa.insert(reservations)
+    .values(
+        {name: sa.bindparam(f"new_{name}") for name in ("assessor", "unit", "topic", "round")}
+        | {"revisions": 0, "backs": 0, "excluded": False}
+        | _LIVE
+    )
+    .returning(reservations.c.number)
+)
+
+
 _PERSON = PERSON.with_for_update()
-_HOLDING = HOLDING.with_for_update()
-_ALIVE = (
+_PERSON_ALONE, _HOLDING = Prepared(_PERSON), Prepared(HOLDING.with_for_update())
+_ALIVE = Prepared(
     sa.update(reservations)
     .where(reservations.c.number == sa.bindparam("reservation"), reservations.c.state == "live")
     .values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
@@ -195,7 +279,7 @@ def _person_and_alive() -> sa.Select[Any]:
     return sa.select(person, *columns).select_from(person.outerjoin(held, sa.true()))
 
 
-_PERSON_AND_ALIVE = _person_and_alive()
+_PERSON_AND_ALIVE = Prepared(_person_and_alive())
 
 
 def come(connection: sa.Connection, served: Served, assessor: int, now: float, *, stepped: bool) -> State | None:
@@ -209,26 +293,26 @@ def come(connection: sa.Connection, served: Served, assessor: int, now: float, *
     until, idle = now + served.silence, math.inf if stepped else LONGEST_IDLE * served.silence
     renewed = {"new_seen": now, "new_expires": until}
     if connection.dialect.name == "postgresql":
-        row = connection.execute(_PERSON_AND_ALIVE, {"person": assessor, "idle": idle, **renewed}).one_or_none()
+        row = _PERSON_AND_ALIVE.one(connection, person=assessor, idle=idle, **renewed)
     else:
-        row = connection.execute(_PERSON, {"person": assessor}).one_or_none()
+        row = _PERSON_ALONE.one(connection, person=assessor)
     if row is None:
         return None
     state = state_of(row, None)
     if row.reservation is None:
         return state
-    found: Sequence[Any] = row[OWN:]
-    if not found or found[0] is None:  # not renewed yet, or made while we waited for the person
+    columns: Sequence[Any] = row[OWN:]
+    if not columns or columns[0] is None:  # not renewed yet, or made while we waited for the person
         renewed["new_expires"] = until = min(until, max(state.moved, 0.0) + idle)
-        found = _renew(connection, row.reservation, renewed)
-    state = replace(state, holding=hold(connection, served, found))
+        columns = _renew(connection, row.reservation, renewed)
+    state = replace(state, holding=hold(connection, served, columns))
     return _back_to_life(connection, state, now, until) if state.held.state == "expired" else state
 
 
 def _renew(connection: sa.Connection, reservation: int, renewed: dict[str, float]) -> Sequence[Any]:
     """The columns of a reservation, which lives on where it is live."""
-    found = connection.execute(_ALIVE, {"reservation": reservation, **renewed}).one_or_none()
-    return found or connection.execute(_HOLDING, {"reservation": reservation}).one()
+    columns: Sequence[Any] | None = _ALIVE.one(connection, reservation=reservation, **renewed)
+    return columns or _HOLDING.one(connection, reservation=reservation)
 
 
 def _back_to_life(connection: sa.Connection, state: State, now: float, until: float) -> State:
@@ -246,12 +330,19 @@ def _back_to_life(connection: sa.Connection, state: State, now: float, until: fl
     return replace(state, holding=replace(state.held, state=new, expires=until))
 
 
+_CLOSE = Prepared(
+    sa.update(reservations)
+    .where(reservations.c.number == sa.bindparam("reservation"))
+    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "ending", "finished")})
+)
+
+
 def close(connection: sa.Connection, state: State, now: float, ending: str) -> None:
     """The end of a unit: its place is used for good where it was completed, and free again where not."""
     held = state.held.state
     completed = ending == "completed"
-    values = {"state": "done" if completed else "failed", "ending": ending, "finished": now}
-    connection.execute(sa.update(reservations).where(reservations.c.number == state.held.number).values(values))
+    new = "done" if completed else "failed"
+    _CLOSE.run(connection, reservation=state.held.number, new_state=new, new_ending=ending, new_finished=now)
     change = -1 if completed and held == "late" else 1 if not completed and held == "live" else 0
     if state.held.excluded:  # it holds no place, whatever becomes of it
         change = 1 if held == "live" else 0
@@ -261,106 +352,65 @@ def close(connection: sa.Connection, state: State, now: float, ending: str) -> N
     log(connection, state, now, "closed", ending=ending, late=held == "late")
 
 
-@dataclass(frozen=True)
-class _History:
-    """What an assessor has had: units done, topics that are used up, and units that are not for them (any more).
-
-    A unit that was passed on before its first answer counts for nothing and may be taken again (`given_up`, with its
-    reservation). `rounds` is the last one of each topic.
-    """
-
-    done: int
-    full: list[str]
-    closed: list[int]
-    rounds: dict[str, int]
-    given_up: dict[int, int]
-
-
-def _history(connection: sa.Connection, served: Served, assessor: int) -> _History:
-    answered = _ANSWERED.label("answered")
-    names = ("number", "unit", "topic", "round", "state", "ending", "excluded")
-    query = sa.select(*(reservations.c[name] for name in names), answered).where(reservations.c.assessor == assessor)
-    rows = connection.execute(query).all()
-    given_up = {row.unit: row.number for row in rows if row.state == "expired" and not (row.answered or row.excluded)}
-    had = [row for row in rows if row.unit not in given_up]
-    counts = Counter(row.topic for row in had)
-    most = served.study.work.units_per_topic
-    full = [topic for topic, count in counts.items() if count >= most]
-    closed = [row.unit for row in had]
-    more = [row.unit for row in had if row.topic not in full]
-    return _History(
-        done=sum(row.ending in ("completed", "failed_quality") for row in rows),
-        full=full,
-        closed=[*closed, *_overlapping(connection, more)] if more else closed,
-        rounds={row.topic: row.round for row in sorted(rows, key=lambda row: row.round)},
-        given_up=given_up,
-    )
-
-
-def _overlapping(connection: sa.Connection, own: list[int]) -> list[int]:
-    """Other units of the same topics that hold a document, or a pair, of these.
-
-    Known documents do not count, except in templates, where every document's grade is known.
-    """
-    mine, others = items.alias("mine"), items.alias("others")
-    topic, their_topic = units.alias("topic"), units.alias("their_topic")
-    same = sa.and_(mine.c.doc == others.c.doc, mine.c.other.is_not_distinct_from(others.c.other))
-    turned = sa.and_(mine.c.doc == others.c.other, mine.c.other == others.c.doc)
-    query = (
-        sa.select(others.c.unit)
-        .distinct()
-        .select_from(mine)
-        .join(topic, topic.c.number == mine.c.unit)
-        .join(their_topic, their_topic.c.topic == topic.c.topic)
-        .join(others, others.c.unit == their_topic.c.number)
-        .where(
-            mine.c.unit.in_(own),
-            sa.or_(topic.c.template.is_not(None), sa.and_(mine.c.known.is_(None), others.c.known.is_(None))),
-            sa.or_(same, turned),
-        )
-    )
-    return list(connection.execute(query).scalars())
-
-
-def _free_unit(connection: sa.Connection, full: list[str], closed: list[int]) -> Any:
-    """A unit with a free place, locked; those that others are just taking are passed over while there are more."""
-    query = (
+_FREE = _both(
+    lambda may: (
         sa.select(units.c.number, units.c.unit, units.c.topic)
-        .where(units.c.free > 0, units.c.topic.not_in(full), units.c.number.not_in(closed))
+        .where(units.c.free > 0, may)
         .order_by(units.c.place)
         .limit(1)
+        .with_for_update(skip_locked=True)
     )
-    found = connection.execute(query.with_for_update(skip_locked=True)).one_or_none()
-    if found is None and connection.dialect.name == "postgresql":
-        found = connection.execute(query.with_for_update()).one_or_none()
-    return found
+)
+_FREE_LOCKED = _both(
+    lambda may: (
+        sa.select(units.c.number, units.c.unit, units.c.topic)
+        .where(units.c.free > 0, may)
+        .order_by(units.c.place)
+        .limit(1)
+        .with_for_update()
+    )
+)
 
 
-def _silent_unit(connection: sa.Connection, state: State, now: float, full: list[str], closed: list[int]) -> Any:
-    """The unit whose holder has been silent longest; that reservation expires, so its place changes hands."""
-    query = (
+def _free_unit(connection: sa.Connection, limits: _Limits) -> Any:
+    """A unit with a free place, locked; those that others are just taking are passed over while there are more."""
+    several, bound = limits.most > 1, limits.bound | {"unpaused": False}
+    unit = _FREE[several].one(connection, **bound)
+    if unit is None and connection.dialect.name == "postgresql":
+        unit = _FREE_LOCKED[several].one(connection, **bound)
+    return unit
+
+
+_SILENT = _both(
+    lambda may: (
         sa.select(
             units.c.number, units.c.unit, units.c.topic, reservations.c.number.label("held"), reservations.c.assessor
         )
         .join_from(reservations, units, units.c.number == reservations.c.unit)
         .where(
             reservations.c.state == "live",
-            reservations.c.seen + _SILENCE <= now,
-            reservations.c.assessor != state.assessor,
-            _not_held(now),
-            units.c.topic.not_in(full),
-            units.c.number.not_in(closed),
+            reservations.c.seen + _SILENCE <= sa.bindparam("now"),
+            reservations.c.assessor != sa.bindparam("person"),
+            sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= sa.bindparam("now")),
+            may,
         )
         .order_by(reservations.c.seen)
         .limit(1)
         .with_for_update(of=reservations, skip_locked=True)
     )
-    found = connection.execute(query).one_or_none()
-    if found is not None:
-        connection.execute(sa.update(reservations).where(reservations.c.number == found.held).values(state="expired"))
-        told = {"at": now, "kind": "handed on", "assessor": found.assessor, "reservation": found.held, "data": {}}
-        connection.execute(sa.insert(events), told)
-    return found
+)
+_EXPIRE = Prepared(
+    sa.update(reservations).where(reservations.c.number == sa.bindparam("reservation")).values(state="expired")
+)
+
+
+def _silent_unit(connection: sa.Connection, limits: _Limits, now: float) -> Any:
+    """The unit whose holder has been silent longest; that reservation expires, so its place changes hands."""
+    unit = _SILENT[limits.most > 1].one(connection, **limits.bound, unpaused=False, now=now)
+    if unit is not None:
+        _EXPIRE.run(connection, reservation=unit.held)
+        log_event(connection, now, "handed on", unit.assessor, unit.held, None, {})
+    return unit
 
 
 def _take_back(connection: sa.Connection, unit: int) -> bool:

@@ -19,6 +19,7 @@ from markupsafe import Markup
 from judgewell.errors import InputError
 from judgewell.server.cleaning import TEXT_TAGS
 from judgewell.server.session import pages
+from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import documents, items, study, topics, units
 from judgewell.server.store.transactions import Clock
 from judgewell.study.closing import Choice, ClosingQuestion
@@ -200,29 +201,38 @@ def as_html(markdown: str) -> Markup:
     return Markup(nh3.clean(made, tags=TEXT_TAGS, attributes={"a": {"href"}}, url_schemes={"https", "mailto"}))
 
 
-_DOCUMENT = sa.select(documents).where(documents.c.number == sa.bindparam("document"))
+_DOCUMENT = Prepared(sa.select(documents).where(documents.c.number == sa.bindparam("document")))
 
 
 def _document(connection: sa.Connection, number: int) -> pages.Document:
-    row = connection.execute(_DOCUMENT, {"document": number}).one()
+    row = _DOCUMENT.one(connection, document=number)
     text, html = ("", row.text) if row.kind == "html" else (row.text, "")
     return pages.Document("", row.title or "", text, html, empty=not (text.strip() or html.strip()))
 
 
+_FACTS = Prepared(sa.select(units.c.scale, units.c.size).where(units.c.number == sa.bindparam("unit")))
+
+
 def _facts(connection: sa.Connection, unit: int) -> tuple[str | None, int]:
-    row = connection.execute(sa.select(units.c.scale, units.c.size).where(units.c.number == unit)).one()
+    row = _FACTS.one(connection, unit=unit)
     return row.scale, row.size
 
 
-def _items(connection: sa.Connection, unit: int) -> tuple[Item, ...]:
-    left, right = documents.alias("left"), documents.alias("right")
-    query: sa.Select[Any] = (
-        sa.select(items, left.c.doc.label("name"), right.c.doc.label("other_name"))
-        .join_from(items, left, left.c.number == items.c.doc)
-        .outerjoin(right, right.c.number == items.c.other)
-        .where(items.c.unit == unit)
-        .order_by(items.c.position)
+_LEFT, _RIGHT = documents.alias("left"), documents.alias("right")
+_ITEMS = Prepared(
+    sa.select(
+        *(items.c[name] for name in ("position", "doc", "other", "new", "known")),
+        _LEFT.c.doc.label("name"),
+        _RIGHT.c.doc.label("other_name"),
     )
+    .join_from(items, _LEFT, _LEFT.c.number == items.c.doc)
+    .outerjoin(_RIGHT, _RIGHT.c.number == items.c.other)
+    .where(items.c.unit == sa.bindparam("in_unit"))
+    .order_by(items.c.position)
+)
+
+
+def _items(connection: sa.Connection, unit: int) -> tuple[Item, ...]:
     return tuple(
         Item(
             row.position,
@@ -232,5 +242,5 @@ def _items(connection: sa.Connection, unit: int) -> tuple[Item, ...]:
             row.known,
             row.name if row.other is None else f"{row.name} | {row.other_name}",
         )
-        for row in connection.execute(query)
+        for row in _ITEMS.rows(connection, in_unit=unit)
     )

@@ -14,6 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from judgewell.server.session.served import Served
+from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import answers, assessors, events, reservations, verdicts
 from judgewell.study.checks import Verdict
 
@@ -81,15 +82,18 @@ HOLDING_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
     reservations.c.excluded,
 )
 HOLDING: sa.Select[Any] = sa.select(*HOLDING_COLUMNS).where(reservations.c.number == sa.bindparam("reservation"))
-_BOTH = PERSON.add_columns(*(column.label(f"held_{column.name}") for column in HOLDING_COLUMNS)).select_from(
-    assessors.outerjoin(reservations, reservations.c.number == assessors.c.reservation)
+_HOLDING = Prepared(HOLDING)
+_BOTH = Prepared(
+    PERSON.add_columns(*(column.label(f"held_{column.name}") for column in HOLDING_COLUMNS)).select_from(
+        assessors.outerjoin(reservations, reservations.c.number == assessors.c.reservation)
+    )
 )
 OWN = len(PERSON.selected_columns)  # a row of both has the person's columns first
 
 
 def load(connection: sa.Connection, served: Served, assessor: int) -> State | None:
     """Where the assessor is, to be shown; None where there is no such assessor."""
-    row = connection.execute(_BOTH, {"person": assessor}).one_or_none()
+    row = _BOTH.one(connection, person=assessor)
     if row is None:
         return None
     holding = None if row.reservation is None else hold(connection, served, row[OWN:])
@@ -100,6 +104,11 @@ def state_of(row: Sequence[Any], holding: Holding | None) -> State:
     """A row that begins with the person's columns, and the unit in hand."""
     number, pseudonym, stage, position, turn, scratch, moved = row[: OWN - 1]
     return State(number, pseudonym, stage, position, turn, scratch, moved, holding)
+
+
+def held(connection: sa.Connection, served: Served, reservation: int) -> Holding:
+    """The unit of a reservation."""
+    return hold(connection, served, _HOLDING.one(connection, reservation=reservation))
 
 
 def hold(connection: sa.Connection, served: Served, row: Sequence[Any]) -> Holding:
@@ -116,7 +125,8 @@ _MOVE = (
 )
 _ANSWER = [column.name for column in answers.c if column is not answers.c.number]
 _STORE = sa.insert(answers).values({name: sa.bindparam(f"answer_{name}") for name in _ANSWER}).inline()
-_STORE_AND_MOVE = _MOVE.add_cte(_STORE.cte("stored"))  # PostgreSQL takes both as one statement
+_STORE_ALONE, _MOVE_ALONE = Prepared(_STORE), Prepared(_MOVE)
+_STORE_AND_MOVE = Prepared(_MOVE.add_cte(_STORE.cte("stored")))  # PostgreSQL takes both as one statement
 
 
 def move(
@@ -150,24 +160,29 @@ def move(
         "new_reservation": reservation,
     }
     if answer is not None and connection.dialect.name == "postgresql":
-        connection.execute(_STORE_AND_MOVE, moved | _bound(answer))
+        _STORE_AND_MOVE.run(connection, **moved, **_bound(answer))
         return new
     if answer is not None:
         store(connection, answer)
-    connection.execute(_MOVE, moved)
+    _MOVE_ALONE.run(connection, **moved)
     return new
 
 
 def store(connection: sa.Connection, answer: Mapping[str, Any]) -> None:
     """Store an answer."""
-    connection.execute(_STORE, _bound(answer))
+    _STORE_ALONE.run(connection, **_bound(answer))
 
 
 def _bound(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {f"answer_{name}": answer.get(name) for name in _ANSWER}
 
 
-_LOG, _VERDICT = sa.insert(events).inline(), sa.insert(verdicts).inline()
+def _inserting(table: sa.Table) -> Prepared:
+    names = [column.name for column in table.c if column.name != "number"]
+    return Prepared(sa.insert(table).values({name: sa.bindparam(f"new_{name}") for name in names}).inline())
+
+
+_LOG, _VERDICT = _inserting(events), _inserting(verdicts)
 
 
 def log(
@@ -175,12 +190,39 @@ def log(
 ) -> None:
     """One line of the log."""
     reservation = state.holding.number if state.holding else None
-    row = {"at": now, "kind": kind, "assessor": state.assessor, "reservation": reservation, "position": position}
-    connection.execute(_LOG, {**row, "data": data})
+    log_event(connection, now, kind, state.assessor, reservation, position, data)
+
+
+def log_event(
+    connection: sa.Connection,
+    now: float,
+    kind: str,
+    assessor: int,
+    reservation: int | None,
+    position: int | None,
+    data: Mapping[str, Any],
+) -> None:
+    """One line of the log, about anybody."""
+    _LOG.run(
+        connection,
+        new_at=now,
+        new_kind=kind,
+        new_assessor=assessor,
+        new_reservation=reservation,
+        new_position=position,
+        new_data=dict(data),
+    )
 
 
 def judge(connection: sa.Connection, state: State, now: float, name: str, attempt: int, verdict: Verdict) -> None:
     """Keep the verdict of a check."""
-    row = {"assessor": state.assessor, "reservation": state.holding.number if state.holding else None}
-    about = {"name": name, "attempt": attempt, "passed": verdict.passed, "reason": verdict.reason or None, "at": now}
-    connection.execute(_VERDICT, row | about)
+    _VERDICT.run(
+        connection,
+        new_assessor=state.assessor,
+        new_reservation=state.holding.number if state.holding else None,
+        new_name=name,
+        new_attempt=attempt,
+        new_passed=verdict.passed,
+        new_reason=verdict.reason or None,
+        new_at=now,
+    )

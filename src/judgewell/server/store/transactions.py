@@ -24,7 +24,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 
 from judgewell.errors import InputError, JudgewellError
 from judgewell.server.store.private_files import create_private, keep_private
@@ -34,6 +34,7 @@ Job = Callable[[sa.Connection], T]
 Waiting = tuple[Job[Any], Future[Any]]
 Clock = Callable[[], float]
 
+FIRST = "0003"  # the oldest version of the tables that can be brought up to date
 HEAD = "0003"  # the newest step in migrations/versions
 BATCH = 64  # the most jobs in one commit
 BUSY = 30.0  # seconds SQLite waits for another process's transaction
@@ -183,6 +184,9 @@ def _together(engine: sa.Engine, jobs: list[Job[Any]]) -> list[Any]:
         try:
             with connection.begin():
                 return [job(connection) for job in jobs]
+        except engine.dialect.loaded_dbapi.Error as error:  # of a prepared statement, which goes straight to the driver
+            connection.invalidate()
+            raise DBAPIError.instance(None, None, error, engine.dialect.loaded_dbapi.Error) from error
         except BaseException:
             if engine.dialect.name == "sqlite":
                 connection.invalidate()
@@ -243,10 +247,15 @@ def migrate(engine: sa.Engine) -> None:
         if _version(connection) == HEAD:
             return
         lock(connection)
-        found = _version(connection)
-        if found is not None and found > HEAD:
-            raise InputError(f"the database has version {found}, this program knows {HEAD}", cure="update judgewell")
-        if found != HEAD:
+        version = _version(connection)
+        if version is not None and version > HEAD:
+            raise InputError(f"the database has version {version}, this program knows {HEAD}", cure="update judgewell")
+        if version is not None and version < FIRST:
+            raise InputError(
+                f"the database has version {version}, which was never released",
+                cure="export it with the program that made it",
+            )
+        if version != HEAD:
             _upgrade(connection)
 
 

@@ -1,14 +1,15 @@
-// Moments in the time zone of whoever looks.
+// Moments in the time zone of whoever looks, in one form: 2026-05-31 14:05; of today the time alone where that is enough.
 
-const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const two = (number) => String(number).padStart(2, "0");
+const day = (at) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+const minutes = (at) => `${two(at.getHours())}:${two(at.getMinutes())}`;
 
 export function localTimes(section) {
-  const today = new Date().toDateString();
+  const today = day(new Date());
   for (const time of section.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
-    const short = time.classList.contains("clock") && at.toDateString() === today;
-    time.textContent = (short ? clock : day).format(at);
+    const short = time.classList.contains("clock") && day(at) === today;
+    time.textContent = short ? `${minutes(at)}:${two(at.getSeconds())}` : `${day(at)} ${minutes(at)}`;
     time.title = `${time.dateTime.slice(0, 19).replace("T", " ")} UTC`;
   }
 }

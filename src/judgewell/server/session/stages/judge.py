@@ -27,6 +27,7 @@ from judgewell.server.session.stage import Look, Stage, Step, scale_of
 from judgewell.server.session.stages.instructions import how_it_works
 from judgewell.server.session.stages.topic import unit_progress
 from judgewell.server.session.state import State, log, store
+from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import reservations, study
 from judgewell.study.checks import FinishedUnit, Judged
 from judgewell.study.questions import Bounded, Magnitude, Scale
@@ -82,7 +83,7 @@ def _step(step: Step) -> State:
     answer = read_answer(step.served, scale_of(step.served, state), step.form)
     row = to_keep(step.connection, state, answer, visit, step.now)
     if state.position == 1:  # from now on the study is frozen
-        step.connection.execute(_FREEZE, {"now": step.now})
+        _FREEZE.run(step.connection, now=step.now)
     if state.position < state.held.size:
         previous = row["typed"].get("value", [None])[0]
         reached = max(state.reached, state.position)
@@ -91,7 +92,7 @@ def _step(step: Step) -> State:
     return _finish(step)
 
 
-_FREEZE = sa.update(study).where(study.c.first_judgment.is_(None)).values(first_judgment=sa.bindparam("now"))
+_FREEZE = Prepared(sa.update(study).where(study.c.first_judgment.is_(None)).values(first_judgment=sa.bindparam("now")))
 
 
 def _may_go_back(served: Served, state: State) -> bool:

@@ -12,7 +12,7 @@ from judgewell.server.platforms.endings import best_ending, ending, ending_text
 from judgewell.server.session.assignment import outlook, reserve, waits_for_pause
 from judgewell.server.session.pages import Ended, Ending, Page
 from judgewell.server.session.stage import Look, Stage, Step
-from judgewell.server.session.state import HOLDING, State, hold
+from judgewell.server.session.state import State, held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +39,7 @@ def begin(step: Step, notice: str = "") -> State:
     reservation = reserve(step.connection, step.served, step.state, step.now)
     if reservation is None:
         return step.go("waiting", notice=notice)
-    row = step.connection.execute(HOLDING, {"reservation": reservation}).one()
-    state = replace(step.state, stage="waiting", holding=hold(step.connection, step.served, row))
+    state = replace(step.state, stage="waiting", holding=held(step.connection, step.served, reservation))
     return replace(step, state=state).advance(notice=notice)
 
 
