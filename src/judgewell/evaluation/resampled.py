@@ -7,7 +7,6 @@ out once for each row of the table, not for each place where the row is ranked.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.evaluation.judged import prepare
 from judgewell.evaluation.measures import Measure, Residual
 from judgewell.evaluation.measures.base import Linear, ratio
@@ -141,11 +140,9 @@ def _tell_of_missing(missing: Sequence[tuple[int, str]], topics: int) -> None:
     short = [(count, system) for count, system in missing if count]
     if short:
         most, system = max(short)
-        warnings.warn(
+        note(
             f"{len(short)} of {len(missing)} runs miss judged topics and score 0 there "
-            f"(most: {system}, {most} of {topics})",
-            JudgewellWarning,
-            stacklevel=3,
+            f"(most: {system}, {most} of {topics})"
         )
 
 

@@ -110,18 +110,22 @@ class FilePart:
 
     def _unpacked(self) -> Iterator[Lines]:
         """A compressed file as it is unpacked, cut where the topic changes."""
-        start, data, enough = 0, b"", 2 * PART_BYTES
+        start, size, enough = 0, 0, 2 * PART_BYTES
+        pieces: list[bytes] = []
         for piece in stream(self.path):
-            data += piece
-            while len(data) >= enough:
+            pieces.append(piece)
+            size += len(piece)
+            while size >= enough:
+                data = b"".join(pieces)
                 lines = data[: data.rfind(b"\n") + 1]  # without a line that goes on
                 cut = next_topic(lines, PART_BYTES)
                 if cut >= len(lines):  # a topic that goes on
-                    enough = 2 * len(data)
+                    pieces, enough = [data], 2 * size
                     break
                 yield Lines(self.path, data[:cut], start)
-                start, data, enough = start + cut, data[cut:], 2 * PART_BYTES
-        if data or not start:
+                start, pieces, size, enough = start + cut, [data[cut:]], size - cut, 2 * PART_BYTES
+        if size or not start:
+            data, pieces = b"".join(pieces), []
             yield Lines(self.path, data, start)
 
     def whole(self) -> FilePart:

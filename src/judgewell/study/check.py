@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, collect_notes
 from judgewell.study.cost import Cost, cost_of_design, group_alternatives, hand_out, largest_topic, unit_alternatives
 from judgewell.study.design.plan import Design, Note, make_design
 from judgewell.study.file import Problem, Source, parse, read_source
@@ -41,15 +40,13 @@ def check_study(path: str | Path) -> Checked:
     if inputs is None:
         return Checked(tuple(mistakes), tuple(noted), study)
     place = ("groups",) if study.groups else ("templates",) if study.templates else ("units",)
-    with warnings.catch_warnings(record=True) as recorded:
-        warnings.simplefilter("always", JudgewellWarning)
+    with collect_notes() as collected:
         try:
             design = make_design(study, inputs)
         except (DataError, InputError) as error:
             problem, _, cure = str(error).partition("; ")
             return Checked((source.problem(place, problem, cure or None),), tuple(noted), study, inputs)
-    noted += [source.problem(place, str(warning.message)) for warning in recorded]
-    noted += [source.problem(place, note) for note in _condensed(design.notes)]
+    noted += [source.problem(place, text) for text in (*collected, *_condensed(design.notes))]
     noted += _unwise(study, inputs, design, source)
     return Checked((), tuple(noted), study, inputs, design, cost_of_design(study, design))
 

@@ -56,7 +56,6 @@ ASSESSORS = (
     Column("done", "completed", lambda pair: pair[0].done, True),
     Column("failed", "failed", lambda pair: pair[0].failed, True),
     Column("abandoned", "abandoned", lambda pair: pair[0].abandoned, True),
-    Column("excluded", "excluded", lambda pair: pair[0].excluded, True),
     Column("seconds", "median time", lambda pair: pair[1].seconds if pair[1] else None, True),
     Column("tau", "τ with others", lambda pair: pair[1].tau if pair[1] else None, True),
     Column("known", "known failed", lambda pair: pair[1].known_failed if pair[1] else None, True),

@@ -6,13 +6,12 @@ few.
 
 from __future__ import annotations
 
-import warnings
 from math import ceil
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, note
 from judgewell.study.design.chance import generator
 
 
@@ -32,11 +31,9 @@ def plan_doubles(
         sample = _column(sample, "rank", "depth").filter(pl.col("rank") <= depth)
     if least_grade is not None:
         sample = _column(sample, "grade", "least_grade").filter(pl.col("grade") >= least_grade)
-        warnings.warn(
+        note(
             f"only documents graded {least_grade:g} or more are judged twice: estimate with the first judgments as "
-            "given (eq. 4), not with both directions (eq. 5)",
-            JudgewellWarning,
-            stacklevel=2,
+            "given (eq. 4), not with both directions (eq. 5)"
         )
     if sample.is_empty():
         raise DataError("no document is left to judge twice; ask for a greater depth or a lower grade")
