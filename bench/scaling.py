@@ -106,10 +106,10 @@ def strengths(tool: str, items: int, count: int) -> tuple[float, str]:
         ids = pl.Series([f"document-{number:05d}" for number in range(items)])
         frame = pl.DataFrame({"left": ids.gather(left), "right": ids.gather(right)})
         frame = frame.with_columns(topic=pl.lit("1"), preferred=pl.Series(np.where(won, "left", "right")))
-        seconds, fit = timed(lambda: bradley_terry(frame), 3)
+        seconds, fit = timed(lambda: bradley_terry(frame, prior=0), 3)
         if tool.endswith("counts"):
             cells = fit.cells
-            seconds, fit = timed(lambda: fit_strengths(cells), 3)
+            seconds, fit = timed(lambda: fit_strengths(cells, prior=0), 3)
         known = choix.ilsr_pairwise_dense(matrix)
         away = float(np.abs(fit.theta - (known - known.mean())).max())
         return seconds, "" if away < 1e-6 else f"{away:.1e} away from choix"

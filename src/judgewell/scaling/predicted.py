@@ -305,8 +305,9 @@ class Predicted(_Disagreement):
         a, b = _beta(chance, precision)
         if not np.isfinite(a).all():
             note("assessors agree no better than by chance, so predicted relevance has no interval")
-        low = np.minimum(betaincinv(a, b, (1 - level) / 2), chance)
-        high = np.maximum(betaincinv(a, b, (1 + level) / 2), chance)
+        both, place = np.unique(a + 1j * b, return_inverse=True)  # the quantiles take long, and votes are often alike
+        ends = [betaincinv(both.real, both.imag, tail)[place] for tail in ((1 - level) / 2, (1 + level) / 2)]
+        low, high = np.minimum(ends[0], chance), np.maximum(ends[1], chance)
         return self.worth(low, part.found.levels), self.worth(high, part.found.levels)
 
     def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from judgewell.server.judging import app as assessors
 from judgewell.server.judging.app import REQUESTS_PER_SECOND, Router
 from judgewell.server.owner import action_routes as acting
-from judgewell.server.owner import api, dashboard, retention
+from judgewell.server.owner import api, dashboard, downloads, retention
 from judgewell.server.owner import review_routes as reviewing
 from judgewell.server.owner import sign_in as signing
 from judgewell.server.owner.api_errors import speak_json
@@ -26,7 +26,7 @@ def make_app(store: Store, clock: Clock = time.time, requests_per_second: float 
         lambda server: api.router(server, computed),
         api.description,
     )
-    acted = (signing.router, reviewing.router, acting.router, retention.router)
+    acted = (signing.router, reviewing.router, acting.router, downloads.router, retention.router)
     app = assessors.make_app(store, clock, requests_per_second, (*assessors.ASSESSORS, *acted, *looking))
     speak_json(app, api.PREFIX)
     return app

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ from starlette.testclient import TestClient
 from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import BEGIN, fill
 from judgewell.server.app import make_app
+from judgewell.server.queries.export import export
 from judgewell.server.store.schema import assessors, reservations, topics
 from judgewell.server.store.transactions import Store, open_store
 
@@ -270,3 +273,17 @@ def test_a_message_is_shown_once_and_topics_by_their_names(begin, clock):
     assert 'class="told"' not in client.get("/owner").text
     for path in ("/owner", "/owner/topics", "/owner/topic?topic=t0"):
         assert re.search(r"(<h1>|\">)Title 0<", client.get(path).text), path
+
+
+def test_everything_collected_is_downloaded_with_one_button(begin, clock, tmp_path):
+    study = begin(topics=1)
+    study.person().until("done")
+    client = sign_in(study.store, clock(), clock)
+    assert 'href="/owner/export.zip"' in client.get("/owner").text
+    answer = client.get("/owner/export.zip")
+    assert answer.headers["content-disposition"] == 'attachment; filename="small.zip"'
+    export(study.store, tmp_path / "out", now=clock())
+    written = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == written
+    assert "export" in client.get("/owner/log").text
