@@ -212,8 +212,7 @@ Earlier versions of this page stated 94.4 % for scores without noise. That was t
 plain mean, measured in one favourable case: grades from 0 to 3, little noise, five judgments. Where noise is larger the
 plain mean is biased, and no interval around it can hold the truth; the rows above show how rarely it does.
 
-Deviations of resampled gains are scaled on the gains' own scale and kept inside the range of the resampled gains. On
-magnitudes this covers at least as well as scaling their logarithms.
+Deviations of resampled gains are scaled on the gains' own scale and kept inside the range of the resampled gains.
 """
 
 
