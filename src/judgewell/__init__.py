@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from judgewell.evaluation.measures import parse as parse_measure
     from judgewell.evaluation.summary import summarise
     from judgewell.formats.gains import read_gains
+    from judgewell.scaling.scale import scale
 
 _HOMES = {
     "agree": ("judgewell.agreement.agree", "agree"),
@@ -27,6 +28,7 @@ _HOMES = {
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
     "parse_measure": ("judgewell.evaluation.measures", "parse"),
     "read_gains": ("judgewell.formats.gains", "read_gains"),
+    "scale": ("judgewell.scaling.scale", "scale"),
     "simulate": ("judgewell.assessors.simulate", "simulate"),
     "summarise": ("judgewell.evaluation.summary", "summarise"),
 }
@@ -39,6 +41,7 @@ __all__ = [
     "evaluate",
     "parse_measure",
     "read_gains",
+    "scale",
     "simulate",
     "summarise",
 ]
