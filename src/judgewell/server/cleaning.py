@@ -46,8 +46,8 @@ _SPAN = re.compile(r"\b(colspan|rowspan)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE
 
 def clean_document(html: str) -> str:
     """A hostile document as HTML for a sandboxed frame; tables keep their shape, all else its text."""
-    told = html if html.count("<") <= FEW_TAGS else "".join(balanced(html))
-    return nh3.clean(told, tags=DOCUMENT_TAGS, attributes=SPANS)
+    written = html if html.count("<") <= FEW_TAGS else "".join(balanced(html))
+    return nh3.clean(written, tags=DOCUMENT_TAGS, attributes=SPANS)
 
 
 def balanced(html: str) -> Iterator[str]:

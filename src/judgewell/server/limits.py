@@ -41,11 +41,11 @@ class Limited:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         headers = dict(scope["headers"])
-        told = headers.get(b"content-length", b"0")
-        if not told.isdigit() or int(told) > self.largest:
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > self.largest:
             refusal = PlainTextResponse("The request is too large.\n", 413, {"connection": "close"})
             return await refusal(scope, receive, send)
-        read, whole, begun = 0, b"transfer-encoding" not in headers and int(told) <= LARGEST, False
+        read, whole, begun = 0, b"transfer-encoding" not in headers and int(length) <= LARGEST, False
 
         async def counted() -> Message:
             nonlocal read, whole

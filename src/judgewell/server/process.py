@@ -40,12 +40,12 @@ class Server:
 
     def assessor(self, request: Request) -> int:
         """The assessor whose cookie this is."""
-        found = numbered(self.served.secret, "session", request.cookies.get(self.cookie, ""))
-        if found is None:
+        assessor = numbered(self.served.secret, "session", request.cookies.get(self.cookie, ""))
+        if assessor is None:
             self.slow_down(request)
             raise Refusal(403, "link")
-        self.limit(str(found))
-        return found
+        self.limit(str(assessor))
+        return assessor
 
     def limit(self, visitor: str) -> None:
         """Count a request of a visitor; one too many is refused, with when to ask again."""

@@ -120,10 +120,10 @@ def paragraphs(text: str) -> Markup:
 
 def static_version() -> str:
     """A name for the state of all static files."""
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in sorted(
         resources.files("judgewell.server.judging").joinpath("static").iterdir(), key=lambda file: file.name
     ):
         if file.is_file():
-            told.update(file.name.encode() + file.read_bytes())
-    return told.hexdigest()[:12]
+            digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()[:12]

@@ -95,7 +95,7 @@ _PROBE = sa.update(study).values(name=study.c.name)  # changes nothing, and is w
 
 def _refuse(app: FastAPI, server: Server) -> None:
     """Every refusal and failure is a page in the study's own words."""
-    told: dict[type[Exception] | int, tuple[str, int]] = {
+    pages_for: dict[type[Exception] | int, tuple[str, int]] = {
         413: ("server", 413),
         404: ("link", 404),
         405: ("link", 405),
@@ -112,7 +112,7 @@ def _refuse(app: FastAPI, server: Server) -> None:
         return refusal_page(server, request, refusal.key, refusal.status, refusal.headers)
 
     app.add_exception_handler(Refusal, refused)
-    for kind, (key, status) in told.items():
+    for kind, (key, status) in pages_for.items():
         app.add_exception_handler(kind, page(key, status))
 
 

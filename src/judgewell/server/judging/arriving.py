@@ -46,7 +46,7 @@ def router(server: Server) -> APIRouter:
         return server.enter(request, assessor)
 
     @routes.post("/webhooks/prolific")
-    async def told(request: Request) -> Response:
+    async def notified(request: Request) -> Response:
         if secret is None:
             raise Refusal(404, "link")
         try:
@@ -54,7 +54,7 @@ def router(server: Server) -> APIRouter:
             notice = notices.read_notice(secret, request.headers, body, served.clock())
         except notices.BadNotice as bad:
             server.slow_down(request)
-            return JSONResponse({"error": bad.said}, bad.status)
+            return JSONResponse({"error": bad.sentence}, bad.status)
         return JSONResponse({"taken": await asyncio.to_thread(notices.take_notice, store, served, notice)})
 
     return routes

@@ -61,13 +61,13 @@ def invite(store: Store, served: Served, labels: Sequence[str], *, again: bool =
 
     def make(connection: sa.Connection) -> list[Invited]:
         held = {} if again else dict(_invited(connection))
-        found = []
+        invitations = []
         for label in labels:
             new = label not in held
             if new:
                 held[label] = new_assessor(connection, "invite", served.clock(), label)
-            found.append(Invited(label, invite_path(served, held[label]), new))
-        return found
+            invitations.append(Invited(label, invite_path(served, held[label]), new))
+        return invitations
 
     return store.write(make).result()
 
@@ -81,8 +81,8 @@ def invite_more(store: Store, served: Served, count: int) -> list[Invited]:
 
 def invited(store: Store, served: Served) -> list[Invited]:
     """All invite links that are open."""
-    found = store.read(lambda connection: list(_invited(connection))).result()
-    return [Invited(label, invite_path(served, number)) for label, number in found]
+    open_ones = store.read(lambda connection: list(_invited(connection))).result()
+    return [Invited(label, invite_path(served, number)) for label, number in open_ones]
 
 
 def revoke(store: Store, served: Served, label: str) -> int:
@@ -155,13 +155,13 @@ def _arriving(served: Served, arrival: Arrival, present: int | None) -> Job[int]
         known = connection.execute(sa.select(identities.c.assessor).where(*key)).scalar()
         if not _use_once(connection, arrival, now) and (known is None or known != present):
             raise BadLink("the token was used before")
-        told = {"session": arrival.session, "study": arrival.study, "arrived": now}
+        ids = {"session": arrival.session, "study": arrival.study, "arrived": now}
         if known is None:
             known = new_assessor(connection, platform, now)
             row = {"platform": platform, "outside": arrival.person, "assessor": known}
-            connection.execute(sa.insert(identities).values(**row, **told))
+            connection.execute(sa.insert(identities).values(**row, **ids))
         else:
-            connection.execute(sa.update(identities).where(*key).values(told))
+            connection.execute(sa.update(identities).where(*key).values(ids))
         take_waiting(connection, served, known, arrival.person, arrival.session)
         connection.execute(sa.insert(events).values(at=now, kind="arrived", assessor=known, data={}))
         return int(known)

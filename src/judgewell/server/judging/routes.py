@@ -54,8 +54,8 @@ def router(server: Server) -> APIRouter:
         """The open page reports itself."""
         assessor = server.assessor(request)
         turn = _turn(served, assessor, await read_form(request))
-        told = await done(store.write(lambda connection: sign_of_life(connection, served, assessor, turn)))
-        return JSONResponse(told)
+        sign = await done(store.write(lambda connection: sign_of_life(connection, served, assessor, turn)))
+        return JSONResponse(sign)
 
     # Plain routes: a step has no parameters for the framework to look for, and it is asked for most.
     routes.add_route("/work", step, ["POST"])

@@ -87,13 +87,13 @@ def _names(connection: sa.Connection) -> dict[int, str]:
 def _written(connection: sa.Connection) -> dict[int, Decimal]:
     """What was written for each assessor so far: since the last file that held everything."""
     query = sa.select(audit.c.data).where(audit.c.action == "bonus").order_by(audit.c.number)
-    found: dict[int, Decimal] = {}
+    amounts: dict[int, Decimal] = {}
     for (data,) in connection.execute(query):
         if data["again"]:
-            found = {}
+            amounts = {}
         for number, amount in data["amounts"].items():
-            found[int(number)] = found.get(int(number), Decimal(0)) + Decimal(amount)
-    return found
+            amounts[int(number)] = amounts.get(int(number), Decimal(0)) + Decimal(amount)
+    return amounts
 
 
 def _record(

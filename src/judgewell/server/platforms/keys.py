@@ -78,30 +78,30 @@ def fetch_keys(address: str) -> KeySet:
 def read_key_file(path: Path) -> dict[str, Any]:
     """A key set in a file, as plain data."""
     try:
-        found = json.loads(path.read_bytes())
+        held = json.loads(path.read_bytes())
     except OSError as error:
         raise InputError(f"the keys cannot be read: {error.strerror}", file=path) from None
     except ValueError:
         raise InputError("this is no key set", cure='expected JSON: {"keys": [...]}', file=path) from None
-    if not keys_of(found):
+    if not keys_of(held):
         raise InputError("this key set has no RSA key with a kid that signs RS256", file=path)
-    return dict(found)
+    return dict(held)
 
 
 def read_keys(body: bytes, where: str) -> KeySet:
     """The usable keys of a key set as it was sent."""
     try:
-        found = keys_of(json.loads(body))
+        fetched = keys_of(json.loads(body))
     except (ValueError, RecursionError):
-        found = {}
-    if not found:
+        fetched = {}
+    if not fetched:
         raise DataError(f"what {where} gave has no RSA key with a kid that signs RS256")
-    return found
+    return fetched
 
 
-def keys_of(found: Any) -> KeySet:
+def keys_of(key_set: Any) -> KeySet:
     """The keys that may verify RS256 signatures, by kid; all others are left aside."""
-    listed = found.get("keys") if isinstance(found, dict) else None
+    listed = key_set.get("keys") if isinstance(key_set, dict) else None
     made = [_key(one) for one in listed[:MOST_KEYS]] if isinstance(listed, list) else []
     return {kid: key for kid, key in made if key is not None}
 

@@ -126,8 +126,8 @@ def _vouched(platform: Platform, claims: Mapping[str, Any]) -> dict[str, str]:
     if not isinstance(held, Mapping):
         raise BadLink(f"the token has no claim {platform.claims!r} with ids")
     names = {name: getattr(platform, f"claim_{name}") or getattr(platform, name) for name in _IDS}
-    found = {name: held.get(claim) for name, claim in names.items()}
-    return {name: value.strip() if isinstance(value, str) else "" for name, value in found.items()}
+    vouched = {name: held.get(claim) for name, claim in names.items()}
+    return {name: value.strip() if isinstance(value, str) else "" for name, value in vouched.items()}
 
 
 _IDS = ("assessor", "session", "study")

@@ -44,9 +44,9 @@ FREEING = ("RETURNED", "TIMED-OUT")
 class BadNotice(Exception):
     """A notice that is not taken, with the answer's status and a word for whoever sent it."""
 
-    def __init__(self, status: int, said: str) -> None:
-        self.status, self.said = status, said
-        super().__init__(said)
+    def __init__(self, status: int, sentence: str) -> None:
+        self.status, self.sentence = status, sentence
+        super().__init__(sentence)
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ def webhook_secret(study: Study) -> str | None:
     name = study.platform.webhook_secret
     if not name:
         return None
-    found = os.environ.get(name, "")
-    if not found:
+    secret = os.environ.get(name, "")
+    if not secret:
         raise InputError(
             f"the study takes webhooks, and the environment variable {name} with their secret is not set",
             cure=f"set {name}, or leave platform.webhook_secret out",
         )
-    return found
+    return secret
 
 
 def read_notice(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> Notice:
@@ -86,13 +86,13 @@ def read_notice(secret: str, headers: Mapping[str, str], body: bytes, now: float
     if at is None or abs(now - at) > OLDEST:
         raise BadNotice(401, "the request is too old")
     try:
-        told = json.loads(body)
+        notice = json.loads(body)
     except (ValueError, RecursionError):
         raise BadNotice(400, "this is not JSON") from None
-    if not isinstance(told, dict):
+    if not isinstance(notice, dict):
         raise BadNotice(400, "this is not an event")
     kind, person, submission, status = (
-        _text(told, name) for name in ("event_type", "participant_id", "resource_id", "status")
+        _text(notice, name) for name in ("event_type", "participant_id", "resource_id", "status")
     )
     event = headers.get(EVENT, "") or hashlib.sha256(body).hexdigest()
     if len(event) > LONGEST or not event.isprintable():
@@ -111,8 +111,8 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalpha, text)).upper()
 
 
-def _text(told: Mapping[str, Any], name: str) -> str:
-    value = told.get(name, "")
+def _text(notice: Mapping[str, Any], name: str) -> str:
+    value = notice.get(name, "")
     if not isinstance(value, str) or len(value) > LONGEST or not value.isprintable():
         raise BadNotice(400, f"{name} is not a short text")
     return value
@@ -122,8 +122,8 @@ def _time(text: str) -> float | None:
     """Seconds since 1970 in digits; in milliseconds where there are so many."""
     if not (text.isascii() and text.replace(".", "", 1).isdigit() and len(text) <= 20):
         return None
-    found = float(text)
-    return found / 1000 if found > 1e11 else found
+    moment = float(text)
+    return moment / 1000 if moment > 1e11 else moment
 
 
 def take_notice(store: Store, served: Served, notice: Notice) -> str:
@@ -161,10 +161,10 @@ def _whose(connection: sa.Connection, served: Served, notice: Notice) -> int | N
         identities.c.outside == notice.person,
         identities.c.session == notice.submission,
     )
-    found = connection.execute(query).scalar()
-    if found is not None:
-        connection.execute(sa.select(assessors.c.number).where(assessors.c.number == found).with_for_update())
-    return None if found is None else int(found)
+    number = connection.execute(query).scalar()
+    if number is not None:
+        connection.execute(sa.select(assessors.c.number).where(assessors.c.number == number).with_for_update())
+    return None if number is None else int(number)
 
 
 def _earlier(connection: sa.Connection, notice: Notice, who: int | None) -> list[sa.Row[Any]]:
@@ -192,11 +192,11 @@ def take_waiting(connection: sa.Connection, served: Served, who: int, person: st
     if submission is None:
         return
     waiting = notices.c.data["waits_for"].as_string() == _mark(served, person, submission)
-    found = list(connection.execute(sa.select(notices).where(notices.c.assessor.is_(None), waiting)))
-    if not found:
+    rows = list(connection.execute(sa.select(notices).where(notices.c.assessor.is_(None), waiting)))
+    if not rows:
         return
-    last = max(found, key=lambda row: float(row.data["happened"]))
-    connection.execute(sa.update(notices).where(notices.c.event.in_([row.event for row in found])).values(assessor=who))
+    last = max(rows, key=lambda row: float(row.data["happened"]))
+    connection.execute(sa.update(notices).where(notices.c.event.in_([row.event for row in rows])).values(assessor=who))
     whose = identities.c.assessor == who
     connection.execute(sa.update(identities).where(whose).values(status=last.data["status"]))
 

@@ -55,11 +55,11 @@ def expire(connection: sa.Connection, now: float, silence: float) -> int:
     connection.execute(sa.update(reservations).where(reservations.c.number.in_(numbers)).values(state="expired"))
     for unit, count in sorted(Counter(row.unit for row in overdue).items()):
         connection.execute(sa.update(units).where(units.c.number == unit).values(free=units.c.free + count))
-    told = [
+    rows = [
         {"at": now, "kind": "expired", "assessor": row.assessor, "reservation": row.number, "data": {}}
         for row in overdue
     ]
-    connection.execute(sa.insert(events), told)
+    connection.execute(sa.insert(events), rows)
     return len(overdue)
 
 
@@ -77,8 +77,14 @@ def release(connection: sa.Connection, reservation: int, now: float, why: str) -
     if freed is None:
         return False
     connection.execute(sa.update(units).where(units.c.number == freed.unit).values(free=units.c.free + 1))
-    told = {"at": now, "kind": "released", "assessor": freed.assessor, "reservation": reservation, "data": {"why": why}}
-    connection.execute(sa.insert(events), told)
+    event = {
+        "at": now,
+        "kind": "released",
+        "assessor": freed.assessor,
+        "reservation": reservation,
+        "data": {"why": why},
+    }
+    connection.execute(sa.insert(events), event)
     return True
 
 

@@ -64,8 +64,8 @@ class Step:
         """The form's choice, one of these values with their labels, or :class:`NotTaken`."""
         value = first(self.form, name)
         if value not in choices:
-            said = self.served.say("refused.no_choice", choices=", ".join(choices.values()))
-            raise NotTaken(said, "no choice", name)
+            sentence = self.served.say("refused.no_choice", choices=", ".join(choices.values()))
+            raise NotTaken(sentence, "no choice", name)
         return value
 
 

@@ -82,12 +82,12 @@ class Store:
             return self.write(job).result()
         engine = _sqlite_engine(Path(str(self.engine.url.database)), "BEGIN IMMEDIATE", 1, journal="DELETE")
         try:
-            found: T = _together(engine, [job])[0]
+            result: T = _together(engine, [job])[0]
         except (OperationalError, InterfaceError) as error:
             raise Unavailable(f"the database took nothing: {_first_line(error)}") from error
         finally:
             engine.dispose()
-        return found
+        return result
 
     def read(self, job: Job[T]) -> Future[T]:
         """Run a job that changes nothing, on what is committed."""
@@ -195,9 +195,9 @@ def _together(engine: sa.Engine, jobs: list[Job[Any]]) -> list[Any]:
 
 def _fail(waiting: list[Waiting], error: Exception) -> None:
     for _, future in waiting:
-        told = Unavailable(f"the database took nothing: {_first_line(error)}")
-        told.__cause__ = error
-        future.set_exception(told)
+        unavailable = Unavailable(f"the database took nothing: {_first_line(error)}")
+        unavailable.__cause__ = error
+        future.set_exception(unavailable)
 
 
 def without_password(database: str) -> str:
@@ -272,8 +272,8 @@ def _upgrade(connection: sa.Connection) -> None:
 def _version(connection: sa.Connection) -> str | None:
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
-    found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
-    return None if found is None else str(found)
+    version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+    return None if version is None else str(version)
 
 
 def lock(connection: sa.Connection) -> None:
