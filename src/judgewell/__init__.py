@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from judgewell.evaluation.measures import parse as parse_measure
     from judgewell.evaluation.summary import summarise
     from judgewell.formats.gains import read_gains
+    from judgewell.scaling.scale import scale
 
 _HOMES = {
     "agree": ("judgewell.agreement.agree", "agree"),
@@ -29,6 +30,7 @@ _HOMES = {
     "parse_measure": ("judgewell.evaluation.measures", "parse"),
     "read_gains": ("judgewell.formats.gains", "read_gains"),
     "report": ("judgewell.commands.reporting", "report"),
+    "scale": ("judgewell.scaling.scale", "scale"),
     "simulate": ("judgewell.assessors.simulate", "simulate"),
     "summarise": ("judgewell.evaluation.summary", "summarise"),
 }
@@ -42,6 +44,7 @@ __all__ = [
     "parse_measure",
     "read_gains",
     "report",
+    "scale",
     "simulate",
     "summarise",
 ]
