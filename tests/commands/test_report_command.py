@@ -215,3 +215,19 @@ def test_a_study_without_finished_work_is_refused(folder):
         run("empty.sqlite", "-o", "report.html")
     with pytest.raises(InputError, match="name the study file first"):
         run("-o", "report.html", "--labels", "expert.qrels", "--database", "empty.sqlite")
+
+
+@pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
+def test_the_function_has_the_command_s_options_and_its_example_holds():
+    import doctest
+    import inspect
+
+    from judgewell.commands import reporting
+    from judgewell.commands.report import report as command
+
+    assert doctest.testmod(reporting).failed == 0
+    ours = inspect.signature(reporting.report).parameters
+    printing = {"output", "files", "strict", "quiet", "separator", "no_header"}
+    for name, default in command.make_context("report", ["-o", "r.html"]).params.items():
+        if name not in printing:
+            assert (ours[name].default or None) == (default or None), name
