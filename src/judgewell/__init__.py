@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from judgewell.analysis.compare import compare
     from judgewell.assessors.simulate import simulate
     from judgewell.client import Client
+    from judgewell.commands.reporting import report
     from judgewell.evaluation.evaluate import evaluate
     from judgewell.evaluation.measures import parse as parse_measure
     from judgewell.evaluation.summary import summarise
@@ -28,6 +29,7 @@ _HOMES = {
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),
     "parse_measure": ("judgewell.evaluation.measures", "parse"),
     "read_gains": ("judgewell.formats.gains", "read_gains"),
+    "report": ("judgewell.commands.reporting", "report"),
     "scale": ("judgewell.scaling.scale", "scale"),
     "simulate": ("judgewell.assessors.simulate", "simulate"),
     "summarise": ("judgewell.evaluation.summary", "summarise"),
@@ -41,6 +43,7 @@ __all__ = [
     "evaluate",
     "parse_measure",
     "read_gains",
+    "report",
     "scale",
     "simulate",
     "summarise",

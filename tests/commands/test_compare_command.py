@@ -282,7 +282,7 @@ def test_one_system_one_topic_identical_systems_missing_topics(judgewell):
         ((), "either scores, or --runs with --gains"),
         (("s.csv", "--runs", "weak.run", "--gains", "nist.qrels"), "either scores, or --runs with --gains"),
         (("--runs", "weak.run"), "either scores, or --runs with --gains"),
-        ((*RUNS, "--gains", "nist.qrels", "nist.qrels"), "named twice"),
+        ((*RUNS, "--gains", "nist.qrels", "nist.qrels"), "two files are called nist.qrels"),
         ((*RUNS, "--gains", "nist.qrels", "--draws", "crowd.csv"), "judgewell scale --draws-to"),
         ((*RUNS, "--gains", "nist.qrels", "-m", "AP(rel=2)", "--judgments", "crowd.csv"), "give it a cutoff"),
         ((*RUNS, "--gains", "nist.qrels", "-o", "x.bmp"), "end it in .csv"),

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from judgewell.commands import demo as demo_module
-from judgewell.commands.demo_findings import fewer, recovery
+from judgewell.commands.demo_findings import Findings, fewer, recovery
 from judgewell.comparison.scores import ScoreArray
 from judgewell.study.new import new_study
 
@@ -57,7 +57,34 @@ def test_the_next_command_is_named_as_it_can_be_called(monkeypatch, tmp_path):
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     found = CliRunner().invoke(demo_module.demo, ["-o", str(tmp_path)])
-    assert "is there already" in str(found.exception)
+    assert f"{tmp_path} is not a folder of the demo: it holds mine.txt" in str(found.exception)
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_a_second_demo_makes_the_folder_anew_and_keeps_own_judgments(monkeypatch, tmp_path):
+    folder = tmp_path / "demo"
+
+    def written(folder, seed, tell):
+        """What a demo writes, without the work."""
+        for name in ("magnitude", "pairs"):
+            (folder / name / "export").mkdir(parents=True)
+            for file in ("study.toml", "simulated.sqlite", "simulated.sqlite-wal", "export/judgments.csv"):
+                (folder / name / file).write_text(str(seed))
+        (folder / "runs").mkdir(exist_ok=True)
+        (folder / "runs" / "bm25.run.gz").write_text(str(seed))
+        for name in (*demo_module.TABLES, "report"):
+            end = "html" if name == "report" else "csv"
+            (folder / f"{name}.{end}").write_text(str(seed))
+            (folder / f"{name}.{end}.meta.json").write_text(str(seed))
+        return Findings(pl.DataFrame(), pl.DataFrame(), pl.DataFrame())
+
+    monkeypatch.setattr(demo_module, "run", written)
+    monkeypatch.setattr(Findings, "sentences", property(lambda self: []))
+    for seed in (1, 2):
+        ended = CliRunner().invoke(demo_module.demo, ["-o", str(folder), "--seed", str(seed)])
+        assert ended.exit_code == 0, ended.exception
+        (folder / "magnitude" / "magnitude.sqlite").write_text("my own judgments")
+    assert {path.read_text() for path in folder.rglob("*.*") if path.is_file()} == {"2", "my own judgments"}
 
 
 def test_recovery_is_one_for_the_truth_and_minus_one_for_its_reverse():

@@ -43,7 +43,7 @@ def test_a_page_of_everything(folder):
     result = run("-o", "report.html", "--judgments", "judgments.csv", "--labels", "expert.qrels", *runs, *quick)
     assert result.exit_code == 0, result.output
     assert "report.html:" in result.output
-    assert "What was asked of whom: 4 assessors gave 96 judgments of 24 documents in 2 topics" in result.output
+    assert "Study and participants: 4 assessors gave 96 judgments of 24 documents in 2 topics" in result.output
     page = (folder / "report.html").read_text()
     assert "w0" not in re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
     assert "A1" in page
@@ -157,7 +157,7 @@ def test_a_report_of_a_study_says_what_was_asked_and_what_became_of_it(judged, t
     assert counted["answers"].item() == answers.filter(pl.col("ending") == "completed").height
     assert ended["answers"].sum() == answers.height
     text = page.read_text()
-    assert "What was asked" in text
+    assert "Study and participants" in text
     assert ("units of 6 documents" in text) == (kind == "magnitude")
     assert "labels grades" in text  # the study's own
     left = answers.filter(pl.col("ending") != "completed").height

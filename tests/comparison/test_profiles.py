@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from judgewell.comparison.correlation import tau_b
-from judgewell.comparison.profiles import scores_under, side_by_side
+from judgewell.comparison.profiles import side_by_side
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.simulated import (
     complete_sub_runs,
@@ -48,32 +48,6 @@ def test_side_by_side_needs_two_sets_of_the_same_systems_and_topics() -> None:
         side_by_side({"a": array(np.ones((2, 3))), "b": array(np.ones((2, 4)))})
 
 
-def test_scores_under_several_gains_in_one_call() -> None:
-    calls = []
-
-    def score(gains: np.ndarray) -> np.ndarray:
-        calls.append(gains.shape)
-        return np.stack([gains, 2 * gains], axis=1)  # two systems, as many topics as rows
-
-    grades = np.array([0.0, 1.0, 2.0])
-    found = scores_under(score, {"linear": grades, "exp": 2**grades - 1}, ["z", "a"], ["2", "1", "3"], "CG@1")
-    assert calls == [(2, 3)]
-    assert found["exp"].systems == ("a", "z")
-    assert found["exp"].topics == ("1", "2", "3")
-    assert found["exp"].of("z").tolist() == [1.0, 0.0, 3.0]
-    with pytest.raises(DataError, match="same rows"):
-        scores_under(score, {"a": grades, "b": grades[:2]}, ["z"], ["1"])
-
-
-GAINS = pl.DataFrame(
-    {
-        "topic": ["1"] * 4 + ["2"] * 3 + ["3"] * 2,
-        "doc": ["a", "b", "c", "d", "a", "b", "c", "x", "y"],
-        "gain": [3.0, 2.0, 1.0, 0.0, 1.0, 0.5, 0.0, 1.0, 0.0],
-    }
-)
-
-
 def run(system: str, **topics: str) -> list[tuple[str, str, str, float]]:
     return [
         (system, topic.removeprefix("t"), doc, float(-rank))
@@ -86,6 +60,15 @@ RUNS = pl.DataFrame(
     run("p", t1="abz", t2="ab", t3="xz") + run("q", t1="bac", t2="ab", t3="yx") + run("r", t1="zab", t2="ca", t3="z"),
     schema=["system", "topic", "doc", "score"],
     orient="row",
+)
+
+
+GAINS = pl.DataFrame(
+    {
+        "topic": ["1"] * 4 + ["2"] * 3 + ["3"] * 2,
+        "doc": ["a", "b", "c", "d", "a", "b", "c", "x", "y"],
+        "gain": [3.0, 2.0, 1.0, 0.0, 1.0, 0.5, 0.0, 1.0, 0.0],
+    }
 )
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from report_studies import sources
 
 from judgewell import text as numbers
+from judgewell.reports.assemble import assemble
 from judgewell.reports.files import write_files
 from judgewell.reports.latex import escape, latex
 from judgewell.reports.page import MOST_ROWS, render, sheet, tight
 from judgewell.reports.parts import Finding, Grid, Part, Report
-from judgewell.reports.story import tell
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -62,7 +62,7 @@ def report():
         "options": {"seed": 0, "runs": list("abcdefgh")},
         "inputs": {"a.csv": "00"},
     }
-    return tell(sources(), title="A <study> & more", record=record, notes=["read with a note"])
+    return assemble(sources(), title="A <study> & more", record=record, notes=["read with a note"])
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_the_same_input_gives_the_same_bytes(page):
         "options": {"seed": 0, "runs": list("abcdefgh")},
         "inputs": {"a.csv": "00"},
     }
-    again = tell(sources(), title="A <study> & more", record=record, notes=["read with a note"])
+    again = assemble(sources(), title="A <study> & more", record=record, notes=["read with a note"])
     assert render(again) == page
 
 
@@ -112,7 +112,7 @@ COLUMNS = (("systems", "mean"), ("worlds", "sd of a mean"))
 
 
 def test_another_seed_gives_other_resamples(report):
-    other = tell(sources(seed=5), title="")
+    other = assemble(sources(seed=5), title="")
     tables = [{grid.name: grid.frame for grid in one.grids} for one in (report, other)]
     means, spreads = ([one[name][column].to_list() for one in tables] for name, column in COLUMNS)
     assert means[0] == means[1]

@@ -11,9 +11,9 @@ from judgewell.evaluation.measures import parse_all
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments
 from judgewell.formats.runs import open_runs
+from judgewell.reports.assemble import assemble
 from judgewell.reports.page import render
 from judgewell.reports.sources import Sources, with_codes
-from judgewell.reports.story import tell
 from judgewell.scaling.methods import parse
 
 MEGABYTES = 1_000_000
@@ -37,7 +37,7 @@ def test_scores_of_the_trec8_study(data):
     sources = Sources(
         judgments=judgments, labels={"sormunen": read_gains(levels)}, method=parse("median"), replicates=50
     )
-    report = tell(sources, title="TREC-8, 0 to 100")
+    report = assemble(sources, title="TREC-8, 0 to 100")
     assert findings(report, "asked")[0].startswith(
         "1,340 assessors gave 56,472 judgments of 4,269 documents in 18 topics"
     )
@@ -64,7 +64,7 @@ def test_systems_of_dl21_under_two_sets_of_labels(data):
         warnings.simplefilter("ignore")
         labels = {"nist": read_gains(folder / "qrels.nist.txt"), "umbrela": read_gains(other)}
     runs = open_runs(sorted(map(str, folder.glob("runs/*"))))
-    report = tell(Sources(labels=labels, runs=runs, measures=parse_all(["nDCG@10"]), worlds=200), title="DL 2021")
+    report = assemble(Sources(labels=labels, runs=runs, measures=parse_all(["nDCG@10"]), worlds=200), title="DL 2021")
     systems = grid(report, "systems")
     assert systems.height == 63
     assert systems.head(3)["mean"].n_unique() == 1  # three runs tie for best
@@ -90,6 +90,6 @@ def test_a_hundred_thousand_judgments_and_129_systems():
         measures=parse_all(["nDCG@10"]),
         method=parse("magnitude"),
     )
-    page = render(tell(sources, title="Big"))
+    page = render(assemble(sources, title="Big"))
     assert len(page.encode()) < 5 * MEGABYTES
     assert "First 200 of 8,256 rows." in page

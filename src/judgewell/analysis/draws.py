@@ -134,13 +134,13 @@ def resample(draws: GainDraws, score: Score, scores: ScoreArray, *, worlds: int 
     """The systems over other judgments, other topics and both, and their scores without noise in judgments."""
     gains = draws.documents["gain"].to_numpy()
     values = score(gains[None])[0]
-    found = all_worlds(scores.systems, values, score, draws.draws, worlds, seed=seed)
+    resampled = all_worlds(scores.systems, values, score, draws.draws, worlds, seed=seed)
     if draws.judgments is None:
         note("the gains do not say how many judgments each document has: no score without judgment noise is given")
-        return Resampled(found, None)
+        return Resampled(resampled, None)
     try:
         clean = scores_without_noise(score, gains, draws.noise, draws.judgments)
     except DataError as problem:
         note(f"no score without judgment noise is given: {problem}")
-        return Resampled(found, None)
-    return Resampled(found, replace(scores, values=clean))
+        return Resampled(resampled, None)
+    return Resampled(resampled, replace(scores, values=clean))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral, choice, reading, reading_options
+from judgewell.commands.common import TakesSeveral, choice, kind_option, reading, reading_options
 
 if TYPE_CHECKING:
     from judgewell.analysis.conclusions import Comparison
@@ -50,6 +50,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--level", default=0.95, help="Level of the intervals.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @reading_options
+@kind_option
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.pass_context
 def compare(

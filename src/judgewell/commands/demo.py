@@ -27,6 +27,8 @@ MEASURE = "nDCG@10"
 REDUNDANCY = 6  # the fewest with which the median of a document's magnitudes has an interval
 PARTITIONS, ASSESSORS_OF_A_GROUP = 2, 3
 CROWD = 180  # enough people to finish either study
+TABLES = ("gains_magnitude", "gains_pairs", "recovery", "systems", "fewer")
+MADE = {"magnitude", "pairs", "runs", "report.html", *(f"{name}.csv" for name in TABLES)}
 
 
 @click.command()
@@ -42,11 +44,8 @@ def demo(output: str, seed: int) -> None:
     Example:
       judgewell demo -o demo --seed 2
     """
-    from judgewell.errors import InputError
-
     folder = Path(output)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} is there already", cure="name another folder with -o")
+    clear(folder)
     began = time.monotonic()
     findings = run(folder, seed, lambda text: print(text, flush=True))
     print("\nThree findings")
@@ -55,6 +54,28 @@ def demo(output: str, seed: int) -> None:
     print(f"\nThe report: {folder / 'report.html'}")
     print(f"Everything is in {folder} ({time.monotonic() - began:.0f} s).")
     offer_to_judge(folder / "magnitude" / "study.toml")
+
+
+def clear(folder: Path) -> None:
+    """Remove what an earlier demo wrote into the folder; judgments of your own stay, and other files are refused."""
+    from judgewell.errors import InputError
+
+    if not folder.exists():
+        return
+    others = [] if folder.is_dir() else [folder]
+    if folder.is_dir():
+        others = [path for path in sorted(folder.iterdir()) if path.name.removesuffix(".meta.json") not in MADE]
+    if others:
+        raise InputError(
+            f"{folder} is not a folder of the demo: it holds {others[0].name}", cure="name another with -o"
+        )
+    for path in folder.iterdir():
+        own = f"{path.name}.sqlite"  # where `judgewell serve` keeps the study
+        for inside in list(path.iterdir()) if path.is_dir() else [path]:
+            if inside.is_dir():
+                shutil.rmtree(inside)
+            elif not inside.name.startswith(own):
+                inside.unlink()
 
 
 def offer_to_judge(study: Path) -> None:
@@ -125,7 +146,7 @@ def run(folder: Path, seed: int, tell: Callable[[str], None]) -> Findings:
         "magnitude": demo_study.write_magnitude_study(folder / "magnitude", seed, REDUNDANCY),
         "pairs": demo_study.write_pairs_study(folder / "pairs", seed, PARTITIONS, ASSESSORS_OF_A_GROUP),
     }
-    shutil.copytree(sample.folder() / "runs", folder / "runs")
+    shutil.copytree(sample.folder() / "runs", folder / "runs", dirs_exist_ok=True)
     truth = truth_of_all(studies.values(), seed)
     tables = {name: judged(name, path, seed, truth, tell) for name, path in studies.items()}
     gains = {name: _quietly(partial(named(_METHODS[name]).interval, tables[name])) for name in studies}

@@ -34,21 +34,21 @@ class Findings:
             if row["gains"] != KNOWN
         )
         best = self.order.filter(pl.col("gains") == KNOWN).row(0, named=True)
-        alike = "no other system is" if best["top"] == 1 else f"{best['top'] - 1} of {best['systems'] - 1} others are"
-        told = [
-            f"Gains put a topic's documents in the order of their known levels with Kendall's tau {recovered} "
+        sure = "it is the best" if best["top"] == 1 else f"the best is one of {best['top']} systems"
+        sentences = [
+            f"Gains rank the documents of a topic like their known levels with Kendall's tau {recovered} "
             "(1 is the same order, 0 is chance; mean over topics).",
-            f"Under the known levels the system {best['best']} is the best, and {alike} not told from it; gains order "
-            f"all {best['systems']} systems like the known levels with tau {orders}.",
+            f"Under the known levels the system {best['best']} has the best mean, and with 95 % confidence {sure}; "
+            f"gains rank all {best['systems']} systems like the known levels with tau {orders}.",
         ]
         *part, whole = self.fewer.iter_rows(named=True)
         row = next((row for row in part if row["tau"] >= ENOUGH), part[-1])
-        said = "enough" if row["tau"] >= ENOUGH else "not enough"
-        told.append(
-            f"{row['judgments']} of {whole['judgments']} magnitudes for each document were {said} for the order of "
-            f"systems: tau {row['tau']:.3f} with the order under all of them ({ENOUGH} asked for)."
+        enough = "enough" if row["tau"] >= ENOUGH else "not enough"
+        sentences.append(
+            f"{row['judgments']} of {whole['judgments']} magnitudes for each document were {enough} to rank the "
+            f"systems: tau {row['tau']:.3f} with the ranking under all of them (at least {ENOUGH} is required)."
         )
-        return told
+        return sentences
 
 
 def recovery(gains: Mapping[str, pl.DataFrame], levels: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:

@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgewell.commands.common import TakesSeveral, kind_option, reading, reading_options, where_option
-from judgewell.commands.database import database_option, existing
-from judgewell.errors import DataError, InputError, note
+from judgewell.commands.database import database_option
+from judgewell.errors import DataError, InputError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from judgewell.reports.parts import Report
-    from judgewell.reports.sources import CollectedStudy, Sources
-
-FILES = "_files"  # report.html has its files in report_files
 
 
 @click.command(cls=TakesSeveral)
@@ -29,7 +24,7 @@ FILES = "_files"  # report.html has its files in report_files
 @click.option("--gains", multiple=True, help="Gains that are there already, several at once; NAME=FILE gives a name.")
 @click.option("--method", help="How gains are made where none are given: magnitude, 'magnitude(offset=1)', mean, …")
 @click.option("--labels", multiple=True, help="Labels to compare with: files (NAME=FILE), or columns of the judgments.")
-@click.option("--runs", multiple=True, help="Runs to measure, several at once: --runs runs/*.run.")
+@click.option("--runs", multiple=True, help="Runs to score, several at once: --runs runs/*.run.")
 @click.option("-m", "--measure", multiple=True, help="Measures; the first is the main one.  [default: nDCG@10]")
 @click.option("--title", default="Relevance judgments: a report", help="The page's title.")
 @click.option(
@@ -43,19 +38,20 @@ FILES = "_files"  # report.html has its files in report_files
 @reading_options
 @where_option
 @kind_option
-@click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
-@click.option("--quiet", is_flag=True, help="Print neither findings nor notes; they stand on the page.")
+@click.option("--strict", is_flag=True, help="Treat notes as errors.")
+@click.option("--quiet", is_flag=True, help="Print neither findings nor notes; the page has them.")
 @click.pass_context
 def report(context: click.Context, /, **given: Any) -> None:
-    """Write one self-contained page: what was asked of whom, quality, agreement, gains, systems, and what stays open.
+    """Write one self-contained page: participants, quality, agreement, gains and systems.
 
-    STUDY is a study file or the database it is kept in: what was asked comes from the frozen study, judgments from its
-    completed units, and what failed or was abandoned is told. A study file's own grades are labels and the runs of its
-    pool the systems, unless --labels or --runs name others. Judgments of another study, pairs beside magnitudes, come
+    STUDY is a study file or its database: settings come from the frozen study, judgments from its completed units, and
+    failed or abandoned units are counted. The grades in a study file are the labels and the runs of its pool the
+    systems, unless --labels or --runs name others. Judgments of another study, such as pairs beside magnitudes, come
     from a file. Without STUDY everything is read from the files named.
 
-    Whatever there is goes in; what the data do not allow is named with its reason. Systems are measured under the gains
-    (given, or made from the judgments) and under every set of labels, with intervals over topics and over judgments.
+    The report uses everything that is given and lists what could not be analysed, with reasons. Systems are scored
+    under the gains (given, or made from the judgments) and under every set of labels, with intervals over topics and
+    judgments.
 
     \b
     Examples, from a study:
@@ -70,160 +66,42 @@ def report(context: click.Context, /, **given: Any) -> None:
       judgewell report -o report.html --pairs pairs.csv --method bradley-terry --runs runs/*.run -m nDCG@10
       judgewell report -o report.html --labels nist=qrels.txt llm=llm.qrels --runs runs/*.run -m nDCG@10 -m ERR@10
     """
+    from judgewell.commands.reporting import report as report_on
+    from judgewell.reports.files import files_folder
     from judgewell.terminal import notes, progress
 
-    _refuse(given)
-    with notes(given["strict"]) as told:
-        sources, inputs = _sources(given)
-        from judgewell.formats.provenance import provenance
-        from judgewell.reports.files import write_files
-        from judgewell.reports.page import render
-        from judgewell.reports.story import tell
-
-        apart = ("output", "files", "database", "quiet")
-        left = {name: value for name, value in context.params.items() if name not in apart}
-        options = {**left, "measure": [str(one) for one in sources.measures], "method": str(sources.method or "none")}
-        record = provenance("report", options, inputs)
+    page = Path(given["output"])
+    _refuse_page(page)
+    printing = ("output", "files", "strict", "quiet", "separator", "no_header")
+    options = {name: value for name, value in given.items() if name not in printing}
+    with notes(given["strict"]) as collected:
         with progress("reporting") as show:
-            found = tell(sources, title=given["title"], notes=told, record=record, progress=show)
+            made = report_on(**options | reading(given, "judgments", "pairs"), progress=show)
         if given["strict"]:
-            _refuse_notes(found)
-        page = Path(given["output"])
-        folder = page.with_name(page.stem + FILES)
-        if given["files"]:
-            with progress("drawing") as show:
-                write_files(found, folder, show)
-        page.write_text(render(found, folder.name if given["files"] else ""), encoding="utf-8")
+            _refuse_notes(made)
+        with progress("drawing") as show:
+            made.save(page, files=given["files"], progress=show)
         if given["quiet"]:
-            told.clear()
+            collected.clear()
             return
-    said = f" and {folder}" if given["files"] else ""
-    print(f"{page}{said}: {len(found.figures)} figures, {len(found.grids)} tables, {page.stat().st_size / 1e6:.1f} MB")
-    for part in found.parts:
+    beside = f" and {files_folder(page)}" if given["files"] else ""
+    size = page.stat().st_size / 1e6
+    print(f"{page}{beside}: {len(made.figures)} figures, {len(made.grids)} tables, {size:.1f} MB")
+    for part in made.parts:
         for finding in part.findings[:1]:
             print(f"  {part.title}: {finding.text}")
 
 
-def _refuse(given: dict[str, Any]) -> None:
-    """Before the work: a page can be written, and there is something to write about."""
-    page = Path(given["output"])
+def _refuse_page(page: Path) -> None:
+    """Before the work: the page can be written."""
     if page.suffix not in (".html", ".htm"):
         raise InputError(f"{page} is not named like a page", cure="end it in .html")
     if not page.parent.is_dir():
         raise InputError(f"there is no folder {page.parent} to write {page.name} into", cure="make it first")
-    if given["database"] and not given["study"]:
-        raise InputError("--database is given without its study", cure="name the study file first")
-    if not any(given[name] for name in ("study", "judgments", "pairs", "gains", "labels")):
-        raise InputError(
-            "there is nothing to report on", cure="name a study, or give --judgments, --pairs, --gains or --labels"
-        )
-    if given["gains"] and given["method"]:
-        raise InputError("gains are given and a method to make them too", cure="leave out --gains or --method")
 
 
-def _refuse_notes(report: Report) -> None:
+def _refuse_notes(made: Report) -> None:
     """With --strict: what the analyses assumed or left out of the data they used is an error too."""
-    for part in report.parts:
+    for part in made.parts:
         for text in part.notes:
             raise DataError(f"{part.title}: {text} (refused because of --strict)")
-
-
-def _gathered(given: dict[str, Any]) -> CollectedStudy | None:
-    """What stands in the study's database; the study may be named by its file or by the database itself."""
-    if not given["study"]:
-        return None
-    import time
-
-    from judgewell.server.queries.collected import collected_study
-
-    database = given["database"] or (None if given["study"].endswith(".toml") else given["study"])
-    with existing(given["study"], database) as store:
-        return collected_study(store, time.time())
-
-
-def _of_study(given: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """The study file's own labels and runs, where no others are named."""
-    if not (given["study"] or "").endswith(".toml"):
-        return [], []
-    from judgewell.study.file import read_source, read_study
-
-    study, source = read_study(given["study"]), read_source(given["study"])
-    grades = [f"grades={source.resolved(study.grades.file)}"] if study.grades else []
-    runs = [str(source.resolved(pattern)) for pattern in study.pool.runs]
-    return ([] if given["labels"] else grades), ([] if given["runs"] else runs)
-
-
-def _sources(given: dict[str, Any]) -> tuple[Sources, list[str]]:
-    """All that is read, and the files it was read from."""
-    from judgewell.evaluation.measures import parse_all
-    from judgewell.formats.gains import read_gains
-    from judgewell.formats.judgments import read_judgments, read_pairs
-    from judgewell.formats.options import kept_where, read_labels
-    from judgewell.formats.runs import open_runs
-    from judgewell.reports.sources import Sources, with_codes
-
-    how = reading(given, "judgments", "pairs")
-    study = _gathered(given)
-    judgments, pairs = (study.judgments, study.pairs) if study else (None, None)
-    for name, own in (("judgments", judgments), ("pairs", pairs)):
-        if given[name] and own is not None:
-            raise InputError(f"the study has {name}, and --{name} gives others", cure="leave out one of them")
-    judgments = read_judgments(given["judgments"], **how, kind=given["kind"]) if given["judgments"] else judgments
-    pairs = read_pairs(given["pairs"], **how) if given["pairs"] else pairs
-    judgments, pairs = (table if table is None else kept_where(table, given["where"]) for table in (judgments, pairs))
-    own_labels, own_runs = _of_study(given)
-    if not given["name_assessors"]:
-        judgments, pairs = with_codes(judgments, pairs)
-    runs = open_runs([*given["runs"], *own_runs]) if given["runs"] or own_runs else []
-    named = {name: _named((*given[name], *(own_labels if name == "labels" else ()))) for name in ("gains", "labels")}
-    sources = Sources(
-        judgments=judgments,
-        pairs=pairs,
-        gains={name: read_gains(path) for name, path in named["gains"].items()},
-        labels={name: read_labels(path, judgments, how["words"]) for name, path in named["labels"].items()},
-        runs=runs,
-        measures=parse_all(given["measure"] or ["nDCG@10"]) if runs else [],
-        method=None if given["gains"] else _method(given["method"], judgments, pairs),
-        draws=given["draws"],
-        worlds=given["worlds"],
-        replicates=given["replicates"],
-        seed=given["seed"],
-        study=study,
-    )
-    files = [given[name] for name in ("judgments", "pairs") if given[name]]
-    files += [given["study"]] if (given["study"] or "").endswith(".toml") else []
-    files += [path for group in named.values() for path in group.values()]
-    return sources, [*files, *(run.source for run in runs if run.source)]
-
-
-def _method(name: str | None, judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> Any:
-    """The method asked for, or the one that fits what there is; which is told."""
-    from judgewell.reports.worth import method_for
-    from judgewell.scaling.methods import parse
-
-    fitting = method_for(judgments, pairs)
-    if not (name or fitting):
-        return None
-    method = parse(name or fitting)
-    if (judgments if method.takes == "judgments" else pairs) is None:
-        raise InputError(
-            f"{method} makes gains from {method.takes}, which are not given", cure=f"give --{method.takes}"
-        )
-    if not name:
-        note(f"no gains and no method are given: gains are made by {method}")
-    return method
-
-
-def _named(words: tuple[str, ...]) -> dict[str, str]:
-    """NAME=FILE, or a file under its own name without endings."""
-    from judgewell.formats.files import stem
-
-    found: dict[str, str] = {}
-    for word in words:
-        name, sign, path = word.partition("=")
-        if not sign or Path(word).exists():
-            name, path = stem(word), word
-        if name in found:
-            raise InputError(f"two files are called {name}", cure=f"give them names: one={path} other=…")
-        found[name] = path
-    return found

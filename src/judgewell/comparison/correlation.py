@@ -82,8 +82,8 @@ def concordance(first: ArrayLike, second: ArrayLike) -> Concordance:
         part = slice(start, start + block)
         signs_x = pair_signs(flat_x[:1] if same_x else flat_x[part])
         signs_y = pair_signs(flat_y[:1] if same_y else flat_y[part])
-        for total, found in zip(totals, _totals(signs_x, signs_y), strict=True):
-            total[part] = found
+        for total, counts in zip(totals, _totals(signs_x, signs_y), strict=True):
+            total[part] = counts
     gap, both, tied_x, tied_y = (total.reshape(lead) for total in totals)
     pairs = count * (count - 1) // 2
     return Concordance(pairs, (both + gap) // 2, (both - gap) // 2, tied_x, tied_y)
@@ -152,21 +152,22 @@ def concordance_table(sets: Mapping[str, ArrayLike]) -> pl.DataFrame:
     shares, with tau-a and tau-b."""
     rows = []
     for (first, x), (second, y) in combinations(sets.items(), 2):
-        found = concordance(x, y)
+        counts = concordance(x, y)
         shares = {
-            f"{name}_share": float(getattr(found, name)) / found.pairs for name in ("concordant", "discordant", "tied")
+            f"{name}_share": float(getattr(counts, name)) / counts.pairs
+            for name in ("concordant", "discordant", "tied")
         }
         rows.append(
             {
                 "first": first,
                 "second": second,
-                "pairs": found.pairs,
-                "concordant": int(found.concordant),
-                "discordant": int(found.discordant),
-                "tied": int(found.tied),
+                "pairs": counts.pairs,
+                "concordant": int(counts.concordant),
+                "discordant": int(counts.discordant),
+                "tied": int(counts.tied),
                 **shares,
-                "tau_a": float(found.tau_a),
-                "tau_b": float(found.tau_b),
+                "tau_a": float(counts.tau_a),
+                "tau_b": float(counts.tau_b),
             }
         )
     return pl.DataFrame(rows)

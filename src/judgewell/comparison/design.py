@@ -67,20 +67,20 @@ def topics_needed(
         raise DataError(
             f"{first} and {second} differ by {differences.mean():g} on every topic; no number of topics changes that"
         )
-    found: dict[int, tuple[float, float]] = {}
+    shares: dict[int, tuple[float, float]] = {}
 
     def reached(size: int) -> float:
-        if size not in found:
-            found[size] = _power(differences, size, alpha, test, simulations, seed)
-        return found[size][0]
+        if size not in shares:
+            shares[size] = _power(differences, size, alpha, test, simulations, seed)
+        return shares[size][0]
 
     fewest = _fewest(reached, power) if sizes is None else None
     for size in sizes or ():
         reached(size)
     if sizes is not None:
-        fewest = min((size for size in sizes if found[size][0] >= power), default=None)
+        fewest = min((size for size in sizes if shares[size][0] >= power), default=None)
     curve = pl.DataFrame(
-        [{"topics": size, "found": found[size][0], "wrong": found[size][1]} for size in sorted(found)],
+        [{"topics": size, "found": shares[size][0], "wrong": shares[size][1]} for size in sorted(shares)],
         schema={"topics": pl.Int64, "found": pl.Float64, "wrong": pl.Float64},
     )
     effect = float(differences.mean() / differences.std(ddof=1))

@@ -83,8 +83,8 @@ def distinguished(
     check_systems(scores)
     check_alpha(alpha)
     first, second = pairs_of(len(scores.systems))
-    found = paired_tests(paired_differences(scores.values, first, second), test, resamples=resamples, seed=seed)
-    signs = np.where(corrected(found.p, correction) < alpha, np.sign(found.difference), 0.0)
+    tested = paired_tests(paired_differences(scores.values, first, second), test, resamples=resamples, seed=seed)
+    signs = np.where(corrected(tested.p, correction) < alpha, np.sign(tested.difference), 0.0)
     return signs.astype(np.int8)
 
 
@@ -93,13 +93,13 @@ def confusion(reference: ArrayLike, other: ArrayLike) -> Confusion:
     one, two = np.asarray(reference), np.asarray(other)
     if one.shape != two.shape:
         raise DataError(f"{one.size} and {two.size} pairs; give both sets the same systems")
-    told, claimed = one != 0, two != 0
+    known, claimed = one != 0, two != 0
     return Confusion(
-        same=int((told & (one == two)).sum()),
-        opposite=int((told & (one == -two)).sum()),
-        fp=int((~told & claimed).sum()),
-        fn=int((told & ~claimed).sum()),
-        tn=int((~told & ~claimed).sum()),
+        same=int((known & (one == two)).sum()),
+        opposite=int((known & (one == -two)).sum()),
+        fp=int((~known & claimed).sum()),
+        fn=int((known & ~claimed).sum()),
+        tn=int((~known & ~claimed).sum()),
     )
 
 
@@ -150,7 +150,7 @@ def discrimination_table(
     seed: int = 0,
 ) -> pl.DataFrame:
     """Every set of scores against the reference (the first unless named): distinguished pairs, TP / FP / FN / TN,
-    pairs told apart in opposite directions, agreement, kappa, χ² and McNemar."""
+    pairs that differ in opposite directions, agreement, kappa, χ² and McNemar."""
     name = next(iter(sets)) if reference is None else reference
     if name not in sets:
         raise InputError(f"there is no set {name!r} to refer to", cure=f"the sets are {', '.join(sets)}")
@@ -158,13 +158,13 @@ def discrimination_table(
         key: distinguished(one, test, alpha=alpha, correction=correction, resamples=resamples, seed=seed)
         for key, one in sets.items()
     }
-    return pl.DataFrame([_row(key, name, signs[name], found) for key, found in signs.items()])
+    return pl.DataFrame([_row(key, name, signs[name], own) for key, own in signs.items()])
 
 
-def _row(name: str, reference: str, truth: Signs, found: Signs) -> dict[str, object]:
-    counts = confusion(truth, found)
-    claimed, told = counts.tp + counts.fp, counts.tp + counts.fn
-    homogeneity, paired = chi_square([claimed, told], counts.pairs), mcnemar(counts.fp, counts.fn)
+def _row(name: str, reference: str, truth: Signs, other: Signs) -> dict[str, object]:
+    counts = confusion(truth, other)
+    claimed, known = counts.tp + counts.fp, counts.tp + counts.fn
+    homogeneity, paired = chi_square([claimed, known], counts.pairs), mcnemar(counts.fp, counts.fn)
     return {
         "set": name,
         "reference": reference,

@@ -6,7 +6,7 @@ wide, all units; one user, another) or in who labelled; to a comparison each is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -19,28 +19,9 @@ from judgewell.comparison.scores import ScoreArray, aligned, check_systems
 from judgewell.comparison.signed_rank import Zeros
 from judgewell.comparison.significance import Correction
 from judgewell.comparison.top_sets import FEWEST_TOPICS, TopSet, TopTest, overlap, top_set
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError
 
 Floats = NDArray[np.float64]
-
-
-def scores_under(
-    score: Callable[[Floats], Floats],
-    gains: Mapping[str, Floats],
-    systems: Sequence[str],
-    topics: Sequence[str],
-    measure: str = "",
-) -> dict[str, ScoreArray]:
-    """Scores under each of several gains for the same rows (documents), all in one call of `score`."""
-    if not gains:
-        raise InputError("there are no gains to score under", cure="name at least one set of gains")
-    if len({np.shape(one) for one in gains.values()}) > 1:
-        raise DataError("the sets of gains are not for the same rows; align them on topic and document first")
-    values = score(np.stack([np.asarray(one, dtype=np.float64) for one in gains.values()]))
-    rows, columns = np.argsort(np.array(systems)), np.argsort(np.array(topics))
-    sorted_values = values[:, rows][:, :, columns]
-    names = tuple(np.array(systems)[rows].tolist()), tuple(np.array(topics)[columns].tolist())
-    return {name: ScoreArray(*names, one, measure) for name, one in zip(gains, sorted_values, strict=True)}
 
 
 def side_by_side(
@@ -75,19 +56,19 @@ def side_by_side(
 
 
 def _orders(x: Floats, y: Floats, rbo_p: float) -> dict[str, float]:
-    found, biased = concordance(x, y), rbo(x, y, rbo_p)
+    counts, biased = concordance(x, y), rbo(x, y, rbo_p)
     return {
         "systems": len(x),
-        "tau_b": float(found.tau_b),
-        "tau_a": float(found.tau_a),
+        "tau_b": float(counts.tau_b),
+        "tau_a": float(counts.tau_a),
         "tau_ap": float(tau_ap(x, y)),
         "spearman": float(spearman(x, y)),
         "rbo": biased.extrapolated,
         "rbo_least": biased.least,
         "rbo_residual": biased.residual,
-        "concordant": int(found.concordant),
-        "discordant": int(found.discordant),
-        "tied": int(found.tied),
+        "concordant": int(counts.concordant),
+        "discordant": int(counts.discordant),
+        "tied": int(counts.tied),
     }
 
 

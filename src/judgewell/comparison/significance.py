@@ -118,8 +118,8 @@ def compare_systems(
         swap = scores.means[first] < scores.means[second]
         first, second = np.where(swap, second, first), np.where(swap, first, second)
     differences = paired_differences(scores.values, first, second)
-    found = paired_tests(differences, test, level=level, resamples=resamples, seed=seed, zeros=zeros)
-    adjusted = corrected(found.p, correction)
+    tested = paired_tests(differences, test, level=level, resamples=resamples, seed=seed, zeros=zeros)
+    adjusted = corrected(tested.p, correction)
     names = np.array(scores.systems)
     return pl.DataFrame(
         {
@@ -127,14 +127,14 @@ def compare_systems(
             "second": names[second],
             "mean_first": scores.means[first],
             "mean_second": scores.means[second],
-            "difference": found.difference,
-            "low": found.low,
-            "high": found.high,
-            "effect": found.effect,
+            "difference": tested.difference,
+            "low": tested.low,
+            "high": tested.high,
+            "effect": tested.effect,
             "wins": (differences > 0).sum(axis=-1),
             "losses": (differences < 0).sum(axis=-1),
             "topics": np.full(len(first), differences.shape[-1]),
-            "p": found.p,
+            "p": tested.p,
             "p_corrected": adjusted,
             "significant": adjusted < alpha,
         }

@@ -35,9 +35,9 @@ def complete_sub_runs(runs: Any, gains: Any, depth: int = 10) -> pl.DataFrame:
     judged = check(gains, GAINS).select("topic", "doc", judged=pl.lit(True))
     ranked = check(runs, RUNS).sort("system", "topic", "score", "doc", descending=[False, False, True, True])
     top = ranked.group_by("system", "topic", maintain_order=True).head(depth)
-    found = top.join(judged, on=["topic", "doc"], how="left", maintain_order="left")
+    joined = top.join(judged, on=["topic", "doc"], how="left", maintain_order="left")
     of_run = ["system", "topic"]
-    whole = found.filter((pl.col("judged").is_not_null().all() & (pl.len() == depth)).over(of_run))
+    whole = joined.filter((pl.col("judged").is_not_null().all() & (pl.len() == depth)).over(of_run))
     return whole.select("system", "topic", pl.int_range(1, pl.len() + 1).over(of_run).alias("rank"), "doc")
 
 
@@ -53,7 +53,7 @@ def simulated_systems(
     """A runs table of `count` systems, each a random complete sub-run for every topic that has two or more.
 
     Sub-runs are drawn with replacement, so two systems may share a list. Lists that several runs have in common are
-    each a sub-run ("keep"), or count once ("merge"). What is left out is told.
+    each a sub-run ("keep"), or count once ("merge"). What is left out is noted.
     """
     if count < 1 or identical not in ("keep", "merge"):
         raise InputError(f"count {count}, identical {identical!r}", cure="count is 1 or more, identical keep or merge")
@@ -115,8 +115,8 @@ def individual_draws(judgments: pl.DataFrame, gains: pl.DataFrame, size: int, *,
     an error: its gain would not vary.
     """
     numbered = gains.select("topic", "doc").with_row_index("row")
-    found = judgments.join(numbered, on=["topic", "doc"], how="inner").sort("row", maintain_order=True)
-    counts = np.bincount(found["row"].to_numpy().astype(np.int64), minlength=len(gains))
+    joined = judgments.join(numbered, on=["topic", "doc"], how="inner").sort("row", maintain_order=True)
+    counts = np.bincount(joined["row"].to_numpy().astype(np.int64), minlength=len(gains))
     bare = np.flatnonzero(counts == 0)
     if len(bare):
         topic, doc = gains.select("topic", "doc").row(int(bare[0]))
@@ -124,7 +124,7 @@ def individual_draws(judgments: pl.DataFrame, gains: pl.DataFrame, size: int, *,
             f"{len(bare)} of {len(gains)} documents have no judgment to draw (the first: topic {topic}, doc {doc}); "
             "leave them out of the gains, or add their judgments"
         )
-    values = found["value"].to_numpy()
+    values = joined["value"].to_numpy()
     starts = np.cumsum(counts) - counts
     for number, start in enumerate(range(0, size, BLOCK)):
         rng = np.random.default_rng([seed, number])
@@ -143,15 +143,15 @@ def robustness(
         gains = np.stack([profile(np.asarray(grades, dtype=np.float64)) for grades in assessors.values()])
         means = dict(zip(assessors, score(gains).mean(axis=-1), strict=True))
         for first, second in combinations(assessors, 2):
-            found = concordance(means[first], means[second])
+            counts = concordance(means[first], means[second])
             rows.append(
                 {
                     "profile": name,
                     "first": first,
                     "second": second,
-                    "tau_b": float(found.tau_b),
-                    "tau_a": float(found.tau_a),
-                    "tied": int(found.tied),
+                    "tau_b": float(counts.tau_b),
+                    "tau_a": float(counts.tau_a),
+                    "tied": int(counts.tied),
                 }
             )
     return pl.DataFrame(rows)

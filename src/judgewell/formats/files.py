@@ -113,12 +113,15 @@ def named_file(word: str) -> tuple[str, str]:
 
 
 def named_files(words: Iterable[str]) -> dict[str, str]:
-    """Files by name (see `named_file`); by their paths where two have one name."""
-    pairs = [named_file(word) for word in words]
-    names = [name for name, _ in pairs]
-    files = {(name if names.count(name) == 1 else path): path for name, path in pairs}
-    if len(files) < len(pairs):
-        raise InputError("a file is named twice", cure="name each once, or give it two names: a=FILE b=FILE")
+    """Files by name (see `named_file`); by their paths where two files without a given name are called alike."""
+    files: dict[str, str] = {}
+    pairs = [(*named_file(word), word) for word in words]
+    names = [name for name, _, _ in pairs]
+    for name, path, word in pairs:
+        called = path if names.count(name) > 1 and path == word else name
+        if called in files:
+            raise InputError(f"two files are called {called}", cure="give each a name of its own: a=FILE b=FILE")
+        files[called] = path
     return files
 
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.errors import InputError, JudgewellError
+from judgewell.errors import InputError, JudgewellError, collect_notes
 from judgewell.papers.data import Asked
 from judgewell.reports.parts import Figure, Grid
-from judgewell.reports.sources import hearing
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def make(item: Item, data: Any) -> Outcome:
     notes: list[str] = []
     made_from: tuple[str, ...] = ()
     try:
-        with hearing(notes):
+        with collect_notes() as notes:
             made_from = tuple(dict.fromkeys(getattr(data, name).said for name in item.uses))
             made = item.make(data)
     except JudgewellError as error:

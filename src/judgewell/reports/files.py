@@ -14,6 +14,11 @@ from judgewell.reports.parts import Grid, Report
 from judgewell.reports.themes import theme
 
 
+def files_folder(page: Path) -> Path:
+    """The folder of a page's files: report_files beside report.html."""
+    return page.with_name(f"{page.stem}_files")
+
+
 def write_files(report: Report, folder: Path, progress: Callable[[int, int], None] | None = None) -> list[Path]:
     """Write them all and say which; files of a report before that has more stay as they are."""
     written: list[Path] = []

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from judgewell.reports.parts import Finding
-from judgewell.text import count, counted, interval, listing, percent, plain
+from judgewell.text import count, counted, listing, percent, plain
 
 if TYPE_CHECKING:
-    from judgewell.comparison.worlds import Worlds
     from judgewell.reports.sources import CollectedStudy, Sources
 
 FEW = 20  # values up to which a scale has levels
@@ -140,114 +137,3 @@ def gains(table: pl.DataFrame, made: str) -> Finding:
         which = "document’s" if known.height == table.height else f"of the {count(known.height)} with a"
         text += f"; the median {which} 95 % interval is {plain(width)} wide"
     return Finding(text + ".", "gains_histogram")
-
-
-def best(systems: pl.DataFrame, measure: str, topics: int) -> list[Finding]:
-    """Which system has the best mean, and which cannot be told from it (table systems of one set)."""
-    top = systems.row(0, named=True)
-    if systems.height == 1:
-        around = f" {interval(top['low'], top['high'])}" if "low" in systems.columns else ""
-        text = f"The system {top['system']} has a mean {measure} of {plain(top['mean'])}{around} over "
-        text += counted(topics, "topic")
-        return [Finding(f"{text}; there is no other system to compare it with.", "systems")]
-    text = f"The system {top['system']} has the best mean {measure}, {plain(top['mean'])}"
-    if "low" not in systems.columns:
-        return [Finding(f"{text}; one topic allows no interval.", "systems")]
-    text += f" {interval(top['low'], top['high'])} over {counted(topics, 'topic')}"
-    if "top" not in systems.columns:
-        return [Finding(f"{text}; so few topics cannot show whether another system is better.", "systems")]
-    others = systems.filter(pl.col("top") & (pl.col("system") != top["system"]))["system"].to_list()
-    if others:
-        text += (
-            f"; {len(others)} of the {counted(systems.height - 1, 'other system')} may be the best too "
-            f"({listing(others)})"
-        )
-    else:
-        text += "; it is better than every other system"
-    return [Finding(f"{text} (95 % confidence).", "systems")]
-
-
-def told_apart(pairs: pl.DataFrame) -> Finding:
-    """How many pairs of systems differ beyond the choice of topics."""
-    told = int(pairs["significant"].sum())
-    text = (
-        f"{count(told)} of {counted(pairs.height, 'pair')} of systems can be told apart "
-        f"({percent(told / pairs.height)}; "
-        f"paired t-test, Holm’s correction, α = 0.05)."
-    )
-    return Finding(text, "pair_counts")
-
-
-def ranks(table: pl.DataFrame) -> Finding:
-    """How far ranks are settled (a table of worlds)."""
-    width = float(np.median((table["rank_high"] - table["rank_low"] + 1).to_numpy()))
-    settled = int((table["rank_low"] == table["rank_high"]).sum())
-    first = table.sort("best", descending=True).row(0, named=True)
-    text = (
-        f"The median system’s 95 % interval spans {counted(int(width), 'rank')} of {table.height}; "
-        f"for {counted(settled, 'system')} it is a single rank. "
-        f"The system {first['system']} comes first, alone or tied, in {percent(first['best'])} of "
-        f"{count(first['worlds'])} resamples ({OVER[first['over']]})."
-    )
-    return Finding(text, "rank_intervals")
-
-
-OVER = {"topics": "of topics", "judgments": "of judgments", "both": "of judgments and topics"}
-
-
-def limits(worlds: Mapping[str, Worlds]) -> Finding:
-    """Whether judgments or topics limit the conclusion."""
-    spread = {over: float(worlds[over].spread.mean()) for over in ("judgments", "topics")}
-    more, less = sorted(spread, key=lambda over: -spread[over])
-    text = (
-        f"A system’s mean varies by {plain(spread[more], 4)} (s.d.) over other {more} and by "
-        f"{plain(spread[less], 4)} over other "
-        f"{less}: more {more} would help more."
-    )
-    return Finding(text, "worlds")
-
-
-def alike(table: pl.DataFrame) -> Finding | None:
-    """How alike sets of gains order the systems (table sets)."""
-    rows = table.filter(pl.col("tau_b").is_not_nan()).sort("tau_b")
-    if rows.is_empty():
-        return None
-    low, high = rows.row(0, named=True), rows.row(-1, named=True)
-
-    def pair(row: Mapping[str, Any]) -> str:
-        return f"{row['first']} and {row['second']}"
-
-    if rows.height == 1:
-        text = (
-            f"The sets {pair(low)} order the {low['systems']} systems alike to τ-b = {plain(low['tau_b'])}: "
-            f"{counted(low['discordant'], 'pair')} of systems change places."
-        )
-    else:
-        text = (
-            f"The sets order the {low['systems']} systems alike to τ-b between {plain(low['tau_b'])} ({pair(low)}) and "
-            f"{plain(high['tau_b'])} ({pair(high)})."
-        )
-    return Finding(text, "sets")
-
-
-def unjudged(judged: pl.DataFrame, depth: int) -> Finding:
-    """How much of what systems returned nobody judged, under each set of gains (table judged: set, system, judged)."""
-    shares = dict(judged.group_by("set", maintain_order=True).agg(pl.col("judged").mean()).iter_rows())
-    if all(share == 1 for share in shares.values()):
-        return Finding(f"Every document among the first {depth} of every system is judged.", "judged")
-    said = listing([f"{percent(1 - share)} under {name}" for name, share in shares.items()])
-    worst = judged.sort("judged", "set", "system").row(0, named=True)
-    text = (
-        f"Of the documents that systems have among their first {depth}, some are not judged and count 0: {said}. The "
-        f"system {worst['system']} has most of them, {percent(1 - worst['judged'])} under {worst['set']}."
-    )
-    return Finding(text, "judged")
-
-
-def left_out(number: int) -> Finding:
-    """How many analyses the data do not allow."""
-    if not number:
-        return Finding("No analysis is left out for want of data.")
-    verbs = ("needs", "is") if number == 1 else ("need", "are")
-    text = f"{counted(number, 'analysis', 'analyses')} {verbs[0]} what these data do not have and {verbs[1]}"
-    return Finding(f"{text} left out.", "left_out")

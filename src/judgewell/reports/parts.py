@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -74,14 +75,33 @@ class LeftOut:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
-    """The whole: what stands in its head, its parts in order, and how it was made."""
+    """The whole: its title, its parts in order, and how it was made."""
 
     title: str
     subtitle: str
     parts: tuple[Part, ...]
     record: Mapping[str, Any] = field(default_factory=dict)
+
+    def save(self, page: str | Path, *, files: bool = False, progress: Any = None) -> None:
+        """Write the page; with `files` also every figure and table into a folder beside it."""
+        from judgewell.reports.files import files_folder, write_files
+        from judgewell.reports.page import render
+
+        folder = files_folder(Path(page))
+        if files:
+            write_files(self, folder, progress)
+        Path(page).write_text(render(self, folder.name if files else ""), encoding="utf-8")
+
+    def __repr__(self) -> str:
+        lines = [f"{part.title}: {finding.text}" for part in self.parts for finding in part.findings]
+        return "\n".join([self.title, self.subtitle, *lines])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre style='white-space: pre-wrap'>{escape(repr(self))}</pre>"
 
     @property
     def figures(self) -> list[Figure]:

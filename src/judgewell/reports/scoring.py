@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from judgewell.analysis.draws import GainDraws, Resampled, resample, score_of_draws
-from judgewell.analysis.scores import on_shared_topics, scores_under
+from judgewell.analysis.scores import Progress, on_shared_topics, scores_under
 from judgewell.comparison.scores import ScoreArray, note_identical
 from judgewell.comparison.worlds import Worlds, topic_worlds
 from judgewell.errors import DataError, MeasureError, collect_notes
 from judgewell.evaluation.measures import Judged, Measure
+from judgewell.reports.gains import ReportGains
 from judgewell.reports.parts import LeftOut
 from judgewell.reports.sources import Sources
-from judgewell.reports.worth import Worth
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Scored:
         return self.worlds.get("both") or self.worlds["topics"]
 
 
-def score_systems(sources: Sources, worth: Worth | None, progress: Callable[[int, int], None] | None = None) -> Scored:
+def score_systems(sources: Sources, used: ReportGains | None, progress: Progress | None = None) -> Scored:
     """Score the runs, and resample topics, and judgments where there are draws of other gains."""
     left_out: list[LeftOut] = []
     with collect_notes() as notes:
         depth = max((one.cutoff or 0 for one in sources.measures), default=0) or 10
-        scored = _under_each(sources, worth, depth, left_out, progress)
+        scored = _under_each(sources, used, depth, left_out, progress)
         asked = len(sources.measures)
         sets = {name: scores[0] for name, scores in scored.items()}
         main = next(iter(sets.values()))
@@ -62,7 +62,7 @@ def score_systems(sources: Sources, worth: Worth | None, progress: Callable[[int
             pl.DataFrame({"set": [name] * len(main.systems), "system": main.systems, "judged": scores[-1].means})
             for name, scores in scored.items()
         )
-        resampled = _resampled(sources, worth, main, left_out)
+        resampled = _resampled(sources, used, main, left_out)
     measures = {one.measure: one for one in first[:asked]}
     return Scored(sets, measures, judged, depth, *_parts(resampled), tuple(left_out), tuple(notes))
 
@@ -73,15 +73,15 @@ def _parts(resampled: Resampled | None) -> tuple[Mapping[str, Worlds], ScoreArra
 
 def _under_each(
     sources: Sources,
-    worth: Worth | None,
+    used: ReportGains | None,
     depth: int,
     left_out: list[LeftOut],
-    progress: Callable[[int, int], None] | None,
+    progress: Progress | None,
 ) -> dict[str, Sequence[ScoreArray]]:
     """Scores under each set of gains, Judged@depth last; a set that a measure has no meaning for is left out."""
     wanted: list[Measure] = [*sources.measures, Judged(cutoff=depth)]
     scored: dict[str, Sequence[ScoreArray]] = {}
-    for name, table in on_shared_topics(_tables(sources, worth), common=True).items():
+    for name, table in on_shared_topics(_tables(sources, used), common=True).items():
         try:
             scored[name] = scores_under(sources.runs, table, wanted, progress=progress)
         except (DataError, MeasureError) as problem:
@@ -91,9 +91,9 @@ def _under_each(
     return scored
 
 
-def _tables(sources: Sources, worth: Worth | None) -> dict[str, pl.DataFrame]:
+def _tables(sources: Sources, used: ReportGains | None) -> dict[str, pl.DataFrame]:
     """The sets of gains that the runs are scored under, the report's own first."""
-    own = {worth.name: worth.gains} if worth else {}
+    own = {used.name: used.gains} if used else {}
     tables = own | {name: table for name, table in sources.gains.items() if name not in own}
     for name, table in sources.labels.items():
         tables[name if name not in tables else f"{name} (labels)"] = table
@@ -102,7 +102,9 @@ def _tables(sources: Sources, worth: Worth | None) -> dict[str, pl.DataFrame]:
     return tables
 
 
-def _resampled(sources: Sources, worth: Worth | None, scores: ScoreArray, left_out: list[LeftOut]) -> Resampled | None:
+def _resampled(
+    sources: Sources, used: ReportGains | None, scores: ScoreArray, left_out: list[LeftOut]
+) -> Resampled | None:
     """Other topics; with draws also other judgments, and both."""
     if len(scores.systems) < 2 or len(scores.topics) < 2:
         what, few = "ranks and pairs of systems", "one system"
@@ -111,12 +113,12 @@ def _resampled(sources: Sources, worth: Worth | None, scores: ScoreArray, left_o
         left_out.append(LeftOut("systems", what, f"there is {few}"))
         return None
     measure = sources.measures[0]
-    if worth is not None and worth.draws is not None and measure.cutoff is not None:
-        kept = worth.gains["topic"].is_in(scores.topics)
-        draws = GainDraws.of_array(worth.gains.filter(kept), worth.draws[:, kept.to_numpy()])
+    if used is not None and used.draws is not None and measure.cutoff is not None:
+        kept = used.gains["topic"].is_in(scores.topics)
+        draws = GainDraws.of_array(used.gains.filter(kept), used.draws[:, kept.to_numpy()])
         score = score_of_draws(sources.runs, draws.documents, measure, scores)
         return resample(draws, score, scores, worlds=sources.worlds, seed=sources.seed)
-    if worth is None or worth.draws is None:
+    if used is None or used.draws is None:
         left_out.append(LeftOut("systems", "other judgments", "needs judgments or pairs that the gains are made from"))
     else:
         left_out.append(LeftOut("systems", "other judgments", f"{measure} looks at whole rankings; give it a cutoff"))

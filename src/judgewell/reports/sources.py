@@ -1,16 +1,12 @@
-"""What a report is made from, and what hears the notes of the stages it calls."""
+"""What a report is made from."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import polars as pl
-
-from judgewell.errors import JudgewellWarning
 
 if TYPE_CHECKING:
     from judgewell.evaluation.measures import Measure
@@ -36,11 +32,11 @@ class CollectedStudy:
 
 @dataclass(frozen=True)
 class Sources:
-    """The data of a report; leave out what there is not.
+    """The data of a report; everything may be missing.
 
-    `gains` are what documents are worth, `labels` what experts or others said of the same documents; runs are measured
-    under the gains first, then under every set of labels. `method` makes the gains where none are given. `study` says
-    what was asked of whom, where the judgments come from a study's database.
+    `labels` are grades of the same documents by experts or others; runs are scored under the gains first, then under
+    every set of labels. `method` makes the gains where none are given. `study` describes the study, where the judgments
+    come from its database.
     """
 
     judgments: pl.DataFrame | None = None
@@ -67,16 +63,3 @@ def with_codes(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> tu
     codes = [f"A{number:0{width}}" for number in range(1, len(names) + 1)]
     coded = pl.col("assessor").replace_strict(names, codes, default=None, return_dtype=pl.String)
     return tuple(table if table is None else table.with_columns(coded) for table in (judgments, pairs))
-
-
-@contextmanager
-def hearing(notes: list[str]) -> Iterator[None]:
-    """Add to `notes` what the stages called inside assume or leave out, each once; other warnings pass."""
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", JudgewellWarning)
-        yield
-    for one in heard:
-        if not issubclass(one.category, JudgewellWarning):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        elif str(one.message) not in notes:
-            notes.append(str(one.message))

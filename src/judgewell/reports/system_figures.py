@@ -1,4 +1,4 @@
-"""Figures of systems: means, ranks, who is told from whom, who is above whom, how firm the order is."""
+"""Figures of systems: means, ranks, significant differences, how often each outranks another, stability."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 
 from judgewell.comparison.worlds import Worlds
-from judgewell.reports import charts, findings
+from judgewell.reports import charts
 from judgewell.reports.parts import Figure
 from judgewell.reports.scoring import Scored
 from judgewell.reports.sources import Sources
+from judgewell.reports.system_findings import OVER
 from judgewell.text import count, counted, plain
 
 MOST = 40  # systems in a figure; tables hold all
@@ -26,13 +27,13 @@ def most(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
 
 
 def resamples_of(worlds: Worlds) -> str:
-    return f"{count(worlds.count)} resamples {findings.OVER[worlds.over]}"
+    return f"{count(worlds.count)} resamples {OVER[worlds.over]}"
 
 
-def means_figure(table: pl.DataFrame, found: Scored) -> Figure:
+def means_figure(table: pl.DataFrame, scored: Scored) -> Figure:
     drawn, which = most(table)
     data = drawn.select(name="system", value="mean", low="low", high="high")
-    first, main = next(iter(found.sets)), found.main
+    first, main = next(iter(scored.sets)), scored.main
     caption = (
         f"Mean {main.measure} under {first} over {counted(len(main.topics), 'topic')} with 95 % intervals over other "
         f"topics; {which}, best first."
@@ -46,17 +47,17 @@ def ranks_figure(worlds: Worlds, level: float) -> Figure:
     caption = f"Median rank with its 95 % interval over {resamples_of(worlds)}; {which}, best mean first."
     lowest = max([2, *data["high"].to_list()])
     chart = charts.dots(data, "", f"rank among {len(worlds.systems)}", domain=(1, lowest), whole=True)
-    return Figure("rank_intervals", "Ranks that the data allow", caption, chart, data)
+    return Figure("rank_intervals", "Plausible ranks", caption, chart, data)
 
 
-KINDS = ("better than", "not told apart from", "worse than")
+KINDS = ("better than", "no significant difference", "worse than")
 
 
 def pair_counts(pairs: pl.DataFrame, systems: Sequence[str]) -> pl.DataFrame:
-    """For each system how many others it is better than, worse than, or not told apart from: name, kind, count."""
-    told = pairs.filter("significant")
-    better = dict(told.group_by("first").len().iter_rows())
-    worse = dict(told.group_by("second").len().iter_rows())
+    """For each system how many others it is significantly better or worse than, or neither: name, kind, count."""
+    distinct = pairs.filter("significant")
+    better = dict(distinct.group_by("first").len().iter_rows())
+    worse = dict(distinct.group_by("second").len().iter_rows())
     others = len({*pairs["first"], *pairs["second"]}) - 1
     rows = []
     for name in systems:
@@ -70,20 +71,20 @@ def counts_figure(pairs: pl.DataFrame, table: pl.DataFrame) -> Figure:
     drawn, which = most(table)
     data = pair_counts(pairs, drawn["system"].to_list())
     caption = (
-        f"For {which}, best first: how many of the others it is better than, not told apart from, and worse than "
+        f"For {which}, best first: how many of the others it is significantly better or worse than "
         "(paired t-test over topics, Holm’s correction, α = 0.05)."
     )
-    return Figure("pair_counts", "Who can be told from whom", caption, charts.shares(data, "", "systems", KINDS), data)
+    return Figure("pair_counts", "Significant differences", caption, charts.shares(data, "", "systems", KINDS), data)
 
 
 def above_matrix(worlds: Worlds, pairs: pl.DataFrame, systems: Sequence[str]) -> pl.DataFrame:
     """For each two systems the share of resamples in which the first is above: first, second, value, sign."""
-    told = {(first, second) for first, second in pairs.filter("significant").select("first", "second").iter_rows()}
+    distinct = {(first, second) for first, second in pairs.filter("significant").select("first", "second").iter_rows()}
     places = [worlds.systems.index(name) for name in systems]
     share = (worlds.higher + worlds.tied / 2)[np.ix_(places, places)] / worlds.count
     rows = [
         {"first": one, "second": other, "value": float(share[i, j]),
-         "sign": "+" if (one, other) in told else "−" if (other, one) in told else ""}
+         "sign": "+" if (one, other) in distinct else "−" if (other, one) in distinct else ""}
         for i, one in enumerate(systems) for j, other in enumerate(systems) if i != j
     ]  # fmt: skip
     return pl.DataFrame(rows)
@@ -94,11 +95,10 @@ def matrix_figure(worlds: Worlds, pairs: pl.DataFrame, table: pl.DataFrame) -> F
     data = above_matrix(worlds, pairs, drawn["system"].to_list())
     caption = (
         f"How often the system of the row is above that of the column over {resamples_of(worlds)}; {which}. + and "
-        "−: told apart by the "
-        "paired t-test with Holm’s correction, better or worse."
+        "−: significantly better or worse (paired t-test, Holm’s correction)."
     )
     chart = charts.matrix(data, "system", "than", "above in")
-    return Figure("above_matrix", "Who is above whom", caption, chart, data)
+    return Figure("above_matrix", "How often each system outranks another", caption, chart, data)
 
 
 def taus_figure(worlds: Mapping[str, Worlds]) -> list[Figure]:
@@ -110,28 +110,28 @@ def taus_figure(worlds: Mapping[str, Worlds]) -> list[Figure]:
     points = tau_points(worlds, bins=30)
     data = points.select(x=(pl.col("low") + pl.col("high")) / 2, y="share", kind="name")
     kinds = list(worlds)
-    said = "; ".join(f"{over}: {plain(one.tau_interval()[0])}" for over, one in worlds.items())
+    medians = "; ".join(f"{over}: {plain(one.tau_interval()[0])}" for over, one in worlds.items())
     caption = (
-        f"τ-b of the order of the systems in a resample with that of the data (medians {said}); "
+        f"τ-b of the order of the systems in a resample with that of the data (medians {medians}); "
         f"{resamples_of(worlds.get('both') or worlds['topics'])}."
     )
-    chart = charts.curves(data, "τ-b with the order of the data", "share of resamples", kinds)
-    return [Figure("tau_over_worlds", "How firm the order is", caption, chart, data)]
+    chart = charts.curves(data, "τ-b with the ranking of the data", "share of resamples", kinds)
+    return [Figure("tau_over_worlds", "Stability of the ranking", caption, chart, data)]
 
 
-def scatter_figures(found: Scored, sources: Sources) -> list[Figure]:
+def scatter_figures(scored: Scored, sources: Sources) -> list[Figure]:
     from judgewell.comparison.charts import score_points
 
-    if len(found.main.topics) < 2:
+    if len(scored.main.topics) < 2:
         return []
-    first, *others = found.sets
+    first, *others = scored.sets
     figures = []
     for number, other in enumerate(others[:SCATTERS], 1):
-        both = {first: found.sets[first], other: found.sets[other]}
+        both = {first: scored.sets[first], other: scored.sets[other]}
         data = score_points(both, level=sources.level, seed=sources.seed).rename({"system": "name"})
         caption = (
-            f"Mean {found.main.measure} of {counted(data.height, 'system')} on "
-            f"{counted(len(found.main.topics), 'topic')} with 95 % intervals over topics."
+            f"Mean {scored.main.measure} of {counted(data.height, 'system')} on "
+            f"{counted(len(scored.main.topics), 'topic')} with 95 % intervals over topics."
         )
         chart = charts.scatter(data, first, other, "system")
         figures.append(Figure(f"scatter_{number}", f"Systems under {first} and under {other}", caption, chart, data))

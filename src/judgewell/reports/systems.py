@@ -9,7 +9,7 @@ import polars as pl
 from judgewell.analysis.conclusions import without_noise_columns
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.worlds import Worlds
-from judgewell.reports import findings
+from judgewell.reports import system_findings
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.scoring import Scored
 from judgewell.reports.sources import Sources
@@ -25,81 +25,83 @@ from judgewell.reports.system_figures import (
 from judgewell.text import counted, plain
 
 
-def systems_part(sources: Sources, found: Scored) -> Part:
+def systems_part(sources: Sources, scored: Scored) -> Part:
     """Means, ranks, pairs, sets and measures."""
-    main, several = found.main, len(found.main.systems) > 1 and len(found.main.topics) > 1
-    table = systems_table(found, sources)
-    said: list[Finding | None] = [*findings.best(table, main.measure, len(main.topics))]
-    notes = [*found.notes]
-    items: list[Figure | Grid] = [means_figure(table, found)] if several else []
+    main, several = scored.main, len(scored.main.systems) > 1 and len(scored.main.topics) > 1
+    table = systems_table(scored, sources)
+    sentences: list[Finding | None] = [
+        system_findings.best(table, main.measure, next(iter(scored.sets)), len(main.topics))
+    ]
+    notes = [*scored.notes]
+    items: list[Figure | Grid] = [means_figure(table, scored)] if several else []
     if several:
-        worlds = found.widest
+        worlds = scored.widest
         pairs = pairs_table(main, sources)
-        said += [findings.told_apart(pairs), findings.ranks(worlds.table(sources.level))]
+        sentences += [system_findings.significant(pairs), system_findings.ranks(worlds.table(sources.level))]
         items += [ranks_figure(worlds, sources.level), counts_figure(pairs, table), matrix_figure(worlds, pairs, table)]
-        if len(found.worlds) > 1:
-            said.append(findings.limits(found.worlds))
-            items += taus_figure(found.worlds)
-    said.append(findings.unjudged(found.own_judged, found.depth))
-    items.append(_systems_grid(table, found))
+        if len(scored.worlds) > 1:
+            sentences += [system_findings.limits(scored.worlds), system_findings.noise(table)]
+            items += taus_figure(scored.worlds)
+    sentences.append(system_findings.unjudged(scored.own_judged, scored.depth))
+    items.append(_systems_grid(table, scored))
     if several:
-        items += [_worlds_grid(found.worlds, sources.level, table), *_more_pairs(pairs, found)]
-    if len(found.sets) > 1:
-        more, figures = _side_by_side(found, sources)
-        said += more
+        items += [_worlds_grid(scored.worlds, sources.level, table), *_more_pairs(pairs, scored)]
+    if len(scored.sets) > 1:
+        more, figures = _side_by_side(scored, sources)
+        sentences += more
         items += figures
-    if len(found.measures) > 1 and several:
-        items.append(_measures(found))
-    items += [_difficulty(found), *_judged_grid(found)]
-    kept = tuple(one for one in said if one is not None)
+    if len(scored.measures) > 1 and several:
+        items.append(_measures(scored))
+    items += [_difficulty(scored), *_judged_grid(scored)]
+    kept = tuple(one for one in sentences if one is not None)
     return Part("systems", "Systems", kept, tuple(items), tuple(notes))
 
 
-def systems_table(found: Scored, sources: Sources) -> pl.DataFrame:
-    """Each system's mean with its interval and ranks, whether it can be told from the best, its other measures."""
+def systems_table(scored: Scored, sources: Sources) -> pl.DataFrame:
+    """Each system's mean with its interval and ranks, whether it may be the best, its other measures."""
     from judgewell.comparison.top_sets import FEWEST_TOPICS, top_set
 
-    main = found.main
+    main = scored.main
     table = pl.DataFrame({"system": main.systems, "mean": main.means})
     if len(main.topics) > 1:
         over_topics = main.intervals(sources.level, sources.seed)
         table = table.with_columns(low=over_topics.low, high=over_topics.high)
-    if found.without_noise is not None:
-        clean = found.without_noise.intervals(sources.level, sources.seed)
+    if scored.without_noise is not None:
+        clean = scored.without_noise.intervals(sources.level, sources.seed)
         table = table.with_columns(**without_noise_columns(clean, main.limits))
-    if found.worlds:
-        table = table.join(intervals(found, sources.level), on="system", maintain_order="left")
-    if found.worlds and len(main.topics) >= FEWEST_TOPICS:
+    if scored.worlds:
+        table = table.join(intervals(scored, sources.level), on="system", maintain_order="left")
+    if scored.worlds and len(main.topics) >= FEWEST_TOPICS:
         top = top_set(main, alpha=sources.alpha, seed=sources.seed)
         table = table.with_columns(
             p_best=pl.Series([top.p[name] for name in main.systems]), top=pl.col("system").is_in(top.members)
         )
-    for name, scores in list(found.measures.items())[1:]:
+    for name, scores in list(scored.measures.items())[1:]:
         means = pl.DataFrame({"system": scores.systems, name: scores.means})
         table = table.join(means, on="system", how="left", maintain_order="left")
-    table = table.join(found.own_judged.select("system", "judged"), on="system", how="left", maintain_order="left")
+    table = table.join(scored.own_judged.select("system", "judged"), on="system", how="left", maintain_order="left")
     return table.sort("mean", "system", descending=[True, False])
 
 
-def intervals(found: Scored, level: float) -> pl.DataFrame:
+def intervals(scored: Scored, level: float) -> pl.DataFrame:
     """Each system's ranks over all that can be resampled, and the shift of its mean there."""
-    return found.widest.table(level).select("system", "rank_low", "rank_high", "best")
+    return scored.widest.table(level).select("system", "rank_low", "rank_high", "best")
 
 
 def pairs_table(main: ScoreArray, sources: Sources) -> pl.DataFrame:
     """Every pair of systems, the better first: difference, interval, p corrected by Holm."""
     from judgewell.comparison.significance import compare_systems
 
-    found = compare_systems(main, "t", correction="holm", alpha=sources.alpha, level=sources.level, seed=sources.seed)
-    return found.sort("mean_first", "mean_second", "first", "second", descending=[True, True, False, False])
+    pairs = compare_systems(main, "t", correction="holm", alpha=sources.alpha, level=sources.level, seed=sources.seed)
+    return pairs.sort("mean_first", "mean_second", "first", "second", descending=[True, True, False, False])
 
 
-def _systems_grid(table: pl.DataFrame, found: Scored) -> Grid:
-    main = found.main
+def _systems_grid(table: pl.DataFrame, scored: Scored) -> Grid:
+    main = scored.main
     caption = f"{counted(table.height, 'system')} on {counted(len(main.topics), 'topic')}"
-    if found.worlds:
+    if scored.worlds:
         caption += (
-            f"; 95 % intervals of means over other topics, of ranks from {resamples_of(found.widest)}. Top: "
+            f"; 95 % intervals of means over other topics, of ranks from {resamples_of(scored.widest)}. Top: "
             "the set that contains the best system with 95 % confidence; best in: share of resamples in which the "
             "system ranks first, alone or tied"
         )
@@ -112,7 +114,7 @@ def _systems_grid(table: pl.DataFrame, found: Scored) -> Grid:
         "without_noise": f"{main.measure} without noise",
         "without_noise_low": "95 % from",
         "without_noise_high": "95 % to",
-        "judged": f"judged of first {found.depth}",
+        "judged": f"judged of first {scored.depth}",
     }
     return Grid("systems", "Systems", caption + ".", table, tuple(table.columns), heads)
 
@@ -124,7 +126,7 @@ def _worlds_grid(worlds: Mapping[str, Worlds], level: float, systems: pl.DataFra
         spread = float(one.spread.mean())
         row = {"other": over, "resamples": one.count, "sd of a mean": spread, "tau_b": middle, "low": low, "high": high}
         rows.append(row)
-    title = "What limits the conclusion" if len(worlds) > 1 else "How firm the order is"
+    title = "What limits the conclusion" if len(worlds) > 1 else "Stability of the ranking"
     caption = (
         "How much a system’s mean varies (s.d., mean over systems) over other judgments, other topics and "
         "both, and τ-b of the order with that of the data."
@@ -135,7 +137,7 @@ def _worlds_grid(worlds: Mapping[str, Worlds], level: float, systems: pl.DataFra
     return Grid("worlds", title, caption, pl.DataFrame(rows))
 
 
-def _more_pairs(pairs: pl.DataFrame, found: Scored) -> list[Grid]:
+def _more_pairs(pairs: pl.DataFrame, scored: Scored) -> list[Grid]:
     columns = (
         "first",
         "second",
@@ -151,24 +153,24 @@ def _more_pairs(pairs: pl.DataFrame, found: Scored) -> list[Grid]:
     )
     caption = (
         f"{counted(pairs.height, 'pair')} of systems, the better first: difference of mean "
-        f"{found.main.measure}, paired t-test over topics."
+        f"{scored.main.measure}, paired t-test over topics."
     )
     return [Grid("pairs", "Every pair of systems", caption, pairs, columns, folded=True)]
 
 
-def _side_by_side(found: Scored, sources: Sources) -> tuple[list[Finding | None], list[Figure | Grid]]:
+def _side_by_side(scored: Scored, sources: Sources) -> tuple[list[Finding | None], list[Figure | Grid]]:
     """The same systems under several gains or labels."""
     from judgewell.comparison.profiles import side_by_side
 
-    main = found.main
+    main = scored.main
     if len(main.systems) < 2:
         return [], []
-    table = side_by_side(found.sets, alpha=sources.alpha, seed=sources.seed)
-    items: list[Figure | Grid] = [*scatter_figures(found, sources)]
+    table = side_by_side(scored.sets, alpha=sources.alpha, seed=sources.seed)
+    items: list[Figure | Grid] = [*scatter_figures(scored, sources)]
     caption = (
         f"{main.measure} of {counted(len(main.systems), 'system')} on the "
         f"{counted(len(main.topics), 'topic')} that all sets share; "
-        "top sets: systems not told from the best (Wilcoxon)."
+        "top sets: systems that may be the best (95 % confidence)."
     )
     columns = (
         "first",
@@ -188,27 +190,29 @@ def _side_by_side(found: Scored, sources: Sources) -> tuple[list[Finding | None]
     if len(main.topics) > 1:
         from judgewell.comparison.discrimination import discrimination_table
 
-        told = discrimination_table(found.sets, None, "t", alpha=sources.alpha, seed=sources.seed)
+        counts = discrimination_table(scored.sets, None, "t", alpha=sources.alpha, seed=sources.seed)
         caption = (
-            "Pairs of systems that a paired t-test tells apart (α = 0.05, no correction) under each set, "
-            f"against {next(iter(found.sets))}."
+            "Pairs of systems that differ significantly (paired t-test, α = 0.05, no correction) under each set, "
+            f"against {next(iter(scored.sets))}."
         )
         shown = ("set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "agreement", "kappa", "mcnemar_p")
-        items.append(Grid("discrimination", "Pairs told apart under several gains", caption, told, shown, folded=True))
-    return [findings.alike(table)], items
+        items.append(
+            Grid("discrimination", "Significant differences under several gains", caption, counts, shown, folded=True)
+        )
+    return [system_findings.similar(table)], items
 
 
-def _measures(found: Scored) -> Grid:
+def _measures(scored: Scored) -> Grid:
     from judgewell.comparison.profiles import side_by_side
 
-    table = side_by_side(found.measures, common=True)
-    caption = f"How alike the measures order the {counted(len(found.main.systems), 'system')}."
+    table = side_by_side(scored.measures, common=True)
+    caption = f"How alike the measures order the {counted(len(scored.main.systems), 'system')}."
     columns = ("first", "second", "tau_b", "tau_ap", "spearman", "rbo", "concordant", "discordant", "tied")
     return Grid("measures", "Measures against each other", caption, table, columns, folded=True)
 
 
-def _difficulty(found: Scored) -> Grid:
-    main = found.main
+def _difficulty(scored: Scored) -> Grid:
+    main = scored.main
     table = pl.DataFrame(
         {
             "topic": main.topics,
@@ -221,7 +225,7 @@ def _difficulty(found: Scored) -> Grid:
     return Grid("difficulty", "Difficulty of topics", caption, table, folded=True)
 
 
-def _judged_grid(found: Scored) -> list[Grid]:
-    frame = found.judged.with_columns(unjudged=1 - pl.col("judged")).sort("judged", "set", "system")
-    caption = f"Of the first {found.depth} documents of each topic; what is not judged counts 0. Least judged first."
+def _judged_grid(scored: Scored) -> list[Grid]:
+    frame = scored.judged.with_columns(unjudged=1 - pl.col("judged")).sort("judged", "set", "system")
+    caption = f"Of the first {scored.depth} documents of each topic; what is not judged counts 0. Least judged first."
     return [Grid("judged", "How much is judged", caption, frame, folded=True)]

@@ -1,4 +1,4 @@
-"""The part on gains: how they were made, where they lie, how sure they are, and what levels are worth."""
+"""The gains of a report: given, or made from judgments or pairs; and the part that shows them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from judgewell.agreement.sections import Outcome
+from judgewell.errors import collect_notes
 from judgewell.reports import bins, charts, findings
 from judgewell.reports.analyses import tables_of
 from judgewell.reports.parts import Figure, Finding, Grid, Part
-from judgewell.reports.sources import Sources, hearing
+from judgewell.reports.sources import Sources
 from judgewell.scales import Kind
 from judgewell.text import counted
 
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Worth:
+class ReportGains:
     """The gains that the report goes on with, how they were made, and other gains that the judgments allow."""
 
     name: str
-    made: str
+    how: str  # they were made
     gains: pl.DataFrame
     draws: Any = None  # draws × documents, in the gains' order
     tables: tuple[tuple[str, pl.DataFrame], ...] = ()
@@ -54,29 +55,28 @@ def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> st
     return "ratio" if pairs["left_score"].null_count() < pairs.height else "bradley-terry"
 
 
-def worth_of(sources: Sources, step: Callable[[], None] = lambda: None) -> Worth | None:
+def report_gains(sources: Sources, step: Callable[[], None] = lambda: None) -> ReportGains | None:
     """The gains given, or made from judgments or pairs with the report's method; nothing where there is neither."""
-    notes: list[str] = []
     if sources.gains:
         name, given = next(iter(sources.gains.items()))
-        return Worth(name, f"as given: {name}", given)
+        return ReportGains(name, f"as given: {name}", given)
     if sources.method is None:
         return None
     table = sources.judgments if sources.method.takes == "judgments" else sources.pairs
-    with hearing(notes):
+    with collect_notes() as notes:
         gains, draws = _made(sources.method, table, sources, step)
         tables = tuple(sources.method.tables(table).items())
-    return Worth("gains", f"by {sources.method}", gains, draws, tables, tuple(notes))
+    return ReportGains("gains", f"by {sources.method}", gains, draws, tables, tuple(notes))
 
 
 def _made(method: Method, table: Any, sources: Sources, step: Callable[[], None]) -> tuple[pl.DataFrame, Any]:
     """Gains with intervals; draws of other gains where there are runs to measure under them or no formula."""
     from judgewell.scaling.uncertainty import with_interval
 
-    found = method.by_formula(table, sources.level)
-    if found is not None and not sources.runs:
-        return found, None
-    gains = method.gains(table) if found is None else found
+    by_formula = method.by_formula(table, sources.level)
+    if by_formula is not None and not sources.runs:
+        return by_formula, None
+    gains = method.gains(table) if by_formula is None else by_formula
     drawn = method.draws(table, sources.draws, seed=sources.seed)
     places = gains.select("topic", "doc").join(
         drawn.documents.with_row_index("at"), on=["topic", "doc"], how="left", maintain_order="left"
@@ -86,20 +86,20 @@ def _made(method: Method, table: Any, sources: Sources, step: Callable[[], None]
         blocks.append(block[:, places.to_numpy()])
         step()
     array = np.concatenate(blocks)
-    if found is None:
+    if by_formula is None:
         tail = (1 - sources.level) / 2
         low, high = np.nanquantile(array, [tail, 1 - tail], axis=0)
         gains = with_interval(gains, low, high)
     return gains, array
 
 
-def gains_part(worth: Worth, outcomes: Sequence[Outcome]) -> Part:
+def gains_part(used: ReportGains, outcomes: Sequence[Outcome]) -> Part:
     """Distribution, intervals, levels, topics."""
-    gains, tables = worth.gains, tables_of(outcomes)
-    items: list[Figure | Grid] = [_spread(gains, worth.made)]
+    gains, tables = used.gains, tables_of(outcomes)
+    items: list[Figure | Grid] = [_spread(gains, used.how)]
     if gains["low"].null_count() < gains.height:
         items.append(_intervals(gains))
-    said: list[Finding] = [findings.gains(gains, worth.made)]
+    sentences: list[Finding] = [findings.gains(gains, used.how)]
     if "grade_distributions" in tables:
         items += _grades(tables["grade_distributions"])
     topics = by_topic(gains)
@@ -108,11 +108,11 @@ def gains_part(worth: Worth, outcomes: Sequence[Outcome]) -> Part:
         Grid(
             f"gains_{name}",
             name.replace("_", " ").capitalize(),
-            f"What {worth.made.removeprefix('by ')} also finds out.",
+            f"What {used.how.removeprefix('by ')} also finds out.",
             frame,
             folded=True,
         )
-        for name, frame in worth.tables
+        for name, frame in used.tables
     ]
     caption = (
         f"{counted(gains.height, 'document')} of {counted(gains['topic'].n_unique(), 'topic')}, highest "
@@ -120,14 +120,14 @@ def gains_part(worth: Worth, outcomes: Sequence[Outcome]) -> Part:
     )
     whole = gains.sort("topic", "gain", "doc", descending=[False, True, False])
     items.append(Grid("gains", "All gains", caption, whole, folded=True))
-    return Part("gains", "Gains", tuple(said), tuple(items), worth.notes)
+    return Part("gains", "Gains", tuple(sentences), tuple(items), used.notes)
 
 
 def _by_topic_caption(topics: pl.DataFrame) -> str:
     """What the table holds; widths only where some document has an interval."""
-    told = "Documents, judgments and gains of each topic."
+    caption = "Documents, judgments and gains of each topic."
     known = topics["width"].null_count() < topics.height
-    return f"{told} The width is that of the median 95 % interval." if known else told
+    return f"{caption} The width is that of the median 95 % interval." if known else caption
 
 
 def _spread(gains: pl.DataFrame, made: str) -> Figure:
@@ -154,7 +154,7 @@ def _intervals(gains: pl.DataFrame) -> Figure:
 
 
 def _grades(table: pl.DataFrame) -> list[Figure]:
-    found = []
+    figures = []
     sets = table.partition_by("labels", as_dict=True, maintain_order=True)
     for number, ((labels,), part) in enumerate(sets.items(), 1):
         named = part.filter(pl.col("grade").is_not_null())
@@ -176,8 +176,8 @@ def _grades(table: pl.DataFrame) -> list[Figure]:
         )
         log = named["whisker_low"].min() > 0 and named["whisker_high"].max() / named["whisker_low"].min() > 1000  # type: ignore[operator]
         chart = charts.boxes(data, f"grade ({labels})", "gain", log=bool(log))
-        found.append(Figure(f"gains_by_grade_{number}", f"Gains by grade of {labels}", caption, chart, data))
-    return found
+        figures.append(Figure(f"gains_by_grade_{number}", f"Gains by grade of {labels}", caption, chart, data))
+    return figures
 
 
 def by_topic(gains: pl.DataFrame) -> pl.DataFrame:

@@ -1,23 +1,22 @@
 """What goes into a report: parts, findings computed from the data, what is left out and why."""
 
 import json
-import warnings
 
 import polars as pl
 import pytest
 from report_studies import sources, study
 
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import InputError
 from judgewell.reports import findings as told
+from judgewell.reports.assemble import assemble
 from judgewell.reports.parts import Figure, Grid
-from judgewell.reports.sources import Sources, hearing, with_codes
-from judgewell.reports.story import tell
+from judgewell.reports.sources import Sources, with_codes
 from judgewell.scaling.methods import parse
 
 
 @pytest.fixture(scope="module")
 def report():
-    return tell(sources(), title="A study")
+    return assemble(sources(), title="A study")
 
 
 def part(report, name):
@@ -67,8 +66,8 @@ def test_counts_are_those_of_the_data(report):
 
 def test_findings_change_with_the_data():
     better, _, _ = study(seed=2)
-    other = tell(sources(judgments=better, runs=[], measures=[]), title="Another")
-    first = tell(sources(runs=[], measures=[]), title="A study")
+    other = assemble(sources(judgments=better, runs=[], measures=[]), title="Another")
+    first = assemble(sources(runs=[], measures=[]), title="A study")
     for name in ("agreement", "gains"):
         assert part(other, name).findings[0].text != part(first, name).findings[0].text
 
@@ -108,12 +107,12 @@ def test_gains_and_labels_alone_make_a_report():
     _, labels, runs = study()
     from judgewell.formats.runs import open_runs
 
-    found = tell(sources(judgments=None, method=None, runs=open_runs(runs)), title="Labels")
+    found = assemble(sources(judgments=None, method=None, runs=open_runs(runs)), title="Labels")
     assert [one.name for one in found.parts] == ["asked", "systems", "limits"]
     reasons = dict(item(found, "left_out").frame.select("section", "reason").iter_rows())
     assert reasons["reliability"] == "needs judgments"
     assert any("other judgments" in row for row in item(found, "left_out").frame["analysis"].to_list())
-    given = tell(
+    given = assemble(
         sources(judgments=None, method=None, labels={}, gains={"mine": labels}, runs=[], measures=[]), title="G"
     )
     assert "as given: mine" in part(given, "gains").findings[0].text
@@ -124,11 +123,11 @@ def test_one_system_is_not_called_the_best_and_its_topics_are_counted():
     _, _, runs = study()
     from judgewell.formats.runs import open_runs
 
-    found = tell(sources(runs=open_runs(runs.filter(pl.col("system") == "s3"))), title="One system")
+    found = assemble(sources(runs=open_runs(runs.filter(pl.col("system") == "s3"))), title="One system")
     said = part(found, "systems").findings[0].text
     low, mean, high = item(found, "systems").frame.select("low", "mean", "high").row(0)
     assert low < mean < high
-    assert f"{mean:.3f} [{low:.3f}, {high:.3f}] over 5 topics; there is no other system" in said
+    assert f"{mean:.3f} [{low:.3f}, {high:.3f}] under gains over 5 topics; there is no other system" in said
     assert "best" not in said
     reasons = item(found, "left_out").frame.filter(pl.col("reason") == "there is one system")["analysis"].to_list()
     assert reasons == ["ranks and pairs of systems"]
@@ -143,7 +142,7 @@ def test_alpha_is_worked_out_for_the_metrics_that_fit_and_as_on_its_own(report):
     alone = krippendorff_alpha(given.judgments, "ratio", interval=False)
     assert shown.filter(pl.col("metric") == "ratio").drop("values").row(0) == alone.row(0)
     graded = study()[0].with_columns(scale=pl.lit("ordinal"), value=(pl.col("value") > 20).cast(pl.Float64))
-    few = tell(sources(judgments=graded, method=parse("mean")), title="Few levels")
+    few = assemble(sources(judgments=graded, method=parse("mean")), title="Few levels")
     assert item(few, "alpha").frame["metric"].to_list() == ["ordinal"]
 
 
@@ -157,7 +156,7 @@ def test_one_topic_has_no_intervals_and_says_so():
     from judgewell.formats.runs import open_runs
 
     one = pl.col("topic") == "t0"
-    found = tell(
+    found = assemble(
         sources(
             judgments=judgments.filter(one), labels={"expert": labels.filter(one)}, runs=open_runs(runs.filter(one))
         ),
@@ -173,7 +172,7 @@ def test_pairs_make_a_report():
     from judgewell.tables import PAIRS, check
 
     pairs = check(frame.with_columns(seconds=pl.lit(9.5), unit=pl.col("assessor")), PAIRS)
-    found = tell(Sources(pairs=pairs, method=parse("preference"), replicates=50), title="Pairs")
+    found = assemble(Sources(pairs=pairs, method=parse("preference"), replicates=50), title="Pairs")
     texts = [one.text for one in part(found, "agreement").findings]
     assert texts[0].startswith("Two assessors agree on 100 % of answers to the same pair (50.0 % by chance)")
     assert any(text.startswith("0 of 36 preferences contradict") for text in texts)
@@ -183,12 +182,12 @@ def test_pairs_make_a_report():
 
 def test_nothing_is_refused():
     with pytest.raises(InputError, match="nothing to report on"):
-        tell(Sources(), title="")
+        assemble(Sources(), title="")
 
 
 def test_progress_reaches_the_end():
     seen = []
-    tell(sources(draws=70), title="", progress=lambda done, total: seen.append((done, total)))
+    assemble(sources(draws=70), title="", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1]
     assert len({total for _, total in seen}) == 1
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
@@ -203,21 +202,6 @@ def test_assessors_become_codes_that_tell_them_apart():
     assert pairs.height == 7
 
 
-def warned_inside():
-    notes = []
-    with hearing(notes):
-        warnings.warn("ours", JudgewellWarning, stacklevel=1)
-        warnings.warn("ours", JudgewellWarning, stacklevel=1)
-        warnings.warn("other", UserWarning, stacklevel=1)
-    return notes
-
-
-def test_hearing_keeps_notes_and_lets_other_warnings_pass():
-    with pytest.warns(UserWarning, match="other"):
-        notes = warned_inside()
-    assert notes == ["ours"]
-
-
 def test_charts_stay_small(report):
     for figure in report.figures:
         assert isinstance(figure, Figure)
@@ -228,7 +212,7 @@ def test_charts_stay_small(report):
 def test_labels_with_many_values_get_a_cloud_and_no_figure_by_grade():
     _, labels, _ = study()
     many = labels.with_columns(gain=pl.col("gain") + pl.int_range(pl.len()) / 1000)
-    found = tell(sources(gains={"mine": labels}, labels={"many": many}, runs=[], measures=[]), title="Many")
+    found = assemble(sources(gains={"mine": labels}, labels={"many": many}, runs=[], measures=[]), title="Many")
     names = [one.name for one in (*found.figures, *found.grids)]
     assert "label_cloud_1" in names
     assert "label_correlation" in names

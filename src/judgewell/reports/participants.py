@@ -1,4 +1,4 @@
-"""What was asked of whom: counts, by topic, and the values that were used."""
+"""Study and participants: counts, by topic, and the values that were used."""
 
 from __future__ import annotations
 
@@ -15,45 +15,42 @@ if TYPE_CHECKING:
     from judgewell.reports.sources import CollectedStudy
 
 
-def asked_part(sources: Sources) -> Part:
+def participants_part(sources: Sources) -> Part:
     """The part that says what there is."""
     items: list[Figure | Grid] = [
-        Grid("asked", "What there is", "Everything that this report rests on.", inventory(sources), ("what", "number"))
+        Grid("asked", "Data", "The data of this report.", inventory(sources), ("what", "number"))
     ]
-    said: list[Finding] = []
+    sentences: list[Finding] = []
     if sources.study is not None:
-        said.append(findings.study(sources.study))
+        sentences.append(findings.study(sources.study))
         items = [*study_grids(sources.study), *items]
     if sources.judgments is not None:
         frame = sources.judgments
-        said += [findings.work(frame, "judgment", "asked"), findings.most_used(frame)]
+        sentences += [findings.work(frame, "judgment", "asked"), findings.most_used(frame)]
         items += values_figures(frame)
     if sources.pairs is not None:
-        said.append(findings.work(sources.pairs, "pair", "asked"))
+        sentences.append(findings.work(sources.pairs, "pair", "asked"))
     if sources.judgments is None and sources.pairs is None:
-        said.append(findings.given(sources))
+        sentences.append(findings.given(sources))
     by_topic = topics(sources)
     if sources.study is not None:
         by_topic = sources.study.topics.join(by_topic, on="topic", how="left", maintain_order="left")
     if by_topic.height:
-        caption = (
-            f"{counted(by_topic.height, 'topic')}; an empty cell is none. Known documents are those with a "
-            "known answer."
-        )
+        caption = f"{counted(by_topic.height, 'topic')}; an empty cell means none. Known documents have a known answer."
         items.append(Grid("asked_by_topic", "Topic by topic", caption, by_topic))
-    return Part("asked", "What was asked of whom", tuple(said), tuple(items))
+    return Part("asked", "Study and participants", tuple(sentences), tuple(items))
 
 
-def study_grids(found: CollectedStudy) -> list[Grid]:
+def study_grids(study: CollectedStudy) -> list[Grid]:
     """The frozen study in words, and what became of every unit that was begun."""
-    marked = f"The study {found.name} as it was frozen when judging began (SHA-256 {found.hash[:12]}…)."
+    marked = f"The study {study.name} as it was frozen when judging began (SHA-256 {study.hash[:12]}…)."
     ended = (
-        f"{counted(int(found.endings['units'].sum()), 'unit')} that assessors began; only answers of completed ones "
+        f"{counted(int(study.endings['units'].sum()), 'unit')} that assessors began; only answers of completed ones "
         "are in the rest of this report."
     )
     return [
-        Grid("study", "What was asked", marked, found.settings),
-        Grid("endings", "How units ended", ended, found.endings, ("ended", "units", "assessors", "answers")),
+        Grid("study", "Settings", marked, study.settings),
+        Grid("endings", "How units ended", ended, study.endings, ("ended", "units", "assessors", "answers")),
     ]
 
 
@@ -120,7 +117,7 @@ def _documents(table: pl.DataFrame) -> str:
 
 def values_figures(judgments: pl.DataFrame) -> list[Figure]:
     """The values that were used, one figure for each scale."""
-    found = []
+    figures = []
     parts = judgments.with_columns(pl.col("scale").fill_null("")).partition_by(
         "scale", as_dict=True, maintain_order=True
     )
@@ -132,10 +129,10 @@ def values_figures(judgments: pl.DataFrame) -> list[Figure]:
             "; bins of equal width on a logarithmic axis." if log else "."
         )
         name = "values" if len(parts) == 1 else f"values_{number}"
-        found.append(
+        figures.append(
             Figure(name, f"Values that were used{on}", caption, charts.histogram(data, "value", log=log), data)
         )
-    return found
+    return figures
 
 
 def topics(sources: Sources) -> pl.DataFrame:
@@ -160,7 +157,7 @@ def topics(sources: Sources) -> pl.DataFrame:
         columns += [table.group_by("topic").agg(pl.len().alias(f"{kind} {name}")) for name, table in tables.items()]
     if not columns:
         return pl.DataFrame()
-    found = columns[0]
+    table = columns[0]
     for more in columns[1:]:
-        found = found.join(more, on="topic", how="full", coalesce=True)
-    return found.sort("topic")
+        table = table.join(more, on="topic", how="full", coalesce=True)
+    return table.sort("topic")

@@ -1,0 +1,209 @@
+"""The public function `report`: a study's database, or files and frames → a report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from judgewell.analysis.scores import named_sets
+from judgewell.commands.database import existing
+from judgewell.errors import InputError, collect_notes, note
+from judgewell.evaluation.measures import parse_all
+from judgewell.formats.files import named_files
+from judgewell.formats.gains import read_gains
+from judgewell.formats.judgments import read_judgments, read_pairs
+from judgewell.formats.options import kept_where, read_labels
+from judgewell.formats.provenance import provenance
+from judgewell.formats.runs import open_runs
+from judgewell.reports.assemble import Progress, assemble
+from judgewell.reports.gains import method_for
+from judgewell.reports.parts import Report
+from judgewell.reports.sources import CollectedStudy, Sources, with_codes
+from judgewell.scales import with_kinds
+from judgewell.scaling.inputs import judgments_of, pairs_of
+from judgewell.scaling.methods import parse
+
+if TYPE_CHECKING:
+    from judgewell.formats.delimited import Layout
+
+DEFAULT_MEASURE = "nDCG@10"
+
+
+def report(
+    study: str | None = None,
+    *,
+    database: str | None = None,
+    judgments: Any = None,
+    pairs: Any = None,
+    gains: Any = (),
+    method: str | None = None,
+    labels: Any = (),
+    runs: Any = (),
+    measure: str | Sequence[str] = (),
+    title: str = "Relevance judgments: a report",
+    name_assessors: bool = False,
+    draws: int = 200,
+    worlds: int = 1000,
+    replicates: int = 1000,
+    seed: int = 0,
+    columns: Mapping[str, str] | None = None,
+    words: Mapping[str, str] | None = None,
+    layout: Layout | None = None,
+    where: Iterable[str] = (),
+    kind: str | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Everything that the data say, as a report: `.save("report.html")` writes the page, `.figures` and `.grids` hold
+    its Altair charts and polars frames.
+
+    `study` is a study file or its database; `judgments`, `pairs` and `runs` are files or frames; `gains` and `labels`
+    are files ("NAME=FILE" gives a name), or a mapping of names to files or frames. The options are those of
+    `judgewell report`.
+
+    >>> from judgewell import report, sample
+    >>> page = report(labels={"levels": sample.levels()}, runs=sample.runs(), worlds=100)
+    >>> page.parts[1].findings[0].text.split(",")[0]
+    'The system latent has the best mean nDCG@10'
+    """
+    given = {"study": study, "judgments": judgments, "pairs": pairs, "gains": gains, "labels": labels}
+    if not any(_there(value) for value in given.values()):
+        raise InputError(
+            "there is nothing to report on", cure="name a study, or give --judgments, --pairs, --gains or --labels"
+        )
+    if database and not study:
+        raise InputError("--database is given without its study", cure="name the study file first")
+    if _there(gains) and method:
+        raise InputError("gains are given and a method to make them too", cure="leave out --gains or --method")
+    how = {"columns": columns, "words": words, "layout": layout}
+    with collect_notes() as notes:
+        collected = _collected(study, database)
+        own = _answers(collected, judgments, pairs, how, where, kind)
+        answers = own if name_assessors else with_codes(*own)
+        labels, runs = _of_study(study, labels, runs)
+        systems = open_runs(runs) if _there(runs) else []
+        measures = [measure] if isinstance(measure, str) else list(measure)
+        sources = Sources(
+            judgments=answers[0],
+            pairs=answers[1],
+            gains=named_sets(gains, read_gains) if _there(gains) else {},
+            labels=_labels(labels, answers[0], words),
+            runs=systems,
+            measures=parse_all(measures or [DEFAULT_MEASURE]) if systems else [],
+            method=None if _there(gains) else _method(method, *answers),
+            draws=draws,
+            worlds=worlds,
+            replicates=replicates,
+            seed=seed,
+            study=collected,
+        )
+    for text in notes:
+        note(text)
+    inputs = _files(judgments, pairs, study if _is_study_file(study) else None, gains, labels)
+    inputs += [run.source for run in systems if run.source]
+    options: dict[str, Any] = {"title": title, "measure": [str(one) for one in sources.measures]}
+    options |= {"method": str(sources.method or "none")}
+    options |= {"draws": draws, "worlds": worlds, "replicates": replicates, "seed": seed, "words": words}
+    options |= {"columns": columns, "where": list(where), "name_assessors": name_assessors, "kind": kind}
+    record = provenance("report", options, inputs)
+    return assemble(sources, title=title, notes=notes, record=record, progress=progress)
+
+
+def _there(data: Any) -> bool:
+    return data is not None and (hasattr(data, "columns") or bool(data))
+
+
+def _is_file(data: Any) -> bool:
+    return isinstance(data, str | os.PathLike)
+
+
+def _is_study_file(study: str | None) -> bool:
+    return study is not None and str(study).endswith(".toml")
+
+
+def _files(*sources: Any) -> list[str]:
+    """The files among what was given."""
+    files: list[str] = []
+    for source in sources:
+        if isinstance(source, Mapping):
+            files += _files(*source.values())
+        elif _is_file(source):
+            path = next(iter(named_files([str(source)]).values()))
+            files += [path] if os.path.exists(path) or "*" in path else []
+        elif isinstance(source, Iterable) and not hasattr(source, "columns"):
+            files += _files(*source)
+    return files
+
+
+def _collected(study: str | None, database: str | None) -> CollectedStudy | None:
+    """What is in the study's database; the study may be named by its file or by the database itself."""
+    if not study:
+        return None
+    import time
+
+    from judgewell.server.queries.collected import collected_study
+
+    with existing(str(study), database or (None if _is_study_file(study) else study)) as store:
+        return collected_study(store, time.time())
+
+
+def _answers(
+    study: CollectedStudy | None,
+    judgments: Any,
+    pairs: Any,
+    how: dict[str, Any],
+    where: Iterable[str],
+    kind: str | None,
+) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
+    """The judgments and pairs, of the study or given."""
+    tables: list[pl.DataFrame | None] = []
+    conditions = list(where)
+    for name, given in (("judgments", judgments), ("pairs", pairs)):
+        own: pl.DataFrame | None = getattr(study, name, None)
+        if given is not None and own is not None:
+            raise InputError(f"the study has {name}, and --{name} gives others", cure="leave out one of them")
+        table = own
+        if given is not None and name == "judgments":
+            read = _is_file(given)
+            table = read_judgments(given, **how, kind=kind) if read else with_kinds(judgments_of(given), kind=kind)
+        elif given is not None:
+            table = read_pairs(given, **how) if _is_file(given) else pairs_of(given)
+        tables.append(None if table is None else kept_where(table, conditions))
+    return tables[0], tables[1]
+
+
+def _of_study(study: str | None, labels: Any, runs: Any) -> tuple[Any, Any]:
+    """The labels and runs given; else the study file's own."""
+    if not _is_study_file(study) or (_there(labels) and _there(runs)):
+        return labels, runs
+    from judgewell.study.file import read_source, read_study
+
+    assert study is not None
+    chosen, source = read_study(study), read_source(study)
+    grades = [f"grades={source.resolved(chosen.grades.file)}"] if chosen.grades else []
+    own = [str(source.resolved(pattern)) for pattern in chosen.pool.runs]
+    return (labels if _there(labels) else grades), (runs if _there(runs) else own)
+
+
+def _labels(labels: Any, judgments: pl.DataFrame | None, words: Mapping[str, str] | None) -> dict[str, pl.DataFrame]:
+    """Sets of labels by name: files or frames, or columns of the judgments."""
+    if not _there(labels):
+        return {}
+    return named_sets(labels, lambda one: read_labels(one, judgments, words) if _is_file(one) else read_gains(one))
+
+
+def _method(name: str | None, judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> Any:
+    """The method asked for, or the one that fits the data, with a note."""
+    fitting = name or method_for(judgments, pairs)
+    if not fitting:
+        return None
+    method = parse(fitting)
+    if (judgments if method.takes == "judgments" else pairs) is None:
+        raise InputError(
+            f"{method} makes gains from {method.takes}, which are not given", cure=f"give --{method.takes}"
+        )
+    if not name:
+        note(f"no gains and no method are given: gains are made by {method}")
+    return method
