@@ -205,9 +205,8 @@ How often the 95 % interval of a document's gain holds what the method would mak
 same people ({ENDLESS:,} of each document here). Of `level-ratios`, `majority`, `dawid-skene` and `combined` there are
 {100 * RESAMPLED:.0f} % as many studies; twelve documents with {FEW} or {MANY} judgments each. A judge of pairs sees a
 document three times; of double judgments there are {10 * FEW} or {10 * MANY} documents with two each, in
-topics of ten. Gains that are
-fixed by definition (the top level of `level-ratios`, both ends of `udm`) are not counted. A study has twelve intervals, so with 20
-studies a share is off by up to 3 points by chance alone.
+topics of ten. Gains that are fixed by definition (the top level of `level-ratios`, both ends of `udm`) are not counted.
+A study has twelve intervals, so with 20 studies a share is off by up to 3 points by chance alone.
 """
 
 READING = """
