@@ -62,7 +62,7 @@ def test_every_acknowledged_answer_survives_kill_minus_nine(database, tmp_path, 
     assert len(acknowledged) == len(set(acknowledged)) == topics * docs * 8
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_several_workers_are_killed_too(database, tmp_path):
     path = write_study(tmp_path / "study", topics=8, docs=8, size=8, redundancy=8, more="[work]\nmost_units = 30\n")
     assert len(survive(database, path, 3, workers=("--workers", "2"))) == 8 * 8 * 8

@@ -3,7 +3,12 @@
 import pytest
 from walk import Keyboard, Mouse, kind, position, wait_for_position, walk
 
-SCALES = ["binary", "ordinal", "magnitude", "bounded", "s100", "pairs"]
+LONG = pytest.mark.long  # a journey for each way to answer is enough for the quick suite
+SCALES = [
+    "magnitude",
+    "pairs",
+    *(pytest.param(scale, marks=LONG) for scale in ("binary", "ordinal", "bounded", "s100")),
+]
 
 
 def journey(page, server, person):
@@ -45,26 +50,29 @@ def test_by_mouse(open_page, servers, scale):
     assert seen == ["consent", "instructions", *first, "topic", "comprehension", *last, *judged, "questionnaire"]
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(
+    "scale",
+    ["ordinal", *(pytest.param(one, marks=LONG) for one in ("magnitude", "s100", "pairs", "binary", "bounded"))],
+)
 def test_by_keyboard_only(open_page, servers, scale):
     _, number = journey(open_page(), servers(scale), Keyboard())
     check_stored(servers(scale), number, scale, {80, 1})
 
 
-@pytest.mark.parametrize("scale", ["ordinal", "s100", "pairs"])
+@pytest.mark.parametrize("scale", ["s100", pytest.param("ordinal", marks=LONG), pytest.param("pairs", marks=LONG)])
 def test_on_a_phone(open_page, servers, scale):
     page = open_page(360, 740, has_touch=True, is_mobile=True)
     _, number = journey(page, servers(scale), Mouse())
     check_stored(servers(scale), number, scale, {1, *range(75, 86)})
 
 
-@pytest.mark.parametrize("scale", ["magnitude", "pairs"])
+@pytest.mark.parametrize("scale", ["pairs", pytest.param("magnitude", marks=LONG)])
 def test_at_four_hundred_percent(open_page, servers, scale):
     _, number = journey(open_page(320, 256), servers(scale), Keyboard())
     check_stored(servers(scale), number, scale, {80})
 
 
-@pytest.mark.parametrize("scale", ["s100", "pairs"])
+@pytest.mark.parametrize("scale", ["s100", pytest.param("pairs", marks=LONG)])
 def test_without_scripts_plain_forms_do(open_page, servers, scale):
     page = open_page(java_script_enabled=False)
     link, number = servers(scale).invite()

@@ -39,6 +39,7 @@ def test_axe_finds_nothing_in_light_and_dark(window, sample_address, name):
     assert window.outside == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "height"), NARROW)
 def test_nothing_is_wider_than_a_small_screen(open_page, sample_address, width, height):
     page = open_page(width, height)

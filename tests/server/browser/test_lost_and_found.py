@@ -42,6 +42,7 @@ def test_a_lost_connection_is_told_and_the_answer_follows_by_itself(at_work):
     assert page.evaluate("localStorage.getItem('judgewell.unsent')") is None
 
 
+@pytest.mark.long
 def test_an_answer_given_offline_survives_the_window(at_work):
     server, page, number = at_work()
     page.context.set_offline(True)
@@ -150,6 +151,7 @@ def test_a_reload_loses_nothing_that_was_typed(at_work):
     assert row.seconds > 1.1  # the time before the reload counts
 
 
+@pytest.mark.long
 def test_a_second_window_follows_the_first(at_work):
     server, page, number = at_work()
     second = page.context.new_page()
@@ -198,6 +200,7 @@ def test_the_next_document_shows_without_a_wait(at_work):
     assert taken < 1000
 
 
+@pytest.mark.long
 def test_that_words_were_marked_is_stored_with_the_answer(at_work):
     server, page, number = at_work()
     page.keyboard.press("h")
@@ -219,6 +222,7 @@ def test_who_was_away_too_long_is_told_and_goes_on(at_work):
     assert len(server.answers(number)) == 1
 
 
+@pytest.mark.long
 def test_the_open_page_reports_itself(at_work):
     _, page, _ = at_work()
     with page.expect_response("**/work/alive") as answered:

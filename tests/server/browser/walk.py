@@ -124,8 +124,9 @@ class Keyboard(Mouse):
 
     def questionnaire(self, page: Page) -> None:
         if page.locator(".card").count():
-            self.press(page, "1")
-            assert page.locator(".card input").first.is_checked()
+            first = page.locator(".card input").first
+            self.press(page, first.get_attribute("data-key") or "")
+            assert first.is_checked()
         self.press(page, page.locator("textarea").get_attribute("data-key") or "")
         page.keyboard.type("All fine.")
         self.send(page, "Control+Enter")

@@ -49,6 +49,7 @@ def computed_of(store: Store) -> Insight:
         return insight(connection, NOW)
 
 
+@pytest.mark.long
 def test_careless_people_are_those_with_evidence(filled):
     store, found = filled
     kinds = {person.name: person.kind.name for person in found.people}

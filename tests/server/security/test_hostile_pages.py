@@ -92,6 +92,7 @@ def test_the_trap_works(chromium, hostile):
     window.context.close()
 
 
+@pytest.mark.long
 def test_the_assessors_pages_show_attacks_as_text(window, hostile):
     person = hostile.person
     assert window.look(people.invite_path(hostile.study.served, person.number)) == 200
@@ -137,6 +138,7 @@ def test_what_is_typed_comes_back_as_text(window, hostile):
     assert window.page.locator("textarea[name=comment]").input_value() == ONE
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", OWNERS)
 def test_the_owners_pages_show_attacks_as_text(window, hostile, path):
     sign_in(window, hostile, "owner")
