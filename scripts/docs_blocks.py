@@ -216,18 +216,18 @@ def run_command(block: Block, command: str, shown: str, page: Page) -> Differenc
 
 
 def in_a_shell(command: str, page: Page) -> tuple[int, str]:
-    """The exit code of a shell command, and what it printed."""
+    """The exit code of a shell command, and what it printed; behind a pipe, where order is chance, errors come last."""
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=page.folder,
         env=environment(page.folder),
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE if " | " in command else subprocess.STDOUT,
         text=True,
         timeout=SECONDS,
         check=False,
     )
-    return done.returncode, done.stdout
+    return done.returncode, done.stdout + (done.stderr or "")
 
 
 def in_this_process(command: str, page: Page) -> tuple[int, str]:
