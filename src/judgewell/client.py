@@ -66,6 +66,10 @@ class Client:
         """The study at a glance: pace, expected end, money."""
         return dict(self._get("/overview"))
 
+    def money(self) -> dict[str, Any]:
+        """Cost, budget, spending over time, and pay for an hour over assessors."""
+        return dict(self._get("/money"))
+
     def topics(self) -> pl.DataFrame:
         """Progress of each topic."""
         rows = self._get("/topics")

@@ -23,9 +23,13 @@ def status(study: str, database: str | None, format: str) -> None:
     import time
     from dataclasses import asdict
 
+    from judgewell.server.queries.money import budget_text
     from judgewell.server.queries.status import status as find
     from judgewell.server.queries.status import status_text
 
     with existing(study, database) as store:
         found = store.read(lambda connection: find(connection, time.time())).result()
+    warning = budget_text(found.paid + found.fee, found.budget, found.budget_state, found.currency)
+    if warning:
+        click.echo(f"note: {warning}", err=True)
     print(status_text(found) if format == "table" else json.dumps(asdict(found), indent=2) + "\n", end="")

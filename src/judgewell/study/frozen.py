@@ -1,7 +1,8 @@
 """A study is frozen once the first judgment is in: what is asked may not change under the answers.
 
 Kept are the settings as written and the hashes of the files they name. Comments and layout may change; a setting
-written out that was a default before is no change.
+written out that was a default before is no change. The budget and whom the server tells what happened ask assessors
+nothing, so they may change at any time.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from judgewell.formats.provenance import digest
 from judgewell.study.file import Source, parse, read_source
 from judgewell.study.inputs import files_of
 from judgewell.study.model import Study
+
+FREE = ("pay.budget", "owner.webhook", "owner.webhook_secret")  # settings that are never frozen
 
 
 def freeze(path: str | Path) -> dict[str, Any]:
@@ -54,7 +57,8 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 def _settings(frozen: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with their defaults, by dotted key."""
-    return _flat(Study.model_validate(frozen["settings"]).model_dump(mode="json"))
+    flat = _flat(Study.model_validate(frozen["settings"]).model_dump(mode="json"))
+    return {key: value for key, value in flat.items() if key not in FREE}
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, Any]:

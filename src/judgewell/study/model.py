@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, field_validator, model_validator
 
@@ -22,6 +23,8 @@ from judgewell.study.design.templates import documents_needed
 from judgewell.study.platform import Platform
 from judgewell.study.questions import PAIR_QUESTIONS, AnyScale, Preference, Questions, Scale
 from judgewell.study.section import Section, many, setting, valid
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class About(Section):
@@ -216,6 +219,7 @@ class Checks(Section):
     least_seconds: float = setting("the active seconds that each document needs at least", 0.0, ge=0)
     known: Literal["strict", "ties", "off"] = setting("must the known H stand above the known N", "strict")
     revisions: int = setting("how often a unit may be revised when a check at its end fails", 2, ge=0)
+    most_failed: int = setting("how many units an assessor may fail before they get no more; 0 sets no limit", 3, ge=0)
     practice: PracticeSection | None = setting("magnitudes of lines, before the work", None)
     question: Annotated[list[QuestionSection], BeforeValidator(many)] = setting("questions about topics", [])
     quiz: QuizSection | None = setting("known pairs, before the work", None)
@@ -243,12 +247,51 @@ class Pay(Section):
     lost: float = setting("the share of units expected to be lost and done again", 0.0, ge=0, lt=1)
     covered: int = setting("the units of one assessor that the platform's own reward pays for", 1, ge=0)
     bonus: float | None = setting("what each further unit pays as a bonus; the unit's amount when left out", None, ge=0)
+    budget: float | None = setting("the most that all units may cost, with the fee; may change at any time", None, gt=0)
+
+    def earned(self, units: int) -> float:
+        """What an assessor gets for so many completed units."""
+        further = self.amount if self.bonus is None else self.bonus
+        return min(units, self.covered) * self.amount + max(0, units - self.covered) * further
+
+    @property
+    def dearest(self) -> float:
+        """The most that another unit costs, with the fee."""
+        return max(self.amount, self.bonus or 0.0) * (1 + self.fee)
 
 
 class Privacy(Section):
     retention_days: float | None = setting(
         "days after an assessor's last step until their personal data is deleted; until asked when left out", None, gt=0
     )
+
+
+class Owner(Section):
+    """Whom the server tells that the study ended, was paused or reached its budget."""
+
+    webhook: str = setting("the https address that is told, e.g. that of a chat; may change at any time", "")
+    webhook_secret: str = setting(
+        "the environment variable that holds the secret which signs what is sent; never the secret itself",
+        "",
+        pattern=r"^([A-Z_][A-Z0-9_]*)?$",
+    )
+
+    @field_validator("webhook")
+    @classmethod
+    def _safe(cls, address: str) -> str:
+        """Over https the receiver must prove its name; plain http stays on this computer."""
+        try:
+            parts = urlsplit(address)
+            named = bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            named = False
+        if address and not (named and address.isprintable() and " " not in address):
+            raise ValueError(f"{address!r} is no address; write https://host/path")
+        if address and (parts.username is not None or parts.fragment):
+            raise ValueError("the address must hold no user name, password or #part; put a secret into the path")
+        if address and parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
+            raise ValueError("the address must begin with https://; http:// is for localhost alone")
+        return address
 
 
 class Study(Section):
@@ -271,6 +314,7 @@ class Study(Section):
     pay: Pay = Pay()
     platform: Platform = Platform()
     privacy: Privacy = setting("how long personal data is kept", Privacy())
+    owner: Owner = setting("whom the server tells what happened", Owner())
 
     @property
     def end_checks(self) -> tuple[EndCheck, ...]:

@@ -31,6 +31,7 @@ from judgewell.server.owner.review import ReviewProgress, review_progress
 from judgewell.server.process import Server, done
 from judgewell.server.queries.export import defused
 from judgewell.server.queries.history import AssessorRow, Trail, assessor_rows, find_assessor, trail
+from judgewell.server.queries.money import MoneyDetails, money_details
 from judgewell.server.queries.progress import (
     Overview,
     TopicRow,
@@ -219,6 +220,16 @@ def _add_study(routes: APIRouter, asked: Asked, computed: Computed) -> None:
     @routes.get("/overview", tags=["study"], summary="The study at a glance, with pace and money")
     async def glance() -> Overview:
         return await asked.read(lambda connection: overview(connection, served, clock()))
+
+    @routes.get("/money", tags=["study"], summary="Cost, budget, spending over time and pay for an hour")
+    async def money() -> MoneyDetails:
+        pay = served.study.pay
+
+        def find(connection: sa.Connection) -> MoneyDetails:
+            found = overview(connection, served, clock()).money
+            return money_details(connection, pay, found, clock())
+
+        return await asked.read(find)
 
     @routes.get("/topics", tags=["study"], summary="Progress of each topic")
     async def all_topics() -> list[TopicRow]:

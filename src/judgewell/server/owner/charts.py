@@ -41,10 +41,14 @@ def bars(
     labels: Sequence[str],
     stacks: Sequence[tuple[str, str, Sequence[float]]],
     head: str,
+    limit: float | None = None,
 ) -> Chart:
-    """Bars over labels; each stack is (class, label, values), the first at the bottom."""
-    top = nice_top(max((sum(each) for each in zip(*(values for _, _, values in stacks), strict=True)), default=0.0))
+    """Bars over labels; each stack is (class, label, values), the first at the bottom. A `limit` is a line across."""
+    largest = max((sum(each) for each in zip(*(values for _, _, values in stacks), strict=True)), default=0.0)
+    top = nice_top(max(largest, limit or 0.0))
     drawn = [Markup(""), *_grid(0.0, top)]
+    if limit is not None:
+        drawn.append(_across_at("limit", limit / top))
     step = (WIDTH - LEFT - RIGHT) / max(len(labels), 1)
     base = [0.0] * len(labels)
     for look, _, values in stacks:
@@ -112,16 +116,17 @@ def _svg(name: str, said: str, parts: Sequence[Markup]) -> Markup:
 def _grid(low: float, high: float) -> list[Markup]:
     parts = []
     for share in (0.0, 0.5, 1.0):
+        parts.append(_across_at("axis" if share == 0 else "grid", share))
         y = _up(share)
-        look = "axis" if share == 0 else "grid"
-        parts.append(
-            Markup('<line class="{}" x1="{:g}" x2="{:g}" y1="{:.1f}" y2="{:.1f}"/>').format(
-                look, LEFT, WIDTH - RIGHT, y, y
-            )
-        )
         label = f"{low + (high - low) * share:,.4g}"
         parts.append(Markup('<text class="tick left" x="{:g}" y="{:.1f}">{}</text>').format(LEFT - 6, y + 4, label))
     return parts
+
+
+def _across_at(look: str, share: float) -> Markup:
+    """A line from left to right."""
+    line = Markup('<line class="{}" x1="{:g}" x2="{:g}" y1="{:.1f}" y2="{:.1f}"/>')
+    return line.format(look, LEFT, WIDTH - RIGHT, _up(share), _up(share))
 
 
 def _bar(place: int, step: float, base: float, value: float, top: float, look: str) -> Markup:

@@ -24,6 +24,7 @@ from judgewell.server.owner.unusual_assessors import Person
 from judgewell.server.process import Server, done
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import AssessorRow, assessor_rows, trail
+from judgewell.server.queries.money import money_details
 from judgewell.server.queries.progress import TopicRow, UnitRow
 from judgewell.server.session.served import Served
 from judgewell.server.web import Refusal
@@ -187,9 +188,11 @@ def _checks(look: Look) -> Values:
 
 def _money(look: Look) -> Values:
     found = look.overview()
-    money = progress.priced(look.connection, found.money, look.now)
+    pay = look.served.study.pay
+    details = money_details(look.connection, pay, found.money, look.now)
     titles = progress.topic_titles(look.connection)
-    return {"found": found, "m": money, "pay": look.served.study.pay, "titles": titles}
+    charts = drawn.money_charts(details)
+    return {"found": found, "m": found.money, "details": details, "charts": charts, "pay": pay, "titles": titles}
 
 
 def _log(look: Look) -> Values:

@@ -8,6 +8,7 @@ from judgewell.server.owner.charts import Chart, Line, bars, lines
 from judgewell.server.owner.live_agreement import Scale
 from judgewell.server.owner.live_analysis import Insight, Times
 from judgewell.server.owner.pages import check_words, day, spell
+from judgewell.server.queries.money import MoneyDetails
 from judgewell.server.queries.progress import Bar, CheckBar
 
 
@@ -22,6 +23,29 @@ def done_chart(found: Sequence[Bar]) -> Chart | None:
     return bars(
         "done", f"Units completed in each {each}", said, labels, [("good", "units completed", counts)], "from (UTC)"
     )
+
+
+def money_charts(found: MoneyDetails) -> list[Chart]:
+    """What the study had cost over time, against the budget; and pay for an hour, over assessors."""
+    charts, money = [], found.money
+    if found.spending:
+        labels = [day(point.start, point.seconds) for point in found.spending]
+        said = f"Spending grew to {money.so_far:,.2f} {money.currency}"
+        limit = f"; the line is the budget of {money.budget:,.2f}" if money.budget else ""
+        values = [("good", f"spent, {money.currency}", [point.amount for point in found.spending])]
+        title = f"Spent so far, in {money.currency}{limit}"
+        charts.append(bars("spending", title, f"{said}{limit}.", labels, values, "from (UTC)", money.budget))
+    if found.hourly.median is not None:
+        hourly = found.hourly
+        labels = [f"{bar.low:g}–{bar.high:.4g}" for bar in hourly.bars]
+        said = (
+            f"Pay for an hour of {hourly.assessors:,} assessors: {hourly.median:,.2f} {money.currency} in the median, "
+        )
+        said += f"from {hourly.lowest:,.2f} to {hourly.highest:,.2f}."
+        counts = [("good", "assessors", [float(bar.assessors) for bar in hourly.bars])]
+        title = f"Assessors by pay for an hour of work, in {money.currency}"
+        charts.append(bars("hourly", title, said, labels, counts, f"{money.currency} an hour"))
+    return charts
 
 
 def check_charts(found: Sequence[CheckBar]) -> list[Chart]:

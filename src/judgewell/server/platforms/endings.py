@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from markupsafe import Markup
 
 from judgewell.server.session import pages
-from judgewell.server.session.served import Served
+from judgewell.server.session.served import Served, as_html
 from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import identities, reservations
 
@@ -27,12 +27,16 @@ def ending(connection: sa.Connection, served: Served, assessor: int, key: str) -
     return pages.Ending(code, served.show("end.code", code=code), link, served.say("end.return_link") if link else "")
 
 
-def ending_text(served: Served, key: str) -> Markup:
-    """The words of an ending; those who were invited read nothing about a platform."""
+def farewell(connection: sa.Connection, served: Served, assessor: int, key: str, *, last: bool) -> Markup:
+    """The words of an ending, what was earned, and where it is the `last` page, that it may be closed.
+
+    Those who were invited read nothing about a platform.
+    """
     invited = f"end.{key}_invited"
-    return served.show(
-        invited if served.study.platform.kind == "invite" and invited in served.texts.texts else f"end.{key}"
-    )
+    if served.study.platform.kind != "invite" or invited not in served.texts.texts:
+        invited = f"end.{key}"
+    parts = [served.say(invited), earned_text(connection, served, assessor), served.say("end.close") if last else ""]
+    return as_html("\n\n".join(part for part in parts if part))
 
 
 _COMPLETED = Prepared(
@@ -47,9 +51,7 @@ def earned_text(connection: sa.Connection, served: Served, assessor: int) -> str
     pay = served.study.pay
     if not (pay.amount or pay.bonus):
         return ""
-    units = int(_COMPLETED.value(connection, person=assessor))
-    further = pay.amount if pay.bonus is None else pay.bonus
-    amount = min(units, pay.covered) * pay.amount + max(0, units - pay.covered) * further
+    amount = pay.earned(int(_COMPLETED.value(connection, person=assessor)))
     return served.say("end.earned", amount=f"{amount:.2f}", currency=pay.currency) if amount else ""
 
 

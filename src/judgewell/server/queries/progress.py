@@ -6,8 +6,7 @@ database say the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
@@ -17,19 +16,19 @@ from judgewell.server.queries.endings import (
     EXCLUDED,
     FAILED,
     IN_PROGRESS,
-    PAID,
     UnitEnding,
     ending,
     endings_by,
     held,
 )
+from judgewell.server.queries.money import Money, money
+from judgewell.server.queries.slots import slot_length
 from judgewell.server.queries.status import CheckResult, TopicProgress, missing_completions, status
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
     answers,
     assessors,
     exclusions,
-    items,
     pauses,
     reservations,
     study,
@@ -41,8 +40,6 @@ from judgewell.server.store.schema import (
 PACE_OVER = 50  # the last units done, from which the present pace is reckoned
 FURTHEST = 180 * 86400.0  # seconds ahead for which an end is expected
 MOST_WORKING = 200
-BUCKETS = (900, 3600, 6 * 3600, 86400, 7 * 86400)  # seconds of one bar of a chart over time
-MOST_BARS = 48
 
 
 @dataclass(frozen=True)
@@ -61,36 +58,6 @@ class Working:
     seen: float
     expires: float
     late: bool
-
-
-@dataclass(frozen=True)
-class Money:
-    """What the study costs: paid and still to come, with the platform's fee."""
-
-    currency: str
-    paid: float
-    paid_fee: float
-    to_come: float
-    to_come_fee: float
-    documents: int = 0  # with finished work; counted by `priced` alone
-    planned_documents: int = 0
-
-    @property
-    def so_far(self) -> float:
-        return self.paid + self.paid_fee
-
-    @property
-    def total(self) -> float:
-        return self.so_far + self.to_come + self.to_come_fee
-
-    @property
-    def per_document(self) -> float | None:
-        """What a document with finished work has cost so far, with the fee."""
-        return self.so_far / self.documents if self.documents else None
-
-    @property
-    def planned_per_document(self) -> float | None:
-        return self.total / self.planned_documents if self.planned_documents else None
 
 
 @dataclass(frozen=True)
@@ -215,7 +182,7 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
         last_seen=connection.execute(sa.select(sa.func.max(reservations.c.seen))).scalar(),
         topics=state.topics,
         checks=state.checks,
-        money=_money(served, state.paid, remaining),
+        money=money(connection, served.study.pay, remaining),
         bars=tuple(_bars(connection, now)),
     )
 
@@ -291,7 +258,7 @@ def check_bars(connection: sa.Connection) -> list[CheckBar]:
     ends = connection.execute(sa.select(sa.func.min(verdicts.c.at), sa.func.max(verdicts.c.at))).one()
     if ends[0] is None:
         return []
-    width = _width(ends[1] - ends[0])
+    width = slot_length(ends[1] - ends[0])
     slot = sa.cast(sa.func.floor(verdicts.c.at / width), sa.Integer).label("slot")
     passed = sa.func.sum(sa.case((verdicts.c.passed, 1), else_=0))
     query = sa.select(slot, verdicts.c.name, passed, sa.func.count()).group_by(slot, verdicts.c.name).order_by(slot)
@@ -345,10 +312,6 @@ def _expected_end(now: float, pace: float | None, remaining: int) -> float | Non
     return now + hours * 3600 if 0 < hours * 3600 <= FURTHEST else None
 
 
-def _width(span: float) -> int:
-    return next((width for width in BUCKETS if span / width <= MOST_BARS), BUCKETS[-1])
-
-
 def _bars(connection: sa.Connection, now: float) -> list[Bar]:
     """Units completed over time."""
     completed = ending(now) == COMPLETED
@@ -356,29 +319,8 @@ def _bars(connection: sa.Connection, now: float) -> list[Bar]:
     first, last = connection.execute(sa.select(sa.func.min(finished), sa.func.max(finished)).where(completed)).one()
     if first is None:
         return []
-    width = _width(last - first)
+    width = slot_length(last - first)
     slot = sa.cast(sa.func.floor(finished / width), sa.Integer).label("slot")
     counts = dict(connection.execute(sa.select(slot, sa.func.count()).where(completed).group_by(slot)).all())
     begin, end = min(counts), max(counts)
     return [Bar(place * width, width, counts.get(place, 0)) for place in range(max(begin, end - 200), end + 1)]
-
-
-def _money(served: Served, paid: float, remaining: int) -> Money:
-    pay = served.study.pay
-    to_come = remaining * pay.amount
-    return Money(pay.currency, paid, paid * pay.fee, to_come, to_come * pay.fee)
-
-
-def priced(connection: sa.Connection, money: Money, now: float) -> Money:
-    """The money with how many documents it is for, which takes longer to count than all else of an overview."""
-    planned = sa.select(units.c.topic, items.c.doc).join_from(items, units, units.c.number == items.c.unit)
-    finished = sa.select(reservations.c.unit).where(ending(now).in_(PAID)).distinct()
-    some = _count(connection, planned.where(units.c.number.in_(finished)))
-    return replace(money, documents=some, planned_documents=_count(connection, planned))
-
-
-def _count(connection: sa.Connection, documents: sa.Select[Any]) -> int:
-    """Different documents by topic; of pairs those on the left and those on the right."""
-    right = documents.with_only_columns(units.c.topic, items.c.other).where(items.c.other.is_not(None))
-    both = sa.union(documents, right).subquery()
-    return int(connection.execute(sa.select(sa.func.count()).select_from(both)).scalar() or 0)

@@ -13,14 +13,15 @@ from judgewell.server.queries.endings import (
     EXCLUDED,
     FAILED,
     IN_PROGRESS,
-    PAID,
     UnitEnding,
     ending,
     endings_by,
     unit_endings,
 )
+from judgewell.server.queries.money import Hourly, hourly, money
 from judgewell.server.store.schema import answers, assessors, pauses, reservations, study, units, verdicts
 from judgewell.study.model import Study
+from judgewell.text import counted
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,10 @@ class Status:
     paid: float
     fee: float
     currency: str
+    budget: float | None
+    budget_share: float | None  # of the budget that is spent, with the fee
+    budget_state: str  # near (80 % or more), reached (no further unit can be paid), or empty
+    hourly: Hourly
     paused: tuple[str, ...] = ()  # topics; "" is the whole study
 
     @property
@@ -93,28 +98,31 @@ def status(connection: sa.Connection, now: float) -> Status:
     """The study's progress now; a reservation that is overdue counts as abandoned."""
     row = study_row(connection)
     settings = Study.model_validate(row.frozen["settings"])
-    counted = connection.execute(
+    people = connection.execute(
         sa.select(sa.func.count(), sa.func.count(assessors.c.consented)).select_from(assessors)
     ).one()
     given = connection.execute(
         sa.select(sa.func.count(), sa.func.sum(sa.case((answers.c.current, 0), else_=1))).select_from(answers)
     ).one()
-    endings = unit_endings(connection, now)
-    paid = sum(one.units for one in endings if one.ending in PAID) * settings.pay.amount
+    spent = money(connection, settings.pay, 0)
     return Status(
         study=row.name,
         hash=row.hash,
         frozen=row.first_judgment is not None,
         topics=tuple(_topics(connection, now)),
         checks=tuple(check_results(connection)),
-        endings=endings,
-        assessors=counted[0],
-        consented=counted[1],
+        endings=unit_endings(connection, now),
+        assessors=people[0],
+        consented=people[1],
         answers=given[0],
         revised=int(given[1] or 0),
-        paid=paid,
-        fee=paid * settings.pay.fee,
-        currency=settings.pay.currency,
+        paid=spent.paid,
+        fee=spent.paid_fee,
+        currency=spent.currency,
+        budget=spent.budget,
+        budget_share=spent.budget_share,
+        budget_state=spent.budget_state,
+        hourly=hourly(connection, settings.pay),
         paused=tuple(sorted(connection.execute(sa.select(pauses.c.topic)).scalars())),
     )
 
@@ -202,6 +210,12 @@ def status_text(state: Status) -> str:
         lines.append(f"paused: {', '.join(stopped)}")
     if state.paid:
         lines.append(f"cost so far: {state.paid:,.2f} {state.currency} and {state.fee:,.2f} in fees")
+    if state.budget is not None and state.budget_share is not None:
+        lines.append(f"budget: {100 * state.budget_share:.0f} % of {state.budget:,.2f} {state.currency} is spent")
+    if state.hourly.median is not None:
+        rate, who = state.hourly, counted(state.hourly.assessors, "assessor")
+        lines.append(f"pay for an hour of work: {rate.median:,.2f} {state.currency} in the median of {who}, ")
+        lines[-1] += f"from {rate.lowest:,.2f} to {rate.highest:,.2f}"
     return "\n".join(lines) + "\n"
 
 

@@ -23,6 +23,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from judgewell.server.session.answers import LONGEST_IDLE
+from judgewell.server.session.budget import budget, lock_budget
 from judgewell.server.session.served import Served
 from judgewell.server.session.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, log_event, state_of
 from judgewell.server.store.prepared import Prepared
@@ -95,7 +96,7 @@ def _not_held(now: float) -> sa.ColumnElement[bool]:
 def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> int | None:
     """A unit for the assessor: the reservation's number, or None where there is none just now."""
     limits = _limits(connection, served, state.assessor)
-    if limits.used_up or limits.stopped:
+    if limits.used_up or limits.stopped or not _affordable(connection, served):
         return None
     unit = _free_unit(connection, limits)
     if unit is not None:
@@ -119,8 +120,12 @@ def reserve(connection: sa.Connection, served: Served, state: State, now: float)
 def outlook(connection: sa.Connection, served: Served, state: State, now: float) -> float | None:
     """Seconds until work may be free for the assessor (0: there is some now), or None where there is none for good."""
     limits = _limits(connection, served, state.assessor)
-    if limits.used_up:
+    pay = served.study.pay
+    spent = budget(connection, pay) if pay.budget is not None else None
+    if limits.used_up or (spent is not None and spent.state == "reached"):
         return None
+    if spent is not None and not spent.room:  # until units in progress fail or are given up
+        return None if _when_free(connection, limits, now, unpaused=True) is None else PAUSE_WAIT
     wait = None if limits.stopped else _when_free(connection, limits, now)
     if wait is None and limits.paused and _when_free(connection, limits, now, unpaused=True) is not None:
         return PAUSE_WAIT
@@ -133,6 +138,14 @@ def waits_for_pause(connection: sa.Connection, served: Served, state: State, now
     if not limits.paused or outlook(connection, served, state, now) is None:
         return False
     return limits.stopped or _when_free(connection, limits, now) is None
+
+
+def _affordable(connection: sa.Connection, served: Served) -> bool:
+    """Whether the budget, where there is one, allows another unit; no two units are counted at the same time."""
+    if served.study.pay.budget is None:
+        return True
+    lock_budget(connection)
+    return budget(connection, served.study.pay).room
 
 
 @dataclass(frozen=True)
@@ -150,14 +163,16 @@ class _Limits:
         return {"person": self.person, "most": self.most}
 
 
-_DONE = sa.or_(reservations.c.ending == "completed", reservations.c.ending == "failed_quality")
+def _count(ending: str) -> sa.Label[int]:
+    mine = sa.and_(reservations.c.assessor == assessors.c.number, reservations.c.ending == ending)
+    return sa.select(sa.func.count()).where(mine).scalar_subquery().label(ending)
+
+
 _FACTS = Prepared(
     sa.select(
         assessors.c.excluded,
-        sa.select(sa.func.count())
-        .where(reservations.c.assessor == assessors.c.number, _DONE)
-        .scalar_subquery()
-        .label("done"),
+        _count("completed"),
+        _count("failed_quality"),
         sa.exists().select_from(pauses).label("paused"),
         sa.exists().where(pauses.c.topic == "").label("stopped"),
     ).where(assessors.c.number == sa.bindparam("person"))
@@ -165,10 +180,20 @@ _FACTS = Prepared(
 
 
 def _limits(connection: sa.Connection, served: Served, assessor: int) -> _Limits:
-    """Whoever has done enough, or whose work is excluded, gets no more of it."""
+    """Whoever has done enough, has failed too often, or whose work is excluded, gets no more of it."""
     row, work = _FACTS.one(connection, person=assessor), served.study.work
-    used_up = row.done >= work.most_units or bool(row.excluded)
+    used_up = row.completed + row.failed_quality >= work.most_units or bool(row.excluded)
+    used_up = used_up or _too_many(served, row.failed_quality)
     return _Limits(assessor, work.units_per_topic, used_up, bool(row.paused), bool(row.stopped))
+
+
+def has_failed_often(connection: sa.Connection, served: Served, assessor: int) -> bool:
+    """Whether an assessor has failed so many units that they get no more."""
+    return _too_many(served, _FACTS.one(connection, person=assessor).failed_quality)
+
+
+def _too_many(served: Served, failed: int) -> bool:
+    return 0 < served.study.checks.most_failed <= failed
 
 
 _ANSWERED = sa.exists().where(answers.c.reservation == reservations.c.number)

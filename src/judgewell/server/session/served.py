@@ -25,7 +25,7 @@ from judgewell.server.store.transactions import Clock
 from judgewell.study.closing import Choice, ClosingQuestion
 from judgewell.study.model import QuestionSection, QuizPair, Study
 from judgewell.study.questions import Questions, Scale
-from judgewell.study.texts import Catalogue
+from judgewell.study.texts import Catalogue, english
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -190,8 +190,9 @@ def load_served(connection: sa.Connection, clock: Clock = time.time) -> Served:
     row = connection.execute(sa.select(study)).one_or_none()
     if row is None:
         raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
-    texts = Catalogue(row.texts["texts"], frozenset(row.texts["own"]))
-    return Served(Study.model_validate(row.frozen["settings"]), texts, row.secret, clock)
+    texts = {**english().texts, **row.texts["texts"]}  # a database made by an earlier version lacks some
+    own = frozenset(row.texts["own"])
+    return Served(Study.model_validate(row.frozen["settings"]), Catalogue(texts, own), row.secret, clock)
 
 
 @lru_cache(1000)

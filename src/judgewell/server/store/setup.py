@@ -41,7 +41,7 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
     held = store.read(lambda connection: connection.execute(sa.select(study)).one_or_none()).result()
     keys = _key_file(path)
     if held is not None and study_hash(held.frozen) == marked:  # as this version counts, whichever made the database
-        _renew_keys(store, held, keys)
+        _renew(store, held, keys, frozen)
         return False
     if held is not None:
         store.read(lambda connection: _refuse_if_begun(connection, held.frozen, frozen, path)).result()
@@ -90,9 +90,10 @@ def _key_file(path: str | Path) -> dict[str, Any] | None:
     return read_key_file(Path(path).parent / platform.key_source)
 
 
-def _renew_keys(store: Store, held: Any, keys: dict[str, Any] | None) -> None:
-    if held.texts.get("keys") != keys:
-        new = sa.update(study).values(texts={**held.texts, "keys": keys})
+def _renew(store: Store, held: Any, keys: dict[str, Any] | None, frozen: dict[str, Any]) -> None:
+    """What may change from start to start: the platform's keys, and settings that are not frozen."""
+    if held.texts.get("keys") != keys or held.frozen != frozen:
+        new = sa.update(study).values(texts={**held.texts, "keys": keys}, frozen=frozen)
         store.write(lambda connection: connection.execute(new)).result()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgewell.server.platforms.endings import ending
+from judgewell.server.platforms.endings import ending, farewell
 from judgewell.server.session.answers import NotTaken
 from judgewell.server.session.pages import Page
 from judgewell.server.session.stage import Look, Stage, Step
@@ -16,7 +16,8 @@ def _step(step: Step) -> State:
 
 def _page(look: Look) -> Page:
     ended = ending(look.connection, look.served, look.state.assessor, "no_consent")
-    return Stopped(**look.common, text=look.served.show("end.no_consent"), ending=ended)
+    text = farewell(look.connection, look.served, look.state.assessor, "no_consent", last=not ended.link)
+    return Stopped(**look.common, text=text, ending=ended)
 
 
 STAGE = Stage(_step, _page)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgewell.server.platforms.endings import earned_text, ending
+from judgewell.server.platforms.endings import ending, farewell
 from judgewell.server.session.answers import NotTaken
 from judgewell.server.session.assignment import outlook
 from judgewell.server.session.pages import Ended, Page
-from judgewell.server.session.served import as_html
 from judgewell.server.session.stage import Look, Stage, Step
 from judgewell.server.session.stages.waiting import begin
 from judgewell.server.session.state import State
@@ -33,14 +32,10 @@ def _page(look: Look) -> Page:
     served, state = look.served, look.state
     more = outlook(look.connection, served, state, served.clock()) is not None
     takes = ending(look.connection, served, state.assessor, "completed")
-    parts = [
-        served.say("end.completed_more" if more else "end.completed"),
-        earned_text(look.connection, served, state.assessor),
-        "" if more or takes.link else served.say("end.close"),
-    ]
+    key, last = "completed_more" if more else "completed", not (more or takes.link)
     return Done(
         **look.common,
-        text=as_html("\n\n".join(part for part in parts if part)),
+        text=farewell(look.connection, served, state.assessor, key, last=last),
         ending=takes,
         more=served.say("page.continue") if more else "",
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from judgewell.server.platforms.endings import best_ending, ending, ending_text
-from judgewell.server.session.assignment import close, outlook
+from judgewell.server.platforms.endings import best_ending, ending, farewell
+from judgewell.server.session.assignment import close, has_failed_often, outlook
 from judgewell.server.session.pages import Ended, Page
 from judgewell.server.session.stage import Look, Stage, Step
 from judgewell.server.session.stages.done import take_more
@@ -36,10 +36,13 @@ def _page(look: Look) -> Page:
     earned = best_ending(look.connection, state.assessor) == "completed"
     quality = state.scratch.get("ending", "failed_quality") == "failed_quality"
     key = "failed_quality" if quality else "failed_comprehension"
+    takes = ending(look.connection, served, state.assessor, "completed" if earned else key)
+    often = quality and has_failed_often(look.connection, served, state.assessor)
+    said, last = "failed_often" if often else key, not (more or takes.link)
     return Stopped(
         **look.common,
-        text=ending_text(served, key),
-        ending=ending(look.connection, served, state.assessor, "completed" if earned else key),
+        text=farewell(look.connection, served, state.assessor, said, last=last),
+        ending=takes,
         more=served.say("page.again") if more else "",
     )
 

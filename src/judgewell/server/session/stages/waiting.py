@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from markupsafe import Markup
 
-from judgewell.server.platforms.endings import best_ending, ending, ending_text
+from judgewell.server.platforms.endings import best_ending, ending, farewell
 from judgewell.server.session.assignment import outlook, reserve, waits_for_pause
 from judgewell.server.session.pages import Ended, Ending, Page
 from judgewell.server.session.stage import Look, Stage, Step
@@ -50,7 +50,8 @@ def _page(look: Look) -> Page:
     reached = best_ending(connection, state.assessor)
     if wait is None:
         earned = ending(connection, served, state.assessor, reached)
-        return NoWork(**look.common, text=ending_text(served, reached), ending=earned)
+        text = farewell(connection, served, state.assessor, reached, last=not earned.link)
+        return NoWork(**look.common, text=text, ending=earned)
     minutes = max(1, ceil(wait / 60))
     paused = waits_for_pause(connection, served, state, served.clock())
     return ComeBack(

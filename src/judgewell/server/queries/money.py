@@ -1,0 +1,200 @@
+"""Money: what the study has cost and will cost, how spending grew, and what assessors get for an hour."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import sqlalchemy as sa
+
+from judgewell.server.queries.endings import PAID, ending
+from judgewell.server.queries.slots import slot_length
+from judgewell.server.session.budget import budget
+from judgewell.server.store.schema import answers, items, reservations, units
+from judgewell.study.model import Pay
+
+MOST_POINTS = 200
+MOST_BARS = 16
+STEPS = (1, 2, 5)
+LEAST_SECONDS = 60.0  # of work for which a pay per hour means anything
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What the study had cost at the end of a stretch of time, with the fee."""
+
+    start: float
+    seconds: float
+    amount: float
+
+
+@dataclass(frozen=True)
+class HourlyBar:
+    """So many assessors got from `low` to below `high` for an hour of work."""
+
+    low: float
+    high: float
+    assessors: int
+
+
+@dataclass(frozen=True)
+class Hourly:
+    """Pay for an hour of work, over assessors, without the platform's fee.
+
+    Work is the time from taking a unit to finishing it, without the time a page lay idle.
+    """
+
+    assessors: int
+    median: float | None
+    lowest: float | None
+    highest: float | None
+    bars: tuple[HourlyBar, ...]
+
+
+@dataclass(frozen=True)
+class Money:
+    """What the study costs: paid and still to come, with the platform's fee, and against the budget."""
+
+    currency: str
+    paid: float
+    paid_fee: float
+    to_come: float
+    to_come_fee: float
+    budget: float | None
+    budget_share: float | None  # of the budget that is spent
+    budget_state: str  # near (80 % or more), reached (no further unit can be paid), or empty
+    in_progress: float  # what units in progress will cost at most, with the fee
+
+    @property
+    def so_far(self) -> float:
+        return self.paid + self.paid_fee
+
+    @property
+    def total(self) -> float:
+        return self.so_far + self.to_come + self.to_come_fee
+
+    @property
+    def warning(self) -> str:
+        """A sentence about a budget that is nearly or wholly spent; "" where there is nothing to say."""
+        return budget_text(self.so_far, self.budget, self.budget_state, self.currency)
+
+
+@dataclass(frozen=True)
+class MoneyDetails:
+    """The money with its history and what it buys."""
+
+    money: Money
+    documents: int  # with finished work
+    planned_documents: int
+    spending: tuple[Spent, ...]
+    hourly: Hourly
+
+    @property
+    def per_document(self) -> float | None:
+        """What a document with finished work has cost so far, with the fee."""
+        return self.money.so_far / self.documents if self.documents else None
+
+    @property
+    def planned_per_document(self) -> float | None:
+        return self.money.total / self.planned_documents if self.planned_documents else None
+
+
+def money(connection: sa.Connection, pay: Pay, remaining: int) -> Money:
+    """The money as it stands, with so many completions still to come."""
+    state = budget(connection, pay)
+    paid, to_come = state.spent / (1 + pay.fee), remaining * pay.amount
+    return Money(
+        pay.currency,
+        paid,
+        paid * pay.fee,
+        to_come,
+        to_come * pay.fee,
+        pay.budget,
+        state.share,
+        state.state,
+        state.in_progress,
+    )
+
+
+def money_details(connection: sa.Connection, pay: Pay, found: Money, now: float) -> MoneyDetails:
+    """The money with what takes longer to count than all else of an overview."""
+    planned = sa.select(units.c.topic, items.c.doc).join_from(items, units, units.c.number == items.c.unit)
+    finished = sa.select(reservations.c.unit).where(ending(now).in_(PAID)).distinct()
+    some = _count(connection, planned.where(units.c.number.in_(finished)))
+    return MoneyDetails(
+        found, some, _count(connection, planned), _spending(connection, pay, now), hourly(connection, pay)
+    )
+
+
+def budget_text(spent: float, limit: float | None, state: str, currency: str) -> str:
+    """A sentence about a budget that is nearly or wholly spent; "" where there is nothing to say."""
+    if limit is None or not state:
+        return ""
+    used = f"{spent:,.2f} of the budget of {limit:,.2f} {currency} is spent ({100 * spent / limit:.0f} %)"
+    return f"{used}; no new units are handed out" if state == "reached" else used
+
+
+def _count(connection: sa.Connection, documents: sa.Select[Any]) -> int:
+    """Different documents by topic; of pairs those on the left and those on the right."""
+    right = documents.with_only_columns(units.c.topic, items.c.other).where(items.c.other.is_not(None))
+    both = sa.union(documents, right).subquery()
+    return int(connection.execute(sa.select(sa.func.count()).select_from(both)).scalar() or 0)
+
+
+def _spending(connection: sa.Connection, pay: Pay, now: float) -> tuple[Spent, ...]:
+    """What the study had cost at the end of each stretch of time."""
+    query = sa.select(reservations.c.assessor, reservations.c.finished).where(ending(now).in_(PAID))
+    rows = connection.execute(query.order_by(reservations.c.finished, reservations.c.number)).all()
+    if not rows:
+        return ()
+    length = slot_length(rows[-1].finished - rows[0].finished)
+    done: Counter[int] = Counter()
+    total, at_end = 0.0, {}
+    for assessor, at in rows:
+        total += (pay.earned(done[assessor] + 1) - pay.earned(done[assessor])) * (1 + pay.fee)
+        done[assessor] += 1
+        at_end[int(at // length)] = total
+    points: list[Spent] = []
+    for slot in range(min(at_end), max(at_end) + 1):
+        amount = at_end.get(slot, points[-1].amount if points else 0.0)
+        points.append(Spent(slot * length, length, amount))
+    return tuple(points[-MOST_POINTS:])
+
+
+def hourly(connection: sa.Connection, pay: Pay) -> Hourly:
+    """What assessors with completed units got for an hour of work."""
+    idle = (
+        sa.select(answers.c.reservation, sa.func.sum(answers.c.idle).label("idle"))
+        .where(answers.c.current)
+        .group_by(answers.c.reservation)
+        .subquery()
+    )
+    seconds = reservations.c.finished - reservations.c.created - sa.func.coalesce(idle.c.idle, 0.0)
+    query = (
+        sa.select(sa.func.count(), sa.func.sum(seconds))
+        .select_from(reservations.outerjoin(idle, idle.c.reservation == reservations.c.number))
+        .where(reservations.c.state == "done")
+        .group_by(reservations.c.assessor)
+    )
+    worked = [(done, spent) for done, spent in connection.execute(query) if spent >= LEAST_SECONDS]
+    rates = sorted(pay.earned(done) / spent * 3600 for done, spent in worked)
+    if not rates or not rates[-1]:
+        return Hourly(0, None, None, None, ())
+    return Hourly(len(rates), median(rates), rates[0], rates[-1], _bars(rates))
+
+
+def _bars(rates: list[float]) -> tuple[HourlyBar, ...]:
+    """The rates in bars of a round width; the few far above the others share the last one."""
+    usual = rates[min(len(rates) - 1, int(0.95 * len(rates)))]
+    power = 10.0 ** math.floor(math.log10(usual))
+    width = next(power * step / 10 for step in (*STEPS, 10, 20) if usual / (power * step / 10) <= MOST_BARS - 1)
+    last = int(usual / width)
+    counts = [0] * (last + 1)
+    for rate in rates:
+        counts[min(int(rate / width), last)] += 1
+    first = next(place for place, count in enumerate(counts) if count)
+    highs = [(place + 1) * width for place in range(last)] + [max((last + 1) * width, rates[-1])]
+    return tuple(HourlyBar(place * width, highs[place], counts[place]) for place in range(first, last + 1))

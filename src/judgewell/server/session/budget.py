@@ -1,0 +1,70 @@
+"""The budget: what completed units cost, what those in progress will cost, and whether another unit fits.
+
+Everything counts with the platform's fee. A unit that was begun is finished and paid; only new units are refused. Work
+that comes late, after its unit went to somebody else, is paid too and may go beyond the budget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from judgewell.server.store.prepared import Prepared
+from judgewell.server.store.schema import reservations
+from judgewell.study.model import Pay
+
+NEAR = 0.8  # the share of the budget from which the owner is warned
+CENT = 0.005
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What was spent and what is still open, against the budget."""
+
+    limit: float | None
+    spent: float  # completed units, excluded ones among them
+    in_progress: float  # if every unit in progress is completed
+    unit: float  # what another unit costs at most
+
+    @property
+    def share(self) -> float | None:
+        """The share of the budget that is spent."""
+        return self.spent / self.limit if self.limit else None
+
+    @property
+    def state(self) -> str:
+        """`reached` where no further unit can be paid, `near` from 80 % on, `` otherwise and without a budget."""
+        if self.limit is None:
+            return ""
+        if self.spent + self.unit > self.limit + CENT:
+            return "reached"
+        return "near" if self.spent >= NEAR * self.limit else ""
+
+    @property
+    def room(self) -> bool:
+        """Whether another unit can be handed out."""
+        return self.limit is None or self.spent + self.in_progress + self.unit <= self.limit + CENT
+
+
+_BY_ASSESSOR = Prepared(
+    sa.select(
+        sa.func.sum(sa.case((reservations.c.state == "done", 1), else_=0)).label("done"),
+        sa.func.sum(sa.case((reservations.c.state == "done", 0), else_=1)).label("open"),
+    )
+    .where(reservations.c.state != "expired", reservations.c.state != "failed")
+    .group_by(reservations.c.assessor)
+)
+
+
+def budget(connection: sa.Connection, pay: Pay) -> Budget:
+    """The budget as it stands."""
+    rows = _BY_ASSESSOR.rows(connection)
+    spent = sum(pay.earned(row.done) for row in rows) * (1 + pay.fee)
+    return Budget(pay.budget, spent, sum(row.open for row in rows) * pay.dearest, pay.dearest)
+
+
+def lock_budget(connection: sa.Connection) -> None:
+    """One unit is counted against the budget after another; SQLite's write transaction is alone already."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(7406523)"))
