@@ -16,6 +16,7 @@ from judgewell.server.connections import BoundedConnection
 from judgewell.server.judging.app import REQUESTS_PER_SECOND, settle
 from judgewell.server.owner.access import HOME
 from judgewell.server.owner.accounts import first_link, owner_without_password
+from judgewell.server.owner.webhook import signing_secret
 from judgewell.server.platforms.notices import webhook_secret
 from judgewell.server.session.served import load_served
 from judgewell.server.store.setup import prepare
@@ -42,6 +43,7 @@ def serve(
     prepare(store, path, time.time)
     study = store.read(load_served).result().study
     webhook_secret(study)  # missing, it is told here and not by each worker
+    signing_secret(study)
     link = store.write(lambda connection: first_link(connection, time.time())).result()
     waiting = store.read(owner_without_password).result()
     listening = _listen(host, port)
@@ -63,12 +65,12 @@ def serve(
     options |= {"timeout_keep_alive": KEEP_ALIVE, "http": BoundedConnection}
     _allow_many_files()
     if workers == 1:
-        app = make_app(store, requests_per_second=requests_per_second)
+        app = make_app(store, requests_per_second=requests_per_second, study=str(path))
         settle()
         uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listening])  # type: ignore[arg-type]
         return
     store.close()
-    os.environ["JUDGEWELL_DATABASE"] = str(database)
+    os.environ["JUDGEWELL_DATABASE"], os.environ["JUDGEWELL_STUDY"] = str(database), str(path)
     os.environ["JUDGEWELL_REQUESTS_PER_SECOND"] = str(requests_per_second)
     config = uvicorn.Config("judgewell.server.app:from_environment", factory=True, workers=workers, **options)  # type: ignore[arg-type]
     from uvicorn.supervisors import Multiprocess

@@ -81,8 +81,12 @@ def invite_more(store: Store, served: Served, count: int) -> list[Invited]:
 
 def invited(store: Store, served: Served) -> list[Invited]:
     """All invite links that are open."""
-    open_ones = store.read(lambda connection: list(_invited(connection))).result()
-    return [Invited(label, invite_path(served, number)) for label, number in open_ones]
+    return list(store.read(lambda connection: open_links(connection, served)).result().values())
+
+
+def open_links(connection: sa.Connection, served: Served) -> dict[int, Invited]:
+    """The invite links that are open, by the assessor's number."""
+    return {number: Invited(label, invite_path(served, number)) for label, number in _invited(connection)}
 
 
 def revoke(store: Store, served: Served, label: str) -> int:

@@ -43,18 +43,23 @@ def router(server: Server) -> APIRouter:
             message = told_of(action, result)
         except InputError as error:
             message = f"Not done: {error}"
-        response = RedirectResponse(local(first(form, "next")), 303)
-        response.set_cookie(
-            _cookie(server),
-            quote(signed(server.served.secret, "told", message[:800])),
-            max_age=TOLD_SECONDS,
-            httponly=True,
-            samesite="lax",
-            secure=request.url.scheme == "https",
-        )
-        return response
+        return telling(server, request, local(first(form, "next")), message)
 
     return routes
+
+
+def telling(server: Server, request: Request, where: str, message: str) -> Response:
+    """Go to a page that shows the message, once."""
+    response = RedirectResponse(where, 303)
+    response.set_cookie(
+        _cookie(server),
+        quote(signed(server.served.secret, "told", message[:800])),
+        max_age=TOLD_SECONDS,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return response
 
 
 def _given(action: Action, form: Form) -> dict[str, Any]:

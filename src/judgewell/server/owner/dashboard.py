@@ -6,7 +6,7 @@ every few seconds; where nothing changed the answer is 304.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,11 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from judgewell.server.judging.invitations import open_links
 from judgewell.server.owner import figures as drawn
 from judgewell.server.owner.access import Account, audit_entries, guard, require
 from judgewell.server.owner.action_routes import shown_once, told
+from judgewell.server.owner.invite_routes import MOST, base_address
 from judgewell.server.owner.live_analysis import Document, Insight
 from judgewell.server.owner.live_cache import Computed
 from judgewell.server.owner.pages import Column, listing, own_files, respond
@@ -61,6 +63,12 @@ ASSESSORS = (
     Column("tau", "τ with others", lambda pair: pair[1].tau if pair[1] else None, True),
     Column("known", "known failed", lambda pair: pair[1].known_failed if pair[1] else None, True),
     Column("moved", "last step", lambda pair: pair[0].moved, True),
+)
+INVITED = (
+    Column("label", "name", lambda pair: pair[0].label),
+    Column("number", "link", lambda pair: pair[0].number),
+    Column("stage", "now", lambda pair: pair[0].stage),
+    Column("done", "completed", lambda pair: pair[0].done, True),
 )
 DOCUMENTS = (
     Column("doc", "document", lambda row: (row.topic, row.doc)),
@@ -131,11 +139,14 @@ async def static(request: Request) -> Response:
 def _overview(look: Look) -> Values:
     found = look.overview()
     rows = progress.topic_rows(look.connection, found.topics)
+    titles = {row.progress.topic: row.title for row in rows}
     least = sorted(rows, key=lambda row: row.progress.completed / max(row.progress.needed, 1))[:8]
     working = progress.working(look.connection, look.now)
     failed = progress.failures(look.connection, 5)
     chart = drawn.done_chart(found.bars)
-    return {"found": found, "least": least, "working": working, "chart": chart, "failures": failed}
+    split = sorted(_split(look), key=lambda row: -(row.spread or 0.0))[:3]
+    values = {"found": found, "least": least, "working": working, "chart": chart, "failures": failed}
+    return values | {"titles": titles, "split": split, "texts": _texts(look, split)}
 
 
 def _topics(look: Look) -> Values:
@@ -167,15 +178,37 @@ def _assessor(look: Look) -> Values:
         raise Refusal(404, "link")
     people = look.latest.assessors if look.latest else ()
     person = next((one for one in people if one.assessor == found.who.pseudonym), None)
-    return {"trail": found, "person": person, "pay": look.served.study.pay}
+    titles = progress.topic_titles(look.connection)
+    return {"trail": found, "person": person, "pay": look.served.study.pay, "titles": titles}
+
+
+def _invitations(look: Look) -> Values:
+    links = open_links(look.connection, look.served)
+    people = [row for row in assessor_rows(look.connection, look.now) if row.number in links]
+    base, platform = base_address(look.request), look.served.study.platform
+    rows = [(row, base + links[row.number].path) for row in reversed(people)]
+    table = listing(
+        look.request, rows, INVITED, lambda pair: f"{pair[0].label} {pair[0].pseudonym}", sort="number", down=True
+    )
+    return {"table": table, "platform": platform, "join": f"{base}/join", "most": MOST}
 
 
 def _documents(look: Look) -> Values:
-    rows = look.latest.documents if look.latest else ()
-    if look.request.query_params.get("only") == "split":
-        rows = tuple(row for row in rows if row.split)
-    table = listing(look.request, rows, DOCUMENTS, _document_words, sort="unsure", down=True)
-    return {"table": table, "titles": progress.topic_titles(look.connection)}
+    everything = look.request.query_params.get("only") == "all"
+    rows = look.latest.documents if everything and look.latest else _split(look)
+    table = listing(look.request, rows, DOCUMENTS, _document_words, sort="spread", down=True)
+    titles, texts = progress.topic_titles(look.connection), _texts(look, table.rows)
+    return {"table": table, "titles": titles, "texts": texts, "everything": everything}
+
+
+def _split(look: Look) -> list[Document]:
+    """The documents on which assessors are unusually far apart."""
+    return [row for row in look.latest.documents if row.split] if look.latest else []
+
+
+def _texts(look: Look, rows: Iterable[Document]) -> dict[str, tuple[str, str]]:
+    """The titles and texts of documents, by their id."""
+    return progress.document_texts(look.connection, [row.doc for row in rows])
 
 
 def _checks(look: Look) -> Values:
@@ -205,6 +238,7 @@ PAGES: dict[str, tuple[str, Read]] = {
     "/owner/topic": ("topic", _topic),
     "/owner/assessors": ("assessors", _assessors),
     "/owner/assessors/{number}": ("assessor", _assessor),
+    "/owner/invitations": ("invitations", _invitations),
     "/owner/documents": ("documents", _documents),
     "/owner/checks": ("checks", _checks),
     "/owner/money": ("money", _money),

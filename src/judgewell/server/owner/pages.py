@@ -186,6 +186,29 @@ CHECKS = {
 }
 
 
+ENDINGS = {
+    "completed": "completed",
+    "failed_quality": "failed the checks at its end",
+    "failed_comprehension": "failed the question about the topic",
+    "failed_practice": "failed the practice",
+    "failed_quiz": "failed the quiz",
+}
+
+
+def details(data: Any) -> str:
+    """What a line of a log holds, in words."""
+    if isinstance(data, Mapping):
+        parts = [(str(name).replace("_", " "), details(value)) for name, value in data.items()]
+        return "; ".join(f"{name}: {value}" for name, value in parts if value)
+    if isinstance(data, list | tuple):
+        return ", ".join(map(details, data))
+    if isinstance(data, bool):
+        return "yes" if data else "no"
+    if isinstance(data, float):
+        return f"{data:.1f}" if data < 1e9 else f"{datetime.fromtimestamp(data, UTC):%Y-%m-%d %H:%M} UTC"
+    return ENDINGS.get(data, "" if data is None else str(data))
+
+
 def stage_words(stage: str) -> str:
     """Where an assessor is, in words."""
     return STAGES.get(stage, stage.replace("_", " "))
@@ -208,7 +231,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
     )
     named: dict[str, Any] = {"when": when, "clock": clock, "spell": spell, "money": money, "fraction": fraction}
-    made.filters |= named | {"stage_words": stage_words, "check_words": check_words}
+    made.filters |= named | {"stage_words": stage_words, "check_words": check_words, "details": details}
     made.globals |= {"counted": counted, "share": share}
     return made
 

@@ -6,8 +6,11 @@ database say the same.
 
 from __future__ import annotations
 
+import html
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import nh3
 import sqlalchemy as sa
 
 from judgewell.server.queries.endings import (
@@ -28,6 +31,7 @@ from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
     answers,
     assessors,
+    documents,
     exclusions,
     pauses,
     reservations,
@@ -40,6 +44,7 @@ from judgewell.server.store.schema import (
 PACE_OVER = 50  # the last units done, from which the present pace is reckoned
 FURTHEST = 180 * 86400.0  # seconds ahead for which an end is expected
 MOST_WORKING = 200
+LONGEST_TEXT = 4000  # characters of a document shown to the owner
 
 
 @dataclass(frozen=True)
@@ -190,6 +195,18 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
 def topic_titles(connection: sa.Connection) -> dict[str, str]:
     """The title of each topic, "" where it has none."""
     return {row.topic: row.title or "" for row in connection.execute(sa.select(topics.c.topic, topics.c.title))}
+
+
+def document_texts(connection: sa.Connection, docs: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The title and the beginning of the plain text of documents, by their id; HTML loses its marks."""
+    length = sa.func.substr(documents.c.text, 1, LONGEST_TEXT).label("text")
+    query = sa.select(documents.c.doc, documents.c.title, documents.c.kind, length).where(documents.c.doc.in_(docs))
+    texts = {}
+    for row in connection.execute(query):
+        text = nh3.clean(row.text, tags=set()) if row.kind == "html" else row.text
+        plain = html.unescape(text) if row.kind == "html" else text
+        texts[row.doc] = (row.title or " ".join(plain.split()[:12]), plain.strip())
+    return texts
 
 
 def topic_rows(connection: sa.Connection, progress: tuple[TopicProgress, ...]) -> list[TopicRow]:
