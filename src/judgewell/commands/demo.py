@@ -127,7 +127,7 @@ def open_judging(study: Path) -> None:
     opening.daemon = True
     opening.start()
     try:
-        serve(study, database, port=port, tell=lambda line: None)
+        serve(study, database, port=port, write=lambda line: None)
     except KeyboardInterrupt:
         pass
     finally:
