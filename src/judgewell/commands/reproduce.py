@@ -94,14 +94,14 @@ def _make(context: click.Context, paper: Paper, chosen: Any, asked: Asked, outpu
     from judgewell.terminal import notes, progress
 
     outcomes = []
-    with notes() as told:
+    with notes() as collected:
         data = paper.read(asked)
         with progress("making") as show:
             for number, item in enumerate(chosen, 1):
                 outcomes.append(make(item, data))
                 show(number, len(chosen))
         options = {name: value for name, value in context.params.items() if name not in ("output", "listing")}
-        record = provenance("reproduce", options, asked.files, told)
+        record = provenance("reproduce", options, asked.files, collected)
         record["items"] = {
             one.item.number: {
                 "made": one.made is not None,

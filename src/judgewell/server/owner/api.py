@@ -65,7 +65,7 @@ All = Annotated[
 ]
 
 
-class Told(BaseModel):
+class ErrorDetail(BaseModel):
     """What is wrong, in one line."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"detail": "there is no topic '9'; take its id …"}]})
@@ -74,16 +74,16 @@ class Told(BaseModel):
 
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    401: {"model": Told, "description": "No token, or one that is unknown, expired or revoked."},
-    403: {"model": Told, "description": "The token lacks the scope, or its account is not an owner's."},
-    422: {"model": Told, "description": "A value breaks a rule; the detail says which."},
-    429: {"model": Told, "description": "Too many requests; Retry-After says when to come again."},
-    503: {"model": Told, "description": "The database is away; nothing was done."},
+    401: {"model": ErrorDetail, "description": "No token, or one that is unknown, expired or revoked."},
+    403: {"model": ErrorDetail, "description": "The token lacks the scope, or its account is not an owner's."},
+    422: {"model": ErrorDetail, "description": "A value breaks a rule; the detail says which."},
+    429: {"model": ErrorDetail, "description": "Too many requests; Retry-After says when to come again."},
+    503: {"model": ErrorDetail, "description": "The database is away; nothing was done."},
 }
-NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": Told, "description": "There is no such thing."}}
+NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": ErrorDetail, "description": "There is no such thing."}}
 REFUSED_BODY: dict[int | str, dict[str, Any]] = {
-    400: {"model": Told, "description": "The body is not JSON."},
-    413: {"model": Told, "description": "The body is larger than any action needs."},
+    400: {"model": ErrorDetail, "description": "The body is not JSON."},
+    413: {"model": ErrorDetail, "description": "The body is larger than any action needs."},
 }
 TABLE: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind.partition(";")[0]: {} for kind in KINDS.values()}, "description": "The table."}
