@@ -22,9 +22,9 @@ KINDS = ("magnitude", "ordinal", "binary", "s100", "pairs", "templates")
 
 @click.command()
 @click.argument("folder")
-@click.option("--from", "kind", type=click.Choice(KINDS), default=KINDS[0], help="The kind of study to begin with.")
+@click.option("--from", "kind", type=click.Choice(KINDS), default=KINDS[0], help="The kind of study to start from.")
 def new(folder: str, kind: str) -> None:
-    """Make a commented, runnable study in FOLDER: a study file, topics, documents and grades to replace by yours.
+    """Start a study in FOLDER: a commented study file with topics, documents and grades to replace by yours.
 
     \b
     Example:
@@ -41,7 +41,7 @@ def new(folder: str, kind: str) -> None:
 @click.argument("study")
 @click.option("--strict", is_flag=True, help="Exit with code 2 for warnings too.")
 def check(study: str, strict: bool) -> None:
-    """Say everything that is wrong or unwise in STUDY, at once and with its line, and what it will cost.
+    """List every error and warning in STUDY with its line, and show what the study will cost.
 
     \b
     Example:
@@ -61,9 +61,9 @@ def check(study: str, strict: bool) -> None:
 @click.command()
 @click.argument("study")
 @click.option("-o", "--output", help="Write the design's tables (units, documents, pairs) into this folder.")
-@click.option("--compare", is_flag=True, help="Show other sizes of this design, and what other scales would buy.")
+@click.option("--compare", is_flag=True, help="Compare sizes of this design and other scales by cost and accuracy.")
 def design(study: str, output: str | None, compare: bool) -> None:
-    """Make the exact work every assessor will be given: units, their documents or pairs, in order.
+    """Make the units assessors will judge, with their documents or pairs in order.
 
     \b
     Examples:
