@@ -25,9 +25,9 @@ KINDS = ("magnitude", "ordinal", "binary", "s100", "pairs", "templates")
 
 @click.command()
 @click.argument("folder")
-@click.option("--from", "kind", type=click.Choice(KINDS), default=KINDS[0], help="The kind of study to begin with.")
+@click.option("--from", "kind", type=click.Choice(KINDS), default=KINDS[0], help="The kind of study to start from.")
 def new(folder: str, kind: str) -> None:
-    """Make a commented, runnable study in FOLDER: a study file, topics, documents and grades to replace by yours.
+    """Start a study in FOLDER: a commented study file with topics, documents and grades to replace by yours.
 
     \b
     Example:
@@ -44,7 +44,7 @@ def new(folder: str, kind: str) -> None:
 @click.argument("study")
 @click.option("--strict", is_flag=True, help="Exit with code 2 for warnings too.")
 def check(study: str, strict: bool) -> None:
-    """Say everything that is wrong or unwise in STUDY, at once and with its line, and what it will cost.
+    """List every error and warning in STUDY with its line, and show what the study will cost.
 
     \b
     Example:
@@ -64,7 +64,7 @@ def check(study: str, strict: bool) -> None:
 @click.command(cls=TakesSeveral)
 @click.argument("study", required=False)
 @click.option("-o", "--output", help="Write the design's tables into this folder; with --for-machine, a file.")
-@click.option("--compare", is_flag=True, help="Show other sizes of this design, and what other scales would buy.")
+@click.option("--compare", is_flag=True, help="Compare sizes of this design and other scales by cost and accuracy.")
 @click.option("--for-machine", help="Labels of a machine, or other cheap ones: draw the documents people should judge.")
 @click.option("--runs", multiple=True, help="The runs to conclude about, with --for-machine: --runs runs/*.run.")
 @click.option("--budget", type=int, help="How many documents people judge, with --for-machine.")
@@ -78,7 +78,7 @@ def design(
     budget: int | None,
     seed: int,
 ) -> None:
-    """Make the exact work every assessor will be given: units, their documents or pairs, in order.
+    """Make the units assessors will judge, with their documents or pairs in order.
 
     With --for-machine it draws the documents that people should judge beside a machine's labels, each with the
     probability of being drawn (column inclusion). The file is a study's pool ([pool] file), and the probabilities go
