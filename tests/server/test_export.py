@@ -7,10 +7,12 @@ import threading
 import polars as pl
 import pytest
 import sqlalchemy as sa
-from judging import Clock, Study, check_whole, good_answer
+from judging import Clock, Study, check_whole, good_answer, write_study
 
 from judgewell.errors import InputError
 from judgewell.formats.frames import read_table
+from judgewell.scaling.scale import scale
+from judgewell.server.owner.extra_judgments import ask_more
 from judgewell.server.queries.export import defused, export
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.store.backup import backup, restore
@@ -90,6 +92,24 @@ def test_formulas_are_defused_in_csv_only(gathered, tmp_path):
     frame = pl.DataFrame({"comment": ["=1", "+1", "-1", "@x", "\tx", "\rx", "fine", "", None], "doc": ["-d"] * 9})
     assert defused(frame)["comment"].to_list() == ["'=1", "'+1", "'-1", "'@x", "'\tx", "'\rx", "fine", "", None]
     assert defused(frame)["doc"].to_list() == ["-d"] * 9
+
+
+def test_inclusion_probabilities_go_from_the_pool_through_the_export_into_the_gains(store, tmp_path):
+    path = write_study(tmp_path / "study", kind="ordinal", topics=1, known=True)
+    drawn = {"t0d1": 1.0, "t0d2": 0.25, "t0d3": 0.5}  # t0d0 is a known document that was not drawn
+    rows = "".join(f"t0,{doc},{inclusion}\n" for doc, inclusion in drawn.items())
+    (path.parent / "pool.csv").write_text("topic,doc,inclusion\n" + rows)
+    study = Study(store, path)
+    study.person().until("done")
+    ask_again = store.write(lambda c: ask_more(c, study.served, "t0", ["t0d2"], 1)).result()
+    assert ask_again["extra"]
+    study.person().until("done")
+    export(store, tmp_path / "out")
+    judged = read_table(tmp_path / "out/judgments.csv", JUDGMENTS)
+    assert dict(judged.select("doc", "inclusion").iter_rows()) == {"t0d0": None, **drawn}
+    assert judged.filter(pl.col("doc") == "t0d2").height == 2
+    gains = scale(tmp_path / "out/judgments.csv", method="mean", interval="none")
+    assert dict(gains.select("doc", "inclusion").iter_rows()) == {"t0d0": None, **drawn}
 
 
 def test_pairs_are_exported_as_pairs(begin, tmp_path):

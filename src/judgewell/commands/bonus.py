@@ -11,10 +11,10 @@ from judgewell.commands.database import database_option, existing
 @click.command()
 @click.argument("study")
 @click.option("-o", "--output", required=True, help="The file to write: participant id and amount on each line.")
-@click.option("--again", is_flag=True, help="Write what was written before once more, e.g. after a file was lost.")
+@click.option("--again", is_flag=True, help="Write earlier bonuses again, for example after a file was lost.")
 @database_option
 def bonus(study: str, output: str, again: bool, database: str | None) -> None:
-    """Write the bonuses that are due for units beyond the first, each once.
+    """Write the bonuses that are due for units beyond an assessor's first, each once.
 
     \b
     Examples:

@@ -47,7 +47,7 @@ def complete_files_too() -> None:
 @click.command()
 @click.argument("shell", type=click.Choice(tuple(SHELLS)))
 def completion(shell: str) -> None:
-    """Print the lines that make SHELL complete commands, options, their values and files with the tab key.
+    """Print the code that completes commands, options, values and files in SHELL.
 
     \b
     Examples:

@@ -35,7 +35,7 @@ MADE = {"magnitude", "pairs", "runs", "report.html", *(f"{name}.csv" for name in
 @click.option("-o", "--output", default="judgewell-demo", help="The folder to write into.")
 @click.option("--seed", default=1, type=click.IntRange(0), help="Other people, other judgments, other numbers.")
 def demo(output: str, seed: int) -> None:
-    """Judge, scale, evaluate, compare and report the sample collection, from nothing to findings.
+    """Run two small studies of the sample collection, from judging to the report.
 
     A magnitude study and a study of pairs are judged by synthetic people through the real server; their gains score
     the sample's systems beside the known levels.

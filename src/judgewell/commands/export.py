@@ -13,7 +13,7 @@ from judgewell.commands.database import database_option, existing
 @click.option("--all", "everything", is_flag=True, help="Keep excluded work among the judgments, marked.")
 @database_option
 def export(study: str, output: str, everything: bool, database: str | None) -> None:
-    """Write the judgments of STUDY: finished units, all others marked, and the log with every revision.
+    """Write the judgments of STUDY, with unfinished units marked and a log of every revision.
 
     The server may go on running. Excluded work is in excluded.csv unless --all is given.
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @click.pass_context
 def reproduce(context: click.Context, /, **given: Any) -> None:
-    """Make every table and figure of a paper from your data, in its order and under its numbers.
+    """Remake every table and figure of a paper from your data, under their numbers.
 
     sigir15 is The Benefits of Magnitude Estimation, evia14 Magnitudes of Relevance with its poster, prm15 Predicting
     relevance based on assessor disagreement, adcs18 Pairwise Crowd Judgments. What the paper prints stands beside what

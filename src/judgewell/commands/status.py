@@ -11,9 +11,9 @@ from judgewell.commands.database import database_option, existing
 @click.command()
 @click.argument("study")
 @database_option
-@choice("--format", "table", "json", help="What is printed.")
+@choice("--format", "table", "json", help="Output format.")
 def status(study: str, database: str | None, format: str) -> None:
-    """Say how far STUDY is: by topic, what the checks found, and what it has cost so far.
+    """Show the progress of STUDY by topic, failed checks and the cost so far.
 
     \b
     Example:

@@ -11,7 +11,7 @@ import polars as pl
 from judgewell.errors import DataError, InputError, note
 from judgewell.scales import Kind, kind_of
 from judgewell.scaling.numbers import runs_of
-from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
+from judgewell.tables import GAINS, INCLUSION, JUDGMENTS, PAIRS, check
 
 Repeated = Literal["all", "first", "last", "error"]
 
@@ -160,6 +160,27 @@ def gains_frame(frame: pl.DataFrame, extra: Sequence[str] = (), ordered: bool = 
     columns = [*GAINS.names, *extra]
     gains = frame.with_columns(pl.col("judgments").cast(pl.Int64)).select(columns)
     return gains if ordered else gains.sort("topic", "doc")
+
+
+def with_inclusions(gains: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
+    """The gains with the probability with which each document was drawn, where the judgments have it."""
+    name = INCLUSION.name
+    if (
+        name not in judgments.columns
+        or "doc" not in judgments.columns
+        or judgments[name].null_count() == len(judgments)
+    ):
+        return gains
+    drawn = judgments.group_by("topic", "doc").agg(pl.col(name).drop_nulls().unique())
+    several = drawn.filter(pl.col(name).list.len() > 1).sort("topic", "doc")
+    if len(several):
+        topic, doc, values = several.row(0)
+        raise InputError(
+            f"topic {topic}, document {doc}: its judgments have the inclusions {', '.join(f'{v:g}' for v in values)}",
+            cure="a document is drawn with one probability",
+        )
+    drawn = drawn.with_columns(pl.col(name).list.first())
+    return gains.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")
 
 
 def extra_column(frame: pl.DataFrame, name: str, about: str, option: str | None = None) -> pl.DataFrame:

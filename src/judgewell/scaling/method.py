@@ -92,6 +92,17 @@ def _hints(method: type[Method]) -> dict[str, Any]:
     return {name: hint for name, hint in get_type_hints(method).items() if name in fields}
 
 
+def choices(method: type[Method], option: str) -> tuple[str, ...]:
+    """The words an option takes, where it takes words only."""
+    hint = _hints(method)[option]
+    return get_args(hint) if get_origin(hint) is Literal else ("true", "false") if hint is bool else ()
+
+
+def flags(method: type[Method]) -> frozenset[str]:
+    """The options that are true or false."""
+    return frozenset(name for name, hint in _hints(method).items() if hint is bool)
+
+
 def spelled(value: Any) -> str:
     """An option's value as it is written in a name."""
     if isinstance(value, tuple):
