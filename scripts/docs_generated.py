@@ -21,8 +21,8 @@ from pydantic_core import PydanticUndefined
 from judgewell import tables
 from judgewell.cli import COMMANDS, app
 from judgewell.evaluation.measures import Measure, all_measures
-from judgewell.scaling.method import Method
-from judgewell.scaling.methods import FAMILIES, family_of, methods
+from judgewell.scaling.method import Method, choices
+from judgewell.scaling.methods import FAMILIES, OPTIONS, family_of, methods
 from judgewell.study.model import Study
 
 PARTS = ("Formula", "Use", "Traps")
@@ -313,19 +313,10 @@ def has_formula(method: type[Method]) -> bool:
 def options_table(method: type[Method]) -> str:
     rows = []
     for option in fields(method):
-        choices = get_args(inspect.get_annotations(method, eval_str=False).get(option.name, None))
-        kind = choices_of(method, option.name) or str(option.type)
+        kind = ", ".join(f"`{word}`" for word in choices(method, option.name)) or str(option.type)
         default = "" if option.default is MISSING else f"`{option.default}`"
-        rows.append((f"`{option.name}`", default, ", ".join(map(str, choices)) or kind))
-    return table(("option", "default", "takes"), rows) if rows else ""
-
-
-def choices_of(method: type[Method], name: str) -> str:
-    """The words an option takes, where it takes words."""
-    from typing import Literal, get_origin, get_type_hints
-
-    hint = get_type_hints(method)[name]
-    return ", ".join(f"`{choice}`" for choice in get_args(hint)) if get_origin(hint) is Literal else ""
+        rows.append((f"`{option.name}`", OPTIONS[option.name], default, kind))
+    return table(("option", "meaning", "default", "takes"), rows) if rows else ""
 
 
 # The study file, the tables, the server

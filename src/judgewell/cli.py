@@ -15,32 +15,44 @@ import click
 from judgewell._version import __version__
 from judgewell.errors import JudgewellError
 
-# In the order in which a study uses them; each is imported when it is run or its help is shown.
-COMMANDS = {
-    "new": "study",
-    "check": "study",
-    "design": "study",
-    "serve": "serve",
-    "invite": "invite",
-    "bonus": "bonus",
-    "simulate": "simulate",
-    "status": "status",
-    "account": "account",
-    "act": "act",
-    "audit": "act",
-    "forget": "act",
-    "export": "export",
-    "backup": "backup",
-    "restore": "backup",
-    "scale": "scale",
-    "agree": "agree",
-    "evaluate": "evaluate",
-    "compare": "compare",
-    "report": "report",
-    "reproduce": "reproduce",
-    "demo": "demo",
-    "completion": "completion",
+# Groups and commands in the order in which a study uses them: each with its module and a summary of at most 45
+# characters. A module is imported when its command runs, so that the list of commands needs none.
+GROUPS = {
+    "Design": {
+        "new": ("study", "Start a study from a commented example"),
+        "check": ("study", "List every error and warning in a study"),
+        "design": ("study", "Make the units assessors will judge"),
+        "simulate": ("simulate", "Try a study with synthetic assessors"),
+    },
+    "Collect": {
+        "serve": ("serve", "Run the judging server"),
+        "invite": ("invite", "Make links for assessors"),
+        "status": ("status", "Show progress, checks and cost"),
+        "export": ("export", "Write the judgments to files"),
+        "bonus": ("bonus", "Write the bonuses that are due"),
+        "account": ("account", "Manage owners and reviewers"),
+        "act": ("act", "Pause, exclude, extend and other actions"),
+        "audit": ("act", "Show who did what to a study"),
+        "forget": ("act", "Delete assessors' personal data"),
+        "backup": ("backup", "Save a study's database to a file"),
+        "restore": ("backup", "Load a backup into a database"),
+    },
+    "Analyse": {
+        "scale": ("scale", "Turn judgments or pairs into gains"),
+        "agree": ("agree", "Measure agreement between assessors"),
+        "evaluate": ("evaluate", "Score runs under any gains"),
+        "compare": ("compare", "Compare systems, with uncertainty"),
+    },
+    "Report": {
+        "report": ("report", "Write a study's report as one HTML page"),
+        "reproduce": ("reproduce", "Remake the tables and figures of a paper"),
+    },
+    "Tools": {
+        "demo": ("demo", "Run two small studies from start to report"),
+        "completion": ("completion", "Print shell completion code"),
+    },
 }
+COMMANDS = {name: module for commands in GROUPS.values() for name, (module, _) in commands.items()}
 
 
 class _Lazy(click.Group):
@@ -54,6 +66,11 @@ class _Lazy(click.Group):
             return None
         command: click.Command = getattr(import_module(f"judgewell.commands.{COMMANDS[name]}"), name)
         return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(f"{name:10}", summary) for name, (_, summary) in commands.items()])
 
     def resolve_command(
         self, context: click.Context, args: list[str]
@@ -79,7 +96,7 @@ def _show_version(context: click.Context, option: click.Parameter, asked: bool) 
 
 @click.group(
     cls=_Lazy,
-    help="Relevance judgments on any scale, turned into real-valued gains, measured and compared.",
+    help="Collect relevance judgments on any scale, turn them into gains, and compare search systems.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
 )
 @click.option(

@@ -1,9 +1,12 @@
 """The program as a process of its own: it ends quickly, but not before all is said and done."""
 
+import os
 import subprocess
 import sys
 
 import pytest
+
+from judgewell.cli import GROUPS
 
 END = "from judgewell import cli; import atexit, click; "
 
@@ -46,3 +49,16 @@ def test_a_fault_of_ours_is_still_a_traceback():
     found = run("cli.app = lambda **_: 1 / 0; cli.program()")
     assert found.returncode == 1
     assert "ZeroDivisionError" in found.stderr
+
+
+def test_the_list_of_commands_shows_every_summary_whole_at_80_columns():
+    listed = subprocess.run(
+        [sys.executable, "-m", "judgewell", "--help"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "80"},
+    ).stdout
+    for commands in GROUPS.values():
+        for name, (_, summary) in commands.items():
+            assert len(summary) <= 45
+            assert f"  {name:10}  {summary}\n" in listed

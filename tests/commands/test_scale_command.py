@@ -6,6 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from judgewell.commands.common import method_options
+from judgewell.scaling.methods import OPTIONS, methods
+
 MAGNITUDES = """topic,doc,assessor,unit,position,scale,value
 t,a,x,x/t,1,magnitude,10
 t,b,x,x/t,2,magnitude,5
@@ -323,3 +326,15 @@ def test_a_batch_with_several_documents_a_page_and_words(judgewell):
     assert code == 0
     assert [line.split(",")[:3] for line in out.splitlines()[1:]] == [["t", "a", "1.0"], ["t", "b", "0.5"]]
     assert "value is read from Answer.rel1, Answer.rel2" in err
+
+
+@pytest.mark.parametrize("name", methods())
+def test_help_of_a_method_explains_every_option(judgewell, name):
+    code, out, _ = judgewell("scale", name, "--help")
+    assert code == 0
+    assert all(f"--{option.replace('_', '-')} " in out for option in methods()[name]().options())
+    assert set(methods()[name]().options()) <= set(OPTIONS)
+
+
+def test_a_flag_of_a_method_needs_no_value(judgewell):
+    assert method_options(["--weighted", "more.csv"], frozenset({"weighted"})) == ({"weighted": "true"}, ["more.csv"])

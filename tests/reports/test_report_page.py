@@ -146,9 +146,9 @@ def test_long_tables_are_cut_and_say_so():
     long = sheet(pl.DataFrame({"n": range(1000)}))
     assert len(long.rows) == MOST_ROWS
     assert long.folds
-    assert long.told == "First 200 of 1,000 rows."
+    assert long.cut_note == "First 200 of 1,000 rows."
     short = sheet(pl.DataFrame({"n": range(3)}))
-    assert (short.folds, short.told) == (False, "")
+    assert (short.folds, short.cut_note) == (False, "")
 
 
 def test_cells_sort_by_their_number():

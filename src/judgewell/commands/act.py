@@ -32,7 +32,7 @@ def do(study: str, database: str | None, name: str, given: dict[str, Any]) -> No
 @click.argument("fields", nargs=-1)
 @database_option
 def act(study: str, action: str, fields: tuple[str, ...], database: str | None) -> None:
-    """Do ACTION to STUDY while it runs; FIELDS are name=value, and a name given twice is a list.
+    """Apply ACTION to STUDY, also while it is served. FIELDS are name=value; repeat a name to give a list.
 
     Actions are pause, resume, release, extend, exclude, include, more, forget, revoke, revoke-key, disable and enable.
     Each is written into the audit log.
@@ -63,7 +63,7 @@ def _listed(value: Any) -> list[Any]:
 @click.option("--older-than", type=click.FloatRange(min=0), help="All whose last step is so many days ago.")
 @database_option
 def forget(study: str, pseudonym: str | None, comments: bool, older_than: float | None, database: str | None) -> None:
-    """Delete the personal data of one assessor of STUDY, or of all who left long ago; judgments stay.
+    """Delete the personal data of one assessor, or of all who left long ago. Judgments are kept.
 
     \b
     Examples:
@@ -92,7 +92,7 @@ def forget(study: str, pseudonym: str | None, comments: bool, older_than: float 
 @click.option("--lines", default=50, type=click.IntRange(min=1), help="How many are printed.")
 @database_option
 def audit(study: str, output: str | None, lines: int, database: str | None) -> None:
-    """Print or write the audit log of STUDY: every action of owners and reviewers.
+    """Show the audit log of STUDY: every action of owners and reviewers.
 
     \b
     Examples:
@@ -107,14 +107,14 @@ def audit(study: str, output: str | None, lines: int, database: str | None) -> N
 
     with existing(study, database) as store:
         most = lines if output is None else 2**31
-        found = store.read(lambda connection: audit_entries(connection, most)).result()
+        entries = store.read(lambda connection: audit_entries(connection, most)).result()
     rows = [
         {
             **asdict(entry),
             "at": datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="seconds"),
             "data": json.dumps(entry.data, ensure_ascii=False),
         }
-        for entry in reversed(found)
+        for entry in reversed(entries)
     ]
     if output is None:
         for row in rows:

@@ -47,9 +47,9 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_sections, help="List the sections."
 )
 def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | None, **options: Any) -> None:
-    """Measure how far JUDGMENTS agree with LABELS, with each other and with themselves.
+    """Measure agreement between assessors in JUDGMENTS, and between JUDGMENTS and LABELS.
 
-    Runs every analysis that the data allow and prints what they found. -v prints the tables, -o writes them.
+    Runs every analysis the data allow and prints the findings. -v prints the tables, -o writes them.
 
     \b
     Examples:

@@ -12,7 +12,7 @@ from judgewell.commands.database import database_of, database_option, existing
 @click.argument("file")
 @database_option
 def backup(study: str, file: str, database: str | None) -> None:
-    """Write all that STUDY's database holds into FILE; the server may go on running.
+    """Save the database of STUDY to FILE. The server may keep running.
 
     \b
     Example:
@@ -27,10 +27,10 @@ def backup(study: str, file: str, database: str | None) -> None:
 @click.command()
 @click.argument("study")
 @click.argument("file")
-@click.option("--replace", is_flag=True, help="Put the backup in place of what the database holds.")
+@click.option("--replace", is_flag=True, help="Replace what the database holds now.")
 @database_option
 def restore(study: str, file: str, replace: bool, database: str | None) -> None:
-    """Bring back what FILE, a backup, holds; also into another kind of database.
+    """Load a backup, FILE, into the database of STUDY, which may be of another kind.
 
     \b
     Examples:

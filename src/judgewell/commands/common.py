@@ -89,8 +89,8 @@ def reading(given: Mapping[str, Any], *tables: str) -> dict[str, Any]:
     return options.reading(given, *tables)
 
 
-def method_options(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
-    """`--offset 1 --average=mean more.csv`: the options a method has of its own, and further files."""
+def method_options(arguments: list[str], flags: frozenset[str]) -> tuple[dict[str, str], list[str]]:
+    """`--offset 1 --weighted more.csv`: the options a method has of its own, and further files. Flags need no value."""
     options: dict[str, str] = {}
     files = []
     rest = list(arguments)
@@ -100,7 +100,14 @@ def method_options(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
             files.append(word)
             continue
         name, sign, value = word[2:].partition("=")
-        if not sign and (not rest or rest[0].startswith("--")):
-            raise InputError(f"{word} needs a value", cure=f"write {word} VALUE")
-        options[name.replace("-", "_")] = value if sign else rest.pop(0)
+        name = name.replace("-", "_")
+        if not sign:
+            follows = rest[0] if rest and not rest[0].startswith("--") else None
+            if name in flags and follows not in ("true", "false"):
+                value = "true"
+            elif follows is None:
+                raise InputError(f"{word} needs a value", cure=f"write {word} VALUE")
+            else:
+                value = rest.pop(0)
+        options[name] = value
     return options, files

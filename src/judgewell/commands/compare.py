@@ -56,7 +56,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 def compare(
     context: click.Context, /, pairs: bool, output: str | None, chart: str | None, strict: bool, **given: Any
 ) -> None:
-    """Compare systems by SCORES (of `judgewell evaluate -o`), or by runs under gains.
+    """Compare systems from SCORES (`judgewell evaluate -o`), or score --runs under --gains first.
 
     One set of scores: means and ranks with intervals over topics, tests of every pair, the set that contains the best
     system. Several sets (files, or gains): how similarly they rank the systems, and which pairs differ under each. With

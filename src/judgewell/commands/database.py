@@ -14,12 +14,12 @@ from judgewell.errors import InputError
 if TYPE_CHECKING:
     from judgewell.server.store.transactions import Store
 
-DATABASE_HELP = "A file, or postgresql://user@host/name.  [default: a file named after the study, beside it]"
+DATABASE_HELP = "A file, or postgresql://user@host/name.  [default: {name}.sqlite beside the study]"
 
 
-def database_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--database`: where the study is kept."""
-    return click.option("--database", help=DATABASE_HELP, envvar="JUDGEWELL_DATABASE")(command)
+def database_option(command: Callable[..., Any], name: str = "NAME") -> Callable[..., Any]:
+    """`--database`: where the study is kept; `name` is what its file is called by default."""
+    return click.option("--database", help=DATABASE_HELP.format(name=name), envvar="JUDGEWELL_DATABASE")(command)
 
 
 def database_of(study: str, database: str | None) -> str:

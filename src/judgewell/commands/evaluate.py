@@ -70,7 +70,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 )
 @click.option("-c", "--complete", is_flag=True, help="The same as --topics judged, for --format trec_eval.")
 @choice("--negative", "unjudged", "zero", "keep", "error", help="What a grade below 0 means.")
-@click.option("--strict", is_flag=True, help="Make every note an error.")
+@click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.option("--level", default=0.95, help="Level of the intervals over topics.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
 @reading_options

@@ -20,13 +20,13 @@ LABELS = ("label", "email", "name")
 @click.command()
 @click.argument("study")
 @click.argument("names", nargs=-1)
-@click.option("--count", default=0, type=click.IntRange(0, 100_000), help="So many links, beside those with names.")
+@click.option("--count", default=0, type=click.IntRange(0, 100_000), help="Make this many links without names.")
 @click.option("--csv", "people", help="A list of people with a column label, email or name.")
 @click.option("-o", "--output", help="A CSV file for the links; with --csv the list with a column link added.")
-@click.option("--list", "listed", is_flag=True, help="Show the links that are open.")
-@click.option("--again", is_flag=True, help="New links even for those who have one; the old ones stay open.")
-@click.option("--revoke", help="Close the link of this name and the session it led to; what was judged is kept.")
-@click.option("--address", default="http://127.0.0.1:8000", help="Where assessors reach the server.")
+@click.option("--list", "listed", is_flag=True, help="List the open links.")
+@click.option("--again", is_flag=True, help="Make new links even for names that have one; old links stay open.")
+@click.option("--revoke", help="Close the link of this name and its session; judgments are kept.")
+@click.option("--address", default="http://127.0.0.1:8000", help="Address at which assessors reach the server.")
 @database_option
 def invite(
     study: str,
@@ -40,9 +40,9 @@ def invite(
     address: str,
     database: str | None,
 ) -> None:
-    """Make unguessable links for assessors, one for each of NAMES; the study must have been served once.
+    """Make a link for each of NAMES. The study must have been served once.
 
-    Whoever has a link keeps it: asked again for the same name, it is shown and not made anew.
+    A name that has a link keeps it: the same link is shown again.
 
     \b
     Examples:
@@ -99,10 +99,10 @@ def _read_people(path: str) -> pl.DataFrame:
 
 def _label(table: pl.DataFrame, path: str) -> str:
     known = {name.strip().casefold(): name for name in table.columns}
-    found = next((known[name] for name in LABELS if name in known), None)
-    if found is None:
+    column = next((known[name] for name in LABELS if name in known), None)
+    if column is None:
         raise InputError("no column names the people", cure=f"name one {', '.join(LABELS)}", file=path)
-    return found
+    return column
 
 
 def _write(output: str, table: pl.DataFrame | None, links: list[Invited], base: str) -> None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @click.option("--quiet", is_flag=True, help="Print neither findings nor notes; the page has them.")
 @click.pass_context
 def report(context: click.Context, /, **given: Any) -> None:
-    """Write one self-contained page: participants, quality, agreement, gains and systems.
+    """Write one self-contained HTML page about a study: systems, judgments, gains and all tables.
 
     STUDY is a study file or its database: settings come from the frozen study, judgments from its completed units, and
     failed or abandoned units are counted. The grades in a study file are the labels and the runs of its pool the

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @click.pass_context
 def reproduce(context: click.Context, /, **given: Any) -> None:
-    """Make every table and figure of a paper from your data, in its order and under its numbers.
+    """Remake every table and figure of a paper from your data, under their numbers.
 
     sigir15 is The Benefits of Magnitude Estimation, evia14 Magnitudes of Relevance with its poster, prm15 Predicting
     relevance based on assessor disagreement, adcs18 Pairwise Crowd Judgments. What the paper prints stands beside what
@@ -94,14 +94,14 @@ def _make(context: click.Context, paper: Paper, chosen: Any, asked: Asked, outpu
     from judgewell.terminal import notes, progress
 
     outcomes = []
-    with notes() as told:
+    with notes() as collected:
         data = paper.read(asked)
         with progress("making") as show:
             for number, item in enumerate(chosen, 1):
                 outcomes.append(make(item, data))
                 show(number, len(chosen))
         options = {name: value for name, value in context.params.items() if name not in ("output", "listing")}
-        record = provenance("reproduce", options, asked.files, told)
+        record = provenance("reproduce", options, asked.files, collected)
         record["items"] = {
             one.item.number: {
                 "made": one.made is not None,

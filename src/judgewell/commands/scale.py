@@ -30,11 +30,31 @@ def _list_methods(context: click.Context, option: click.Parameter, asked: bool) 
         context.exit()
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+class _WithMethods(click.Command):
+    """`judgewell scale METHOD --help` explains that method; without a method --help is the command's own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = [word.removeprefix("--method=") for word in args if word not in ("-h", "--help", "--method")]
+        if len(words) == 1 and words != args and not words[0].startswith("-"):
+            from judgewell.scaling.methods import explained
+
+            print(explained(words[0]))
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_WithMethods, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("judgments")
-@click.option("--method", required=True, help="How gains are made, e.g. magnitude, mean, bradley-terry; see --list.")
-@click.option("-o", "--output", help="Write the gains: .qrels or .txt, or with low, high: .csv, .parquet, .jsonl, …")
-@choice("--interval", "auto", "formula", "bootstrap", "none", help="Low and high: by formula where there is one.")
+@click.option("--method", required=True, help="Scaling method, e.g. magnitude, mean, bradley-terry; see --list.")
+@click.option("-o", "--output", help="File for the gains: .qrels or .txt; with intervals .csv, .parquet, .jsonl, …")
+@choice(
+    "--interval",
+    "auto",
+    "formula",
+    "bootstrap",
+    "none",
+    help="How intervals are computed; auto uses a formula where there is one.",
+)
 @click.option("--level", default=0.95, help="Level of the interval.")
 @click.option("--draws", type=click.IntRange(min=1), default=200, help="Resamples of the bootstrap.")
 @click.option("--draws-to", help="Write DRAWS whole gain tables (.parquet, one column each) for later resampling.")
@@ -44,7 +64,7 @@ def _list_methods(context: click.Context, option: click.Parameter, asked: bool) 
 @kind_option
 @click.option("--intents", help="Table of topic, intent, probability; judgments have a column intent, 0 for none.")
 @choice("--intent", "top", "each", help="With --intents: each topic's most probable intent, or each as a topic.")
-@click.option("--strict", is_flag=True, help="Refuse what is otherwise told as a note.")
+@click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List the methods."
 )
@@ -69,11 +89,11 @@ def scale(
     intent: Any,
     strict: bool,
 ) -> None:
-    """Turn JUDGMENTS (or pairs) into gains, one number per document, with how sure it is.
+    """Turn JUDGMENTS (or pairs) into gains: one number per document, with an interval.
 
     JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; .gz, .zst, -) or a known crowd export; several
-    files are read together (batch*.csv). A method's own options are given by name, e.g. --offset 1 --average
-    log-median; --list explains them all.
+    files are read together (batch*.csv). --list shows the methods; judgewell scale METHOD --help shows the options
+    of one, which are given by name: --offset 1 --average log-median.
 
     --columns may name a part of nested JSON (topic=meta.topic) and, by a star, several columns that hold a judgment
     each: value=rater* for one document's values side by side (assessor=* makes each an assessor), doc=doc*,value=rel*
@@ -89,20 +109,22 @@ def scale(
       judgewell scale batch.csv --method mean --columns topic=Input.q,doc=Input.doc,value=Answer.rel --words no=0,yes=1
     """
     from judgewell.formats.provenance import provenance
+    from judgewell.scaling.method import flags
+    from judgewell.scaling.methods import parse
     from judgewell.scaling.scale import gains_of, method_of, table_for
     from judgewell.terminal import notes
 
-    given, more = method_options(context.args)
+    given, more = method_options(context.args, flags(type(parse(method))))
     files = [judgments, *more]
     chosen = method_of(method, given, seed)
     _refuse_unwritable(output, (".qrels", ".txt", *ENDINGS))
     _refuse_unwritable(draws_to, ENDINGS)
-    with notes(strict) as told:
+    with notes(strict) as collected:
         table = table_for(chosen, files, reading=context.params, where=where, kind=kind, intents=intents, intent=intent)
         gains = gains_of(chosen, table, interval=interval, level=level, draws=draws, seed=seed)
         tables = chosen.tables(table)
         sources = [*files, intents] if intents else files
-        record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, sources, told)
+        record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, sources, collected)
         if draws_to:
             _write_draws(chosen.draws(table, draws, seed=seed), draws_to, record)
         if output:

@@ -10,14 +10,19 @@ from judgewell.commands.database import database_of, database_option
 @click.command()
 @click.argument("study")
 @database_option
-@click.option("--host", default="127.0.0.1", help="Where to listen; other than loopback only behind a reverse proxy.")
-@click.option("--port", default=8000, type=click.IntRange(0, 65535), help="0 takes any free one.")
+@click.option(
+    "--host", default="127.0.0.1", help="Address to listen on; use others than loopback only behind a reverse proxy."
+)
+@click.option("--port", default=8000, type=click.IntRange(0, 65535), help="Port; 0 takes any free one.")
 @click.option("--workers", default=1, type=click.IntRange(1, 64), help="Server processes on the one database.")
 @click.option(
-    "--requests-per-second", default=20.0, type=click.FloatRange(min=1), help="That one assessor may make on average."
+    "--requests-per-second",
+    default=20.0,
+    type=click.FloatRange(min=1),
+    help="Requests one assessor may make per second, on average.",
 )
 def serve(study: str, database: str | None, host: str, port: int, workers: int, requests_per_second: float) -> None:
-    """Serve STUDY until stopped; the first start reads its documents and makes its design.
+    """Run the judging server for STUDY. The first start reads its documents and makes its units.
 
     \b
     Examples:
@@ -33,5 +38,5 @@ def serve(study: str, database: str | None, host: str, port: int, workers: int, 
         port=port,
         workers=workers,
         requests_per_second=requests_per_second,
-        tell=lambda line: print(line, flush=True),
+        write=lambda line: print(line, flush=True),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("study")
-@click.option("--assessors", default=200, type=click.IntRange(1, 100_000), help="How many people come.")
-@click.option("--seed", default=1, type=click.IntRange(0), help="The same seed gives the same people and judgments.")
-@click.option("-o", "--output", help="Write what was gathered, and what each check caught, into this folder.")
-@database_option
+@click.option("--assessors", default=200, type=click.IntRange(1, 100_000), help="Number of synthetic assessors.")
+@click.option("--seed", default=1, type=click.IntRange(0), help="The same seed gives the same assessors and judgments.")
+@click.option("-o", "--output", help="Write the judgments and what each check caught into this folder.")
+@partial(database_option, name="NAME-simulated")
 def simulate(study: str, assessors: int, seed: int, output: str | None, database: str | None) -> None:
-    """Fill STUDY with the judgments of synthetic people and say what each check caught of each kind of person.
+    """Fill STUDY with judgments of synthetic assessors and report what each check caught.
 
-    They read the server's own pages and send its own forms; time is simulated. Documents are worth what their grades
-    say, give or take. Without --database the study is kept in NAME-simulated.sqlite beside it.
+    Synthetic assessors read the server's own pages and send its own forms; time is simulated. They judge a document
+    by its known grade, with noise.
 
     \b
     Examples:

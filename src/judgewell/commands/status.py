@@ -11,9 +11,9 @@ from judgewell.commands.database import database_option, existing
 @click.command()
 @click.argument("study")
 @database_option
-@choice("--format", "table", "json", help="What is printed.")
+@choice("--format", "table", "json", help="Output format.")
 def status(study: str, database: str | None, format: str) -> None:
-    """Say how far STUDY is: by topic, what the checks found, and what it has cost so far.
+    """Show the progress of STUDY by topic, failed checks and the cost so far.
 
     \b
     Example:
@@ -28,8 +28,8 @@ def status(study: str, database: str | None, format: str) -> None:
     from judgewell.server.queries.status import status_text
 
     with existing(study, database) as store:
-        found = store.read(lambda connection: find(connection, time.time())).result()
-    warning = budget_text(found.paid + found.fee, found.budget, found.budget_state, found.currency)
+        state = store.read(lambda connection: find(connection, time.time())).result()
+    warning = budget_text(state.paid + state.fee, state.budget, state.budget_state, state.currency)
     if warning:
         click.echo(f"note: {warning}", err=True)
-    print(status_text(found) if format == "table" else json.dumps(asdict(found), indent=2) + "\n", end="")
+    print(status_text(state) if format == "table" else json.dumps(asdict(state), indent=2) + "\n", end="")

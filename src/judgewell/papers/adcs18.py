@@ -102,18 +102,18 @@ def table_2(data: Data) -> Made:
     else:
         notes.append("There are no runs, so the half about systems is left out.")
     rows = [
-        (f"systems, {first}–{second}: A − D", round(agree - disagree, 3), _found(lower, first, second, "tau_a"))
+        (f"systems, {first}–{second}: A − D", round(agree - disagree, 3), _between(lower, first, second, "tau_a"))
         for (first, second), (agree, disagree) in SYSTEMS.items()
     ]
     rows += [
-        (f"documents, {first}–{second}: A", values[0], _found(upper, first, second, "micro_agree"))
+        (f"documents, {first}–{second}: A", values[0], _between(upper, first, second, "micro_agree"))
         for (first, second), values in DOCUMENTS.items()
     ]
     notes.append(f"RBP looks at ten results, of which the pool holds all; the rest could add up to {0.9**10:.3f}.")
     return Made(tuple(shown), beside("table-2", rows), tuple(notes))
 
 
-def _found(table: pl.DataFrame | None, first: str, second: str, column: str) -> float | None:
+def _between(table: pl.DataFrame | None, first: str, second: str, column: str) -> float | None:
     """A number of two sets, in whichever order they stand, where both are there."""
     if table is None:
         return None
@@ -157,16 +157,16 @@ def _likes_again() -> list[tuple[str, float | None, float | None]]:
     )
     means = likes_over_topics(table)
     difficulty = pl.DataFrame({"topic": [row[0] for row in LIKES], "difficulty": [row[5] for row in LIKES]})
-    found = likes_against_difficulty(table, difficulty, "Q1", "Q2")
+    likes = likes_against_difficulty(table, difficulty, "Q1", "Q2")
     rows: list[tuple[str, float | None, float | None]] = [
-        (f"{row['question']}: {said}", None, row[column])
+        (f"{row['question']}: {words}", None, row[column])
         for row in means.iter_rows(named=True)
-        for column, said in (("mean", "mean over the printed topics"), ("weighted", "weighted by workers"))
+        for column, words in (("mean", "mean over the printed topics"), ("weighted", "weighted by workers"))
     ]
     rows += [
-        ("Q1 − Q2 against AP over the printed topics: Pearson's r", None, found["pearson"][0]),
-        ("its p (the paper: 0.002 by a mixed model)", 0.002, found["p_pearson"][0]),
-        ("Q1 − Q2 against AP: Kendall's τ", None, found["tau"][0]),
+        ("Q1 − Q2 against AP over the printed topics: Pearson's r", None, likes["pearson"][0]),
+        ("its p (the paper: 0.002 by a mixed model)", 0.002, likes["p_pearson"][0]),
+        ("Q1 − Q2 against AP: Kendall's τ", None, likes["tau"][0]),
         ("workers of all topics (806 different ones)", None, float(sum(row[4] for row in LIKES))),
     ]
     return rows

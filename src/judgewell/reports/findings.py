@@ -37,16 +37,16 @@ def work(table: pl.DataFrame, one: str, source: str) -> Finding:
     return Finding(text, source)
 
 
-def study(found: CollectedStudy) -> Finding:
+def study(collected: CollectedStudy) -> Finding:
     """How much of what a study asks for is done, and what was begun in vain."""
-    begun, counts = int(found.endings["units"].sum()), found.endings.filter("counted")
+    begun, counts = int(collected.endings["units"].sum()), collected.endings.filter("counted")
     vain = begun - int(counts["units"].sum())
     text = (
-        f"{count(found.completed)} of the {counted(found.needed, 'unit')} that the study {found.name} asks for are "
-        f"completed ({percent(found.completed / found.needed)})"
+        f"{count(collected.completed)} of the {counted(collected.needed, 'unit')} that the study {collected.name} asks "
+        f"for are completed ({percent(collected.completed / collected.needed)})"
     )
     if vain:
-        lost = int(found.endings.filter(~pl.col("counted"))["answers"].sum())
+        lost = int(collected.endings.filter(~pl.col("counted"))["answers"].sum())
         text += f"; {count(vain)} more were begun and do not count, with {counted(lost, 'answer')}"
     return Finding(text + ".", "endings")
 

@@ -61,11 +61,11 @@ class Method:
         self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
     ) -> pl.DataFrame:
         """The gains table with low and high: by formula where there is one, else from `draws` resamples."""
-        found = self.by_formula(table, level) if kind != "bootstrap" else None
-        if found is None and kind == "formula":
+        gains = self.by_formula(table, level) if kind != "bootstrap" else None
+        if gains is None and kind == "formula":
             raise InputError(f"{self.name} has no formula for its interval", cure="resample (--interval bootstrap)")
-        if found is not None:
-            return found
+        if gains is not None:
+            return gains
         low, high = self.draws(table, draws, seed=seed).interval(level)
         return with_grounds(with_interval(self.gains(table), low, high), self.own_spread)
 
@@ -90,6 +90,17 @@ class Method:
 def _hints(method: type[Method]) -> dict[str, Any]:
     fields = {field.name for field in dataclasses.fields(method)}
     return {name: hint for name, hint in get_type_hints(method).items() if name in fields}
+
+
+def choices(method: type[Method], option: str) -> tuple[str, ...]:
+    """The words an option takes, where it takes words only."""
+    hint = _hints(method)[option]
+    return get_args(hint) if get_origin(hint) is Literal else ("true", "false") if hint is bool else ()
+
+
+def flags(method: type[Method]) -> frozenset[str]:
+    """The options that are true or false."""
+    return frozenset(name for name, hint in _hints(method).items() if hint is bool)
 
 
 def spelled(value: Any) -> str:

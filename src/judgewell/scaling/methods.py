@@ -22,13 +22,50 @@ from judgewell.scaling import (
     ratio,
     two_way,
 )
-from judgewell.scaling.method import Method, build, spelled
+from judgewell.scaling.method import Method, build, choices, spelled
 
 FAMILIES = {  # importing a module makes its methods known
     "Magnitudes": (magnitude, known, two_way, level_ratios),
     "Grades and bounded scores": (grades,),
     "Predicted relevance": (predicted,),
     "Pairs": (preference, bradley_terry, ratio, combine),
+}
+
+# What the options of methods mean; an option has the same meaning wherever its name occurs.
+OPTIONS = {
+    "offset": "added to every value before its logarithm is taken; by default 1 where the scale holds 0, else nothing",
+    "bound": "the excluded upper end of a bounded magnitude scale",
+    "repeated": "which counts when an assessor judged a document more than once in a unit",
+    "average": "how a document's normalised values are averaged",
+    "topic_mean": "whether a topic's mean is taken over judgments or over the means of units",
+    "group": "whose mean is removed: that of the unit, or of the assessor over all topics",
+    "seed": "seed of the random choice",
+    "missing": "what to do with units that lack the known document",
+    "side": "which units to use: those with a narrow or a wide ratio of the known documents",
+    "cut": "the ratio at which a unit becomes wide; none is the median ratio",
+    "components": "what to do with documents that no chain of comparisons connects: refuse, or scale each part apart",
+    "label": "the column that holds the expert grades",
+    "anchor": "the grade whose gain is 1",
+    "profile": "the gain of each grade: linear, exp2, or a list such as 0=0,1=0.3,2=1",
+    "threshold": "the lowest value that counts as relevant",
+    "ties": "what to do with ties",
+    "smoothing": "added to the counts, so that rare grades get moderate probabilities",
+    "gain": "which of the fitted numbers becomes the gain",
+    "tolerance": "relative change of the likelihood at which the fit stops",
+    "steps": "most iterations of the fit",
+    "estimate": "whether both judgments of a pair of assessors serve as truth, or the first only",
+    "weight": "whether pairs of judgments or documents count equally",
+    "prior": "where smoothed probabilities, or strengths, are drawn to, or how strongly",
+    "levels": "all values of the scale, where some do not occur in the data",
+    "split": "a column with the kind of topic; probabilities are then estimated for each kind",
+    "use": "what predicts relevance: all votes, their mean, or the first",
+    "wanted": "how many of the users must find the document relevant",
+    "users": "how many users are considered",
+    "presentations": "divide by this number instead of how often each document was shown",
+    "epsilon": "added to both numbers of a pair before their ratio is taken",
+    "weighted": "weight each pair of documents by its number of answers",
+    "of": "which gains to combine",
+    "scaled": "divide each of them by its topic's maximum first",
 }
 
 
@@ -86,3 +123,23 @@ def listing() -> str:
         lines.append(f"  takes {method.takes}; options {options or 'none'}; {method.source}")
         lines += [f"  measured: {method.evidence}"] if method.evidence else []
     return "\n".join(lines)
+
+
+def explained(name: str) -> str:
+    """A method's own help: what it is for, its options with their values and meanings, and its source."""
+    method = type(named(name))
+    rows = []
+    for option, value in method().options().items():
+        flag = f"--{option.replace('_', '-')}"
+        words = "|".join(choices(method, option))
+        meaning = OPTIONS.get(option, "")
+        rows.append(f"  {flag} {words or spelled(value)}\n      {meaning} [default: {spelled(value)}]")
+    return "\n".join(
+        [
+            f"Usage: judgewell scale {method.takes.upper()} --method {method.name} [OPTIONS]\n",
+            f"  {method.purpose[:1].upper()}{method.purpose[1:]}.\n",
+            *(["Options of this method:", *rows] if rows else ["This method has no options of its own."]),
+            f"\nSource: {method.source}.",
+            "judgewell scale --help shows the options that all methods share.",
+        ]
+    )

@@ -20,7 +20,7 @@ from judgewell.server.web import Refusal
 
 OWN = ("action", "guard", "next")  # fields of the form that are not the action's
 MOST_DOCUMENTS = 2100
-TOLD_SECONDS = 15
+MESSAGE_SECONDS = 15
 
 
 def router(server: Server) -> APIRouter:
@@ -53,8 +53,8 @@ def telling(server: Server, request: Request, where: str, message: str) -> Respo
     response = RedirectResponse(where, 303)
     response.set_cookie(
         _cookie(server),
-        quote(signed(server.served.secret, "told", message[:800])),
-        max_age=TOLD_SECONDS,
+        quote(signed(server.served.secret, "message", message[:800])),
+        max_age=MESSAGE_SECONDS,
         httponly=True,
         samesite="lax",
         secure=request.url.scheme == "https",
@@ -81,9 +81,9 @@ def told_of(action: Action, result: Result) -> str:
     return f"Done: {action.name}" + (f" ({'; '.join(details)})" if details else "")
 
 
-def told(server: Server, request: Request) -> str:
+def last_message(server: Server, request: Request) -> str:
     """What came of the last action, for the page that is shown after it; "" where there is nothing to tell."""
-    return opened(server.served.secret, "told", unquote(request.cookies.get(_cookie(server), ""))) or ""
+    return opened(server.served.secret, "message", unquote(request.cookies.get(_cookie(server), ""))) or ""
 
 
 def shown_once(server: Server, request: Request, response: Response) -> Response:
@@ -95,4 +95,4 @@ def shown_once(server: Server, request: Request, response: Response) -> Response
 
 
 def _cookie(server: Server) -> str:
-    return f"{server.cookie}-told"
+    return f"{server.cookie}-message"

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from judgewell.server.judging.invitations import open_links
 from judgewell.server.owner import figures as drawn
 from judgewell.server.owner.access import Account, audit_entries, guard, require
-from judgewell.server.owner.action_routes import shown_once, told
+from judgewell.server.owner.action_routes import last_message, shown_once
 from judgewell.server.owner.invite_routes import MOST, base_address
 from judgewell.server.owner.live_analysis import Document, Insight
 from judgewell.server.owner.live_cache import Computed
@@ -48,7 +48,7 @@ UNITS = (
     Column("unit", "unit", lambda row: row.number),
     Column("size", "places", lambda row: row.size, True),
     Column("done", "completed", lambda row: row.done / max(row.need, 1), True),
-    Column("live", "in progress", lambda row: row.in_hand, True),
+    Column("live", "in progress", lambda row: row.in_progress, True),
     Column("failed", "failed", lambda row: row.failed, True),
     Column("expired", "abandoned", lambda row: row.abandoned, True),
     Column("excluded", "excluded", lambda row: row.excluded, True),
@@ -114,8 +114,8 @@ def router(server: Server, computed: Computed) -> APIRouter:
 
             values, stamp = await done(server.store.read(job))
             common = _common(server, account, computed, stamp)
-            message = told(server, request)
-            response = respond(request, name, values | common | {"told": message})
+            message = last_message(server, request)
+            response = respond(request, name, values | common | {"message": message})
             return shown_once(server, request, response) if message else response
 
         return show
@@ -137,15 +137,15 @@ async def static(request: Request) -> Response:
 
 
 def _overview(look: Look) -> Values:
-    found = look.overview()
-    rows = progress.topic_rows(look.connection, found.topics)
+    glance = look.overview()
+    rows = progress.topic_rows(look.connection, glance.topics)
     titles = {row.progress.topic: row.title for row in rows}
     least = sorted(rows, key=lambda row: row.progress.completed / max(row.progress.needed, 1))[:8]
     working = progress.working(look.connection, look.now)
     failed = progress.failures(look.connection, 5)
-    chart = drawn.done_chart(found.bars)
+    chart = drawn.done_chart(glance.bars)
     split = sorted(_split(look), key=lambda row: -(row.spread or 0.0))[:3]
-    values = {"found": found, "least": least, "working": working, "chart": chart, "failures": failed}
+    values = {"glance": glance, "least": least, "working": working, "chart": chart, "failures": failed}
     return values | {"titles": titles, "split": split, "texts": _texts(look, split)}
 
 
@@ -155,13 +155,13 @@ def _topics(look: Look) -> Values:
 
 def _topic(look: Look) -> Values:
     wanted = look.request.query_params.get("topic")
-    found = next((row for row in look.topics() if row.progress.topic == wanted), None)
-    if found is None:
+    row = next((row for row in look.topics() if row.progress.topic == wanted), None)
+    if row is None:
         raise Refusal(404, "link")
-    units = progress.unit_rows(look.connection, found.progress.topic, look.now)
+    units = progress.unit_rows(look.connection, row.progress.topic, look.now)
     shown = listing(look.request, units, UNITS, _unit_words, sort="unit")
-    parts = look.served.topic(look.connection, found.progress.topic).parts
-    return {"topic": found, "table": shown, "parts_shown": parts}
+    parts = look.served.topic(look.connection, row.progress.topic).parts
+    return {"topic": row, "table": shown, "parts_shown": parts}
 
 
 def _assessors(look: Look) -> Values:
@@ -173,13 +173,13 @@ def _assessors(look: Look) -> Values:
 
 def _assessor(look: Look) -> Values:
     number = _whole(look.request.path_params["number"])
-    found = None if number is None else trail(look.connection, number, look.now)
-    if found is None:
+    history = None if number is None else trail(look.connection, number, look.now)
+    if history is None:
         raise Refusal(404, "link")
     people = look.latest.assessors if look.latest else ()
-    person = next((one for one in people if one.assessor == found.who.pseudonym), None)
+    person = next((one for one in people if one.assessor == history.who.pseudonym), None)
     titles = progress.topic_titles(look.connection)
-    return {"trail": found, "person": person, "pay": look.served.study.pay, "titles": titles}
+    return {"trail": history, "person": person, "pay": look.served.study.pay, "titles": titles}
 
 
 def _invitations(look: Look) -> Values:
@@ -220,12 +220,12 @@ def _checks(look: Look) -> Values:
 
 
 def _money(look: Look) -> Values:
-    found = look.overview()
+    glance = look.overview()
     pay = look.served.study.pay
-    details = money_details(look.connection, pay, found.money, look.now)
+    details = money_details(look.connection, pay, glance.money, look.now)
     titles = progress.topic_titles(look.connection)
     charts = drawn.money_charts(details)
-    return {"found": found, "m": found.money, "details": details, "charts": charts, "pay": pay, "titles": titles}
+    return {"glance": glance, "m": glance.money, "details": details, "charts": charts, "pay": pay, "titles": titles}
 
 
 def _log(look: Look) -> Values:
@@ -253,16 +253,16 @@ def _whole(text: str) -> int | None:
 
 def _common(server: Server, account: Account, computed: Computed, stamp: str) -> Values:
     """What every page shows: who looks, and what was computed, with a newer one on its way where there is news."""
-    found = computed.look(stamp)
+    insight = computed.look(stamp)
     return {
         "study": server.served.title,
         "account": account,
         "guard": guard(server, account),
-        "insight": found,
-        "computing": computed.busy and (found is None),
+        "insight": insight,
+        "computing": computed.busy and (insight is None),
         "trouble": computed.trouble,
-        "settling": drawn.settling_charts(found) if found else [],
-        "times": drawn.time_charts(found.times) if found else [],
+        "settling": drawn.settling_charts(insight) if insight else [],
+        "times": drawn.time_charts(insight.times) if insight else [],
     }
 
 
@@ -281,4 +281,4 @@ def _document_words(row: Document) -> str:
 def _assessor_words(pair: tuple[AssessorRow, Person | None]) -> str:
     row, person = pair
     signs = " ".join(evidence.kind for evidence in person.evidence) if person else ""
-    return f"{row.pseudonym} {row.label} {row.origin} {row.stage} {signs} {'excluded' if row.left_out else ''}"
+    return f"{row.pseudonym} {row.label} {row.origin} {row.stage} {signs} {'excluded' if row.excluded_for else ''}"

@@ -23,7 +23,7 @@ from starlette.responses import FileResponse, Response
 
 from judgewell.server.limits import read_form
 from judgewell.server.owner.access import check_guard, guard, require
-from judgewell.server.owner.action_routes import shown_once, telling, told
+from judgewell.server.owner.action_routes import last_message, shown_once, telling
 from judgewell.server.owner.pages import respond
 from judgewell.server.process import Server, done
 from judgewell.server.queries.progress import answers_stamp
@@ -156,10 +156,10 @@ def router(server: Server, study: str | None, make: Make = run_report) -> APIRou
             "busy": reporter.busy,
             "old": reporter.is_old(stamp),
             "trouble": trouble,
-            "told": told(server, request),
+            "message": last_message(server, request),
         }
         response = respond(request, "report", values)
-        return shown_once(server, request, response) if values["told"] else response
+        return shown_once(server, request, response) if values["message"] else response
 
     @routes.post(PAGE)
     async def again(request: Request) -> Response:

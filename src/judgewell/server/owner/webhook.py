@@ -91,8 +91,8 @@ def happened(connection: sa.Connection, served: Served) -> list[Happened]:
 def queue(connection: sa.Connection, now: float, news: list[Happened]) -> None:
     """Write down what was not told yet, to be sent; a job for the store."""
     lock(connection)
-    told = audit.c.action.in_((WAITING, SENT, GIVEN_UP))
-    known = set(connection.execute(sa.select(audit.c.target).where(told)).scalars())
+    ours = audit.c.action.in_((WAITING, SENT, GIVEN_UP))
+    known = set(connection.execute(sa.select(audit.c.target).where(ours)).scalars())
     for one in news:
         if one.key not in known:
             record(connection, now, None, WAITING, one.key, {"kind": one.kind, "text": one.text, "attempts": 0})
@@ -151,12 +151,12 @@ def post(address: str, body: bytes, headers: dict[str, str]) -> str:
         return f"no answer: {type(error).__name__}"
 
 
-def tell(store: Store, served: Served, secret: str, told: set[str], post: Post = post) -> int:
-    """One look: write down what is new, send what is due; how many were sent. `told` is what this process wrote."""
-    news = [one for one in store.read(lambda c: happened(c, served)).result() if one.key not in told]
+def tell(store: Store, served: Served, secret: str, known: set[str], post: Post = post) -> int:
+    """One look: write down what is new, send what is due; how many were sent. `known` is what this process wrote."""
+    news = [one for one in store.read(lambda c: happened(c, served)).result() if one.key not in known]
     if news:
         store.write(lambda c: queue(c, served.clock(), news)).result()
-        told.update(one.key for one in news)
+        known.update(one.key for one in news)
     waiting = sa.select(audit.c.number).where(audit.c.action == WAITING).limit(1)
     if store.read(lambda c: c.execute(waiting).scalar()).result() is None:
         return 0
@@ -184,8 +184,8 @@ def router(server: Server) -> APIRouter:
 
 
 async def _watch(server: Server) -> None:
-    secret, told = signing_secret(server.served.study), set[str]()
+    secret, known = signing_secret(server.served.study), set[str]()
     while True:
         with contextlib.suppress(Unavailable):  # the database is away; the next look finds the same
-            await asyncio.to_thread(tell, server.store, server.served, secret, told)
+            await asyncio.to_thread(tell, server.store, server.served, secret, known)
         await asyncio.sleep(EVERY)

@@ -119,13 +119,13 @@ def money(connection: sa.Connection, pay: Pay, remaining: int) -> Money:
     )
 
 
-def money_details(connection: sa.Connection, pay: Pay, found: Money, now: float) -> MoneyDetails:
+def money_details(connection: sa.Connection, pay: Pay, spent: Money, now: float) -> MoneyDetails:
     """The money with what takes longer to count than all else of an overview."""
     planned = sa.select(units.c.topic, items.c.doc).join_from(items, units, units.c.number == items.c.unit)
     finished = sa.select(reservations.c.unit).where(ending(now).in_(PAID)).distinct()
     some = _count(connection, planned.where(units.c.number.in_(finished)))
     return MoneyDetails(
-        found, some, _count(connection, planned), _spending(connection, pay, now), hourly(connection, pay)
+        spent, some, _count(connection, planned), _spending(connection, pay, now), hourly(connection, pay)
     )
 
 

@@ -38,10 +38,10 @@ def _page(look: Look) -> Page:
     key = "failed_quality" if quality else "failed_comprehension"
     takes = ending(look.connection, served, state.assessor, "completed" if earned else key)
     often = quality and has_failed_often(look.connection, served, state.assessor)
-    said, last = "failed_often" if often else key, not (more or takes.link)
+    words, last = "failed_often" if often else key, not (more or takes.link)
     return Stopped(
         **look.common,
-        text=farewell(look.connection, served, state.assessor, said, last=last),
+        text=farewell(look.connection, served, state.assessor, words, last=last),
         ending=takes,
         more=served.say("page.again") if more else "",
     )
