@@ -47,8 +47,9 @@ def check_study(path: str | Path) -> Checked:
             problem, _, cure = str(error).partition("; ")
             return Checked((source.problem(place, problem, cure or None),), tuple(noted), study, inputs)
     noted += [source.problem(place, text) for text in (*collected, *_condensed(design.notes))]
-    noted += _unwise(study, inputs, design, source)
-    return Checked((), tuple(noted), study, inputs, design, cost_of_design(study, design))
+    cost = cost_of_design(study, design)
+    noted += [*_unwise(study, inputs, design, source), *_owner(study, cost, source)]
+    return Checked((), tuple(noted), study, inputs, design, cost)
 
 
 def load_study(path: str | Path) -> tuple[Study, Inputs]:
@@ -121,6 +122,19 @@ def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> lis
     if study.double and study.units and study.units.redundancy > 1 and not study.double.given:
         problem = f"[double] adds to a redundancy of {study.units.redundancy}"
         problems.append(source.problem(("units", "redundancy"), problem, "single judgments have a redundancy of 1"))
+    return problems
+
+
+def _owner(study: Study, cost: Cost, source: Source) -> list[Problem]:
+    """What the owner would learn too late."""
+    problems = []
+    budget = study.pay.budget
+    if budget is not None and cost.total > budget:
+        problem = f"the study will cost {cost.total:,.2f} {cost.currency}, more than its budget of {budget:,.2f}"
+        problems.append(source.problem(("pay", "budget"), problem, "no new units are handed out beyond it"))
+    if study.owner.webhook and not study.owner.webhook_secret:
+        problem = "what the webhook sends is not signed"
+        problems.append(source.problem(("owner", "webhook"), problem, "name a variable in owner.webhook_secret"))
     return problems
 
 

@@ -1,0 +1,193 @@
+"""People invited and the report made from the browser, with one button each."""
+
+import csv
+import io
+import re
+
+import pytest
+import sqlalchemy as sa
+from owner_server import let_in
+from starlette.testclient import TestClient
+
+from judgewell.server.app import make_app
+from judgewell.server.owner import report_routes
+from judgewell.server.owner.report_routes import SANDBOX, Reporter, ReportFailed
+from judgewell.server.process import Server
+from judgewell.server.store.schema import assessors, audit
+
+
+@pytest.fixture
+def owner(begin, monkeypatch, tmp_path):
+    """Somebody signed in, on a study of two topics."""
+    monkeypatch.setattr(report_routes.tempfile, "gettempdir", lambda: str(tmp_path))
+
+    class Owner:
+        def __init__(self, **settings):
+            self.study = begin(**settings)
+            self.client = TestClient(make_app(self.study.store, self.study.clock, 1000.0), follow_redirects=False)
+            server = Server(self.study.store, self.study.served, None, None)
+            self.client.cookies.set(f"{server.cookie}-owner", let_in(self.study.store, self.study.clock()))
+
+        def page(self, path):
+            answer = self.client.get(path)
+            assert answer.status_code == 200, answer.text[:300]
+            return answer.text
+
+        def send(self, path, **fields):
+            guard = re.search(r'name="guard" value="([^"]+)"', self.page(path))[1]
+            return self.client.post(path, data={"guard": guard, **fields})
+
+    return Owner
+
+
+def test_people_are_invited_by_name_and_by_number(owner):
+    one = owner()
+    assert "Nobody is invited yet" in one.page("/owner/invitations")
+    answer = one.send("/owner/invitations", names="Ada\n\n  Grace \nAda\n", count="2")
+    assert answer.headers["location"] == "/owner/invitations"
+    page = one.page("/owner/invitations")
+    assert "Done: 4 new links" in page
+    assert "Done: 4 new links" not in one.page("/owner/invitations")
+    links = re.findall(r"<code>(http://testserver/i/[^<]+)</code>", page)
+    assert len(links) == 4
+    visitor = TestClient(one.client.app, follow_redirects=False)
+    assert visitor.get(links[0].removeprefix("http://testserver")).headers["location"] == "/work"
+    one.send("/owner/invitations", names="Grace\nBarbara", count="")
+    assert "Done: 1 new link" in one.page("/owner/invitations")  # whoever has a link keeps it
+    rows = list(csv.DictReader(io.StringIO(one.page("/owner/invitations.csv"))))
+    assert [row["label"] for row in rows] == ["Ada", "Grace", "assessor 3", "assessor 4", "Barbara"]
+    assert set(links) < {row["link"] for row in rows}
+    logged = one.study.rows(sa.select(audit.c.action, audit.c.data).order_by(audit.c.number))
+    assert [tuple(row) for row in logged] == [
+        ("invite", {"count": 4}),
+        ("invite", {"count": 1}),
+        ("links listed", {"count": 5}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "count", "problem"),
+    [
+        ("", "", "0 links"),
+        ("", "1001", "1001 links"),
+        ("", "-3", "no number"),
+        ("a\x07b", "", "no name"),
+        ("x" * 201, "", "no name"),
+    ],
+)
+def test_what_cannot_be_invited_is_refused(owner, names, count, problem):
+    one = owner()
+    one.send("/owner/invitations", names=names, count=count)
+    assert re.search(f"Not done: [^<]*{problem}", one.page("/owner/invitations"))
+    assert one.study.rows(sa.select(assessors)) == []
+
+
+def test_nobody_else_invites_or_reports(owner):
+    one = owner()
+    stranger = TestClient(one.client.app, follow_redirects=False)
+    for path in ("/owner/invitations", "/owner/invitations.csv", "/owner/report", "/owner/report.html"):
+        assert stranger.get(path).headers["location"].startswith("/owner/sign-in")
+        assert stranger.post(path.removesuffix(".csv").removesuffix(".html"), data={"count": "1"}).status_code == 303
+    for path in ("/owner/invitations", "/owner/report"):
+        assert one.client.post(path, data={"count": "1", "guard": "forged"}).status_code == 403
+    assert one.study.rows(sa.select(assessors)) == []
+
+
+def test_a_panel_reads_where_to_send_people(owner):
+    one = owner(more='[platform]\nkind = "prolific"\n[platform.codes]\ncompleted = "DONE1"\n')
+    page = one.page("/owner/invitations")
+    assert "http://testserver/join" in page
+    assert "PROLIFIC_PID" in page
+
+
+def test_the_report_is_made_when_asked_for_opened_and_downloaded(owner, monkeypatch):
+    made = []
+
+    def make(study, database, page, title):
+        made.append((study, database, title))
+        page.write_text(f"<h1>report {len(made)}</h1>", "utf-8")
+
+    monkeypatch.setattr(report_routes.router, "__defaults__", (make,))
+    one = owner(topics=1)
+    assert one.client.get("/owner/report.html").status_code == 404
+    one.page("/owner/report")
+    settled(one)
+    page = one.page("/owner/report")
+    assert "Open the report" in page
+    assert "nothing new since" in page
+    assert made == [(one.study.store.url, one.study.store.url, "small")]
+    shown = one.client.get("/owner/report.html")
+    assert (shown.text, shown.headers["content-security-policy"]) == ("<h1>report 1</h1>", SANDBOX)
+    assert "allow-same-origin" not in SANDBOX
+    assert shown.headers["content-disposition"].startswith("inline")
+    kept = one.client.get("/owner/report.html?download=1").headers["content-disposition"]
+    assert kept == 'attachment; filename="small-report.html"'
+    one.study.person().until("done")
+    assert "there are newer answers" in one.page("/owner/report")
+    one.send("/owner/report")
+    settled(one)
+    assert one.client.get("/owner/report.html").text == "<h1>report 2</h1>"
+
+
+def settled(one):
+    """Wait until no report is in the making."""
+    for _ in range(1000):
+        if "being made. It appears" not in one.page("/owner/report"):
+            return
+    raise AssertionError("the report is not made")
+
+
+def test_a_report_that_cannot_be_made_says_why_and_keeps_the_last_one(owner):
+    one, fails = owner(), []
+
+    def make(study, database, page, title):
+        if fails:
+            raise ReportFailed("there is nothing to report on")
+        page.write_text("fine", "utf-8")
+
+    server = Server(one.study.store, one.study.served, None, None)
+    reporter, other = Reporter(server, None, make), Reporter(server, None, make)
+    reporter.start("1")
+    reporter.wait()
+    assert (other.page.read_text(), other.is_old("1"), other.is_old("2"), other.trouble) == ("fine", False, True, "")
+    fails.append(True)
+    reporter.start("2")
+    reporter.wait()
+    assert (other.page.read_text(), other.trouble) == ("fine", "there is nothing to report on")
+    assert oct(reporter.folder.stat().st_mode & 0o777) == "0o700"
+
+
+def test_one_report_is_made_at_a_time(owner):
+    import threading
+
+    one, begun, go, made = owner(), threading.Event(), threading.Event(), []
+
+    def make(study, database, page, title):
+        begun.set()
+        assert go.wait(20)
+        made.append(page)
+        page.write_text("fine", "utf-8")
+
+    server = Server(one.study.store, one.study.served, None, None)
+    reporter, other = Reporter(server, None, make), Reporter(server, None, make)
+    reporter.start("1")
+    assert begun.wait(20)
+    assert other.busy
+    other.start("1")
+    go.set()
+    reporter.wait()
+    other.wait()
+    assert len(made) == 1
+    assert not other.busy
+
+
+@pytest.mark.long
+def test_the_command_makes_the_report(owner, tmp_path):
+    one = owner(topics=1, redundancy=2)
+    for _ in range(2):
+        one.study.person().until("done")
+    page = tmp_path / "page.html"
+    report_routes.run_report(one.study.store.url, one.study.store.url, page, "A title")
+    assert "A title" in page.read_text()
+    with pytest.raises(ReportFailed, match="no such database"):
+        report_routes.run_report("/nowhere.sqlite", "/nowhere.sqlite", page, "A title")
