@@ -183,6 +183,8 @@ def test_what_is_unwise_is_a_warning(study):
         ("[checks.practice] ", "[checks.review]\n[checks.practice] "),
         ("[known]\nhigh = [3]\nreserve = [2] ", "# "),
         ("low = [0]", ""),
+        ("[work]", '[owner]\nwebhook = "https://example.org/"\n[work]'),
+        ("amount = 0 ", "budget = 1\namount = 2 "),
     )
     checked = check_study(path)
     assert checked.mistakes == ()
@@ -192,6 +194,8 @@ def test_what_is_unwise_is_a_warning(study):
         "2 topics have fewer documents than a unit of 12 (first 1)",
         "2 assessors can do 2 units of topic 1, which needs 5",
         "comments are reviewed but not asked for",
+        "more than its budget of 1.00",
+        "what the webhook sends is not signed",
     ):
         assert part in said
 
