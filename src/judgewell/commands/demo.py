@@ -7,10 +7,8 @@ import shutil
 import sys
 import threading
 import time
-import warnings
 import webbrowser
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -139,6 +137,7 @@ def run(folder: Path, seed: int, write: Callable[[str], None]) -> Findings:
     """All of it: two studies, their gains, the systems under them, and what follows."""
     from judgewell import sample
     from judgewell.commands import demo_findings, demo_study
+    from judgewell.errors import collect_notes
     from judgewell.formats.provenance import provenance, write_result
     from judgewell.scaling.methods import named
 
@@ -149,23 +148,23 @@ def run(folder: Path, seed: int, write: Callable[[str], None]) -> Findings:
     shutil.copytree(sample.folder() / "runs", folder / "runs", dirs_exist_ok=True)
     truth = truth_of_all(studies.values(), seed)
     tables = {name: judged(name, path, seed, truth, write) for name, path in studies.items()}
-    gains = {name: _quietly(partial(named(_METHODS[name]).interval, tables[name])) for name in studies}
-    write(f"gains of {len(gains['magnitude']):,} documents from magnitudes, of {len(gains['pairs']):,} from pairs")
     levels = sample.levels()
-    under = {demo_findings.KNOWN: levels, **gains}
-    scores = {name: scored(table) for name, table in under.items()}
-    systems = len(scores[demo_findings.KNOWN].systems)
-    write(f"{MEASURE} of {systems} systems under {', '.join(under)}")
-    findings = demo_findings.Findings(
-        recovery=demo_findings.recovery(gains, levels, truth.table(levels.select("topic", "doc").iter_rows())),
-        order=demo_findings.order(scores),
-        fewer=demo_findings.fewer(
-            tables["magnitude"],
-            lambda part: scored(_quietly(lambda: named("magnitude")(part))),
-            tuple(range(1, REDUNDANCY)),
-            seed,
-        ),
-    )
+    with collect_notes():  # on unjudged documents and ties; the report shows them
+        gains = {name: named(_METHODS[name]).interval(tables[name]) for name in studies}
+        write(f"gains of {len(gains['magnitude']):,} documents from magnitudes, of {len(gains['pairs']):,} from pairs")
+        under = {demo_findings.KNOWN: levels, **gains}
+        scores = {name: scored(table) for name, table in under.items()}
+        write(f"{MEASURE} of {len(scores[demo_findings.KNOWN].systems)} systems under {', '.join(under)}")
+        findings = demo_findings.Findings(
+            recovery=demo_findings.recovery(gains, levels, truth.table(levels.select("topic", "doc").iter_rows())),
+            order=demo_findings.order(scores),
+            fewer=demo_findings.fewer(
+                tables["magnitude"],
+                lambda part: scored(named("magnitude")(part)),
+                tuple(range(1, REDUNDANCY)),
+                seed,
+            ),
+        )
     results = {f"gains_{name}": table for name, table in gains.items()}
     results |= {"recovery": findings.recovery, "systems": findings.order, "fewer": findings.fewer}
     for name, table in results.items():
@@ -243,16 +242,8 @@ def judged(name: str, study: Path, seed: int, truth: Truth, write: Callable[[str
 def scored(gains: pl.DataFrame) -> ScoreArray:
     """The sample's systems under gains."""
     from judgewell import sample
-    from judgewell.comparison.scores import score_array
-    from judgewell.evaluation.evaluate import evaluate
+    from judgewell.analysis.scores import scores_under
+    from judgewell.evaluation.measures import parse
+    from judgewell.formats.runs import open_runs
 
-    return score_array(_quietly(lambda: evaluate(sample.runs(), gains.select("topic", "doc", "gain"), MEASURE)))
-
-
-def _quietly(work: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-    """Work whose notes are not the demo's subject (unjudged documents, ties); the report tells them."""
-    from judgewell.errors import JudgewellWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", JudgewellWarning)
-        return work()
+    return scores_under(open_runs(sample.runs()), gains, [parse(MEASURE)])[0]

@@ -10,17 +10,17 @@ from judgewell.agreement.likes import (
     likes_against_difficulty,
     likes_over_topics,
     question_likes,
-    topic_difficulty,
 )
+from judgewell.analysis.scores import scores_under
 from judgewell.comparison.correlation import concordance_table
 from judgewell.comparison.discrimination import Confusion, chi_square, discrimination_table, mcnemar
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.simulated import random_draws
 from judgewell.errors import DataError
+from judgewell.evaluation.measures import parse
 from judgewell.papers import adcs18_figures as figures
 from judgewell.papers.adcs18_data import Data, read
 from judgewell.papers.adcs18_printed import DESIGN, DOCUMENTS, LIKES, PAIRS, SYSTEMS, TOLD_APART
-from judgewell.papers.data import measured
 from judgewell.papers.items import SAME_NUMBERS, Item, Made, Paper, beside, unmakable
 from judgewell.reports.parts import Grid
 from judgewell.study.design.groups import partitions_for
@@ -130,8 +130,9 @@ def table_3(data: Data) -> Made:
     workers = likes.group_by("topic").agg(workers=pl.col("assessors").max())
     frame = wide.join(workers, on="topic", maintain_order="left")
     if one.runs and one.labels:
-        difficulty = topic_difficulty(measured(one.runs, next(iter(one.labels.values())), "AP"))
-        frame = frame.join(difficulty.select("topic", AP="difficulty"), on="topic", how="left", maintain_order="left")
+        scores = scores_under(one.runs, next(iter(one.labels.values())), [parse("AP")])[0]
+        difficulty = pl.DataFrame({"topic": scores.topics, "AP": scores.values.mean(axis=0)})
+        frame = frame.join(difficulty, on="topic", how="left", maintain_order="left")
     if "left_known" in one.pairs.columns:
         accuracy = accuracy_summary(known_pair_accuracy(one.pairs)).select("topic", accuracy="mean", sd="sd")
         frame = frame.join(accuracy, on="topic", how="left", maintain_order="left")

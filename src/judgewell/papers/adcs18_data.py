@@ -8,8 +8,10 @@ from functools import cached_property
 
 import polars as pl
 
-from judgewell.comparison.scores import ScoreArray, score_array
+from judgewell.analysis.scores import scores_under
+from judgewell.comparison.scores import ScoreArray
 from judgewell.errors import DataError
+from judgewell.evaluation.measures import parse
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_pairs
 from judgewell.formats.runs import Run, open_runs
@@ -17,7 +19,6 @@ from judgewell.papers import synthetic
 from judgewell.papers.data import (
     Asked,
     coded_pairs,
-    measured,
     needed,
     read_asked_frame,
     read_asked_likes,
@@ -83,7 +84,9 @@ class Compared:
 
     def scores(self, gains: pl.DataFrame) -> ScoreArray:
         """RBP of every run under gains, for the topics that were compared."""
-        return score_array(measured(self.runs, gains, MEASURE), MEASURE)
+        if not self.runs:
+            raise DataError("there are no runs to measure; give --runs")
+        return scores_under(self.runs, gains, [parse(MEASURE)])[0]
 
     @property
     def likes(self) -> pl.DataFrame:

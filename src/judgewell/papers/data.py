@@ -12,7 +12,6 @@ from pathlib import Path
 import polars as pl
 
 from judgewell.errors import DataError
-from judgewell.evaluation.evaluate import measures_of, scores_table, system_scores, topic_names
 from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
@@ -185,14 +184,6 @@ def expert_labels(
 def above_lowest(levels: pl.DataFrame) -> pl.DataFrame:
     """1 for every level above the lowest, 0 for that."""
     return levels.with_columns(gain=(pl.col("gain") > pl.col("gain").min()).cast(pl.Float64))
-
-
-def measured(runs: tuple[Run, ...], gains: pl.DataFrame, *measures: str) -> pl.DataFrame:
-    """The scores table of runs under gains."""
-    if not runs:
-        raise DataError("there are no runs to measure; give --runs")
-    asked = measures_of(list(measures))
-    return scores_table(list(system_scores(runs, gains, asked)), topic_names(gains), asked)
 
 
 def dl21(asked: Asked) -> Collection | None:

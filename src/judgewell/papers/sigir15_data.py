@@ -8,9 +8,11 @@ from functools import cached_property
 
 import polars as pl
 
-from judgewell.comparison.scores import ScoreArray, aligned, score_array
+from judgewell.analysis.scores import score_sets
+from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.simulated import simulated_systems
 from judgewell.errors import DataError
+from judgewell.evaluation.measures import parse
 from judgewell.formats.runs import Run, open_runs
 from judgewell.papers import synthetic
 from judgewell.papers.data import (
@@ -20,7 +22,6 @@ from judgewell.papers.data import (
     coded_judgments,
     dl21,
     expert_labels,
-    measured,
     read_asked_judgments,
     read_asked_runs,
 )
@@ -99,8 +100,7 @@ def scores_under(runs: tuple[Run, ...], sets: Mapping[str, pl.DataFrame], measur
     """Systems' scores on the topics that all sets of gains judge."""
     if not runs:
         raise DataError("there are no runs to measure; give --runs")
-    scores = {name: score_array(measured(runs, gains, measure), measure) for name, gains in sets.items()}
-    return aligned(scores, common=True)
+    return next(iter(score_sets(runs, sets, [parse(measure)], common=True).values()))
 
 
 def sides(data: Data) -> dict[str, pl.DataFrame]:

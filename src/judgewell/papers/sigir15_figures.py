@@ -13,12 +13,12 @@ from judgewell.agreement.grades import (
 )
 from judgewell.agreement.scale_use import FAR, document_ratios, ratios_within_units, width_distribution
 from judgewell.agreement.scale_use import widths as unit_widths
+from judgewell.analysis.draws import score_of_draws
 from judgewell.comparison.charts import score_points
 from judgewell.comparison.correlation import tau_b
 from judgewell.comparison.profiles import side_by_side
 from judgewell.errors import DataError
 from judgewell.evaluation.measures import parse
-from judgewell.evaluation.resampled import ranked_items
 from judgewell.formats.runs import Run
 from judgewell.papers.charts import box_numbers, box_panels, marked_boxes
 from judgewell.papers.items import Made, beside
@@ -251,18 +251,10 @@ def figure_6(data: Data) -> Made:
         ("TREC", study.grades, study.runs),
         ("Sormunen", study.levels, data.simulated(study)),
     ):
-        ranked = ranked_items(runs, documents, 10)
         for measure in MEASURES:
-            reference = scores_under(runs, {labels: gains}, measure)[labels]
-            place = np.argsort(np.array(ranked.systems))
-            common = [number for number, topic in enumerate(ranked.topics) if topic in reference.topics]
-            if len(common) < len(reference.topics):
-                columns = [reference.topics.index(ranked.topics[number]) for number in common]
-                means = reference.values[:, columns].mean(axis=-1)
-            else:
-                means = reference.means
-            under_draws = ranked.scores(parse(measure), np.vstack([draws, documents["gain"].to_numpy()]))
-            taus = tau_b(under_draws[..., common].mean(axis=-1)[:, place], means)
+            reference = scores_under(runs, {labels: gains, "magnitudes": documents}, measure)[labels]
+            score = score_of_draws(runs, documents, parse(measure), reference)
+            taus = tau_b(score(np.vstack([draws, documents["gain"].to_numpy()])).mean(axis=-1), reference.means)
             name = f"{labels} {measure}"
             points.append(pl.DataFrame({"name": name, "tau": taus[:-1][~np.isnan(taus[:-1])]}))
             rows.append((f"{name}: τ of the medians", None, float(taus[-1])))
