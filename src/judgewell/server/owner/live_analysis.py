@@ -27,7 +27,9 @@ from judgewell.server.queries.standing_answers import load_work
 
 MOST_DOCUMENTS = 300
 MOST_VALUES = 12
-SPLIT = 1.5  # times the usual spread counts as a split
+SPLIT = 1.5  # times the usual spread, and
+WIDEST = 0.95  # wider than this share of the documents: assessors are split
+SEVERAL = 3  # judgments that it takes to see it
 LONGEST = 600.0  # seconds; bars of active time end here
 
 
@@ -190,10 +192,19 @@ def _uncertain(name: str, documents: pl.DataFrame, planned: pl.DataFrame) -> pl.
         table.with_columns(pl.col("judgments", "planned").fill_null(0), scale=pl.lit(name), spread=spread)
         .with_columns(
             unsure=pl.col("spread").fill_null(1.0) / pl.col("judgments").clip(1).sqrt(),
-            split=(pl.col("spread") >= SPLIT).fill_null(False) & (pl.col("judgments") >= 3),
+            split=((pl.col("spread") >= SPLIT) & (pl.col("spread") >= _widest())).fill_null(False) & _several(),
         )
         .select("topic", "doc", "scale", "judgments", "planned", "gain", "spread", "unsure", "values", "split")
     )
+
+
+def _several() -> pl.Expr:
+    return pl.col("judgments") >= SEVERAL
+
+
+def _widest() -> pl.Expr:
+    """The spread that few documents with several judgments reach."""
+    return pl.col("spread").filter(_several()).quantile(WIDEST)
 
 
 def _chosen(table: pl.DataFrame) -> list[Document]:

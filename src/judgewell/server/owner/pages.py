@@ -219,6 +219,11 @@ def check_words(check: str) -> str:
     return CHECKS.get(check, check.replace("_", " "))
 
 
+def known_words(known: str) -> str:
+    """What is known of a document, or of a pair which side is better."""
+    return {"H": "known relevant", "N": "known not relevant"}.get(known, f"known: {known} is better")
+
+
 @lru_cache(1)
 def environment() -> Environment:
     """The templates of the owner's pages."""
@@ -231,7 +236,12 @@ def environment() -> Environment:
         undefined=StrictUndefined,
     )
     named: dict[str, Any] = {"when": when, "clock": clock, "spell": spell, "money": money, "fraction": fraction}
-    made.filters |= named | {"stage_words": stage_words, "check_words": check_words, "details": details}
+    made.filters |= named | {
+        "stage_words": stage_words,
+        "check_words": check_words,
+        "details": details,
+        "known_words": known_words,
+    }
     made.globals |= {"counted": counted, "share": share}
     return made
 
