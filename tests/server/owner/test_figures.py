@@ -23,6 +23,7 @@ from judgewell.server.owner.live_analysis import Insight, from_json, insight, to
 from judgewell.server.owner.live_cache import SHARE, Computed
 from judgewell.server.owner.unusual_assessors import people
 from judgewell.server.queries import progress
+from judgewell.server.queries.money import money_details
 from judgewell.server.queries.history import assessor_rows, trail
 from judgewell.server.session.served import load_served
 from judgewell.server.store.schema import assessors, reservations
@@ -196,7 +197,7 @@ def test_overview_adds_up(filled):
         found = progress.overview(connection, served, NOW)
         units = [row for topic in found.topics for row in progress.unit_rows(connection, topic.topic, NOW)]
         bars = progress.check_bars(connection)
-        money = progress.priced(connection, found.money, NOW)
+        money = money_details(connection, served.study.pay, found.money, NOW)
     assert found.done == simulated.done == sum(row.done for row in units) == sum(bar.done for bar in found.bars)
     assert found.needed == simulated.needed == sum(row.need for row in units)
     assert found.remaining == sum(max(row.need - row.done, 0) for row in units)
@@ -205,6 +206,8 @@ def test_overview_adds_up(filled):
     assert money.planned_documents == 12 * 12
     assert money.documents <= 12 * 12
     assert money.per_document == pytest.approx(found.money.so_far / money.documents)
+    assert money.spending[-1].amount == pytest.approx(found.money.so_far)
+    assert sum(bar.assessors for bar in money.hourly.bars) == money.hourly.assessors
     assert {(one.name, one.passed, one.failed) for one in found.checks} == {
         (name, sum(b.passed for b in bars if b.name == name), sum(b.failed for b in bars if b.name == name))
         for name in {bar.name for bar in bars}
