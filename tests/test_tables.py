@@ -139,3 +139,12 @@ def test_anything_that_speaks_arrow_is_a_frame():
 def test_pyterriers_result_frames_have_names_for_systems():
     frame = {"name": ["BM25"], "qid": ["1"], "measure": ["map"], "value": [0.5]}
     assert check(frame, SCORES).row(0) == ("BM25", "1", "map", 0.5)
+
+
+@pytest.mark.parametrize("wrong", ["0", "-0.1", "1.01", "many"])
+def test_an_inclusion_probability_is_above_0_and_at_most_1(wrong):
+    rows = {"topic": ["1", "1"], "doc": ["a", "b"], "gain": [1, 0], "inclusion": ["0.25", wrong]}
+    with pytest.raises(InputError, match="inclusion"):
+        check(rows, GAINS)
+    fine = check(rows | {"inclusion": ["0.25", None]}, GAINS)
+    assert fine["inclusion"].to_list() == [0.25, None]

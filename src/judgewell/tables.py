@@ -146,10 +146,13 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "value": ("relevance_score", "judgment", "rating"),
 }
 
+INCLUSION = Column("inclusion", NUMBER, False, "the probability with which its document was drawn, above 0, at most 1")
+
 # Columns that some analyses read though they are not of the table.
 BESIDE: dict[str, tuple[str, ...]] = {
-    "judgments": ("intent", "known"),
+    "judgments": ("intent", "known", "inclusion"),
     "pairs": ("comment", "strength"),
+    "gains": ("inclusion",),
     "runs": ("rank",),
 }
 
@@ -230,10 +233,22 @@ def check(
         _check_values(frame, column, place)
     if table.key and once:
         _check_key(frame, table, place)
+    if INCLUSION.name in frame.columns and INCLUSION.name in BESIDE.get(table.name, ()):
+        frame = with_inclusion(frame, place)
     if table is JUDGMENTS and infer_kinds:
         frame = with_kinds(frame, file)
     others = [name for name in frame.columns if name not in table.names]
     return frame.select(table.names + others)
+
+
+def with_inclusion(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
+    """The frame, whose column `inclusion` holds probabilities above 0; none where a document was not drawn."""
+    values = _typed(frame, INCLUSION, place)
+    wrong = (~((values > 0) & (values <= 1))).fill_null(False).arg_true()
+    if len(wrong):
+        problem = f"inclusion {values[wrong[0]]!r} is not above 0 and at most 1"
+        raise place.error(problem, f"inclusion is {INCLUSION.about}", wrong[0])
+    return frame.with_columns(values)
 
 
 def named(

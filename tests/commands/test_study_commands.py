@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from judgewell import sample
 from judgewell.commands.study import KINDS
 from judgewell.study import new
 
@@ -67,3 +68,17 @@ def test_a_missing_study_is_one_line(judgewell):
     code, _, err = judgewell("check", "none.toml")
     assert code == 2
     assert err.count("\n") == 1
+
+
+def test_design_for_a_machine_writes_a_pool(judgewell):
+    sample.levels().write_csv("llm.csv")
+    sample.runs().write_parquet("runs.parquet")
+    words = ["design", "--for-machine", "llm.csv", "--runs", "runs.parquet"]
+    code, out, _ = judgewell(*words, "--budget", "60", "-o", "pool.csv")
+    assert (code, out.startswith("60 of")) == (0, True)
+    pool = pl.read_csv("pool.csv", schema_overrides={"topic": pl.String})
+    assert pool.columns == ["topic", "doc", "inclusion"]
+    assert len(pool) == 60
+    assert set(pool["topic"]) == set(sample.levels()["topic"])
+    code, _, err = judgewell(*words, "-o", "pool.csv")
+    assert (code, "--budget" in err) == (2, True)

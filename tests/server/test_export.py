@@ -7,10 +7,12 @@ import threading
 import polars as pl
 import pytest
 import sqlalchemy as sa
-from judging import Clock, Study, check_whole, good_answer
+from judging import Clock, Study, check_whole, good_answer, write_study
 
 from judgewell.errors import InputError
 from judgewell.formats.frames import read_table
+from judgewell.scaling.scale import scale
+from judgewell.server.owner.extra_judgments import ask_more
 from judgewell.server.queries.export import defused, export
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.store.backup import backup, restore
@@ -43,8 +45,8 @@ def gathered(begin):
 def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tmp_path):
     paths = {path.name for path in export(gathered.store, tmp_path / "out")}
     assert paths == {
-        *("judgments.csv", "judgments.parquet", "left_out.csv", "units.csv", "verdicts.csv", "questionnaire.csv"),
-        "log.jsonl",
+        *("judgments.csv", "judgments.parquet", "excluded.csv", "units.csv", "verdicts.csv", "questionnaire.csv"),
+        *("log.jsonl", "left_out.csv"),
     }
     judged = read_table(tmp_path / "out/judgments.csv", JUDGMENTS)
     assert judged.columns == [*JUDGMENTS.names, "known"]
@@ -52,13 +54,15 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
     assert judged["assessor"].n_unique() == judged["unit"].n_unique() == 1
     assert "first thought" not in judged["comment"].to_list()
     assert pl.read_parquet(tmp_path / "out/judgments.parquet").equals(judged)
-    left_out = pl.read_csv(tmp_path / "out/left_out.csv")
-    assert dict(left_out.group_by("ending").len().iter_rows()) == {"failed": 4, "abandoned": 1, "in progress": 1}
+    others = pl.read_csv(tmp_path / "out/excluded.csv")
+    assert (tmp_path / "out/left_out.csv").read_text() == (tmp_path / "out/excluded.csv").read_text()
+    assert dict(others.group_by("ending").len().iter_rows()) == {"failed": 4, "abandoned": 1, "in progress": 1}
     endings = pl.read_csv(tmp_path / "out/units.csv")["ending"].to_list()
     assert endings == ["completed", "failed", "abandoned", "in progress"]
     assert pl.read_csv(tmp_path / "out/verdicts.csv")["passed"].to_list() == [True, False]
     record = json.loads((tmp_path / "out/judgments.csv.meta.json").read_text())
     assert any("'failed'" in note for note in record["notes"])
+    assert any("former names of excluded.csv" in note for note in record["notes"])
 
 
 def test_the_log_holds_every_revision_verdict_and_event_in_order_of_time(gathered, tmp_path):
@@ -83,11 +87,29 @@ def test_the_same_export_twice_gives_the_same_bytes(gathered, tmp_path):
 
 def test_formulas_are_defused_in_csv_only(gathered, tmp_path):
     export(gathered.store, tmp_path / "out")
-    assert "'=cmd()" in (tmp_path / "out/left_out.csv").read_text()
+    assert "'=cmd()" in (tmp_path / "out/excluded.csv").read_text()
     assert '"=cmd()"' in (tmp_path / "out/log.jsonl").read_text()
     frame = pl.DataFrame({"comment": ["=1", "+1", "-1", "@x", "\tx", "\rx", "fine", "", None], "doc": ["-d"] * 9})
     assert defused(frame)["comment"].to_list() == ["'=1", "'+1", "'-1", "'@x", "'\tx", "'\rx", "fine", "", None]
     assert defused(frame)["doc"].to_list() == ["-d"] * 9
+
+
+def test_inclusion_probabilities_go_from_the_pool_through_the_export_into_the_gains(store, tmp_path):
+    path = write_study(tmp_path / "study", kind="ordinal", topics=1, known=True)
+    drawn = {"t0d1": 1.0, "t0d2": 0.25, "t0d3": 0.5}  # t0d0 is a known document that was not drawn
+    rows = "".join(f"t0,{doc},{inclusion}\n" for doc, inclusion in drawn.items())
+    (path.parent / "pool.csv").write_text("topic,doc,inclusion\n" + rows)
+    study = Study(store, path)
+    study.person().until("done")
+    ask_again = store.write(lambda c: ask_more(c, study.served, "t0", ["t0d2"], 1)).result()
+    assert ask_again["extra"]
+    study.person().until("done")
+    export(store, tmp_path / "out")
+    judged = read_table(tmp_path / "out/judgments.csv", JUDGMENTS)
+    assert dict(judged.select("doc", "inclusion").iter_rows()) == {"t0d0": None, **drawn}
+    assert judged.filter(pl.col("doc") == "t0d2").height == 2
+    gains = scale(tmp_path / "out/judgments.csv", method="mean", interval="none")
+    assert dict(gains.select("doc", "inclusion").iter_rows()) == {"t0d0": None, **drawn}
 
 
 def test_pairs_are_exported_as_pairs(begin, tmp_path):

@@ -34,6 +34,18 @@ def test_a_database_of_a_newer_version_is_refused(database):
         open_store(database)
 
 
+def test_a_database_without_inclusion_probabilities_is_brought_up_to_date(database):
+    store = open_store(database)
+    with store.engine.begin() as connection:
+        connection.execute(sa.text("ALTER TABLE items DROP COLUMN inclusion"))
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0003'"))
+    store.close()
+    store = open_store(database)
+    with store.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    store.close()
+
+
 def test_a_database_of_a_version_that_was_never_released_is_refused(database):
     store = open_store(database)
     with store.engine.begin() as connection:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from judgewell.commands.common import TakesSeveral, refuse_unwritable
+from judgewell.errors import InputError
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -49,44 +52,94 @@ def check(study: str, strict: bool) -> None:
     """
     from judgewell.study.check import check_study
 
-    found = check_study(study)
-    _tell(found)
-    if found.mistakes or (strict and found.warnings):
+    checked = check_study(study)
+    print_problems(checked)
+    if checked.mistakes or (strict and checked.warnings):
         sys.exit(2)
     print(f"{study}: no mistakes")
-    if found.cost:
-        print(_cost_text(found.cost))
+    if checked.cost:
+        print(_cost_text(checked.cost))
 
 
-@click.command()
-@click.argument("study")
-@click.option("-o", "--output", help="Write the design's tables (units, documents, pairs) into this folder.")
+@click.command(cls=TakesSeveral)
+@click.argument("study", required=False)
+@click.option("-o", "--output", help="Write the design's tables into this folder; with --for-machine, a file.")
 @click.option("--compare", is_flag=True, help="Compare sizes of this design and other scales by cost and accuracy.")
-def design(study: str, output: str | None, compare: bool) -> None:
+@click.option("--for-machine", help="Labels of a machine, or other cheap ones: draw the documents people should judge.")
+@click.option("--runs", multiple=True, help="The runs to conclude about, with --for-machine: --runs runs/*.run.")
+@click.option("--budget", type=int, help="How many documents people judge, with --for-machine.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of what is drawn with --for-machine.")
+def design(
+    study: str | None,
+    output: str | None,
+    compare: bool,
+    for_machine: str | None,
+    runs: tuple[str, ...],
+    budget: int | None,
+    seed: int,
+) -> None:
     """Make the units assessors will judge, with their documents or pairs in order.
+
+    With --for-machine it draws the documents that people should judge beside a machine's labels, each with the
+    probability of being drawn (column inclusion). The file is a study's pool ([pool] file), and the probabilities go
+    through the study and its export into `judgewell compare --machine`.
 
     \b
     Examples:
       judgewell design study.toml -o design/
       judgewell design study.toml --compare
+      judgewell design --for-machine llm.qrels --runs runs/*.run --budget 2000 -o pool.csv
     """
+    if for_machine:
+        _draw(for_machine, runs, budget, seed, output, study)
+        return
+    if study is None or runs or budget:
+        raise InputError("name the study, or --for-machine with --runs and --budget", cure="judgewell design --help")
     from judgewell.formats.provenance import provenance, write_record
     from judgewell.study.check import alternatives, check_study
     from judgewell.study.design.plan import write_design
 
-    found = check_study(study)
-    _tell(found)
-    if found.design is None or found.study is None or found.inputs is None or found.cost is None:
+    checked = check_study(study)
+    print_problems(checked)
+    if checked.design is None or checked.study is None or checked.inputs is None or checked.cost is None:
         sys.exit(2)
-    print(_cost_text(found.cost))
+    print(_cost_text(checked.cost))
     if output:
-        for path in write_design(found.design, output):
+        for path in write_design(checked.design, output):
             print(path)
-        options = {"study": study, "seed": found.study.study.seed}
-        write_record(Path(output) / "design", provenance("design", options, [study], [str(w) for w in found.warnings]))
+        options = {"study": study, "seed": checked.study.study.seed}
+        write_record(
+            Path(output) / "design", provenance("design", options, [study], [str(w) for w in checked.warnings])
+        )
     if compare:
-        print("\n" + _sizes(alternatives(found.study, found.inputs)))
-        print("\n" + _bought(found.study, found.inputs, found.cost))
+        print("\n" + _sizes(alternatives(checked.study, checked.inputs)))
+        print("\n" + _bought(checked.study, checked.inputs, checked.cost))
+
+
+def _draw(
+    labels: str, runs: tuple[str, ...], budget: int | None, seed: int, output: str | None, study: str | None
+) -> None:
+    """The documents that people should judge beside a machine's labels, into a file."""
+    from judgewell.formats.gains import read_gains
+    from judgewell.formats.provenance import provenance, write_result
+    from judgewell.formats.runs import open_runs
+    from judgewell.study.design.importance import draw, population
+    from judgewell.terminal import notes
+
+    if not runs or budget is None or output is None or study is not None:
+        cure = "judgewell design --for-machine llm.qrels --runs runs/*.run --budget 2000 -o pool.csv"
+        raise InputError("--for-machine needs --runs, --budget and -o, and no study", cure=cure)
+    refuse_unwritable(output)
+    with notes(False) as collected:
+        documents = population(open_runs(runs), read_gains(labels))
+        pool = draw(documents, budget, seed)
+        options = {"for_machine": labels, "runs": runs, "budget": budget, "seed": seed, "output": output}
+        write_result(pool, output, provenance("design", options, [labels, *runs], collected))
+    topics = pool["topic"].n_unique()
+    print(
+        f"{len(pool):,} of {len(documents):,} documents in {topics} topics, drawn by importance; "
+        f"{int((pool['inclusion'] == 1).sum()):,} are certain to be drawn\n{output}"
+    )
 
 
 def _sizes(table: pl.DataFrame) -> str:
@@ -121,7 +174,7 @@ def _bought(study: Study, inputs: Inputs, cost: Cost) -> str:
     own = _own_design(study)
     designs = [*([own] if own else []), *(one for one in DEFAULTS if own is None or str(one) != str(own))]
     with progress("studies simulated") as show:
-        found = expected_value(
+        expected = expected_value(
             designs, documents=documents, topics=len(topics), hours=cost.hours, seed=seed, rounds=ROUNDS,
             overhead=study.pay.overhead, progress=show,
         )  # fmt: skip
@@ -144,7 +197,7 @@ def _bought(study: Study, inputs: Inputs, cost: Cost) -> str:
             f"{row['hours']:,.1f}",
             *(_with_interval(row, name) for name in ("correlation", "better")),
         ]
-        for row in found.iter_rows(named=True)
+        for row in expected.iter_rows(named=True)
     ]
     return (
         f"{title}: {ROUNDS} simulated studies of each design, {documents} documents a topic, synthetic people, "
@@ -174,10 +227,10 @@ def _own_design(study: Study) -> Alternative | None:
     return Alternative(scale, study.units.documents, study.pay.seconds) if scale else None
 
 
-def _tell(found: Checked) -> None:
-    for problem in found.mistakes:
+def print_problems(checked: Checked) -> None:
+    for problem in checked.mistakes:
         print(f"judgewell: {problem}", file=sys.stderr)
-    for problem in found.warnings:
+    for problem in checked.warnings:
         print(f"note: {problem}", file=sys.stderr)
 
 

@@ -33,8 +33,8 @@ POWERS: dict[str, Any] = {
 
 def _whole_axis(shown: Iterable[float], **more: Any) -> alt.Axis:
     """Ticks at whole numbers alone: Vega's own smallest step does not hold for bins and short axes."""
-    found = list(shown)
-    low, high = min(found, default=0), max(found, default=1)
+    numbers = list(shown)
+    low, high = min(numbers, default=0), max(numbers, default=1)
     steps = (factor * 10**power for power in range(18) for factor in (1, 2, 5))
     step = next(step for step in steps if (high - low) / step <= MOST_TICKS)
     first = math.ceil(low)
@@ -344,9 +344,9 @@ def _tip(field: str, title: str, format: str = ".4~r", kind: str = "Q") -> alt.T
     return alt.Tooltip(f"{field}:{kind}", title=title, format=format if kind == "Q" else alt.Undefined)
 
 
-def _extra(frame: pl.DataFrame, told: set[str]) -> list[alt.Tooltip]:
+def _extra(frame: pl.DataFrame, given: set[str]) -> list[alt.Tooltip]:
     """Tooltips for what else the table says."""
-    others = [name for name in frame.columns if name not in told]
+    others = [name for name in frame.columns if name not in given]
     return [
         _tip(name, name.replace("_", " "), ",.4~r" if frame[name].dtype.is_float() else ",")
         if frame[name].dtype.is_numeric()

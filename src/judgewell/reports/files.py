@@ -39,8 +39,8 @@ def write_files(report: Report, folder: Path, progress: Callable[[int, int], Non
 
 def specification(chart: Any) -> dict[str, Any]:
     """The chart as Vega-Lite, in the light theme."""
-    found: dict[str, Any] = chart.to_dict(validate=False)
-    return {**found, "config": {**theme(), "background": "white"}}
+    drawing: dict[str, Any] = chart.to_dict(validate=False)
+    return {**drawing, "config": {**theme(), "background": "white"}}
 
 
 def svg(spec: dict[str, Any]) -> str:
@@ -50,7 +50,7 @@ def svg(spec: dict[str, Any]) -> str:
     drawn: str = vl_convert.vegalite_to_svg(spec)
     names = dict.fromkeys(re.findall(r"\b(?:gradient_|clip)\d+\b", drawn))
     numbers = {name: f"{name.rstrip('0123456789')}{place}" for place, name in enumerate(names)}
-    return re.sub(r"\b(?:gradient_|clip)\d+\b", lambda found: numbers[found[0]], drawn)
+    return re.sub(r"\b(?:gradient_|clip)\d+\b", lambda match: numbers[match[0]], drawn)
 
 
 def pdf(spec: dict[str, Any]) -> bytes:
@@ -59,7 +59,7 @@ def pdf(spec: dict[str, Any]) -> bytes:
 
     drawn: bytes = vl_convert.vegalite_to_pdf(spec)
     return re.sub(
-        rb"(?<= <<\n)(?:\s+/\w+ \d+ 0 R\n){2,}", lambda found: b"".join(sorted(found[0].splitlines(True))), drawn
+        rb"(?<= <<\n)(?:\s+/\w+ \d+ 0 R\n){2,}", lambda match: b"".join(sorted(match[0].splitlines(True))), drawn
     )
 
 

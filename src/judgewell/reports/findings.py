@@ -37,13 +37,12 @@ def work(table: pl.DataFrame, one: str, source: str) -> Finding:
     return Finding(text, source)
 
 
-def study(found: CollectedStudy) -> Finding:
+def study(collected: CollectedStudy) -> Finding:
     """How much of a study is complete, and what is not used."""
-    unused = found.endings.filter(~pl.col("counted"))
-    share = percent(found.completed / found.needed)
-    text = (
-        f"{count(found.completed)} of {counted(found.needed, 'unit')} of the study {found.name} are complete ({share})."
-    )
+    unused = collected.endings.filter(~pl.col("counted"))
+    complete = f"{count(collected.completed)} of {counted(collected.needed, 'unit')}"
+    share = percent(collected.completed / collected.needed)
+    text = f"{complete} of the study {collected.name} are complete ({share})."
     if unused["units"].sum():
         units, answers = int(unused["units"].sum()), int(unused["answers"].sum())
         text += (

@@ -46,7 +46,7 @@ class Sheet:
         return len(self.rows) > FOLDED_ROWS
 
     @property
-    def told(self) -> str:
+    def cut_note(self) -> str:
         """What part of the table is shown, where it is not all."""
         return "" if len(self.rows) == self.height else f"First {count(len(self.rows))} of {count(self.height)} rows."
 
@@ -92,11 +92,11 @@ def libraries() -> str:
 
 def specification(chart: Any) -> dict[str, Any]:
     """The chart as Vega-Lite, as wide as the page leaves room for; its theme is added when it is drawn."""
-    found: dict[str, Any] = chart.to_dict(validate=False)
-    found.pop("config", None)
-    if isinstance(found.get("width"), int) and found["width"] != found.get("height"):  # squares stay square
-        found |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}  # heights are fixed
-    return found
+    drawing: dict[str, Any] = chart.to_dict(validate=False)
+    drawing.pop("config", None)
+    if isinstance(drawing.get("width"), int) and drawing["width"] != drawing.get("height"):  # squares stay square
+        drawing |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}  # heights are fixed
+    return drawing
 
 
 def sheet(frame: pl.DataFrame, heads: Mapping[str, str] | None = None) -> Sheet:
@@ -151,16 +151,16 @@ def _labels(report: Report) -> Iterator[tuple[str, str]]:
 
 def _record(record: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """How it was made, group by group: name, lines of key and value."""
-    told = [(key, str(value)) for key, value in record.items() if isinstance(value, str | int | float)]
-    if told:
-        yield "Command", told
+    settings = [(key, str(value)) for key, value in record.items() if isinstance(value, str | int | float)]
+    if settings:
+        yield "Command", settings
     for key in ("options", "inputs"):
-        lines = [(str(name), _said(value)) for name, value in record.get(key, {}).items()]
+        lines = [(str(name), _setting_text(value)) for name, value in record.get(key, {}).items()]
         if lines:
             yield {"options": "Options", "inputs": "Inputs (SHA-256)"}[key], lines
 
 
-def _said(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         more = f", … ({len(value)} in all)" if len(value) > MOST_SAID else ""
         return ", ".join(map(str, value[:MOST_SAID])) + more or "none"

@@ -11,7 +11,7 @@ import polars as pl
 from judgewell.errors import DataError, InputError, note
 from judgewell.scales import Kind, kind_of
 from judgewell.scaling.numbers import runs_of
-from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
+from judgewell.tables import GAINS, INCLUSION, JUDGMENTS, PAIRS, check
 
 Repeated = Literal["all", "first", "last", "error"]
 
@@ -81,9 +81,9 @@ def _tell_pairs_again(frame: pl.DataFrame) -> None:
 def place(frame: pl.DataFrame, row: int = 0, longest: int = 1000) -> str:
     """Where a row stands: its topic, documents, unit and assessor, as far as known; ids cut at `longest`."""
     values = frame.row(row, named=True)
-    said = {"doc": "document", "left": "left", "right": "right", "unit": "unit", "assessor": "assessor"}
+    words = {"doc": "document", "left": "left", "right": "right", "unit": "unit", "assessor": "assessor"}
     parts = [f"topic {values['topic']}"]
-    for name, word in said.items():
+    for name, word in words.items():
         if values.get(name) is not None:
             text = str(values[name])
             parts.append(f"{word} {text if len(text) <= longest else text[: longest - 1] + '…'}")
@@ -140,8 +140,8 @@ def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
             f"{len(cases)} documents were judged more than once in one unit ({listed(cases)}); "
             "say which counts: --repeated all, first or last"
         )
-    said = {"all": "all of them count", "first": "the first counts", "last": "the last counts"}[keep]
-    note(f"{len(cases)} documents were judged more than once in one unit; {said} ({listed(cases)})")
+    rule = {"all": "all of them count", "first": "the first counts", "last": "the last counts"}[keep]
+    note(f"{len(cases)} documents were judged more than once in one unit; {rule} ({listed(cases)})")
     if keep == "all":
         return frame
     named = pl.col("unit").is_not_null() | pl.col("assessor").is_not_null()
@@ -160,6 +160,27 @@ def gains_frame(frame: pl.DataFrame, extra: Sequence[str] = (), ordered: bool = 
     columns = [*GAINS.names, *extra]
     gains = frame.with_columns(pl.col("judgments").cast(pl.Int64)).select(columns)
     return gains if ordered else gains.sort("topic", "doc")
+
+
+def with_inclusions(gains: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
+    """The gains with the probability with which each document was drawn, where the judgments have it."""
+    name = INCLUSION.name
+    if (
+        name not in judgments.columns
+        or "doc" not in judgments.columns
+        or judgments[name].null_count() == len(judgments)
+    ):
+        return gains
+    drawn = judgments.group_by("topic", "doc").agg(pl.col(name).drop_nulls().unique())
+    several = drawn.filter(pl.col(name).list.len() > 1).sort("topic", "doc")
+    if len(several):
+        topic, doc, values = several.row(0)
+        raise InputError(
+            f"topic {topic}, document {doc}: its judgments have the inclusions {', '.join(f'{v:g}' for v in values)}",
+            cure="a document is drawn with one probability",
+        )
+    drawn = drawn.with_columns(pl.col(name).list.first())
+    return gains.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")
 
 
 def extra_column(frame: pl.DataFrame, name: str, about: str, option: str | None = None) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from judgewell.errors import InputError
 from judgewell.formats.frames import read_frame
 from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.formats.options import kept_where, reading
+from judgewell.scaling.inputs import with_inclusions
 from judgewell.scaling.intents import each_intent, expanded, top_intents
 from judgewell.scaling.method import Method
 from judgewell.scaling.methods import named, parse
@@ -104,6 +105,6 @@ def gains_of(
 ) -> pl.DataFrame:
     """The gains of a checked table, with low and high as `interval` says."""
     if interval == "none":
-        return method(table)
+        return with_inclusions(method(table), table)
     way = None if interval == "auto" else interval
-    return method.interval(table, level=level, kind=way, draws=draws, seed=seed)
+    return with_inclusions(method.interval(table, level=level, kind=way, draws=draws, seed=seed), table)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from judgewell.errors import InputError, JudgewellError, collect_notes
+from judgewell.errors import InputError, JudgewellError, Place, collect_notes
 from judgewell.formats.documents import read_documents
 from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
@@ -19,7 +19,7 @@ from judgewell.study.design.pools import first_of_run, pool_list, pool_runs
 from judgewell.study.file import Problem, Source
 from judgewell.study.model import Study
 from judgewell.study.texts import Catalogue, catalogue, english
-from judgewell.tables import OTHER_NAMES
+from judgewell.tables import INCLUSION, OTHER_NAMES, with_inclusion
 
 T = TypeVar("T")
 
@@ -136,7 +136,8 @@ def _matching(reading: _Reading, pattern: str) -> list[str]:
 
 
 def _read_list(path: Path) -> pl.DataFrame:
-    return pool_list(_named(read_frame(path), ("topic", "doc"), path))
+    pool = _named(read_frame(path), ("topic", "doc"), path)
+    return pool_list(with_inclusion(pool, Place(str(path))) if INCLUSION.name in pool.columns else pool)
 
 
 def _read_known(path: Path) -> pl.DataFrame:

@@ -47,7 +47,7 @@ class Documents(Section):
 class Pool(Section):
     runs: Annotated[list[str], BeforeValidator(many)] = setting("run files to pool, e.g. runs/*.run", [])
     depth: int = setting("how many documents of each run and topic are pooled", 10, ge=1)
-    file: str | None = setting("a ready list of what to judge, with the columns topic and doc", None)
+    file: str | None = setting("a ready list of what to judge: topic, doc, and inclusion where they were drawn", None)
 
     @model_validator(mode="after")
     def _one_source(self) -> Pool:

@@ -78,13 +78,13 @@ def _numbers(connection: sa.Connection, topic: str, docs: Sequence[str]) -> froz
         .join(documents, documents.c.number.in_([items.c.doc, items.c.other]))
         .where(units.c.topic == topic, documents.c.doc.in_(list(wanted)))
     )
-    found: dict[str, int] = {row.doc: row.number for row in connection.execute(query)}
-    missing = [doc for doc in wanted if doc not in found]
+    numbers: dict[str, int] = {row.doc: row.number for row in connection.execute(query)}
+    missing = [doc for doc in wanted if doc not in numbers]
     if missing:
         raise InputError(
             f"document {missing[0]!r} is not judged for topic {topic!r}", cure="name documents of the pool"
         )
-    return frozenset(found.values())
+    return frozenset(numbers.values())
 
 
 def _units(connection: sa.Connection, topic: str, scale: str | None) -> list[Unit]:
@@ -150,15 +150,22 @@ def _extra(
     highest = connection.execute(sa.select(sa.func.max(units.c.number), sa.func.max(units.c.place))).one()
     rng = generator(served.study.study.seed, "more", topic, str(scale), str(count))
     rows = make_units(len(pool), design.documents, need, rng, known=tuple(range(len(known))), order=design.order)
+    drawn = _inclusions(connection, topic)
     made = []
     for step, row in enumerate(rows.tolist(), start=1):
         unit = {"number": highest[0] + step, "unit": f"more-{count + step}", "topic": topic, "scale": scale}
         unit |= {"size": len(row), "need": 1, "free": 1, "place": highest[1] + step}
         connection.execute(sa.insert(units), unit)
         placed = [
-            {"unit": unit["number"], "position": position, "doc": pool[index], "known": known.get(pool[index])}
-            for position, index in enumerate(row, start=1)
+            {"unit": unit["number"], "position": position, "doc": doc, "known": known.get(doc), "inclusion": drawn[doc]}
+            for position, doc in enumerate((pool[index] for index in row), start=1)
         ]
         connection.execute(sa.insert(items), placed)
         made.append(unit["unit"])
     return made
+
+
+def _inclusions(connection: sa.Connection, topic: str) -> dict[int, float | None]:
+    """The probability with which each document of a topic was drawn into the pool, where it was."""
+    query = sa.select(items.c.doc, items.c.inclusion).join(units, units.c.number == items.c.unit)
+    return {row.doc: row.inclusion for row in connection.execute(query.where(units.c.topic == topic).distinct())}

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, ending
 from judgewell.server.store.schema import answers, assessors, documents, items, reservations, study, units, verdicts
 from judgewell.study.model import Study
-from judgewell.tables import JUDGMENTS, PAIRS, Table, check
+from judgewell.tables import INCLUSION, JUDGMENTS, PAIRS, Table, check
 
 Columns = dict[str, sa.ColumnElement[Any]]
 
@@ -22,10 +22,13 @@ ENDED: dict[str, Any] = {"ending": pl.String, "late": pl.Boolean}  # what every 
 
 
 def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
-    """The standing answers about documents with `ending` and `late` of their units; `known` where any are known."""
+    """The standing answers about documents with `ending` and `late` of their units; `known` and `inclusion` where
+    the design has known or drawn documents."""
     columns = _document_columns(connection, now)
-    if _any_known(connection, items.c.other.is_(None)):
+    if _any(connection, items.c.known, items.c.other.is_(None)):
         columns["known"] = items.c.known
+    if _any(connection, items.c.inclusion):
+        columns["inclusion"] = items.c.inclusion
     return _checked(connection, _documents_query(columns), JUDGMENTS)
 
 
@@ -33,7 +36,7 @@ def pairs_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
     """The standing answers about pairs with `ending` and `late` of their units; which side is known better and which
     partition the pair is of, where the design has such."""
     columns = _pair_columns(now)
-    if _any_known(connection, items.c.other.is_not(None)):
+    if _any(connection, items.c.known, items.c.other.is_not(None)):
         better = items.c.known
         columns["left_known"] = sa.case((better == "left", "H"), (better == "right", "N"))
         columns["right_known"] = sa.case((better == "right", "H"), (better == "left", "N"))
@@ -103,15 +106,15 @@ def standing(columns: Columns) -> sa.Select[Any]:
     )
 
 
-def _any_known(connection: sa.Connection, kind: sa.ColumnElement[bool]) -> bool:
-    """Whether the design holds known documents, or pairs of them."""
-    query = sa.select(items.c.known).where(items.c.known.is_not(None), kind).limit(1)
-    return connection.execute(query).scalar() is not None
+def _any(connection: sa.Connection, column: sa.ColumnElement[Any], *of: sa.ColumnElement[bool]) -> bool:
+    """Whether the design has something in this column of its items."""
+    return connection.execute(sa.select(column).where(column.is_not(None), *of).limit(1)).scalar() is not None
 
 
 def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
     """The rows as a table of ours; an empty one has its columns too."""
     marks = dict.fromkeys(("comment", "known", "left_known", "right_known"), pl.String) | ENDED
+    marks[INCLUSION.name] = INCLUSION.dtype
     frame = read_frame(connection, query, {column.name: column.dtype for column in table.columns} | marks)
     return frame if frame.is_empty() else check(frame, table)
 

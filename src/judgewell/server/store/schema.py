@@ -96,6 +96,7 @@ items = Table(
     Column("other", Number, ForeignKey("documents.number")),  # of a pair: the right one
     Column("new", Text),
     Column("known", Text),
+    Column("inclusion", Float),  # the probability with which the document was drawn into the pool
 )
 
 assessors = Table(

@@ -22,6 +22,7 @@ from judgewell.study.file import read_study
 from judgewell.study.frozen import changes, freeze, study_hash
 from judgewell.study.inputs import Inputs
 from judgewell.study.model import Study
+from judgewell.tables import INCLUSION
 
 AT_ONCE = 5_000  # rows of one insert
 
@@ -120,11 +121,24 @@ def _fill(
         place=pl.Series(np.asarray(order, dtype=np.int64)), need=pl.col("assessors"), free=pl.col("assessors")
     )
     _insert(connection, units, placed.drop("assessors"))
-    _insert(connection, items, _items(design, placed.select("unit", pl.col("number").alias("unit_number")), numbers))
+    of_units = placed.select("unit", "topic", pl.col("number").alias("unit_number"))
+    _insert(connection, items, _items(design, of_units, numbers, inputs.pool))
 
 
-def _items(design: Design, unit_numbers: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+def _items(design: Design, of_units: pl.DataFrame, numbers: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
     """The places of all units, documents and pairs in one table."""
+    drawn = pool.select("topic", "doc", INCLUSION.name) if INCLUSION.name in pool.columns else None
+    placed = _placed(design, of_units, numbers)
+    if drawn is not None:
+        placed = placed.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")
+        placed = placed.with_columns(inclusion=pl.when(pl.col("other").is_null()).then("inclusion"))
+    return placed.drop("topic", "doc", "other").rename(
+        {"unit_number": "unit", "number": "doc", "other_number": "other"}
+    )
+
+
+def _placed(design: Design, of_units: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+    """The places with the names and the numbers of their unit and documents."""
     single = design.documents.select(
         "unit", "position", "doc", pl.lit(None, pl.String).alias("other"), pl.lit(None, pl.String).alias("new"), "known"
     )
@@ -134,17 +148,10 @@ def _items(design: Design, unit_numbers: pl.DataFrame, numbers: pl.DataFrame) ->
     other = numbers.rename({"doc": "other", "number": "other_number"})
     return (
         pl.concat([single, double])
-        .join(unit_numbers, on="unit", how="left")
-        .join(numbers, on="doc", how="left")
-        .join(other, on="other", how="left")
-        .select(
-            pl.col("unit_number").alias("unit"),
-            "position",
-            pl.col("number").alias("doc"),
-            pl.col("other_number").alias("other"),
-            "new",
-            "known",
-        )
+        .join(of_units, on="unit", how="left", maintain_order="left")
+        .join(numbers, on="doc", how="left", maintain_order="left")
+        .join(other, on="other", how="left", maintain_order="left")
+        .drop("unit")
     )
 
 
