@@ -71,8 +71,7 @@ class ReviewProgress:
 
 def rule(served: Served) -> CommentReview | None:
     """The study's rule, where it asks for a review."""
-    section = served.study.checks.review
-    return section.check() if section else None
+    return served.study.checks.review
 
 
 def next_reading(connection: sa.Connection, served: Served, account: Account, now: float) -> Reading | None:
