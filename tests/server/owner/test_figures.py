@@ -23,8 +23,8 @@ from judgewell.server.owner.live_analysis import Insight, from_json, insight, to
 from judgewell.server.owner.live_cache import SHARE, Computed
 from judgewell.server.owner.unusual_assessors import people
 from judgewell.server.queries import progress
-from judgewell.server.queries.money import money_details
 from judgewell.server.queries.history import assessor_rows, trail
+from judgewell.server.queries.money import money_details
 from judgewell.server.session.served import load_served
 from judgewell.server.store.schema import assessors, reservations
 from judgewell.server.store.transactions import Store, open_store
