@@ -100,15 +100,15 @@ class Pilot:
     judgments: pl.DataFrame
 
     @cached_property
-    def found(self) -> Tallies:
+    def tally(self) -> Tallies:
         return tallies(self.judgments)
 
     @cached_property
     def model(self) -> VoteModel:
-        return vote_model(self.found.joint.sum(axis=0), self.found.is_relevant)
+        return vote_model(self.tally.joint.sum(axis=0), self.tally.is_relevant)
 
     def votes(self, judgments: pl.DataFrame) -> Floats:
-        return level_votes(judgments, self.found.levels, first=False)[1]
+        return level_votes(judgments, self.tally.levels, first=False)[1]
 
 
 def pilots() -> list[Pilot]:
@@ -119,16 +119,16 @@ def pilots() -> list[Pilot]:
 def last_vote() -> Iterator[list[str]]:
     """Each vote from the others of its document: Brier score and calibration slope of three predictions."""
     for pilot in pilots():
-        p = estimated(pilot.found)["p"].to_numpy()
+        p = estimated(pilot.tally)["p"].to_numpy()
         chances: dict[str, list[Floats]] = {"mean": [], "share": [], "votes": []}
         came = []
-        for level, relevant in enumerate(pilot.found.is_relevant):
+        for level, relevant in enumerate(pilot.tally.is_relevant):
             votes = pilot.votes(pilot.judgments)
             others = np.repeat(votes, votes[:, level].astype(int), axis=0)  # a row for each vote of the level
             others[:, level] -= 1
             total = others.sum(axis=1)
             chances["mean"].append(others @ p / total)
-            chances["share"].append(others @ pilot.found.is_relevant / total)
+            chances["share"].append(others @ pilot.tally.is_relevant / total)
             chances["votes"].append(pilot.model.chance(others))
             came.append(np.full(len(others), relevant))
         row = [pilot.name.removeprefix("Pilot_")]
@@ -147,7 +147,7 @@ def other_votes(seed: int, turns: int = 20) -> Iterator[list[str]]:
             known = drawn.filter(pl.int_range(pl.len()).over("topic", "doc") < seen)
             votes = pilot.votes(known)
             rest = pilot.votes(pilot.judgments) - votes
-            k, n = rest @ pilot.found.is_relevant, rest.sum(axis=1).astype(int)
+            k, n = rest @ pilot.tally.is_relevant, rest.sum(axis=1).astype(int)
             m, s = pilot.model.chance(votes), pilot.model.precision(votes.sum(axis=1))
             m = np.clip(m, 0.5 / (s + 1), 1 - 0.5 / (s + 1))
             beta = betabinom(n, m * s, (1 - m) * s)

@@ -155,7 +155,7 @@ class Client:
                 continue
             if response.is_success:
                 return response
-            raise ClientError(_told(response), response.status_code)
+            raise ClientError(_problem(response), response.status_code)
         raise AssertionError("the last try returns or raises")
 
 
@@ -171,7 +171,7 @@ def _pause(seconds: str | None) -> float:
     return min(float(seconds), LONGEST_WAIT) if seconds and seconds.isdecimal() else 1.0
 
 
-def _told(response: Any) -> str:
+def _problem(response: Any) -> str:
     """What the server says is wrong."""
     try:
         detail = response.json()["detail"]

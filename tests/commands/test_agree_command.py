@@ -85,6 +85,20 @@ def test_label_files_alone_are_compared(judgewell):
     assert (kappas["weighted_kappa"] >= kappas["kappa"]).all()
 
 
+def test_label_files_of_one_name_are_all_compared(judgewell):
+    lines = Path("expert.qrels").read_text()
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+        Path(folder, "expert.qrels").write_text(lines)
+    code, _, err = judgewell("agree", "expert.qrels", "a/expert.qrels", "c=b/expert.qrels", "-o", "out")
+    assert code == 0, err
+    sets = pl.read_csv("out/label_kappa.csv").select("first", "second").rows()
+    assert sets == [("expert.qrels", "a/expert.qrels"), ("expert.qrels", "c"), ("a/expert.qrels", "c")]
+    code, _, err = judgewell("agree", "expert.qrels", "c=a/expert.qrels", "c=b/expert.qrels")
+    assert code
+    assert "two files are called c; give each a name of its own" in err
+
+
 def test_the_command_is_the_function(judgewell):
     judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "--kind", "interval:0..100", "-o", "out")
     found = judgewell_agree("j.csv", "expert.qrels", replicates=50, kind="interval:0..100")

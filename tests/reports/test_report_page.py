@@ -146,9 +146,9 @@ def test_long_tables_are_cut_and_say_so():
     long = sheet(pl.DataFrame({"n": range(1000)}))
     assert len(long.rows) == MOST_ROWS
     assert long.folds
-    assert long.told == "First 200 of 1,000 rows."
+    assert long.cut_note == "First 200 of 1,000 rows."
     short = sheet(pl.DataFrame({"n": range(3)}))
-    assert (short.folds, short.told) == (False, "")
+    assert (short.folds, short.cut_note) == (False, "")
 
 
 def test_cells_sort_by_their_number():
@@ -235,11 +235,11 @@ def test_long_grids_become_longtables():
 
 
 def test_files_hold_every_figure_and_table(report, tmp_path):
-    some = Report("t", "", tuple(part for part in report.parts if part.name in ("gains", "limits")))
+    some = Report("t", "", tuple(part for part in report.each() if part.name in ("gains", "gains-tables", "limits")))
     written = write_files(some, tmp_path / "report_files")
     assert all(path.stat().st_size for path in written)
-    assert {path.suffix for path in written} == {".svg", ".pdf", ".csv", ".tex"}
-    assert len(written) == 2 * (len(some.figures) + len(some.grids))
+    assert {path.suffix for path in written} == {".svg", ".pdf", ".png", ".csv", ".tex"}
+    assert len(written) == 3 * len(some.figures) + 2 * len(some.grids)
     gains = next(grid for grid in some.grids if grid.name == "gains")
     assert pl.read_csv(tmp_path / "report_files" / "tables" / "gains.csv").height == gains.frame.height
     page = render(some, "report_files")

@@ -11,8 +11,7 @@ import pytest
 from judgewell import sample
 from judgewell.formats.documents import read_documents
 from judgewell.formats.topics import read_topics
-from judgewell.study.checks import Comprehension, Quiz
-from judgewell.study.model import QuizPair
+from judgewell.study.checks import Comprehension, Quiz, QuizPair
 from judgewell.tables import GAINS, RUNS, check
 
 
@@ -49,7 +48,7 @@ def test_topics_have_title_description_and_narrative() -> None:
 def test_questions_have_four_answers_one_right() -> None:
     rights = []
     for row in sample.topics().iter_rows(named=True):
-        Comprehension(row["question"], tuple(row["answers"]), row["right"])
+        Comprehension(**{name: row[name] for name in ("topic", "question", "answers", "right")})
         assert len({answer.lower().strip() for answer in row["answers"]}) == 4, row["topic"]
         rights.append(row["right"])
     assert set(rights) == {1, 2, 3, 4}, "a right answer that always stands in the same place can be guessed"
@@ -117,8 +116,8 @@ def test_documents_share_words_with_the_query_at_every_level(documents: pl.DataF
 def test_quizzes_are_twelve_pairs_that_cannot_be_passed_on_one_side() -> None:
     quiz = sample.quiz()
     for (name,), part in quiz.group_by("set"):
-        held = Quiz(tuple(part["better"]))
-        assert (len(part), held.needed) == (12, 11), name
+        held = Quiz(pair=[QuizPair(**row) for row in part.drop("set").iter_rows(named=True)])
+        assert (len(part), held.needed(part["topic"][0])) == (12, 11), name
         assert part["better"].value_counts()["count"].to_list() == [6, 6], name
         assert part["topic"].n_unique() == 1
     assert set(quiz["topic"].drop_nulls()) <= set(sample.topics()["topic"])

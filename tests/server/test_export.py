@@ -45,8 +45,8 @@ def gathered(begin):
 def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tmp_path):
     paths = {path.name for path in export(gathered.store, tmp_path / "out")}
     assert paths == {
-        *("judgments.csv", "judgments.parquet", "left_out.csv", "units.csv", "verdicts.csv", "questionnaire.csv"),
-        "log.jsonl",
+        *("judgments.csv", "judgments.parquet", "excluded.csv", "units.csv", "verdicts.csv", "questionnaire.csv"),
+        *("log.jsonl", "left_out.csv"),
     }
     judged = read_table(tmp_path / "out/judgments.csv", JUDGMENTS)
     assert judged.columns == [*JUDGMENTS.names, "known"]
@@ -54,13 +54,15 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
     assert judged["assessor"].n_unique() == judged["unit"].n_unique() == 1
     assert "first thought" not in judged["comment"].to_list()
     assert pl.read_parquet(tmp_path / "out/judgments.parquet").equals(judged)
-    left_out = pl.read_csv(tmp_path / "out/left_out.csv")
-    assert dict(left_out.group_by("ending").len().iter_rows()) == {"failed": 4, "abandoned": 1, "in progress": 1}
+    others = pl.read_csv(tmp_path / "out/excluded.csv")
+    assert (tmp_path / "out/left_out.csv").read_text() == (tmp_path / "out/excluded.csv").read_text()
+    assert dict(others.group_by("ending").len().iter_rows()) == {"failed": 4, "abandoned": 1, "in progress": 1}
     endings = pl.read_csv(tmp_path / "out/units.csv")["ending"].to_list()
     assert endings == ["completed", "failed", "abandoned", "in progress"]
     assert pl.read_csv(tmp_path / "out/verdicts.csv")["passed"].to_list() == [True, False]
     record = json.loads((tmp_path / "out/judgments.csv.meta.json").read_text())
     assert any("'failed'" in note for note in record["notes"])
+    assert any("former names of excluded.csv" in note for note in record["notes"])
 
 
 def test_the_log_holds_every_revision_verdict_and_event_in_order_of_time(gathered, tmp_path):
@@ -85,7 +87,7 @@ def test_the_same_export_twice_gives_the_same_bytes(gathered, tmp_path):
 
 def test_formulas_are_defused_in_csv_only(gathered, tmp_path):
     export(gathered.store, tmp_path / "out")
-    assert "'=cmd()" in (tmp_path / "out/left_out.csv").read_text()
+    assert "'=cmd()" in (tmp_path / "out/excluded.csv").read_text()
     assert '"=cmd()"' in (tmp_path / "out/log.jsonl").read_text()
     frame = pl.DataFrame({"comment": ["=1", "+1", "-1", "@x", "\tx", "\rx", "fine", "", None], "doc": ["-d"] * 9})
     assert defused(frame)["comment"].to_list() == ["'=1", "'+1", "'-1", "'@x", "'\tx", "'\rx", "fine", "", None]

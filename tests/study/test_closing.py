@@ -2,13 +2,17 @@
 
 import pytest
 
-from judgewell.study.closing import Choice, ClosingQuestion
+from judgewell.study.closing import Choice, ClosingQuestion, LikedQuestion
 from judgewell.study.file import parse, read_source
 from judgewell.study.frozen import changes, freeze, study_hash
 from judgewell.study.new import KINDS, new_study
 from judgewell.study.typed_numbers import Refused
 
-TWO = (Choice("a", "A"), Choice("b", "B"))
+TWO = ["a", "b"]
+
+
+def closing(kind, **settings):
+    return ClosingQuestion(name="q", question="Q?", kind=kind, **settings)
 
 
 def study_with(folder, questionnaire):
@@ -32,7 +36,7 @@ def test_a_new_study_has_a_questionnaire_of_its_own(tmp_path, kind):
     study, found = parse(read_source(new_study(tmp_path / "new", kind)[0]))
     assert not found
     assert study.questionnaire.when == "first"
-    asked = [section.asked() for section in study.questionnaire.questions]
+    asked = study.questionnaire.questions
     assert [question.name for question in asked] == ["liked" if kind == "pairs" else "difficulty", "feedback"]
 
 
@@ -42,7 +46,7 @@ def test_a_scale_names_its_ends_and_a_list_may_be_empty(tmp_path):
         '[[questionnaire.questions]]\nname = "hard"\nquestion = "How hard?"\nkind = "scale"\nhigh = 3\n'
         'ends = ["easy", "hard"]',
     )
-    assert [choice.label for choice in study.questionnaire.questions[0].asked().choices] == ["1 easy", "2", "3 hard"]
+    assert [choice.label for choice in study.questionnaire.questions[0].options] == ["1 easy", "2", "3 hard"]
     study, _ = problems(tmp_path / "none", "[questionnaire]\nquestions = []")
     assert study.questionnaire.questions == []
     study, _ = problems(tmp_path / "left-out", "[questionnaire]")
@@ -83,12 +87,12 @@ def test_mistakes_are_told_with_their_line(tmp_path, written, line, said):
 @pytest.mark.parametrize(
     ("question", "typed", "stored"),
     [
-        (ClosingQuestion("q", "Q?", "text", length=5), [" a b  "], ["a b"]),
-        (ClosingQuestion("q", "Q?", "text"), ["", " "], []),
-        (ClosingQuestion("q", "Q?", "several", TWO), ["b", "a", "b"], ["a", "b"]),
-        (ClosingQuestion("q", "Q?", "choice", TWO), ["b", "a"], ["b"]),
-        (ClosingQuestion("q", "Q?", "number", low=0), ["1½"], ["1.5"]),
-        (ClosingQuestion("q", "Q?", "number", low=0, high=0.5), ["0,5"], ["0.5"]),
+        (closing("text", length=5), [" a b  "], ["a b"]),
+        (closing("text"), ["", " "], []),
+        (closing("several", choices=TWO), ["b", "a", "b"], ["a", "b"]),
+        (closing("choice", choices=TWO), ["b", "a"], ["b"]),
+        (closing("number", low=0), ["1½"], ["1.5"]),
+        (closing("number", low=0, high=0.5), ["0,5"], ["0.5"]),
     ],
 )
 def test_answers_are_stored_as_they_were_meant(question, typed, stored):
@@ -98,13 +102,13 @@ def test_answers_are_stored_as_they_were_meant(question, typed, stored):
 @pytest.mark.parametrize(
     ("question", "typed", "key"),
     [
-        (ClosingQuestion("q", "Q?", "text", required=True), ["  "], "answer_missing"),
-        (ClosingQuestion("q", "Q?", "several", TWO, required=True), [], "answer_missing"),
-        (ClosingQuestion("q", "Q?", "text", length=5), ["sechs!"], "text_too_long"),
-        (ClosingQuestion("q", "Q?", "several", TWO), ["a", "c"], "unknown_choice"),
-        (ClosingQuestion("q", "Q?", "number"), ["many"], "not_a_number"),
-        (ClosingQuestion("q", "Q?", "number", low=0), ["-1"], "below"),
-        (ClosingQuestion("q", "Q?", "number", high=9), ["10"], "above"),
+        (closing("text", required=True), ["  "], "answer_missing"),
+        (closing("several", choices=TWO, required=True), [], "answer_missing"),
+        (closing("text", length=5), ["sechs!"], "text_too_long"),
+        (closing("several", choices=TWO), ["a", "c"], "unknown_choice"),
+        (closing("number"), ["many"], "not_a_number"),
+        (closing("number", low=0), ["-1"], "below"),
+        (closing("number", high=9), ["10"], "above"),
     ],
 )
 def test_what_cannot_be_stored_is_refused(question, typed, key):
@@ -113,12 +117,18 @@ def test_what_cannot_be_stored_is_refused(question, typed, key):
     assert refused.value.key == f"refused.{key}"
 
 
+def test_what_was_liked_is_stored_by_name_and_read_in_words():
+    liked = LikedQuestion(name="liked", question="Q?", kind="several", choices=TWO, labels=["A", "B"])
+    assert liked.options == (Choice("a", "A"), Choice("b", "B"))
+    assert liked.read(["b"]) == ["b"]
+
+
 def test_made_up_people_give_answers_that_are_taken():
     for question in (
-        ClosingQuestion("q", "Q?", "text", required=True, length=3),
-        ClosingQuestion("q", "Q?", "number", low=7),
-        ClosingQuestion("q", "Q?", "number", high=-7),
-        ClosingQuestion("q", "Q?", "choice", TWO),
+        closing("text", required=True, length=3),
+        closing("number", low=7),
+        closing("number", high=-7),
+        closing("choice", choices=TWO),
     ):
         assert all(question.read([example]) for example in question.examples)
 

@@ -247,7 +247,7 @@ def test_a_refusal_speaks_the_study_s_language():
     german = catalogue('[refused]\nempty = "Bitte eine Zahl eingeben."\n')
     with pytest.raises(Refused) as refusal:
         read_number("")
-    assert refusal.value.said(german) == "Bitte eine Zahl eingeben."
+    assert refusal.value.sentence(german) == "Bitte eine Zahl eingeben."
 
 
 def test_shown_numbers_have_no_needless_decimals():

@@ -17,10 +17,11 @@ from judgewell.agreement.section import OPEN, Outcome, Result, Section, run_sect
 from judgewell.agreement.sections import all_sections, section_named
 from judgewell.errors import InputError, collect_notes, note
 from judgewell.formats.documents import read_documents
+from judgewell.formats.files import named_files
 from judgewell.formats.frames import read_frame, read_table
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import holds_labels, holds_pairs, read_judgments, read_pairs
-from judgewell.formats.options import kept_where, label_source, read_labels, reading
+from judgewell.formats.options import kept_where, read_labels, reading
 from judgewell.tables import SCORES, check, frame_of
 from judgewell.text import counted
 
@@ -137,15 +138,15 @@ def agree(
     with _kept_notes() as notes:
         given = {"columns": columns, "words": words, "separator": separator, "no_header": no_header}
         how = reading(given, "judgments", "pairs")
-        sets = _own_labels(judgments, how["words"]) if labels or against else {}
+        own = _own_labels(judgments, how["words"]) if labels or against else {}
         table = None
-        if judgments is not None and not sets:
+        if judgments is not None and not own:
             table = kept_where(_read(judgments, pairs, kind, how), where)
         paired = table is not None and "left" in table.columns
         evidence = Evidence(
             judgments=None if paired else table,
             pairs=table if paired else None,
-            labels=sets | _label_sets(labels, against, table, how["words"]),
+            labels=_label_sets(labels, against, own, table, how["words"]),
             gains=None if gains is None else read_gains(gains, negative="auto"),
             scores=None if scores is None else _scores(scores),
             lengths=None if documents is None else _lengths(documents),
@@ -218,26 +219,30 @@ def _own_labels(judgments: Any, words: Mapping[str, str] | None) -> dict[str, pl
     if not _is_path(judgments) or str(judgments) == "-" or not holds_labels(judgments):
         return {}
     try:
-        name, path = label_source(str(judgments))
-        return {name: read_labels(path, None, words)}
+        return {str(judgments): read_labels(judgments, None, words)}
     except InputError:
         return {}
 
 
 def _label_sets(
-    labels: Any, against: Sequence[str], table: pl.DataFrame | None, words: Mapping[str, str] | None
+    labels: Any,
+    against: Sequence[str],
+    own: Mapping[str, pl.DataFrame],
+    table: pl.DataFrame | None,
+    words: Mapping[str, str] | None,
 ) -> dict[str, pl.DataFrame]:
+    """The label sets by name: the file in the place of judgments, frames, files, and columns of the judgments."""
     if isinstance(labels, Mapping):
-        named = dict(labels)
+        named, sources = dict(labels), list(against)
     else:
         listed = [labels] if _is_path(labels) or isinstance(labels, pl.DataFrame) else list(labels)
-        sources = [
-            label_source(str(one), table) if _is_path(one) else (f"labels {number}", one)
-            for number, one in enumerate(listed, 1)
-        ]
-        named = dict(sources)
-    named |= dict(label_source(one, table) for one in against)
-    return {name: read_labels(data, table, words) for name, data in named.items()}
+        named = {f"labels {number}": one for number, one in enumerate(listed, 1) if not _is_path(one)}
+        sources = [*(str(one) for one in listed if _is_path(one)), *against]
+    named |= named_files(dict.fromkeys([*own, *sources]))
+    return {
+        name: own[data] if isinstance(data, str) and data in own else read_labels(data, table, words)
+        for name, data in named.items()
+    }
 
 
 def _scores(scores: Any) -> pl.DataFrame:

@@ -108,8 +108,8 @@ def token(study: str, database: str | None, name: str, scopes: tuple[str, ...], 
     from judgewell.server.owner.accounts import new_token
 
     def job(connection: sa.Connection, now: float) -> str:
-        told = {"scopes": list(scopes), "days": days, "label": label}
-        record(connection, now, None, "token made", f"account {name}", told)
+        settings = {"scopes": list(scopes), "days": days, "label": label}
+        record(connection, now, None, "token made", f"account {name}", settings)
         return new_token(connection, now, name, scopes, days, label)
 
     print(_write(study, database, job))
@@ -145,8 +145,8 @@ def sessions(study: str, database: str | None) -> None:
     from judgewell.server.owner.accounts import list_keys
 
     for row in _write(study, database, lambda connection, now: list_keys(connection, now)):
-        said = [f"until {_when(row.expires)}", f"last seen {_when(row.seen)}", *row.scopes, row.label or ""]
-        print(f"{row.number}\t{row.account}\t{row.kind}\t" + "\t".join(said).rstrip())
+        columns = [f"until {_when(row.expires)}", f"last seen {_when(row.seen)}", *row.scopes, row.label or ""]
+        print(f"{row.number}\t{row.account}\t{row.kind}\t" + "\t".join(columns).rstrip())
 
 
 @account.command()

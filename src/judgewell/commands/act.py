@@ -107,14 +107,14 @@ def audit(study: str, output: str | None, lines: int, database: str | None) -> N
 
     with existing(study, database) as store:
         most = lines if output is None else 2**31
-        found = store.read(lambda connection: audit_entries(connection, most)).result()
+        entries = store.read(lambda connection: audit_entries(connection, most)).result()
     rows = [
         {
             **asdict(entry),
             "at": datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="seconds"),
             "data": json.dumps(entry.data, ensure_ascii=False),
         }
-        for entry in reversed(found)
+        for entry in reversed(entries)
     ]
     if output is None:
         for row in rows:

@@ -73,13 +73,13 @@ def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | 
 
 def _write(agreement: Agreement, folder: Path, options: dict[str, Any], noted: list[str]) -> None:
     """One csv per table, and one record of how they were made and what could not be analysed."""
-    from judgewell.formats.options import label_source
+    from judgewell.formats.files import named_files
     from judgewell.formats.provenance import provenance, write_record
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in agreement.tables.items():
         table.write_csv(folder / f"{name}.csv")
-    sources = [label_source(one)[1] for one in (*options["labels"], *options["against"])]
+    sources = named_files(dict.fromkeys([*options["labels"], *options["against"]])).values()
     files = [options[name] for name in ("gains", "scores", "documents", "likes") if options[name]]
     inputs = [options["judgments"], *(one for one in sources if Path(one).exists()), *files]
     record = provenance("agree", options, list(dict.fromkeys(inputs)), noted)

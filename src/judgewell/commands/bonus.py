@@ -34,17 +34,17 @@ def bonus(study: str, output: str, again: bool, database: str | None) -> None:
     refuse_unwritable(output)
     with existing(study, database) as store:
         served = store.read(load_served).result()
-        found = take_bonuses(store, served, again=again)
-    for note in found.notes:
+        bonuses = take_bonuses(store, served, again=again)
+    for note in bonuses.notes:
         click.echo(f"note: {note}", err=True)
-    if not found.lines:
+    if not bonuses.lines:
         print("No bonus is due.")
         return
     try:
         create_private(path)
-        path.write_text("".join(f"{person},{amount}\n" for person, amount in found.lines), encoding="utf-8")
+        path.write_text("".join(f"{person},{amount}\n" for person, amount in bonuses.lines), encoding="utf-8")
     except OSError as error:
-        told = f"the bonuses are recorded, but the file was not written: {error.strerror}"
-        raise InputError(told, cure="run it with --again and another name", file=path) from None
+        problem = f"the bonuses are recorded, but the file was not written: {error.strerror}"
+        raise InputError(problem, cure="run it with --again and another name", file=path) from None
     currency = served.study.pay.currency
-    print(f"{found.total} {currency} for {len(found.lines)} assessors in {output}; they are not written again.")
+    print(f"{bonuses.total} {currency} for {len(bonuses.lines)} assessors in {output}; they are not written again.")

@@ -19,8 +19,8 @@ class _OrFiles(ShellComplete):
     """Where no command, option or choice fits, the names of files do."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        found = super().get_completions(args, incomplete)
-        return found or [CompletionItem(incomplete, type="file")]
+        completions = super().get_completions(args, incomplete)
+        return completions or [CompletionItem(incomplete, type="file")]
 
 
 class _Bash(_OrFiles, BashComplete):

@@ -7,10 +7,8 @@ import shutil
 import sys
 import threading
 import time
-import warnings
 import webbrowser
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,7 +125,7 @@ def open_judging(study: Path) -> None:
     opening.daemon = True
     opening.start()
     try:
-        serve(study, database, port=port, tell=lambda line: None)
+        serve(study, database, port=port, write=lambda line: None)
     except KeyboardInterrupt:
         pass
     finally:
@@ -135,10 +133,11 @@ def open_judging(study: Path) -> None:
     print("\nStopped. What was judged is kept; go on with the command above.")
 
 
-def run(folder: Path, seed: int, tell: Callable[[str], None]) -> Findings:
+def run(folder: Path, seed: int, write: Callable[[str], None]) -> Findings:
     """All of it: two studies, their gains, the systems under them, and what follows."""
     from judgewell import sample
     from judgewell.commands import demo_findings, demo_study
+    from judgewell.errors import collect_notes
     from judgewell.formats.provenance import provenance, write_result
     from judgewell.scaling.methods import named
 
@@ -148,33 +147,33 @@ def run(folder: Path, seed: int, tell: Callable[[str], None]) -> Findings:
     }
     shutil.copytree(sample.folder() / "runs", folder / "runs", dirs_exist_ok=True)
     truth = truth_of_all(studies.values(), seed)
-    tables = {name: judged(name, path, seed, truth, tell) for name, path in studies.items()}
-    gains = {name: _quietly(partial(named(_METHODS[name]).interval, tables[name])) for name in studies}
-    tell(f"gains of {len(gains['magnitude']):,} documents from magnitudes, of {len(gains['pairs']):,} from pairs")
+    tables = {name: judged(name, path, seed, truth, write) for name, path in studies.items()}
     levels = sample.levels()
-    under = {demo_findings.KNOWN: levels, **gains}
-    scores = {name: scored(table) for name, table in under.items()}
-    systems = len(scores[demo_findings.KNOWN].systems)
-    tell(f"{MEASURE} of {systems} systems under {', '.join(under)}")
-    found = demo_findings.Findings(
-        recovery=demo_findings.recovery(gains, levels, truth.table(levels.select("topic", "doc").iter_rows())),
-        order=demo_findings.order(scores),
-        fewer=demo_findings.fewer(
-            tables["magnitude"],
-            lambda part: scored(_quietly(lambda: named("magnitude")(part))),
-            tuple(range(1, REDUNDANCY)),
-            seed,
-        ),
-    )
+    with collect_notes():  # on unjudged documents and ties; the report shows them
+        gains = {name: named(_METHODS[name]).interval(tables[name]) for name in studies}
+        write(f"gains of {len(gains['magnitude']):,} documents from magnitudes, of {len(gains['pairs']):,} from pairs")
+        under = {demo_findings.KNOWN: levels, **gains}
+        scores = {name: scored(table) for name, table in under.items()}
+        write(f"{MEASURE} of {len(scores[demo_findings.KNOWN].systems)} systems under {', '.join(under)}")
+        findings = demo_findings.Findings(
+            recovery=demo_findings.recovery(gains, levels, truth.table(levels.select("topic", "doc").iter_rows())),
+            order=demo_findings.order(scores),
+            fewer=demo_findings.fewer(
+                tables["magnitude"],
+                lambda part: scored(named("magnitude")(part)),
+                tuple(range(1, REDUNDANCY)),
+                seed,
+            ),
+        )
     results = {f"gains_{name}": table for name, table in gains.items()}
-    results |= {"recovery": found.recovery, "systems": found.order, "fewer": found.fewer}
+    results |= {"recovery": findings.recovery, "systems": findings.order, "fewer": findings.fewer}
     for name, table in results.items():
         write_result(table, folder / f"{name}.csv", provenance("demo", {"seed": seed}, studies.values()))
-    write_report(folder, seed, tell)
-    return found
+    write_report(folder, seed, write)
+    return findings
 
 
-def write_report(folder: Path, seed: int, tell: Callable[[str], None]) -> None:
+def write_report(folder: Path, seed: int, write: Callable[[str], None]) -> None:
     """Both studies, their gains and the systems under them as one page, by the command that users have too."""
     from judgewell.commands.report import report
 
@@ -186,7 +185,7 @@ def write_report(folder: Path, seed: int, tell: Callable[[str], None]) -> None:
         arguments += ["--gains", f"{name}={folder / f'gains_{name}.csv'}"]
     for run_file in sorted((folder / "runs").glob("*.run.gz")):
         arguments += ["--runs", run_file]
-    tell("writing the report")
+    write("writing the report")
     report.main([str(word) for word in [*arguments, "--quiet"]], standalone_mode=False)
 
 
@@ -200,14 +199,14 @@ def truth_of_all(studies: Iterable[Path], seed: int) -> Truth:
     from judgewell.assessors.simulation import truth_of
     from judgewell.server.store.transactions import open_store
 
-    found = []
+    truths = []
     for study in studies:
         store = open_store(_database(study))
         try:
-            found.append(truth_of(store, study, seed))
+            truths.append(truth_of(store, study, seed))
         finally:
             store.close()
-    return replace(found[0], known={pair: known for one in found for pair, known in one.known.items()})
+    return replace(truths[0], known={pair: known for one in truths for pair, known in one.known.items()})
 
 
 def _database(study: Path) -> Path:
@@ -215,7 +214,7 @@ def _database(study: Path) -> Path:
     return study.parent / "simulated.sqlite"
 
 
-def judged(name: str, study: Path, seed: int, truth: Truth, tell: Callable[[str], None]) -> pl.DataFrame:
+def judged(name: str, study: Path, seed: int, truth: Truth, write: Callable[[str], None]) -> pl.DataFrame:
     """Synthetic people judge the study; its finished judgments."""
     from judgewell.assessors.people import make_people
     from judgewell.assessors.simulation import catch_table, fill
@@ -227,30 +226,24 @@ def judged(name: str, study: Path, seed: int, truth: Truth, tell: Callable[[str]
     store = open_store(_database(study))
     try:
         with progress(f"{name} study, units judged") as show:
-            found = fill(store, study, make_people(CROWD, seed), seed=seed, truth=truth, progress=show)
+            filled = fill(store, study, make_people(CROWD, seed), seed=seed, truth=truth, progress=show)
         export(store, study.parent / "export")
-        catch_table(store, found.people).write_csv(study.parent / "caught.csv")
+        catch_table(store, filled.people).write_csv(study.parent / "caught.csv")
     finally:
         store.close()
     files = study.parent / "export"
     table = read_pairs(files / "pairs.parquet") if name == "pairs" else read_judgments(files / "judgments.parquet")
-    tell(f"{name} study: {found.done:,} of {found.needed:,} units, {len(table):,} judgments, in {found.steps:,} steps")
+    write(
+        f"{name} study: {filled.done:,} of {filled.needed:,} units, {len(table):,} judgments, in {filled.steps:,} steps"
+    )
     return table
 
 
 def scored(gains: pl.DataFrame) -> ScoreArray:
     """The sample's systems under gains."""
     from judgewell import sample
-    from judgewell.comparison.scores import score_array
-    from judgewell.evaluation.evaluate import evaluate
+    from judgewell.analysis.scores import scores_under
+    from judgewell.evaluation.measures import parse
+    from judgewell.formats.runs import open_runs
 
-    return score_array(_quietly(lambda: evaluate(sample.runs(), gains.select("topic", "doc", "gain"), MEASURE)))
-
-
-def _quietly(work: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-    """Work whose notes are not the demo's subject (unjudged documents, ties); the report tells them."""
-    from judgewell.errors import JudgewellWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", JudgewellWarning)
-        return work()
+    return scores_under(open_runs(sample.runs()), gains, [parse(MEASURE)])[0]

@@ -58,11 +58,11 @@ def recovery(gains: Mapping[str, pl.DataFrame], levels: pl.DataFrame, truth: pl.
         joined = table.join(levels.select("topic", "doc", level="gain"), on=["topic", "doc"]).join(
             truth.select("topic", "doc", worth="gain"), on=["topic", "doc"]
         )
-        found = [
+        taus = [
             (tau_b(part["gain"].to_numpy(), part["level"].to_numpy()), tau_b(part["gain"], part["worth"]))
             for part in joined.partition_by("topic", maintain_order=True)
         ]
-        by_level, by_worth = np.nanmean(np.asarray(found, dtype=np.float64), axis=0).tolist()
+        by_level, by_worth = np.nanmean(np.asarray(taus, dtype=np.float64), axis=0).tolist()
         rows.append({"gains": name, "levels": by_level, "worth": by_worth, "documents": len(joined)})
     return pl.DataFrame(rows)
 

@@ -10,12 +10,12 @@ from judgewell.commands.database import database_option, existing
 @click.command()
 @click.argument("study")
 @click.option("-o", "--output", default="export", help="The folder to write into.")
-@click.option("--all", "everything", is_flag=True, help="Keep work that was left out among the judgments, marked.")
+@click.option("--all", "everything", is_flag=True, help="Keep excluded work among the judgments, marked.")
 @database_option
 def export(study: str, output: str, everything: bool, database: str | None) -> None:
     """Write the judgments of STUDY, with unfinished units marked and a log of every revision.
 
-    The server may go on running. Work that was left out is in left_out.csv unless --all is given.
+    The server may go on running. Excluded work is in excluded.csv unless --all is given.
 
     \b
     Examples:

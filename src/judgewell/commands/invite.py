@@ -99,10 +99,10 @@ def _read_people(path: str) -> pl.DataFrame:
 
 def _label(table: pl.DataFrame, path: str) -> str:
     known = {name.strip().casefold(): name for name in table.columns}
-    found = next((known[name] for name in LABELS if name in known), None)
-    if found is None:
+    column = next((known[name] for name in LABELS if name in known), None)
+    if column is None:
         raise InputError("no column names the people", cure=f"name one {', '.join(LABELS)}", file=path)
-    return found
+    return column
 
 
 def _write(output: str, table: pl.DataFrame | None, links: list[Invited], base: str) -> None:

@@ -65,6 +65,7 @@ def listed(paper: Paper) -> str:
 
 
 def _asked(given: dict[str, Any]) -> Asked:
+    from judgewell.formats.files import named_files
     from judgewell.papers.data import Asked
 
     if not given["output"]:
@@ -75,16 +76,8 @@ def _asked(given: dict[str, Any]) -> Asked:
         raise InputError(
             f"there is no folder {given['data']}", cure="name the folder that holds trec8-s100 and the others"
         )
-    labels = dict(_label(word) for word in given["labels"])
     plain = {name: given[name] for name in ("judgments", "pairs", "likes", "lengths", "data", "seed", "draws")}
-    return Asked(labels=labels, runs=tuple(given["runs"]), **plain)
-
-
-def _label(word: str) -> tuple[str, str]:
-    from judgewell.formats.files import stem
-
-    name, sign, path = word.partition("=")
-    return (stem(word), word) if not sign or Path(word).exists() else (name, path)
+    return Asked(labels=named_files(given["labels"]), runs=tuple(given["runs"]), **plain)
 
 
 def _make(context: click.Context, paper: Paper, chosen: Any, asked: Asked, output: str) -> None:
@@ -94,14 +87,14 @@ def _make(context: click.Context, paper: Paper, chosen: Any, asked: Asked, outpu
     from judgewell.terminal import notes, progress
 
     outcomes = []
-    with notes() as told:
+    with notes() as collected:
         data = paper.read(asked)
         with progress("making") as show:
             for number, item in enumerate(chosen, 1):
                 outcomes.append(make(item, data))
                 show(number, len(chosen))
         options = {name: value for name, value in context.params.items() if name not in ("output", "listing")}
-        record = provenance("reproduce", options, asked.files, told)
+        record = provenance("reproduce", options, asked.files, collected)
         record["items"] = {
             one.item.number: {
                 "made": one.made is not None,

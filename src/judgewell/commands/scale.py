@@ -119,12 +119,12 @@ def scale(
     chosen = method_of(method, given, seed)
     _refuse_unwritable(output, (".qrels", ".txt", *ENDINGS))
     _refuse_unwritable(draws_to, ENDINGS)
-    with notes(strict) as told:
+    with notes(strict) as collected:
         table = table_for(chosen, files, reading=context.params, where=where, kind=kind, intents=intents, intent=intent)
         gains = gains_of(chosen, table, interval=interval, level=level, draws=draws, seed=seed)
         tables = chosen.tables(table)
         sources = [*files, intents] if intents else files
-        record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, sources, told)
+        record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, sources, collected)
         if draws_to:
             _write_draws(chosen.draws(table, draws, seed=seed), draws_to, record)
         if output:

@@ -38,5 +38,5 @@ def serve(study: str, database: str | None, host: str, port: int, workers: int, 
         port=port,
         workers=workers,
         requests_per_second=requests_per_second,
-        tell=lambda line: print(line, flush=True),
+        write=lambda line: print(line, flush=True),
     )

@@ -27,5 +27,5 @@ def status(study: str, database: str | None, format: str) -> None:
     from judgewell.server.queries.status import status_text
 
     with existing(study, database) as store:
-        found = store.read(lambda connection: find(connection, time.time())).result()
-    print(status_text(found) if format == "table" else json.dumps(asdict(found), indent=2) + "\n", end="")
+        state = store.read(lambda connection: find(connection, time.time())).result()
+    print(status_text(state) if format == "table" else json.dumps(asdict(state), indent=2) + "\n", end="")

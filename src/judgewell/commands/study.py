@@ -52,13 +52,13 @@ def check(study: str, strict: bool) -> None:
     """
     from judgewell.study.check import check_study
 
-    found = check_study(study)
-    _tell(found)
-    if found.mistakes or (strict and found.warnings):
+    checked = check_study(study)
+    print_problems(checked)
+    if checked.mistakes or (strict and checked.warnings):
         sys.exit(2)
     print(f"{study}: no mistakes")
-    if found.cost:
-        print(_cost_text(found.cost))
+    if checked.cost:
+        print(_cost_text(checked.cost))
 
 
 @click.command(cls=TakesSeveral)
@@ -99,19 +99,21 @@ def design(
     from judgewell.study.check import alternatives, check_study
     from judgewell.study.design.plan import write_design
 
-    found = check_study(study)
-    _tell(found)
-    if found.design is None or found.study is None or found.inputs is None or found.cost is None:
+    checked = check_study(study)
+    print_problems(checked)
+    if checked.design is None or checked.study is None or checked.inputs is None or checked.cost is None:
         sys.exit(2)
-    print(_cost_text(found.cost))
+    print(_cost_text(checked.cost))
     if output:
-        for path in write_design(found.design, output):
+        for path in write_design(checked.design, output):
             print(path)
-        options = {"study": study, "seed": found.study.study.seed}
-        write_record(Path(output) / "design", provenance("design", options, [study], [str(w) for w in found.warnings]))
+        options = {"study": study, "seed": checked.study.study.seed}
+        write_record(
+            Path(output) / "design", provenance("design", options, [study], [str(w) for w in checked.warnings])
+        )
     if compare:
-        print("\n" + _sizes(alternatives(found.study, found.inputs)))
-        print("\n" + _bought(found.study, found.inputs, found.cost))
+        print("\n" + _sizes(alternatives(checked.study, checked.inputs)))
+        print("\n" + _bought(checked.study, checked.inputs, checked.cost))
 
 
 def _draw(
@@ -172,7 +174,7 @@ def _bought(study: Study, inputs: Inputs, cost: Cost) -> str:
     own = _own_design(study)
     designs = [*([own] if own else []), *(one for one in DEFAULTS if own is None or str(one) != str(own))]
     with progress("studies simulated") as show:
-        found = expected_value(
+        expected = expected_value(
             designs, documents=documents, topics=len(topics), hours=cost.hours, seed=seed, rounds=ROUNDS,
             overhead=study.pay.overhead, progress=show,
         )  # fmt: skip
@@ -195,7 +197,7 @@ def _bought(study: Study, inputs: Inputs, cost: Cost) -> str:
             f"{row['hours']:,.1f}",
             *(_with_interval(row, name) for name in ("correlation", "better")),
         ]
-        for row in found.iter_rows(named=True)
+        for row in expected.iter_rows(named=True)
     ]
     return (
         f"{title}: {ROUNDS} simulated studies of each design, {documents} documents a topic, synthetic people, "
@@ -225,10 +227,10 @@ def _own_design(study: Study) -> Alternative | None:
     return Alternative(scale, study.units.documents, study.pay.seconds) if scale else None
 
 
-def _tell(found: Checked) -> None:
-    for problem in found.mistakes:
+def print_problems(checked: Checked) -> None:
+    for problem in checked.mistakes:
         print(f"judgewell: {problem}", file=sys.stderr)
-    for problem in found.warnings:
+    for problem in checked.warnings:
         print(f"note: {problem}", file=sys.stderr)
 
 

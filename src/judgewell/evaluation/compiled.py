@@ -86,9 +86,9 @@ def judged_ranks(data: Buffer, judged: Judged, settings: Settings) -> tuple[Judg
         answer = kernel.rank(data, judged.index, flags | GATHER)
     if len(answer) == 2:
         return None
-    pairs, found, unknown, lines, junk, *tags = answer
+    pairs, ranked, unknown, lines, junk, *tags = answer
     topics, lengths = np.frombuffer(pairs, np.uint32).reshape(-1, 2).T.astype(np.int64)
-    row, rank, item, first, size = np.frombuffer(found, np.uint32).reshape(-1, 5).T.astype(np.int64)
+    row, rank, item, first, size = np.frombuffer(ranked, np.uint32).reshape(-1, 5).T.astype(np.int64)
     places = np.frombuffer(unknown, np.uint64).reshape(-1, 2).tolist()
     view = memoryview(data)
     names = frozenset(str(view[start : start + length], "utf-8") for start, length in places)

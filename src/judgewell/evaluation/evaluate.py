@@ -93,12 +93,12 @@ def evaluate(
 def measures_of(asked: str | Measure | Sequence[str | Measure]) -> list[Measure]:
     """The measures asked for, each once; other tools' measures are read by the name they print."""
     items = [asked] if isinstance(asked, str | Measure) or not isinstance(asked, Iterable) else list(asked)
-    found = [
+    measures = [
         one for item in items for one in ([item] if isinstance(item, Measure) else parse_all([measure_text(item)]))
     ]
-    if not found:
+    if not measures:
         raise InputError("no measure is asked for", cure="name at least one, e.g. nDCG@10")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(measures))
 
 
 def system_scores(
@@ -114,13 +114,13 @@ def system_scores(
     measures = ready(measures, gains, settings)
     judged = gains if isinstance(gains, Judged) else prepare(gains)
     _tell_of_worthless_topics(judged)
-    told = _Told()
+    gaps = _Gaps()
     if executor is not None:
-        yield from _shared_out(runs, judged, measures, settings, executor, progress, told)
+        yield from _shared_out(runs, judged, measures, settings, executor, progress, gaps)
     else:
         with ThreadPoolExecutor(PROCESSORS if compiled.extension() else 2 * PROCESSORS) as threads:
-            yield from _shared_out(runs, judged, measures, settings, threads, progress, told)
-    told.say(len(runs), len(judged.topics), settings)
+            yield from _shared_out(runs, judged, measures, settings, threads, progress, gaps)
+    gaps.say(len(runs), len(judged.topics), settings)
 
 
 def topic_names(gains: pl.DataFrame) -> pl.Series:
@@ -177,7 +177,7 @@ def _shared_out(
     settings: Settings,
     executor: Executor,
     progress: Callable[[int, int], None] | None,
-    told: _Told,
+    gaps: _Gaps,
 ) -> Iterator[SystemScores]:
     """Parts go out a few ahead of the run being finished; results come back run by run."""
     total = sum(len(run.parts) for run in runs)
@@ -193,7 +193,7 @@ def _shared_out(
             done += 1
             if progress:
                 progress(done, total)
-        yield _joined(run, parts, judged, measures, settings, told)
+        yield _joined(run, parts, judged, measures, settings, gaps)
 
 
 def _result(future: Future[PartScores], run: Run) -> PartScores:
@@ -211,7 +211,7 @@ def _joined(
     judged: Judged,
     measures: Sequence[Measure],
     settings: Settings,
-    told: _Told,
+    gaps: _Gaps,
 ) -> SystemScores:
     """One system's parts put together, with what its missing topics score."""
     topics = np.concatenate([part.topics for part in parts])
@@ -235,7 +235,7 @@ def _joined(
             for measure in measures
         ]
         values[missing] = np.stack(columns, axis=-1)
-    told.hear(run, parts, len(missing))
+    gaps.hear(run, parts, len(missing))
     return SystemScores(run.system, tuple(measures), values, lengths)
 
 
@@ -254,7 +254,7 @@ def _unknown(parts: Sequence[PartScores]) -> frozenset[str]:
     return frozenset().union(*(part.unknown for part in parts))
 
 
-class _Told:
+class _Gaps:
     """What runs leave out, gathered so that it is told once."""
 
     def __init__(self) -> None:

@@ -86,10 +86,10 @@ class Rankings:
             judged[:-1] = gains[:, rows].T
             ranked = self.local[:, topic, :depth]
             if isinstance(measure, ERR):
-                found = _cascade(measure, judged, ranked)
+                scores = _cascade(measure, judged, ranked)
             else:
-                found = _any(measure, judged, ranked, largest)
-            out[:, :, topic] = found.T
+                scores = _any(measure, judged, ranked, largest)
+            out[:, :, topic] = scores.T
 
     def _score_sums(self, measure: Linear, depth: int, gains: Floats, out: Floats) -> None:
         """A measure that adds up credit × weight: a sparse matrix of weights times the credit of every row."""

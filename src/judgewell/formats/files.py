@@ -89,10 +89,10 @@ def matching(path: str | Path) -> list[str]:
     name = str(path)
     if not any(sign in name for sign in "*?[") or Path(name).exists():
         return [name]
-    found = sorted(glob.glob(name, recursive=True))
-    if not found:
+    names = sorted(glob.glob(name, recursive=True))
+    if not names:
         raise InputError(f"no file matches {name}")
-    return found
+    return names
 
 
 def stem(path: str | Path) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
 from judgewell.formats.delimited import Layout
-from judgewell.formats.files import stem
 from judgewell.formats.gains import read_gains
 from judgewell.formats.words import is_number, parse_words
 from judgewell.tables import TABLES, check_names
@@ -76,14 +74,6 @@ def kept_where(table: pl.DataFrame, where: str | Iterable[str]) -> pl.DataFrame:
             note(f"{len(table) - int(keep.sum())} of {len(table)} rows are left out by {asked}")
         table = table.filter(keep)
     return table
-
-
-def label_source(text: str, table: pl.DataFrame | None = None) -> tuple[str, str]:
-    """What a label set is called and where it is: a column of the judgments, or a file (name=path names it)."""
-    name, sign, path = text.partition("=")
-    if table is not None and text in table.columns:
-        return text, text
-    return (name, path) if sign and not Path(text).exists() else (stem(text), text)
 
 
 def read_labels(source: Any, table: pl.DataFrame | None, words: Mapping[str, str] | None = None) -> pl.DataFrame:

@@ -219,13 +219,13 @@ def _runs_of_file(path: str, columns: Mapping[str, str] | None, layout: Any) -> 
     return [Run(tag, parts, path, rising(beginning))]
 
 
-def _named(found: Sequence[tuple[Run, str]], paths: Sequence[str]) -> list[Run]:
+def _named(read: Sequence[tuple[Run, str]], paths: Sequence[str]) -> list[Run]:
     """The runs by their tags; by their file's name, or where files are alike their path, where tags do not tell."""
-    tags = Counter(run.system for run, _ in found)
-    several = Counter(path for _, path in found)
+    tags = Counter(run.system for run, _ in read)
+    several = Counter(path for _, path in read)
     stems = Counter(stem(path) for path in paths)
     runs = []
-    for run, path in found:
+    for run, path in read:
         file = "stdin" if path == "-" else stem(path) if stems[stem(path)] == 1 else path
         clear = run.system and tags[run.system] == 1 and stems[run.system] <= (stem(path) == run.system)
         alone = file if several[path] == 1 else f"{file}:{run.system}"

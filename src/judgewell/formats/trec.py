@@ -148,19 +148,19 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
     junk = 0
     for number, raw in enumerate(_plain_lines(data).split(b"\n"), 1):
         try:
-            found = [field.decode() for field in raw.split()]  # bytes are split at ASCII white space only
+            parts = [field.decode() for field in raw.split()]  # bytes are split at ASCII white space only
         except UnicodeDecodeError:
             cure = "convert the file, e.g. iconv -f latin1 -t utf-8"
             raise InputError("this line is not UTF-8", cure=cure, file=path, line=number) from None
-        if not found or found[0].startswith("#"):
+        if not parts or parts[0].startswith("#"):
             continue
         if b"\0" in raw:
             raise InputError("a byte 0 is no text", cure="write the file as plain text", file=path, line=number)
-        if not needed <= len(found) <= most:
-            cure = SAY[fields] + _swapped(fields, found)
-            raise InputError(f"{len(found)} fields in {raw.decode()[:80]!r}", cure=cure, file=path, line=number)
-        junk += len(found) > len(fields)
-        values = (*found, None)[: len(fields)]
+        if not needed <= len(parts) <= most:
+            cure = SAY[fields] + _swapped(fields, parts)
+            raise InputError(f"{len(parts)} fields in {raw.decode()[:80]!r}", cure=cure, file=path, line=number)
+        junk += len(parts) > len(fields)
+        values = (*parts, None)[: len(fields)]
         for column, name, value in zip(columns, fields, values, strict=True):
             column.append(_number(value, name, path, number) if name in numbers else value)
     junk_note(junk, path)
@@ -170,12 +170,12 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
 
 def _swapped(fields: tuple[str, ...], line: list[str]) -> str:
     """What to say of a run where qrels belong, or the other way round; both take white space between fields."""
-    found = len(line)
-    if fields == QRELS and found == len(RUN):
+    width = len(line)
+    if fields == QRELS and width == len(RUN):
         return "; this looks like a run: name gains first, then runs"
-    if fields == RUN and found == len(QRELS) and line[1] in ("0", "Q0"):
+    if fields == RUN and width == len(QRELS) and line[1] in ("0", "Q0"):
         return "; this looks like qrels: name gains first, then runs"
-    if fields == QRELS and found == 5 and line[1] not in ("0", "Q0"):
+    if fields == QRELS and width == 5 and line[1] not in ("0", "Q0"):
         return "; lines of topic, document, grade, method and probability are a sample, which needs other measures"
     return ""
 

@@ -21,5 +21,5 @@ def paper(name: str) -> Paper:
     """A paper by its short name."""
     if name not in PAPERS:
         raise InputError(f"there is no paper {name!r}", cure=f"choose {', '.join(PAPERS)}")
-    found: Paper = import_module(f"judgewell.papers.{name}").PAPER
-    return found
+    module_paper: Paper = import_module(f"judgewell.papers.{name}").PAPER
+    return module_paper

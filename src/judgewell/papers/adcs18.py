@@ -10,17 +10,17 @@ from judgewell.agreement.likes import (
     likes_against_difficulty,
     likes_over_topics,
     question_likes,
-    topic_difficulty,
 )
+from judgewell.analysis.scores import scores_under
 from judgewell.comparison.correlation import concordance_table
 from judgewell.comparison.discrimination import Confusion, chi_square, discrimination_table, mcnemar
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.simulated import random_draws
 from judgewell.errors import DataError
+from judgewell.evaluation.measures import parse
 from judgewell.papers import adcs18_figures as figures
 from judgewell.papers.adcs18_data import Data, read
 from judgewell.papers.adcs18_printed import DESIGN, DOCUMENTS, LIKES, PAIRS, SYSTEMS, TOLD_APART
-from judgewell.papers.data import measured
 from judgewell.papers.items import SAME_NUMBERS, Item, Made, Paper, beside, unmakable
 from judgewell.reports.parts import Grid
 from judgewell.study.design.groups import partitions_for
@@ -102,18 +102,18 @@ def table_2(data: Data) -> Made:
     else:
         notes.append("There are no runs, so the half about systems is left out.")
     rows = [
-        (f"systems, {first}–{second}: A − D", round(agree - disagree, 3), _found(lower, first, second, "tau_a"))
+        (f"systems, {first}–{second}: A − D", round(agree - disagree, 3), _between(lower, first, second, "tau_a"))
         for (first, second), (agree, disagree) in SYSTEMS.items()
     ]
     rows += [
-        (f"documents, {first}–{second}: A", values[0], _found(upper, first, second, "micro_agree"))
+        (f"documents, {first}–{second}: A", values[0], _between(upper, first, second, "micro_agree"))
         for (first, second), values in DOCUMENTS.items()
     ]
     notes.append(f"RBP looks at ten results, of which the pool holds all; the rest could add up to {0.9**10:.3f}.")
     return Made(tuple(shown), beside("table-2", rows), tuple(notes))
 
 
-def _found(table: pl.DataFrame | None, first: str, second: str, column: str) -> float | None:
+def _between(table: pl.DataFrame | None, first: str, second: str, column: str) -> float | None:
     """A number of two sets, in whichever order they stand, where both are there."""
     if table is None:
         return None
@@ -130,8 +130,9 @@ def table_3(data: Data) -> Made:
     workers = likes.group_by("topic").agg(workers=pl.col("assessors").max())
     frame = wide.join(workers, on="topic", maintain_order="left")
     if one.runs and one.labels:
-        difficulty = topic_difficulty(measured(one.runs, next(iter(one.labels.values())), "AP"))
-        frame = frame.join(difficulty.select("topic", AP="difficulty"), on="topic", how="left", maintain_order="left")
+        scores = scores_under(one.runs, next(iter(one.labels.values())), [parse("AP")])[0]
+        difficulty = pl.DataFrame({"topic": scores.topics, "AP": scores.values.mean(axis=0)})
+        frame = frame.join(difficulty, on="topic", how="left", maintain_order="left")
     if "left_known" in one.pairs.columns:
         accuracy = accuracy_summary(known_pair_accuracy(one.pairs)).select("topic", accuracy="mean", sd="sd")
         frame = frame.join(accuracy, on="topic", how="left", maintain_order="left")
@@ -157,16 +158,16 @@ def _likes_again() -> list[tuple[str, float | None, float | None]]:
     )
     means = likes_over_topics(table)
     difficulty = pl.DataFrame({"topic": [row[0] for row in LIKES], "difficulty": [row[5] for row in LIKES]})
-    found = likes_against_difficulty(table, difficulty, "Q1", "Q2")
+    likes = likes_against_difficulty(table, difficulty, "Q1", "Q2")
     rows: list[tuple[str, float | None, float | None]] = [
-        (f"{row['question']}: {said}", None, row[column])
+        (f"{row['question']}: {words}", None, row[column])
         for row in means.iter_rows(named=True)
-        for column, said in (("mean", "mean over the printed topics"), ("weighted", "weighted by workers"))
+        for column, words in (("mean", "mean over the printed topics"), ("weighted", "weighted by workers"))
     ]
     rows += [
-        ("Q1 − Q2 against AP over the printed topics: Pearson's r", None, found["pearson"][0]),
-        ("its p (the paper: 0.002 by a mixed model)", 0.002, found["p_pearson"][0]),
-        ("Q1 − Q2 against AP: Kendall's τ", None, found["tau"][0]),
+        ("Q1 − Q2 against AP over the printed topics: Pearson's r", None, likes["pearson"][0]),
+        ("its p (the paper: 0.002 by a mixed model)", 0.002, likes["p_pearson"][0]),
+        ("Q1 − Q2 against AP: Kendall's τ", None, likes["tau"][0]),
         ("workers of all topics (806 different ones)", None, float(sum(row[4] for row in LIKES))),
     ]
     return rows

@@ -8,8 +8,10 @@ from functools import cached_property
 
 import polars as pl
 
-from judgewell.comparison.scores import ScoreArray, score_array
+from judgewell.analysis.scores import scores_under
+from judgewell.comparison.scores import ScoreArray
 from judgewell.errors import DataError
+from judgewell.evaluation.measures import parse
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_pairs
 from judgewell.formats.runs import Run, open_runs
@@ -17,7 +19,6 @@ from judgewell.papers import synthetic
 from judgewell.papers.data import (
     Asked,
     coded_pairs,
-    measured,
     needed,
     read_asked_frame,
     read_asked_likes,
@@ -37,7 +38,7 @@ QUESTIONS = {"Pref": Preference(), "Rele": Relevance(), "Ratio": Ratio()}
 class Compared:
     """Pairs with labels and runs; the labels' first set is the reference (the paper's binary labels)."""
 
-    said: str
+    source: str
     pairs: pl.DataFrame
     labels: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     runs: tuple[Run, ...] = ()
@@ -47,14 +48,14 @@ class Compared:
     @cached_property
     def gains(self) -> dict[str, pl.DataFrame]:
         """Documents' scores from each question that was answered."""
-        found = {}
+        gains = {}
         for name, method in QUESTIONS.items():
             column = {"Pref": "preferred", "Rele": "left_relevant", "Ratio": "left_score"}[name]
             if column in self.pairs.columns and self.pairs[column].null_count() < self.pairs.height:
-                found[name] = method.gains(self.pairs)
-        if not found:
+                gains[name] = method.gains(self.pairs)
+        if not gains:
             raise DataError("no question about the pairs was answered")
-        return found
+        return gains
 
     @cached_property
     def sets(self) -> dict[str, pl.DataFrame]:
@@ -83,7 +84,9 @@ class Compared:
 
     def scores(self, gains: pl.DataFrame) -> ScoreArray:
         """RBP of every run under gains, for the topics that were compared."""
-        return score_array(measured(self.runs, gains, MEASURE), MEASURE)
+        if not self.runs:
+            raise DataError("there are no runs to measure; give --runs")
+        return scores_under(self.runs, gains, [parse(MEASURE)])[0]
 
     @property
     def likes(self) -> pl.DataFrame:
@@ -127,26 +130,26 @@ def read(asked: Asked) -> Data:
 
 
 def _dl21(asked: Asked) -> Compared | None:
-    path = asked.found("dl21-preferences", "judgments.txt")
-    grades, runs = asked.found("trec-dl21", "qrels.nist.txt"), asked.found("trec-dl21", "runs")
+    path = asked.data_file("dl21-preferences", "judgments.txt")
+    grades, runs = asked.data_file("trec-dl21", "qrels.nist.txt"), asked.data_file("trec-dl21", "runs")
     if path is None or grades is None or runs is None:
         return None
     graded = read_gains(grades)
     pairs = read_pairs(path).join(graded.select("topic").unique(), on="topic", how="semi")
     labels = {"Binary": graded.with_columns(gain=(pl.col("gain") >= 2).cast(pl.Float64)), "NIST": graded}
-    said = (
+    source = (
         "dl21-preferences: preferences of crowd workers (Q1 only, no workers' names) over the best passages of TREC "
         "Deep Learning 2021, with NIST's grades (2 or more as binary) and the 63 runs"
     )
-    return Compared(said, pairs, labels, tuple(open_runs(str(runs / "*"))))
+    return Compared(source, pairs, labels, tuple(open_runs(str(runs / "*"))))
 
 
 def _music(asked: Asked) -> Compared | None:
-    path = asked.found("music-preferences", "judgments.csv")
+    path = asked.data_file("music-preferences", "judgments.csv")
     if path is None:
         return None
-    said = "music-preferences: which of two melodies is more like a third, by 79 crowd workers (Q1 only)"
-    return Compared(said, coded_pairs(path))
+    source = "music-preferences: which of two melodies is more like a third, by 79 crowd workers (Q1 only)"
+    return Compared(source, coded_pairs(path))
 
 
 def _synthetic(seed: int) -> Compared:
@@ -158,9 +161,11 @@ def _synthetic(seed: int) -> Compared:
     binary = levels.with_columns(gain=(pl.col("gain") > 0).cast(pl.Float64))
     runs = synthetic.rankings(documents, seed, systems=40)
     hidden = [name for name in pairs.columns if name.endswith(("_worth", "_level"))]
-    said = "a synthetic study: three topics, groups of eight and all three questions by synthetic people, made-up runs"
+    source = (
+        "a synthetic study: three topics, groups of eight and all three questions by synthetic people, made-up runs"
+    )
     return Compared(
-        said,
+        source,
         pairs.drop(hidden),
         {"Binary": binary, "Sormunen": levels},
         runs,

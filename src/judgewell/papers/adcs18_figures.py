@@ -60,9 +60,11 @@ def figure_3(data: Data) -> Made:
         raise DataError("there are no labels to sort documents by; give --labels")
     parts = []
     for name, gains in one.gains.items():
-        for said, labels in one.labels.items():
+        for labels_name, labels in one.labels.items():
             table = grade_distributions(gains, labels)
-            parts.append(table.with_columns(panel=pl.lit(name), name=pl.format("{} {}", pl.lit(said[0]), "label")))
+            parts.append(
+                table.with_columns(panel=pl.lit(name), name=pl.format("{} {}", pl.lit(labels_name[0]), "label"))
+            )
     frame = pl.concat(parts)
     chart = box_panels(frame, "labels and level", "score")
     caption = (
@@ -76,10 +78,10 @@ def figure_4(data: Data) -> Made:
     """Figure 4: how often workers' preferences go in circles, and their yes or no changes (§5)."""
     shown: list[Figure | Grid] = []
     tables = []
-    for said, one in (("study", data.study), ("workers", data.workers)):
-        if said == "workers" and one is data.study:
+    for part, one in (("study", data.study), ("workers", data.workers)):
+        if part == "workers" and one is data.study:
             continue
-        summary, figure = _circles(one, said, data.seed)
+        summary, figure = _circles(one, part, data.seed)
         shown.append(figure)
         tables.append(summary)
     rows: list[tuple[str, float | None, float | None]] = []
@@ -137,23 +139,23 @@ def figure_4(data: Data) -> Made:
     return Made(tuple(shown), beside("figure-4", rows), notes)
 
 
-def _circles(one: Compared, said: str, seed: int) -> tuple[pl.DataFrame, Figure]:
+def _circles(one: Compared, part: str, seed: int) -> tuple[pl.DataFrame, Figure]:
     within = "unit" if one.pairs.group_by("topic", "assessor", "unit").len()["len"].max() != 1 else "assessor"
-    found = transitivity(one.pairs, within=within, seed=seed)
+    circles = transitivity(one.pairs, within=within, seed=seed)
     known = (
-        found.drop_nulls("share")
+        circles.drop_nulls("share")
         .group_by("topic", "assessor")
         .agg(pl.col("documents").sum(), share=pl.col("discords").sum() / pl.col("comparisons").sum())
         .sort("topic", "assessor")
     )
     few = known["topic"].n_unique() <= TOPICS
     dots = known.select(x="documents", y="share", kind="topic")
-    name = "figure-4-q1" if said == "study" else "figure-4-q1-workers"
+    name = "figure-4-q1" if part == "study" else "figure-4-q1-workers"
     chart = dot_cloud(dots, "documents judged", "share of discords", colour=few)
     caption = (
-        f"Preferences against a worker's best order of the documents: a dot for each worker and topic ({one.said})."
+        f"Preferences against a worker's best order of the documents: a dot for each worker and topic ({one.source})."
     )
-    summary = transitivity_summary(found).with_columns(data=pl.lit(one.said.partition(":")[0]))
+    summary = transitivity_summary(circles).with_columns(data=pl.lit(one.source.partition(":")[0]))
     return summary, Figure(name, "Question 1", caption, chart, dots)
 
 
@@ -192,13 +194,13 @@ def figure_5(data: Data) -> Made:
 def figure_6(data: Data) -> Made:
     """Figure 6: workers' mean time against the mean length of what they read (§5)."""
     dots = time_and_length(data.study.pairs, data.study.lengths, longest=LONGEST)
-    found = time_against_length(dots)
+    relation = time_against_length(dots)
     frame = dots.select(x="length", y="seconds", kind="topic")
     chart = dot_cloud(
         frame, "mean length of documents", "mean seconds for a pair", colour=dots["topic"].n_unique() <= TOPICS
     )
     rows = [
-        ("τ between time and length", -0.047, _number(found["tau"][0])),
+        ("τ between time and length", -0.047, _number(relation["tau"][0])),
         ("p of the printed τ = −0.047 with 911 dots", None, tau_p_value(-0.047, WORKER_TOPICS)),
     ]
     notes = ("The paper calls time and length unrelated; with its 911 dots τ = −0.047 is weak, but p is below 0.05.",)
@@ -217,8 +219,8 @@ def figure_7(data: Data) -> Made:
         if name in one.gains:
             table = partition_stability(pairs, method.gains, orders=10, seed=data.seed)
             parts.append(table.with_columns(question=pl.lit(name)))
-    found = pl.concat(parts, how="diagonal").select("question", pl.exclude("question"))
-    bars = found.drop_nulls("tau_mean").select(
+    taus = pl.concat(parts, how="diagonal").select("question", pl.exclude("question"))
+    bars = taus.drop_nulls("tau_mean").select(
         panel=pl.format("{}, topic {}", "question", "topic"),
         low=pl.col("partitions") - 0.4,
         high=pl.col("partitions") + 0.4,
@@ -230,7 +232,7 @@ def figure_7(data: Data) -> Made:
         "figure-7-topics",
         "Topic by topic",
         "Means and quartiles over ten orders; undefined counts orders that leave documents unconnected.",
-        found,
+        taus,
     )
     notes = (
         "One partition alone leaves groups unconnected, so ratios have no common scale there; the paper does not "
@@ -252,14 +254,13 @@ def whole_partitions(pairs: pl.DataFrame) -> pl.DataFrame:
     key = ["topic", "partition"]
     shown = pl.concat(pairs.select(*key, doc=side) for side in ("left", "right"))
     documents = shown.group_by("topic").agg(documents=pl.col("doc").n_unique())
-    found = shown.group_by(key).agg(pl.col("doc").n_unique()).join(documents, on="topic")
-    whole = found.filter(pl.col("doc") == pl.col("documents"))
+    partitions = shown.group_by(key).agg(pl.col("doc").n_unique()).join(documents, on="topic")
+    whole = partitions.filter(pl.col("doc") == pl.col("documents"))
     if whole.is_empty():
         raise DataError("no partition shows all documents of its topic; collect the missing groups")
-    if whole.height < found.height:
-        note(
-            f"{found.height - whole.height} of {found.height} partitions lack documents of their topic and are left out"
-        )
+    if whole.height < partitions.height:
+        lacking = partitions.height - whole.height
+        note(f"{lacking} of {partitions.height} partitions lack documents of their topic and are left out")
     return pairs.join(whole, on=key, how="semi", maintain_order="left")
 
 

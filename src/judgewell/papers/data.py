@@ -1,6 +1,6 @@
 """What the papers are made from: the user's files, the public data sets found in a folder, or synthetic studies.
 
-Each kind of data says in `said` where it comes from; an item's page repeats it.
+Each kind of data says in `source` where it comes from; an item's page repeats it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 import polars as pl
 
 from judgewell.errors import DataError
-from judgewell.evaluation.evaluate import measures_of, scores_table, system_scores, topic_names
 from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
@@ -35,7 +34,7 @@ class Asked:
     draws: int = 1000
     used: list[str] = field(default_factory=list, compare=False)  # files of the data folder, as they are found
 
-    def found(self, *names: str) -> Path | None:
+    def data_file(self, *names: str) -> Path | None:
         """A file (or folder) of the data folder, if it is there; its files go into the record."""
         path = Path(self.data, *names) if self.data else None
         if path is None or not path.exists():
@@ -54,7 +53,7 @@ class Asked:
 class Crowd:
     """Judgments by many assessors, with the experts' levels and, where they have them, two grades and runs."""
 
-    said: str
+    source: str
     judgments: pl.DataFrame
     graded: pl.DataFrame | None = None
     binary: pl.DataFrame | None = None
@@ -74,7 +73,7 @@ class Crowd:
 class Collection:
     """Runs with several sets of gains for the same topics."""
 
-    said: str
+    source: str
     gains: pl.DataFrame
     graded: pl.DataFrame
     binary: pl.DataFrame
@@ -154,8 +153,8 @@ def label_column(judgments: pl.DataFrame, name: str) -> pl.DataFrame | None:
     """Labels that stand beside the judgments, one for each document that has one."""
     if name not in judgments.columns:
         return None
-    found = judgments.select("topic", "doc", gain=pl.col(name).cast(pl.Float64)).drop_nulls()
-    return read_gains(found.unique(maintain_order=True).sort("topic", "doc"))
+    labels = judgments.select("topic", "doc", gain=pl.col(name).cast(pl.Float64)).drop_nulls()
+    return read_gains(labels.unique(maintain_order=True).sort("topic", "doc"))
 
 
 def expert_labels(
@@ -187,18 +186,10 @@ def above_lowest(levels: pl.DataFrame) -> pl.DataFrame:
     return levels.with_columns(gain=(pl.col("gain") > pl.col("gain").min()).cast(pl.Float64))
 
 
-def measured(runs: tuple[Run, ...], gains: pl.DataFrame, *measures: str) -> pl.DataFrame:
-    """The scores table of runs under gains."""
-    if not runs:
-        raise DataError("there are no runs to measure; give --runs")
-    asked = measures_of(list(measures))
-    return scores_table(list(system_scores(runs, gains, asked)), topic_names(gains), asked)
-
-
 def dl21(asked: Asked) -> Collection | None:
     """TREC Deep Learning 2021: real runs, NIST's grades, and real-valued labels for the same passages."""
-    grades, runs = asked.found("trec-dl21", "qrels.nist.txt"), asked.found("trec-dl21", "runs")
-    nuggets = asked.found("trec-dl21", "labels", "gpt-4o__nuggets__weighted__qrels.autonuggetizer.w.dl21.txt.gz")
+    grades, runs = asked.data_file("trec-dl21", "qrels.nist.txt"), asked.data_file("trec-dl21", "runs")
+    nuggets = asked.data_file("trec-dl21", "labels", "gpt-4o__nuggets__weighted__qrels.autonuggetizer.w.dl21.txt.gz")
     if grades is None or runs is None or nuggets is None:
         return None
     graded = read_gains(grades)

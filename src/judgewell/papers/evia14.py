@@ -42,7 +42,7 @@ def table_1(data: Data) -> Made:
     if data.any is not one:
         other = scale_descriptives(data.any.judgments)
         shown.append(
-            Grid("table-1-public", "Raw numbers of the public scores", f"The same for {data.any.said}.", other)
+            Grid("table-1-public", "Raw numbers of the public scores", f"The same for {data.any.source}.", other)
         )
     units = one.templated.group_by("template").agg(judges=pl.struct("unit", "assessor").n_unique())
     own = dict(units.iter_rows())
@@ -56,8 +56,8 @@ def table_1(data: Data) -> Made:
     for scale, values in (("unbounded", (0.01, 4, 11_000_000)), ("bounded", (0.01, 20, 99))):
         part = table.filter(pl.col("scale") == scale)
         if len(part):
-            found = [part[name][0] for name in ("least", "median", "greatest")]
-            named = zip(("least", "median", "greatest"), values, found, strict=True)
+            ours = [part[name][0] for name in ("least", "median", "greatest")]
+            named = zip(("least", "median", "greatest"), values, ours, strict=True)
             rows += [(f"{scale}: {name}", value, mine) for name, value, mine in named]
     notes = (
         "240 judges less 25 who failed the test question and 26 whose comments two of three reviewers refused make "
@@ -79,12 +79,12 @@ def poster_table(data: Data) -> Made:
 def _agreement(data: Data, name: str, printed: Mapping[tuple[str, str], tuple[int, ...]]) -> Made:
     table = unit_order_agreement(data.orders.templated, data.orders.levels, by=("template", "scale_name"))
     pair = pl.format("{}<{}", letters("lower"), letters("upper"))
-    found = table.filter(pl.col("template").is_in(TWO_ORDERS)).with_columns(pair=pair)
-    wide = found.with_columns(cell=pl.format("{} {}", "template", "scale_name"), strict=100 * pl.col("strict")).pivot(
-        "cell", index="pair", values="strict"
-    )
+    two_orders = table.filter(pl.col("template").is_in(TWO_ORDERS)).with_columns(pair=pair)
+    wide = two_orders.with_columns(
+        cell=pl.format("{} {}", "template", "scale_name"), strict=100 * pl.col("strict")
+    ).pivot("cell", index="pair", values="strict")
     order = pl.DataFrame({"pair": PAIRS}).join(wide, on="pair", how="left", maintain_order="left")
-    own = {(row["template"], row["scale_name"], row["pair"]): row["strict"] for row in found.iter_rows(named=True)}
+    own = {(row["template"], row["scale_name"], row["pair"]): row["strict"] for row in two_orders.iter_rows(named=True)}
     rows = [
         (f"{template} {scale}: {pair_name}, %", value, _percent(own.get((template, scale, pair_name))))
         for (template, scale), values in printed.items()

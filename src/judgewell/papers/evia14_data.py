@@ -22,7 +22,7 @@ TWO_ORDERS = ("NMRH", "HRMN")
 class Judged:
     """Judgments with expert levels (0 to 3, N to H)."""
 
-    said: str
+    source: str
     judgments: pl.DataFrame
     levels: pl.DataFrame
 
@@ -79,23 +79,23 @@ def read(asked: Asked) -> Data:
 def _synthetic(seed: int) -> Judged:
     judgments = synthetic.template_study(seed)
     levels, _ = expert_labels(Asked(), judgments)
-    said = (
+    source = (
         "a synthetic study of the paper's design: three topics, four orders, two scales, ten judges for each, "
         "before any cleaning"
     )
     return Judged(
-        said, judgments.drop("template", "level"), needed(levels, "there are no levels", "make another study")
+        source, judgments.drop("template", "level"), needed(levels, "there are no levels", "make another study")
     )
 
 
 def _public(asked: Asked) -> Judged | None:
-    path = asked.found("trec8-s100", "judgments.csv.gz")
+    path = asked.data_file("trec8-s100", "judgments.csv.gz")
     if path is None:
         return None
     judgments = coded_judgments(path)
     levels, _ = expert_labels(Asked(), judgments)
-    said = (
+    source = (
         "trec8-s100: 0–100 scores of TREC-8 documents in random order, with Sormunen's levels (1 is added before "
         "logarithms)"
     )
-    return Judged(said, judgments, needed(levels, "there are no levels", "take the export with them"))
+    return Judged(source, judgments, needed(levels, "there are no levels", "take the export with them"))

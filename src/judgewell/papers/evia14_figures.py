@@ -140,9 +140,9 @@ def poster_figure_1(data: Data) -> Made:
     for scale in one.by_scale:
         part = one.templated.filter((pl.col("scale_name") == scale) & pl.col("template").is_in(TWO_ORDERS))
         offset = one.offset(scale)
-        found = ratios_within_units(part, one.levels, offset=offset, by=("template",))
+        ratios = ratios_within_units(part, one.levels, offset=offset, by=("template",))
         name = pl.format("{}/{}", letters("upper"), letters("lower"))
-        parts.append(found.with_columns(panel=pl.format("{} {}", pl.lit(scale), "template"), name=name))
+        parts.append(ratios.with_columns(panel=pl.format("{} {}", pl.lit(scale), "template"), name=name))
         test = ratio_order_effects(part, one.levels, offset=offset)
         tests.append(test.with_columns(scale=pl.lit(scale)))
     frame = box_numbers(pl.concat(parts), "ratio", ["panel", "name"])
@@ -188,11 +188,11 @@ def poster_figure_4(data: Data) -> Made:
     return _curve(data, "poster-figure-4", "tau", "Kendall's τ", "about 10 judges, 3 for each topic")
 
 
-def _curve(data: Data, name: str, column: str, said: str, finding: str) -> Made:
+def _curve(data: Data, name: str, column: str, title: str, finding: str) -> Made:
     table = _stability(data)
     count = table.columns[0]
     frame = table.select(x=count, y=f"{column}_median", low=f"{column}_q1", high=f"{column}_q3").drop_nulls()
-    chart = line_band(frame, "judges", said, whole=True)
+    chart = line_band(frame, "judges", title, whole=True)
     caption = f"Median and quartiles over {data.draws} random orders of the judges, all topics together."
     note = f"The poster finds it stable after {finding}."
-    return Made((Figure(name, said.capitalize(), caption, chart, table),), None, (note,))
+    return Made((Figure(name, title.capitalize(), caption, chart, table),), None, (note,))

@@ -49,13 +49,13 @@ class Paper:
 
     def chosen(self, numbers: Sequence[str]) -> tuple[Item, ...]:
         """The items asked for by number ("table 3", "figure-5"), or all."""
-        found = {item.name: item for item in self.items}
+        items = {item.name: item for item in self.items}
         names = [number.strip().lower().replace(" ", "-").replace(".", "") for number in numbers]
         for name, number in zip(names, numbers, strict=True):
-            if name not in found:
+            if name not in items:
                 there = ", ".join(item.number for item in self.items)
                 raise InputError(f"{self.name} has no {number!r}", cure=f"it has {there}")
-        return tuple(found[name] for name in names) or self.items
+        return tuple(items[name] for name in names) or self.items
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def make(item: Item, data: Any) -> Outcome:
     made_from: tuple[str, ...] = ()
     try:
         with collect_notes() as notes:
-            made_from = tuple(dict.fromkeys(getattr(data, name).said for name in item.uses))
+            made_from = tuple(dict.fromkeys(getattr(data, name).source for name in item.uses))
             made = item.make(data)
     except JudgewellError as error:
         return Outcome(item, made_from, None, str(error), tuple(notes))

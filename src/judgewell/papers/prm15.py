@@ -71,11 +71,11 @@ def table_2(data: Data) -> Made:
             table = _parameters(one.judgments, one.top, estimate)
             parts.append(table.with_columns(set=pl.lit(one.name), equation=pl.lit(f"({equation})")))
             own = dict(zip(table["level"], table["p"], strict=True))
-            found = [own.get(level) for level in reversed(one.levels)]
+            ours = [own.get(level) for level in reversed(one.levels)]
             values = TABLE_2[kind, equation]
             rows += [
                 (f"{kind} ({equation}): p of level {number} from the top", value, mine)
-                for number, (value, mine) in enumerate(zip(values, found, strict=False), 1)
+                for number, (value, mine) in enumerate(zip(values, ours, strict=False), 1)
             ]
     columns = ("set", "equation", "level", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
     grid = Grid(
@@ -130,9 +130,9 @@ def table_4(data: Data) -> Made:
         pl.concat(parts, how="vertical_relaxed"),
         columns,
     )
-    found = dict(zip(parts[0]["level"], parts[0]["p"], strict=True))
+    p = dict(zip(parts[0]["level"], parts[0]["p"], strict=True))
     rows = [
-        (f"{name}, all: level {place + 1} from the top", value, found.get(one.levels[-1 - place]))
+        (f"{name}, all: level {place + 1} from the top", value, p.get(one.levels[-1 - place]))
         for name, values in (("Japanese", (0.51, 0.19, 0.03)), ("Chinese", (0.37, 0.03, 0.0)))
         for place, value in enumerate(values[: len(one.levels)])
     ]
@@ -196,11 +196,11 @@ def _table_5_again() -> list[tuple[str, float | None, float | None]]:
     """τ between the printed columns for the row sets and variants that could be meant."""
     rows: list[tuple[str, float | None, float | None]] = []
     runs = np.array([row[1:] for row in RUNS])
-    for said, part in (("all 21 rows", runs), ("without the oracle", runs[1:])):
+    for rows_named, part in (("all 21 rows", runs), ("without the oracle", runs[1:])):
         for scenario, first, printed in (("top", 0, 0.93), ("marginal", 2, 0.89)):
             for name, tau in (("τ-b", tau_b), ("τ-a", tau_a)):
                 value = float(tau(part[:, first], part[:, first + 1]))
-                rows.append((f"printed columns, {said}, {scenario}: {name}", printed, value))
+                rows.append((f"printed columns, {rows_named}, {scenario}: {name}", printed, value))
     return rows
 
 
@@ -232,12 +232,12 @@ def table_6(data: Data) -> Made:
     one = data.pages if data.pages.runs else data.intent
     grades = one.assessors
     ranked = one.ranked(grades["U1"], 10)
-    found = robustness(
+    robust = robustness(
         lambda gains: ranked.scores(parse("nDCG@10"), gains),
         {name: frame["gain"].to_numpy() for name, frame in grades.items()},
         profiles(one, one.top),
     )
-    own = dict(zip(found["profile"], found["tau_b"], strict=True))
+    own = dict(zip(robust["profile"], robust["tau_b"], strict=True))
     rows = [
         (f"{name}: {profile}", value, own[profile])
         for name, values in TABLE_6.items()
@@ -253,7 +253,7 @@ def table_6(data: Data) -> Made:
         "table-6",
         "Robustness",
         "τ between systems' nDCG@10 with U1's and with U2's grades; documents that both graded.",
-        found,
+        robust,
     )
     notes = (
         f"{', '.join(impossible)} are no multiple of 1/28 (8 runs) or 1/66 (12 runs), ties or not: the paper's τ is "

@@ -22,7 +22,7 @@ JUDGE = "Olz-exp.txt"  # of LLMJudge: the first by name that uses all four level
 class Doubles:
     """Documents judged by two assessors or more on levels, and runs of them; `name` heads its columns."""
 
-    said: str
+    source: str
     name: str
     judgments: pl.DataFrame
     runs: tuple[Run, ...] = ()
@@ -109,19 +109,19 @@ def as_judgments(labels: dict[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def _dl21(asked: Asked) -> Doubles | None:
-    grades, runs = asked.found("trec-dl21", "qrels.nist.txt"), asked.found("trec-dl21", "runs")
-    second = asked.found("trec-dl21", "labels", "gpt-4o__umbrela__umbrela_zeroshot_dl21.clean.json.gz")
+    grades, runs = asked.data_file("trec-dl21", "qrels.nist.txt"), asked.data_file("trec-dl21", "runs")
+    second = asked.data_file("trec-dl21", "labels", "gpt-4o__umbrela__umbrela_zeroshot_dl21.clean.json.gz")
     if grades is None or runs is None or second is None:
         return None
     nist = read_gains(grades)
     other = read_gains(second).join(nist, on=["topic", "doc"], how="semi")
-    said = "trec-dl21: the passages' grades by NIST (U1) and by a language model (umbrela, U2), and the 63 runs"
+    source = "trec-dl21: the passages' grades by NIST (U1) and by a language model (umbrela, U2), and the 63 runs"
     judgments = as_judgments({"NIST": nist, "umbrela": other})
-    return Doubles(said, "DL21 passages", judgments, tuple(open_runs(str(runs / "*"))))
+    return Doubles(source, "DL21 passages", judgments, tuple(open_runs(str(runs / "*"))))
 
 
 def _llmjudge(asked: Asked) -> Doubles | None:
-    human, machine = asked.found("llmjudge", "human.qrels"), asked.found("llmjudge", "submissions", JUDGE)
+    human, machine = asked.data_file("llmjudge", "human.qrels"), asked.data_file("llmjudge", "submissions", JUDGE)
     if human is None or machine is None:
         return None
     judgments = as_judgments({"human": read_gains(human), "machine": read_gains(machine)})
@@ -131,18 +131,18 @@ def _llmjudge(asked: Asked) -> Doubles | None:
 
 
 def _nyt(asked: Asked) -> Doubles | None:
-    path = asked.found("nyt-crowd", "judgments.csv.gz")
+    path = asked.data_file("nyt-crowd", "judgments.csv.gz")
     if path is None:
         return None
     graded = coded_judgments(path).filter(pl.col("scale") == "ordinal")
-    said = (
+    source = (
         "nyt-crowd: news articles on three levels, each by some 15 crowd workers, in the interfaces with three levels"
     )
-    return Doubles(said, "NYT articles", graded.with_columns(type=pl.col("pilot")))
+    return Doubles(source, "NYT articles", graded.with_columns(type=pl.col("pilot")))
 
 
 def _synthetic(seed: int, levels: int) -> Doubles:
     judgments = synthetic.double_study(seed, levels=levels)
     runs = synthetic.rankings(judgments.select("topic", "doc", "worth").unique(), seed, systems=20, depth=20)
-    said = f"a synthetic study: 50 topics of 60 documents, {levels} levels by two synthetic assessors, made-up runs"
-    return Doubles(said, f"synthetic, {levels} levels", judgments.drop("worth"), runs)
+    source = f"a synthetic study: 50 topics of 60 documents, {levels} levels by two synthetic assessors, made-up runs"
+    return Doubles(source, f"synthetic, {levels} levels", judgments.drop("worth"), runs)

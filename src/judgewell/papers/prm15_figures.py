@@ -19,9 +19,9 @@ DRAWS, ROUNDS = 300, 50
 def figure_1(data: Data) -> Made:
     """Figure 1: p(R|level) from the results of each topic's best k systems (§6.1)."""
     one = data.pages
-    found = tallies(one.judgments, threshold=one.top)
+    tally = tallies(one.judgments, threshold=one.top)
     good = one.levels[-2] if len(one.levels) > 2 else one.top
-    table = quality(one.judgments, top(one.runs), found, good=good).drop_nulls("p")
+    table = quality(one.judgments, top(one.runs), tally, good=good).drop_nulls("p")
     frame = table.sort("level", descending=True).select(
         x="k", y="p", kind=pl.format("p(top|{})", pl.col("level").cast(pl.Int64)), judged="judged"
     )
@@ -35,12 +35,12 @@ def figure_2(data: Data) -> Made:
     """Figure 2: p(top|level) over topics drawn again with replacement (§6.2)."""
     parts, tables = [], []
     for one in _different(data):
-        found = tallies(one.judgments, threshold=one.top)
-        draws = topic_bootstrap(found, data.rng, DRAWS)
-        for place, level in reversed(list(enumerate(found.levels))):
+        tally = tallies(one.judgments, threshold=one.top)
+        draws = topic_bootstrap(tally, data.rng, DRAWS)
+        for place, level in reversed(list(enumerate(tally.levels))):
             values = pl.DataFrame({"panel": one.name, "name": f"{level:g}", "p": draws[:, place]}).fill_nan(None)
             parts.append(values.drop_nulls())
-        spread = topic_spread(found, data.rng, DRAWS)
+        spread = topic_spread(tally, data.rng, DRAWS)
         sigma = parameters(one.judgments, threshold=one.top).select("level", "p", "sigma_pairs", "sigma_printed")
         tables.append(sigma.join(spread, on="level", suffix="_topics").with_columns(set=pl.lit(one.name)))
     frame = box_numbers(pl.concat(parts), "p", ["panel", "name"])
@@ -65,8 +65,8 @@ def _different(data: Data) -> list[Doubles]:
 def figure_3(data: Data) -> Made:
     """Figure 3: how p(top|level) settles as double judgments come in (§6.3)."""
     one = data.intent
-    found = tallies(one.judgments, threshold=one.top)
-    table = growth(found, data.rng, rounds=ROUNDS)
+    tally = tallies(one.judgments, threshold=one.top)
+    table = growth(tally, data.rng, rounds=ROUNDS)
     frame = table.sort("level", descending=True).select(
         x="documents",
         y="p",

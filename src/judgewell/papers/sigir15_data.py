@@ -8,9 +8,11 @@ from functools import cached_property
 
 import polars as pl
 
-from judgewell.comparison.scores import ScoreArray, aligned, score_array
+from judgewell.analysis.scores import score_sets
+from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.simulated import simulated_systems
 from judgewell.errors import DataError
+from judgewell.evaluation.measures import parse
 from judgewell.formats.runs import Run, open_runs
 from judgewell.papers import synthetic
 from judgewell.papers.data import (
@@ -20,7 +22,6 @@ from judgewell.papers.data import (
     coded_judgments,
     dl21,
     expert_labels,
-    measured,
     read_asked_judgments,
     read_asked_runs,
 )
@@ -62,7 +63,7 @@ class Data:
         if self.given:
             return self.given
         one = self.study
-        return Collection(one.said, self.study_gains, one.levels, one.grades, one.runs, one.same)
+        return Collection(one.source, self.study_gains, one.levels, one.grades, one.runs, one.same)
 
     def simulated(self, one: Crowd | Collection) -> tuple[Run, ...]:
         """Systems put together from rankings whose first ten documents all have expert levels (§5.1)."""
@@ -99,8 +100,7 @@ def scores_under(runs: tuple[Run, ...], sets: Mapping[str, pl.DataFrame], measur
     """Systems' scores on the topics that all sets of gains judge."""
     if not runs:
         raise DataError("there are no runs to measure; give --runs")
-    found = {name: score_array(measured(runs, gains, measure), measure) for name, gains in sets.items()}
-    return aligned(found, common=True)
+    return next(iter(score_sets(runs, sets, [parse(measure)], common=True).values()))
 
 
 def sides(data: Data) -> dict[str, pl.DataFrame]:
@@ -116,22 +116,22 @@ def sides(data: Data) -> dict[str, pl.DataFrame]:
 def read(asked: Asked) -> Data:
     """The user's judgments and runs; else the public scores from 0 to 100; else a synthetic study of magnitudes."""
     own = read_asked_judgments(asked)
-    public = asked.found("trec8-s100", "judgments.csv.gz")
+    public = asked.data_file("trec8-s100", "judgments.csv.gz")
     made = _synthetic(asked.seed) if own is None or not asked.runs else None
     if own is not None:
         graded, binary = expert_labels(asked, own)
         runs = read_asked_runs(asked)
-        said = f"the judgments in {asked.judgments}" + (" and the runs given" if runs else "")
-        crowd = Crowd(said, own, graded, binary, runs, is_the_papers(own))
+        source = f"the judgments in {asked.judgments}" + (" and the runs given" if runs else "")
+        crowd = Crowd(source, own, graded, binary, runs, is_the_papers(own))
         return Data(crowd, crowd, None, asked.seed, asked.draws)
     if public is not None and made is not None:
         judgments = coded_judgments(public)
         graded, binary = expert_labels(asked, judgments)
-        said = (
+        source = (
             "trec8-s100: the paper's topics, documents, units and labels, judged anew on a scale from 0 to 100 (1 "
             "is added before a logarithm or ratio)"
         )
-        crowd = Crowd(said, judgments, graded, binary, read_asked_runs(asked), is_the_papers(judgments))
+        crowd = Crowd(source, judgments, graded, binary, read_asked_runs(asked), is_the_papers(judgments))
         return Data(crowd, crowd if crowd.runs else made, dl21(asked), asked.seed, asked.draws)
     one = made or _synthetic(asked.seed)
     return Data(one, one, dl21(asked), asked.seed, asked.draws)
@@ -141,5 +141,5 @@ def _synthetic(seed: int) -> Crowd:
     judgments = synthetic.magnitude_study(seed)
     graded, binary = expert_labels(Asked(), judgments)
     runs = synthetic.rankings(judgments.select("topic", "doc", "worth").unique(), seed)
-    said = "a synthetic study: 18 topics of 42 documents, magnitudes by synthetic people, made-up runs"
-    return Crowd(said, judgments.drop("worth"), graded, binary, runs)
+    source = "a synthetic study: 18 topics of 42 documents, magnitudes by synthetic people, made-up runs"
+    return Crowd(source, judgments.drop("worth"), graded, binary, runs)

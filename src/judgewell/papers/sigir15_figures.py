@@ -13,12 +13,12 @@ from judgewell.agreement.grades import (
 )
 from judgewell.agreement.scale_use import FAR, document_ratios, ratios_within_units, width_distribution
 from judgewell.agreement.scale_use import widths as unit_widths
+from judgewell.analysis.draws import score_of_draws
 from judgewell.comparison.charts import score_points
 from judgewell.comparison.correlation import tau_b
 from judgewell.comparison.profiles import side_by_side
 from judgewell.errors import DataError
 from judgewell.evaluation.measures import parse
-from judgewell.evaluation.resampled import ranked_items
 from judgewell.formats.runs import Run
 from judgewell.papers.charts import box_numbers, box_panels, marked_boxes
 from judgewell.papers.items import Made, beside
@@ -60,9 +60,9 @@ def figure_1(data: Data) -> Made:
                 frame.drop("name"),
             )
         )
-        found = adjacent_grade_tests(data.gains, labels).with_columns(labels=pl.lit(name))
-        tests.append(found)
-        worst = found["p_welch"].max()
+        tested = adjacent_grade_tests(data.gains, labels).with_columns(labels=pl.lit(name))
+        tests.append(tested)
+        worst = tested["p_welch"].max()
         rows.append((f"{name}: largest p between adjacent levels (printed: below)", limit, _float(worst)))
     columns = (
         "labels",
@@ -108,8 +108,8 @@ def figure_2(data: Data) -> Made:
         exception_counts(data.gains, labels).with_columns(labels=pl.lit(name))
         for name, labels in (("Sormunen", levels), ("TREC", data.crowd.grades))
     )
-    found = counts.group_by("grades", maintain_order=True).agg(pl.col("cases", "exceptions").sum())
-    by = {row["grades"]: row for row in found.iter_rows(named=True)}
+    exceptions = counts.group_by("grades", maintain_order=True).agg(pl.col("cases", "exceptions").sum())
+    by = {row["grades"]: row for row in exceptions.iter_rows(named=True)}
     rows = [
         ("medians out of order, adjacent levels", 6.0, float(by["adjacent"]["exceptions"])),
         ("cases, adjacent levels", 72.0, float(by["adjacent"]["cases"])),
@@ -195,7 +195,7 @@ def _systems(
     runs: tuple[Run, ...],
     gains: pl.DataFrame,
     labels: pl.DataFrame,
-    said: str,
+    labels_name: str,
     printed: dict[str, tuple[float | None, float]],
     same: bool,
 ) -> Made:
@@ -203,11 +203,11 @@ def _systems(
     rows: list[tuple[str, float | None, float | None]] = []
     tables = []
     for measure in MEASURES:
-        sets = scores_under(runs, {"magnitudes": gains, said: labels}, measure)
+        sets = scores_under(runs, {"magnitudes": gains, labels_name: labels}, measure)
         table = side_by_side(sets, test="wilcoxon", common=True)
         points = score_points(sets).rename({"system": "name"})
         key = f"{name}-{measure.partition('@')[0].partition('(')[0].lower()}"
-        chart = scatter(points, f"{measure} with magnitudes", f"{measure} with {said}", "system")
+        chart = scatter(points, f"{measure} with magnitudes", f"{measure} with {labels_name}", "system")
         said_tau = f"Kendall's τ-b {table['tau_b'][0]:.3f}; lines are 95 % intervals over topics."
         shown.append(Figure(key, measure, f"One dot for each of {len(points)} systems. {said_tau}", chart, points))
         rows.append((f"{measure}: τ", printed[measure][0], table["tau_b"][0]))
@@ -251,18 +251,10 @@ def figure_6(data: Data) -> Made:
         ("TREC", study.grades, study.runs),
         ("Sormunen", study.levels, data.simulated(study)),
     ):
-        ranked = ranked_items(runs, documents, 10)
         for measure in MEASURES:
-            reference = scores_under(runs, {labels: gains}, measure)[labels]
-            place = np.argsort(np.array(ranked.systems))
-            common = [number for number, topic in enumerate(ranked.topics) if topic in reference.topics]
-            if len(common) < len(reference.topics):
-                columns = [reference.topics.index(ranked.topics[number]) for number in common]
-                means = reference.values[:, columns].mean(axis=-1)
-            else:
-                means = reference.means
-            found = ranked.scores(parse(measure), np.vstack([draws, documents["gain"].to_numpy()]))
-            taus = tau_b(found[..., common].mean(axis=-1)[:, place], means)
+            reference = scores_under(runs, {labels: gains, "magnitudes": documents}, measure)[labels]
+            score = score_of_draws(runs, documents, parse(measure), reference)
+            taus = tau_b(score(np.vstack([draws, documents["gain"].to_numpy()])).mean(axis=-1), reference.means)
             name = f"{labels} {measure}"
             points.append(pl.DataFrame({"name": name, "tau": taus[:-1][~np.isnan(taus[:-1])]}))
             rows.append((f"{name}: τ of the medians", None, float(taus[-1])))
@@ -283,8 +275,8 @@ def _median(values: np.ndarray) -> float | None:
 
 def figure_7(data: Data) -> Made:
     """Figure 7: units by width H/N, rounded to the nearest 5, halves upward (§5.2)."""
-    found = unit_widths(data.crowd.judgments, offset=data.offset)
-    counts = width_distribution(found)
+    widths = unit_widths(data.crowd.judgments, offset=data.offset)
+    counts = width_distribution(widths)
     shown = counts.filter(pl.col("units") >= FEWEST)
     hidden = int(counts.filter(pl.col("units") < FEWEST)["units"].sum())
     bars = shown.select(low=pl.col("width") - 2.5, high=pl.col("width") + 2.5, count="units")
@@ -296,9 +288,9 @@ def figure_7(data: Data) -> Made:
         chart,
         counts,
     )
-    middle = _float(found["width"].median())
+    middle = _float(widths["width"].median())
     rows = [
-        ("units", 7059.0, float(found.height)),
+        ("units", 7059.0, float(widths.height)),
         ("median width", 5.0, middle),
         ("units not drawn", 37.0, float(hidden)),
     ]
@@ -349,10 +341,10 @@ def figure_9(data: Data) -> Made:
     if middle.is_empty():
         raise DataError("the labels have no level between the lowest and the highest; give labels of three or more")
     parts = []
-    for said, labels in (("", levels), (" merged", merged)):
+    for which, labels in (("", levels), (" merged", merged)):
         table = ratios_within_units(data.crowd.judgments, labels, offset=data.offset)
         own = table.filter((pl.col("upper") == highest) & (pl.col("lower") > 0))
-        label = _letter("lower", levels) if not said else pl.lit("(R, M)")
+        label = _letter("lower", levels) if not which else pl.lit("(R, M)")
         parts.append(own.with_columns(name=pl.format("H/{}", label)).select("name", "ratio"))
     frame = box_numbers(pl.concat(parts), "ratio", ["name"])
     beyond = pl.concat(parts).group_by("name").agg(beyond=(pl.col("ratio") > FAR).sum())

@@ -1,4 +1,4 @@
-"""Every figure as SVG and PDF, every grid as CSV and LaTeX, in a folder beside the page."""
+"""Every figure as SVG, PDF and PNG, every grid as CSV and LaTeX, in a folder beside the page."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ def write_files(report: Report, folder: Path, progress: Callable[[int, int], Non
     """Write them all and say which; files of a report before that has more stay as they are."""
     written: list[Path] = []
     figures, tables = folder / "figures", folder / "tables"
-    total = len(report.figures) + len(report.grids)
+    done, total = 0, len(report.figures) + len(report.grids)
     for place in (figures, tables):
         place.mkdir(parents=True, exist_ok=True)
     for figure in report.figures:
         written += _draw(specification(figure.chart), figures / figure.name)
-        _step(progress, len(written) // 2, total)
+        done += 1
+        _step(progress, done, total)
     for grid in report.grids:
         written += _write(grid, tables / grid.name)
-        _step(progress, len(written) // 2, total)
+        done += 1
+        _step(progress, done, total)
     return written
 
 
 def specification(chart: Any) -> dict[str, Any]:
     """The chart as Vega-Lite, in the light theme."""
-    found: dict[str, Any] = chart.to_dict(validate=False)
-    return {**found, "config": {**theme(), "background": "white"}}
+    drawing: dict[str, Any] = chart.to_dict(validate=False)
+    return {**drawing, "config": {**theme(), "background": "white"}}
 
 
 def svg(spec: dict[str, Any]) -> str:
@@ -48,7 +50,7 @@ def svg(spec: dict[str, Any]) -> str:
     drawn: str = vl_convert.vegalite_to_svg(spec)
     names = dict.fromkeys(re.findall(r"\b(?:gradient_|clip)\d+\b", drawn))
     numbers = {name: f"{name.rstrip('0123456789')}{place}" for place, name in enumerate(names)}
-    return re.sub(r"\b(?:gradient_|clip)\d+\b", lambda found: numbers[found[0]], drawn)
+    return re.sub(r"\b(?:gradient_|clip)\d+\b", lambda match: numbers[match[0]], drawn)
 
 
 def pdf(spec: dict[str, Any]) -> bytes:
@@ -57,15 +59,18 @@ def pdf(spec: dict[str, Any]) -> bytes:
 
     drawn: bytes = vl_convert.vegalite_to_pdf(spec)
     return re.sub(
-        rb"(?<= <<\n)(?:\s+/\w+ \d+ 0 R\n){2,}", lambda found: b"".join(sorted(found[0].splitlines(True))), drawn
+        rb"(?<= <<\n)(?:\s+/\w+ \d+ 0 R\n){2,}", lambda match: b"".join(sorted(match[0].splitlines(True))), drawn
     )
 
 
 def _draw(spec: dict[str, Any], path: Path) -> list[Path]:
-    drawing, print_out = path.with_name(f"{path.name}.svg"), path.with_name(f"{path.name}.pdf")
+    import vl_convert
+
+    drawing, print_out, picture = (path.with_name(f"{path.name}.{ending}") for ending in ("svg", "pdf", "png"))
     drawing.write_text(svg(spec), encoding="utf-8")
     print_out.write_bytes(pdf(spec))
-    return [drawing, print_out]
+    picture.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+    return [drawing, print_out, picture]
 
 
 def _write(grid: Grid, path: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from judgewell.reports.parts import Figure, Grid, Part, Report
+from judgewell.reports.parts import Figure, Grid, Report
 from judgewell.reports.themes import theme
 from judgewell.text import cells, count, head
 
@@ -46,7 +46,7 @@ class Sheet:
         return len(self.rows) > FOLDED_ROWS
 
     @property
-    def told(self) -> str:
+    def cut_note(self) -> str:
         """What part of the table is shown, where it is not all."""
         return "" if len(self.rows) == self.height else f"First {count(len(self.rows))} of {count(self.height)} rows."
 
@@ -66,12 +66,11 @@ def render(report: Report, files: str = "") -> str:
     labels = dict(_labels(report))
     shown = environment.get_template("page.html").render(
         report=report,
-        parts=[part for part in report.parts if not part.empty],
+        parts=report.parts,
         labels=labels,
         files=files,
         sheet=sheet,
         is_figure=lambda item: isinstance(item, Figure),
-        brief=_brief(report),
         record=list(_record(report.record)),
         style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
@@ -93,11 +92,11 @@ def libraries() -> str:
 
 def specification(chart: Any) -> dict[str, Any]:
     """The chart as Vega-Lite, as wide as the page leaves room for; its theme is added when it is drawn."""
-    found: dict[str, Any] = chart.to_dict(validate=False)
-    found.pop("config", None)
-    if isinstance(found.get("width"), int):
-        found |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}  # heights are fixed
-    return found
+    drawing: dict[str, Any] = chart.to_dict(validate=False)
+    drawing.pop("config", None)
+    if isinstance(drawing.get("width"), int) and drawing["width"] != drawing.get("height"):  # squares stay square
+        drawing |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}  # heights are fixed
+    return drawing
 
 
 def sheet(frame: pl.DataFrame, heads: Mapping[str, str] | None = None) -> Sheet:
@@ -140,7 +139,7 @@ def tight(text: str) -> str:
 def _labels(report: Report) -> Iterator[tuple[str, str]]:
     """`Figure 3` and `Table 2` by name, numbered through the report."""
     figures = tables = 0
-    for part in report.parts:
+    for part in report.each():
         for item in part.items:
             if isinstance(item, Figure):
                 figures += 1
@@ -150,23 +149,18 @@ def _labels(report: Report) -> Iterator[tuple[str, str]]:
                 yield item.name, f"Table {tables}"
 
 
-def _brief(report: Report) -> list[tuple[Part, str]]:
-    """The first finding of each part."""
-    return [(part, part.findings[0].text) for part in report.parts if part.findings]
-
-
 def _record(record: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """How it was made, group by group: name, lines of key and value."""
-    told = [(key, str(value)) for key, value in record.items() if isinstance(value, str | int | float)]
-    if told:
-        yield "Command", told
+    settings = [(key, str(value)) for key, value in record.items() if isinstance(value, str | int | float)]
+    if settings:
+        yield "Command", settings
     for key in ("options", "inputs"):
-        lines = [(str(name), _said(value)) for name, value in record.get(key, {}).items()]
+        lines = [(str(name), _setting_text(value)) for name, value in record.get(key, {}).items()]
         if lines:
             yield {"options": "Options", "inputs": "Inputs (SHA-256)"}[key], lines
 
 
-def _said(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         more = f", … ({len(value)} in all)" if len(value) > MOST_SAID else ""
         return ", ".join(map(str, value[:MOST_SAID])) + more or "none"

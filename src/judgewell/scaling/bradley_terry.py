@@ -136,8 +136,8 @@ def _refuse_infinite(cells: Cells, labels: Index) -> None:
     count, topics = len(broken), sorted(broken["topic"].unique())
     lonely = np.flatnonzero(never_won | never_lost)
     if len(lonely):
-        said = "won" if never_won[lonely[0]] else "lost"
-        example = f"{place(cells.documents, int(lonely[0]))} never {said}"
+        outcome = "won" if never_won[lonely[0]] else "lost"
+        example = f"{place(cells.documents, int(lonely[0]))} never {outcome}"
     else:
         example = f"topic {topics[0]} has documents that only ever lost to the others"
     raise DataError(
@@ -255,9 +255,9 @@ class BradleyTerry(Method):
         if self.gain != "log":
             return None
         fit = self.fit(table)
-        found = with_log_interval(self._documents(fit), fit.theta, fit.standard_errors, level)
-        found = found.with_columns(pl.col("low", "high").log())
-        return gains_frame(found, ["component"] if self.components == "separate" else [])
+        gains = with_log_interval(self._documents(fit), fit.theta, fit.standard_errors, level)
+        gains = gains.with_columns(pl.col("low", "high").log())
+        return gains_frame(gains, ["component"] if self.components == "separate" else [])
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         fit = self.fit(table)

@@ -74,11 +74,11 @@ def dawid_skene(
             f"the judgments have {len(levels)} different values; error rates need a few levels",
             cure="bring them to levels first, or use mean, median or magnitude",
         )
-    found = documents_of(frame)
-    documents = found.table
+    judged = documents_of(frame)
+    documents = judged.table
     assessors, assessor = numbered(frame["assessor"])
     given = np.searchsorted(np.array(levels), frame["value"].to_numpy())
-    votes = _Votes(found.number, assessor, given, len(documents), len(assessors), len(levels))
+    votes = _Votes(judged.number, assessor, given, len(documents), len(assessors), len(levels))
     probabilities, confusion, prior, likelihood, used = _settle(votes, smoothing, tolerance, steps)
     counts = np.bincount(assessor, minlength=len(assessors)).astype(np.float64)
     return Crowd(documents, assessors.to_list(), levels, probabilities, confusion, prior, likelihood, used, counts)

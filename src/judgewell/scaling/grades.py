@@ -37,19 +37,19 @@ def profile_table(
 ) -> dict[float, float]:
     """The gain of each level: `linear` (the level), `exp2` (2^level - 1), `binary` (1 from the threshold on), or a
     table: a mapping, or text like "0:0,1:0.3,2:1"."""
-    found = sorted({float(level) for level in levels})
+    grades = sorted({float(level) for level in levels})
     if isinstance(profile, str) and profile not in PROFILES:
         profile = _read_table(profile)
     if isinstance(profile, Mapping):
-        return _from_table(profile, found)
+        return _from_table(profile, grades)
     if (profile == "binary") != (threshold is not None):
         raise InputError(
             f"the profile {profile} goes {'only with' if profile == 'binary' else 'without'} a threshold",
             cure="write profile=binary with threshold=1 (or another level), or leave both out",
         )
     if profile == "binary":
-        return {level: float(level >= (threshold or 0.0)) for level in found}
-    return {level: level if profile == "linear" else 2.0**level - 1 for level in found}
+        return {level: float(level >= (threshold or 0.0)) for level in grades}
+    return {level: level if profile == "linear" else 2.0**level - 1 for level in grades}
 
 
 def _read_table(text: str) -> dict[float, float]:
@@ -63,9 +63,9 @@ def _read_table(text: str) -> dict[float, float]:
         ) from error
 
 
-def _from_table(table: Mapping[float, float], found: list[float]) -> dict[float, float]:
+def _from_table(table: Mapping[float, float], grades: list[float]) -> dict[float, float]:
     given = {float(level): float(gain) for level, gain in table.items()}
-    lost = [level for level in found if level not in given]
+    lost = [level for level in grades if level not in given]
     if lost:
         raise InputError(
             f"the table gives no gain for the level {lost[0]:g}; it has {', '.join(f'{level:g}' for level in given)}",
@@ -76,7 +76,7 @@ def _from_table(table: Mapping[float, float], found: list[float]) -> dict[float,
         raise InputError(
             f"the gain of the level {wrong[0]:g} is undefined", cure="give it a finite gain: nobody used that level"
         )
-    return {level: given[level] for level in found}
+    return {level: given[level] for level in grades}
 
 
 def graded(
@@ -150,8 +150,8 @@ class Graded(Method):
         return graded(table, self.profile, threshold=self.threshold, repeated=self.repeated)
 
     def tables(self, table: Any) -> dict[str, pl.DataFrame]:
-        found = repeats(table)
-        return {} if found.is_empty() else {"repeats": found}
+        repeated = repeats(table)
+        return {} if repeated.is_empty() else {"repeats": repeated}
 
 
 @dataclass(frozen=True, kw_only=True)

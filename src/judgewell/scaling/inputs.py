@@ -81,9 +81,9 @@ def _tell_pairs_again(frame: pl.DataFrame) -> None:
 def place(frame: pl.DataFrame, row: int = 0, longest: int = 1000) -> str:
     """Where a row stands: its topic, documents, unit and assessor, as far as known; ids cut at `longest`."""
     values = frame.row(row, named=True)
-    said = {"doc": "document", "left": "left", "right": "right", "unit": "unit", "assessor": "assessor"}
+    words = {"doc": "document", "left": "left", "right": "right", "unit": "unit", "assessor": "assessor"}
     parts = [f"topic {values['topic']}"]
-    for name, word in said.items():
+    for name, word in words.items():
         if values.get(name) is not None:
             text = str(values[name])
             parts.append(f"{word} {text if len(text) <= longest else text[: longest - 1] + '…'}")
@@ -140,8 +140,8 @@ def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
             f"{len(cases)} documents were judged more than once in one unit ({listed(cases)}); "
             "say which counts: --repeated all, first or last"
         )
-    said = {"all": "all of them count", "first": "the first counts", "last": "the last counts"}[keep]
-    note(f"{len(cases)} documents were judged more than once in one unit; {said} ({listed(cases)})")
+    rule = {"all": "all of them count", "first": "the first counts", "last": "the last counts"}[keep]
+    note(f"{len(cases)} documents were judged more than once in one unit; {rule} ({listed(cases)})")
     if keep == "all":
         return frame
     named = pl.col("unit").is_not_null() | pl.col("assessor").is_not_null()

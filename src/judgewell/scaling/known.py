@@ -31,16 +31,16 @@ def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFra
     without = units.filter(pl.col(flag).is_null()).sort(GROUP)
     if without.is_empty():
         return units
-    said = f"{len(without)} of {len(units)} units hold no known {flag} document ({listed(without)})"
+    problem = f"{len(without)} of {len(units)} units hold no known {flag} document ({listed(without)})"
     if missing == "error":
-        raise DataError(f"{said}; mark it in the column known, or leave those units out (--missing skip)")
+        raise DataError(f"{problem}; mark it in the column known, or leave those units out (--missing skip)")
     if len(without) == len(units):
-        raise DataError(f"{said}; mark them in the column known (H or N)")
+        raise DataError(f"{problem}; mark them in the column known (H or N)")
     kept = units.filter(pl.col(flag).is_not_null())
     rows = frame.join(kept, on=list(GROUP), how="semi", nulls_equal=True)
     lost = frame.join(rows, on=["topic", "doc"], how="anti").select("topic", "doc").unique().sort("topic", "doc")
     gone = f", and with them {len(lost)} documents that no other unit holds ({listed(lost)})" if len(lost) else ""
-    note(f"{said}; they are left out{gone}")
+    note(f"{problem}; they are left out{gone}")
     return kept
 
 
@@ -94,9 +94,9 @@ def width_gains(
     )
     alone = gains.filter(pl.col("inside") == 0).sort("topic", "doc")
     if len(alone):
-        said = "smallest" if side == "narrow" else "largest"
+        extreme = "smallest" if side == "narrow" else "largest"
         note(
-            f"{len(alone)} documents are in no {side} unit (cut {limit:g}); their gain is the {said} of all their "
+            f"{len(alone)} documents are in no {side} unit (cut {limit:g}); their gain is the {extreme} of all their "
             f"scores ({listed(alone)})"
         )
     count = pl.when(pl.col("inside") > 0).then("inside").otherwise("total")

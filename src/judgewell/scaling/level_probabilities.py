@@ -36,7 +36,7 @@ def probabilities(relevant: Array, judged: Array, smoothing: float = 0.0, prior:
 
 
 def estimated(
-    found: Tallies, *, smoothing: float = 0.0, prior: Prior = "marginal", level: float = 0.95
+    tally: Tallies, *, smoothing: float = 0.0, prior: Prior = "marginal", level: float = 0.95
 ) -> pl.DataFrame:
     """The table of p(R|level): level, threshold, relevant, judged, p, low, high, and three standard errors.
 
@@ -45,20 +45,20 @@ def estimated(
     b; `sigma_printed` is the paper's sqrt(p(1-p)/N), too small for eq. 5, where a pair (i, i) counts twice. These two
     ignore that documents of one topic are alike.
     """
-    relevant, judged = found.relevant.sum(axis=0), found.judged.sum(axis=0)
+    relevant, judged = tally.relevant.sum(axis=0), tally.judged.sum(axis=0)
     p = probabilities(relevant, judged, smoothing, prior)
     total = judged + smoothing
     with np.errstate(invalid="ignore", divide="ignore"):
         printed = np.sqrt(p * (1 - p) / total)
-        pairs = np.sqrt(((found.relevant - p * found.judged) ** 2).sum(axis=0)) / total
-    low, high, topics = topic_interval(found, level, smoothing, prior)
+        pairs = np.sqrt(((tally.relevant - p * tally.judged) ** 2).sum(axis=0)) / total
+    low, high, topics = topic_interval(tally, level, smoothing, prior)
     values = {"p": p, "low": low, "high": high, "sigma_topics": topics, "sigma_pairs": pairs, "sigma_printed": printed}
-    counts = {"level": found.levels, "threshold": np.full(len(p), found.threshold), "relevant": relevant}
+    counts = {"level": tally.levels, "threshold": np.full(len(p), tally.threshold), "relevant": relevant}
     return pl.DataFrame({**counts, "judged": judged, **values}).with_columns(pl.col(*values).fill_nan(None))
 
 
 def topic_interval(
-    found: Tallies, level: float = 0.95, smoothing: float = 0.0, prior: Prior = "marginal"
+    tally: Tallies, level: float = 0.95, smoothing: float = 0.0, prior: Prior = "marginal"
 ) -> tuple[Array, Array, Array]:
     """The interval of each p(R|level) over topics and the standard error of p, NaN with fewer than MIN_TOPICS topics.
 
@@ -66,18 +66,18 @@ def topic_interval(
     the effective number of topics. Where no pair or every pair is relevant: Clopper and Pearson's interval, each
     document counting once.
     """
-    relevant, judged = found.by_topic()
+    relevant, judged = tally.by_topic()
     added = smoothing * (relevant.sum() / judged.sum() if prior == "marginal" else 0.5)
-    ends = np.full((3, len(found.levels)), np.nan)
-    for at in range(len(found.levels)):
+    ends = np.full((3, len(tally.levels)), np.nan)
+    for at in range(len(tally.levels)):
         a, b = relevant[judged[:, at] > 0, at], judged[judged[:, at] > 0, at]
         if len(b) < MIN_TOPICS:
             continue
         if 0 < a.sum() < b.sum():
             ends[:, at] = _jackknifed(a, b, added, smoothing, level)
         else:
-            documents = float((found.judged[:, at] > 0).sum())
-            pairs = float(b.sum()) / (2 if found.estimate == "both" else 1)
+            documents = float((tally.judged[:, at] > 0).sum())
+            pairs = float(b.sum()) / (2 if tally.estimate == "both" else 1)
             reach = ((1 - level) / 2) ** (1 / min(documents, pairs))
             ends[:, at] = (0.0, 1 - reach, 0.0) if a.sum() == 0 else (reach, 1.0, 0.0)
     return ends[0], ends[1], ends[2]
@@ -122,8 +122,8 @@ def parameters(
     """
     made = []
     for kind, rows, scale in split_topics(judgments_of(judgments), split, levels):
-        found = tallies(rows, threshold=threshold, estimate=estimate, weight=weight, levels=scale)
-        made.append(estimated(found, smoothing=smoothing, prior=prior).select(*kind, pl.all()))
+        tally = tallies(rows, threshold=threshold, estimate=estimate, weight=weight, levels=scale)
+        made.append(estimated(tally, smoothing=smoothing, prior=prior).select(*kind, pl.all()))
     return pl.concat(made)
 
 
@@ -139,22 +139,22 @@ def split_topics(
     return [([pl.lit(kind).alias(split)], frame.filter(pl.col(split) == kind), scale) for kind in kinds]
 
 
-def conditional(found: Tallies) -> pl.DataFrame:
+def conditional(tally: Tallies) -> pl.DataFrame:
     """P(another assessor gives `other` | one gave `level`): each row of the pairs of levels over its sum."""
-    joint = found.joint.sum(axis=0)
+    joint = tally.joint.sum(axis=0)
     p = np.divide(
         joint,
         joint.sum(axis=1, keepdims=True),
         out=np.full(joint.shape, np.nan),
         where=joint.sum(axis=1, keepdims=True) > 0,
     )
-    size = len(found.levels)
+    size = len(tally.levels)
     return pl.DataFrame(
-        {"level": np.repeat(found.levels, size), "other": np.tile(found.levels, size), "p": p.ravel()}
+        {"level": np.repeat(tally.levels, size), "other": np.tile(tally.levels, size), "p": p.ravel()}
     ).with_columns(pl.col("p").fill_nan(None))
 
 
-def enough(found: Tallies, *, level: float = 0.95) -> pl.DataFrame:
+def enough(tally: Tallies, *, level: float = 0.95) -> pl.DataFrame:
     """Are there enough double judgments to tell neighbouring levels apart? (sect. 6.3)
 
     Per pair of neighbouring levels the `gap` of their p, the gap `needed`, which is t times its standard error over
@@ -163,7 +163,7 @@ def enough(found: Tallies, *, level: float = 0.95) -> pl.DataFrame:
     """
     from scipy.special import stdtrit
 
-    relevant, judged = found.by_topic()
+    relevant, judged = tally.by_topic()
     a, b = relevant.sum(axis=0), judged.sum(axis=0)
     gap, without = np.diff(probabilities(a, b)), np.diff((a - relevant + 0.5) / (b - judged + 1), axis=1)
     needed = np.full(len(gap), np.nan)
@@ -171,7 +171,7 @@ def enough(found: Tallies, *, level: float = 0.95) -> pl.DataFrame:
         if min((judged[:, at] > 0).sum(), (judged[:, at + 1] > 0).sum()) >= MIN_TOPICS:
             freedom = min(degrees(judged[:, at]), degrees(judged[:, at + 1]))
             needed[at] = stdtrit(freedom, (1 + level) / 2) * np.sqrt(jackknife_variance(without[:, at]))
-    table = pl.DataFrame({"lower": found.levels[:-1], "upper": found.levels[1:], "gap": gap, "needed": needed})
+    table = pl.DataFrame({"lower": tally.levels[:-1], "upper": tally.levels[1:], "gap": gap, "needed": needed})
     return table.with_columns(pl.col("gap", "needed").fill_nan(None)).with_columns(
         enough=pl.col("gap") > pl.col("needed")
     )

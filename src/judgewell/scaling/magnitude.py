@@ -177,8 +177,8 @@ class Scores(Method):
         return {"offset": self.offset, "bound": self.bound, "repeated": self.repeated}
 
     def tables(self, table: Any) -> dict[str, pl.DataFrame]:
-        found = repeats(table)
-        return {} if found.is_empty() else {"repeats": found}
+        repeated = repeats(table)
+        return {} if repeated.is_empty() else {"repeats": repeated}
 
 
 def _averaged_interval(gains: pl.DataFrame, scores: pl.DataFrame, average: str, level: float) -> pl.DataFrame:

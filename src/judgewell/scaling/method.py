@@ -61,11 +61,11 @@ class Method:
         self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
     ) -> pl.DataFrame:
         """The gains table with low and high: by formula where there is one, else from `draws` resamples."""
-        found = self.by_formula(table, level) if kind != "bootstrap" else None
-        if found is None and kind == "formula":
+        gains = self.by_formula(table, level) if kind != "bootstrap" else None
+        if gains is None and kind == "formula":
             raise InputError(f"{self.name} has no formula for its interval", cure="resample (--interval bootstrap)")
-        if found is not None:
-            return found
+        if gains is not None:
+            return gains
         low, high = self.draws(table, draws, seed=seed).interval(level)
         return with_grounds(with_interval(self.gains(table), low, high), self.own_spread)
 

@@ -31,16 +31,16 @@ def numbered(ids: pl.Series) -> tuple[pl.Series, Index]:
         for start in range(0, len(hashes), BLOCK):  # blocks small enough to stay in a cache
             part = at[start : start + BLOCK] = _places(hashes[start : start + BLOCK], distinct, first)
             rows[part] = np.arange(start, start + len(part))
-        found = ids.gather(rows)
+        names = ids.gather(rows)
         if all(
-            found.gather(at[start : start + BLOCK]).eq_missing(ids[start : start + BLOCK]).all()
+            names.gather(at[start : start + BLOCK]).eq_missing(ids[start : start + BLOCK]).all()
             for start in range(0, len(at), BLOCK)
         ):
             break
-    order = found.arg_sort(nulls_last=False).to_numpy()
+    order = names.arg_sort(nulls_last=False).to_numpy()
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
-    return found.gather(order), number[at]
+    return names.gather(order), number[at]
 
 
 def numbered_together(columns: Sequence[pl.Series]) -> tuple[pl.Series, list[Index]]:
@@ -53,12 +53,12 @@ def numbered_together(columns: Sequence[pl.Series]) -> tuple[pl.Series, list[Ind
 def distinct_keys(keys: Index, space: int) -> tuple[Index, Index, Index]:
     """The distinct keys in order, how many there are of each, and each key's place; without sorting where it can."""
     if space > 10 * len(keys):
-        found, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        return found, counts, numbers
+        distinct, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        return distinct, counts, numbers
     counts = np.bincount(keys, minlength=space)
-    found = np.flatnonzero(counts)
+    distinct = np.flatnonzero(counts)
     places = np.cumsum(counts > 0) - 1
-    return found, counts[found], places[keys]
+    return distinct, counts[distinct], places[keys]
 
 
 def in_order(keys: Index) -> tuple[Index, Index]:
@@ -97,20 +97,20 @@ class Documents:
         """
         ordered = values[in_order(self.number)[1]]
         starts = np.cumsum(self.counts) - self.counts
-        found = np.empty((len(self.table), 2))
+        at_ranks = np.empty((len(self.table), 2))
         for size in np.unique(self.counts):
             mine = np.flatnonzero(self.counts == size)
             rows = np.sort(ordered[starts[mine][:, None] + np.arange(size)], axis=1)
-            found[mine] = rows[:, list(ranks(int(size)))]
-        return found
+            at_ranks[mine] = rows[:, list(ranks(int(size)))]
+        return at_ranks
 
 
 def documents_of(frame: pl.DataFrame) -> Documents:
     """The frame's documents in topic and id order, and the number of each row's."""
     topics, topic = numbered_runs(frame["topic"])
     ids, doc = numbered(frame["doc"])
-    found, counts, number = distinct_keys(topic * len(ids) + doc, len(topics) * len(ids))
-    table = {"topic": topics.gather(found // len(ids)), "doc": ids.gather(found % len(ids)), "judgments": counts}
+    keys, counts, number = distinct_keys(topic * len(ids) + doc, len(topics) * len(ids))
+    table = {"topic": topics.gather(keys // len(ids)), "doc": ids.gather(keys % len(ids)), "judgments": counts}
     return Documents(pl.DataFrame(table), number)
 
 

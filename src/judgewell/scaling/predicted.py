@@ -94,11 +94,11 @@ def refuse_undefined(documents: pl.DataFrame, votes: Array, p: Array, levels: Ar
         )
 
 
-def _note_single(judgments: pl.DataFrame, found: Tallies) -> None:
+def _note_single(judgments: pl.DataFrame, tally: Tallies) -> None:
     """Say how many documents the estimate rests on."""
     total = judgments.select("topic", "doc").n_unique()
-    if len(found.documents) < total:
-        note(f"p(R|level) rests on the {len(found.documents)} of {total} documents that two assessors judged")
+    if len(tally.documents) < total:
+        note(f"p(R|level) rests on the {len(tally.documents)} of {total} documents that two assessors judged")
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Part:
 
     documents: pl.DataFrame
     votes: Array
-    found: Tallies
+    tally: Tallies
     kind: list[pl.Expr]
 
     @property
@@ -154,30 +154,30 @@ class _Disagreement(Method):
         frame = settle_repeats(judgments_of(table), "all")
         result = []
         for kind, rows, levels in split_topics(frame, self.split, self.levels):
-            found = tallies(rows, threshold=self.cut, estimate=self.estimate, weight=self.weight, levels=levels)
-            _note_single(rows, found)
-            result.append(Part(*level_votes(rows, found.levels, self.use == "first"), found, kind))
+            tally = tallies(rows, threshold=self.cut, estimate=self.estimate, weight=self.weight, levels=levels)
+            _note_single(rows, tally)
+            result.append(Part(*level_votes(rows, tally.levels, self.use == "first"), tally, kind))
         return result
 
-    def _p(self, found: Tallies) -> Array:
-        return probabilities(found.relevant.sum(axis=0), found.judged.sum(axis=0), self.smoothing, self.prior)
+    def _p(self, tally: Tallies) -> Array:
+        return probabilities(tally.relevant.sum(axis=0), tally.judged.sum(axis=0), self.smoothing, self.prior)
 
     def part_gains(self, part: Part) -> Array:
         """The gains of the documents of a part."""
-        gains = self.worth(self._p(part.found), part.found.levels)
-        refuse_undefined(part.documents, part.votes, gains, part.found.levels)
+        gains = self.worth(self._p(part.tally), part.tally.levels)
+        refuse_undefined(part.documents, part.votes, gains, part.tally.levels)
         return np.asarray(part.shares @ np.nan_to_num(gains))
 
     def part_interval(self, part: Part, level: float) -> tuple[Array, Array]:
         """Each p moved to its end, all levels in the same direction: an interval that is on the safe side."""
-        low, high, _ = topic_interval(part.found, level, self.smoothing, self.prior)
+        low, high, _ = topic_interval(part.tally, level, self.smoothing, self.prior)
         undefined = np.isnan(low)
         if undefined.any():
             note(
                 f"p(R|level) has no interval where fewer than {MIN_TOPICS} topics have double judgments of a level "
-                f"(level {', '.join(f'{one:g}' for one in part.found.levels[undefined])})"
+                f"(level {', '.join(f'{one:g}' for one in part.tally.levels[undefined])})"
             )
-        ends = [self.worth(end, part.found.levels) for end in (low, high)]
+        ends = [self.worth(end, part.tally.levels) for end in (low, high)]
         lacks = (part.votes[:, np.isnan(ends[0])] > 0).any(axis=1)
         low, high = (np.where(lacks, np.nan, part.shares @ np.nan_to_num(end)) for end in ends)
         return low, high
@@ -185,7 +185,7 @@ class _Disagreement(Method):
     def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
         """The gains of a part from resampled counts; a level that a draw lacks keeps its estimate from all."""
         p = probabilities(relevant, judged, self.smoothing, self.prior)
-        gains = self.worth(np.where(np.isnan(p), self._p(part.found), p), part.found.levels)
+        gains = self.worth(np.where(np.isnan(p), self._p(part.tally), p), part.tally.levels)
         return np.asarray(np.nan_to_num(gains) @ part.shares.T)
 
     def gains(self, table: Any) -> pl.DataFrame:
@@ -210,7 +210,7 @@ class _Disagreement(Method):
         def make(generator: np.random.Generator, count: int) -> Array:
             blocks = [
                 np.stack([self.part_draws(part, *counts, generator) for counts in draws])
-                for part, draws in ((part, resampled_counts(part.found, generator, count)) for part in parts)
+                for part, draws in ((part, resampled_counts(part.tally, generator, count)) for part in parts)
             ]
             return np.asarray(np.concatenate(blocks, axis=1)[:, order])
 
@@ -221,12 +221,12 @@ class _Disagreement(Method):
         assessor gives each level."""
         levels, sufficient, others = [], [], []
         for part in self.parts(table):
-            params = estimated(part.found, smoothing=self.smoothing, prior=self.prior)
-            gains = self.worth(params["p"].fill_null(float("nan")).to_numpy(), part.found.levels)
+            params = estimated(part.tally, smoothing=self.smoothing, prior=self.prior)
+            gains = self.worth(params["p"].fill_null(float("nan")).to_numpy(), part.tally.levels)
             levels.append(params.select(*part.kind, pl.all()).with_columns(gain=pl.Series(gains).fill_nan(None)))
-            sufficient.append(enough(part.found).select(*part.kind, pl.all()))
-            if len(part.found.levels) <= MANY_LEVELS:
-                others.append(conditional(part.found).select(*part.kind, pl.all()))
+            sufficient.append(enough(part.tally).select(*part.kind, pl.all()))
+            if len(part.tally.levels) <= MANY_LEVELS:
+                others.append(conditional(part.tally).select(*part.kind, pl.all()))
         made = {"parameters": pl.concat(levels), "enough": pl.concat(sufficient)}
         return made | ({"disagreement": pl.concat(others)} if others else {})
 
@@ -264,36 +264,36 @@ class Predicted(_Disagreement):
     def worth(self, p: Array, levels: Array) -> Array:
         return p if self.wanted == self.users == 1 else at_least(p, self.wanted, self.users)
 
-    def _by_votes(self, part: Part, tell: bool = False) -> bool:
+    def _by_votes(self, part: Part, noted: bool = False) -> bool:
         if self.use != "votes":
             return False
-        documents = len(part.found.documents)
-        if documents < MIN_DOCUMENTS and tell and (part.votes.sum(axis=1) > 1).any():
+        documents = len(part.tally.documents)
+        if documents < MIN_DOCUMENTS and noted and (part.votes.sum(axis=1) > 1).any():
             note(
                 f"{documents} documents were judged by two assessors, fewer than the {MIN_DOCUMENTS} that show how far "
                 "several votes can be trusted; gains are the mean of p(R|level) (use=mean)"
             )
         return documents >= MIN_DOCUMENTS
 
-    def _model(self, found: Tallies, joint: Array) -> VoteModel:
+    def _model(self, tally: Tallies, joint: Array) -> VoteModel:
         relevant = np.zeros(len(joint))
-        relevant[found.groups] = found.is_relevant
+        relevant[tally.groups] = tally.is_relevant
         half = relevant / (2 * relevant.sum()) + (1 - relevant) / (2 * (1 - relevant).sum())
         return vote_model(joint, relevant, self.smoothing, None if self.prior == "marginal" else half)
 
     def _chance(self, part: Part, p: Array, joint: Array) -> tuple[Array, Array]:
         """P(relevant | votes) of each document and its precision; with one vote P is p(R|level) itself."""
-        model, count = self._model(part.found, joint), part.votes.sum(axis=1)
-        votes = part.votes @ (part.found.groups[:, None] == np.arange(len(joint)))
+        model, count = self._model(part.tally, joint), part.votes.sum(axis=1)
+        votes = part.votes @ (part.tally.groups[:, None] == np.arange(len(joint)))
         chance = np.where(count == 1, part.shares @ np.nan_to_num(p), model.chance(votes))
         return chance, model.precision(count)
 
     def part_gains(self, part: Part) -> Array:
-        if not self._by_votes(part, tell=True):
+        if not self._by_votes(part, noted=True):
             return super().part_gains(part)
-        p = self._p(part.found)
-        refuse_undefined(part.documents, part.votes, p, part.found.levels)
-        return self.worth(self._chance(part, p, part.found.joint.sum(axis=0))[0], part.found.levels)
+        p = self._p(part.tally)
+        refuse_undefined(part.documents, part.votes, p, part.tally.levels)
+        return self.worth(self._chance(part, p, part.tally.joint.sum(axis=0))[0], part.tally.levels)
 
     def part_interval(self, part: Part, level: float) -> tuple[Array, Array]:
         """The middle of the beta distribution that the votes leave of the document's own chance."""
@@ -301,25 +301,25 @@ class Predicted(_Disagreement):
 
         if not self._by_votes(part):
             return super().part_interval(part, level)
-        chance, precision = self._chance(part, self._p(part.found), part.found.joint.sum(axis=0))
+        chance, precision = self._chance(part, self._p(part.tally), part.tally.joint.sum(axis=0))
         a, b = _beta(chance, precision)
         if not np.isfinite(a).all():
             note("assessors agree no better than by chance, so predicted relevance has no interval")
         both, place = np.unique(a + 1j * b, return_inverse=True)  # the quantiles take long, and votes are often alike
         ends = [betaincinv(both.real, both.imag, tail)[place] for tail in ((1 - level) / 2, (1 + level) / 2)]
         low, high = np.minimum(ends[0], chance), np.maximum(ends[1], chance)
-        return self.worth(low, part.found.levels), self.worth(high, part.found.levels)
+        return self.worth(low, part.tally.levels), self.worth(high, part.tally.levels)
 
     def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
         """Each document's chance drawn from its beta distribution, with what the resampled topics say of votes."""
         if not self._by_votes(part):
             return super().part_draws(part, relevant, judged, joint, rng)
-        whole = self._p(part.found)
+        whole = self._p(part.tally)
         p = probabilities(relevant, judged, self.smoothing, self.prior)
         chance, precision = self._chance(part, np.where(np.isnan(p), whole, p), joint)
         a, b = _beta(chance, np.where(np.isfinite(precision), precision, 1e9))
         drawn: Array = rng.beta(a, b).astype(np.float64)
-        return self.worth(drawn, part.found.levels)
+        return self.worth(drawn, part.tally.levels)
 
 
 def _beta(chance: Array, precision: Array) -> tuple[Array, Array]:

@@ -170,16 +170,16 @@ class Ratio(Method):
     ) -> pl.DataFrame:
         """From draws of all scores together, since a gain over the largest depends on the largest's error too; missing,
         and told, where no comparison is to spare."""
-        found = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
+        gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
         fit = self.fit(table)
         sure = pl.Series(np.isfinite(fit.sigma))
-        without = found.filter(~sure)
+        without = gains.filter(~sure)
         if len(without):
             note(
-                f"{len(without)} of {len(found)} documents have no interval: their component has no comparison to "
+                f"{len(without)} of {len(gains)} documents have no interval: their component has no comparison to "
                 f"spare ({listed(without)}); compare more pairs"
             )
-        return found.with_columns(pl.when(sure).then(pl.col("low", "high")))
+        return gains.with_columns(pl.when(sure).then(pl.col("low", "high")))
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         fit = self.fit(table)

@@ -85,18 +85,18 @@ class TwoWayModel(Scores):
 
     def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         fit = self.fit(table)
-        found = with_log_interval(self._gains(fit), fit.d, fit.standard_errors, level)
-        return gains_frame(found, ["component"] if self.components == "separate" else [])
+        gains = with_log_interval(self._gains(fit), fit.d, fit.standard_errors, level)
+        return gains_frame(gains, ["component"] if self.components == "separate" else [])
 
     def interval(
         self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
     ) -> pl.DataFrame:
         """As everywhere; but draws of a fit without spare judgments have no width, so there the interval is missing."""
-        found = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
+        gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
         if kind != "bootstrap":
-            return found
+            return gains
         missing = self.by_formula(table, level)["low"].is_null()
-        return found.with_columns(pl.when(~missing).then(pl.col("low", "high")))
+        return gains.with_columns(pl.when(~missing).then(pl.col("low", "high")))
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         fit = self.fit(table)

@@ -35,7 +35,7 @@ def serve(
     port: int = 8000,
     workers: int = 1,
     requests_per_second: float = REQUESTS_PER_SECOND,
-    tell: Callable[[str], None] = print,
+    write: Callable[[str], None] = print,
 ) -> None:
     """Serve a study until the process is told to stop."""
     store = open_store(database)
@@ -46,18 +46,18 @@ def serve(
     waiting = store.read(owner_without_password).result()
     listening = _listen(host, port)
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
-    tell(f"Judging at {address}, in {without_password(store.url)}")
+    write(f"Judging at {address}, in {without_password(store.url)}")
     if link is not None:
-        tell(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
+        write(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
     elif waiting is not None:  # printed at an earlier start, and not again into every log
-        tell(f"The owner's link was printed before. For a new one: judgewell account {path} link {waiting}")
+        write(f"The owner's link was printed before. For a new one: judgewell account {path} link {waiting}")
     else:
-        tell(f"Owners and reviewers sign in at {address}{HOME}")
+        write(f"Owners and reviewers sign in at {address}{HOME}")
     if study.platform.kind == "invite":
-        tell(f"Links for assessors: judgewell invite {path} NAME --address {address}")
+        write(f"Links for assessors: judgewell invite {path} NAME --address {address}")
     if host not in LOOPBACK:
-        tell("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
-        tell("X-Forwarded-Proto on, limits requests to 1 MB and allows no other way in.")
+        write("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
+        write("X-Forwarded-Proto on, limits requests to 1 MB and allows no other way in.")
     options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": STOP_WITHIN}
     options |= {"server_header": False, "proxy_headers": True, "limit_concurrency": 2000}
     options |= {"timeout_keep_alive": KEEP_ALIVE, "http": BoundedConnection}

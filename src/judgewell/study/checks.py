@@ -1,8 +1,8 @@
 """Quality checks: frozen values that turn answers into a verdict with its reason.
 
-Each names the stage at which it is asked: at the door (before any work), with an answer, at the end of a unit, and
-after the work. They are pure functions of answers, so the server and an analysis of exported data use the same
-ones.
+They are asked at the door (before any work), with an answer, at the end of a unit, and after the work. Those with a
+table of their own in the study file are that table. They are pure functions of answers, so the server and an analysis
+of exported data use the same ones.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, comb, factorial
+from math import ceil
 from typing import ClassVar, Literal
 
-from judgewell.errors import InputError
-from judgewell.study.questions import Scale, Side
-from judgewell.study.texts import Catalogue
-from judgewell.study.typed_numbers import Refused, shown
+from pydantic import model_validator
 
-Stage = Literal["door", "answer", "end", "after"]
+from judgewell.errors import InputError
+from judgewell.study.section import Section, setting
+from judgewell.study.texts import Catalogue
+from judgewell.study.typed_numbers import shown
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,6 @@ PASSED = Verdict(True)
 
 
 @dataclass(frozen=True)
-class Check:
-    """What all checks share."""
-
-    name: ClassVar[str]
-    stage: ClassVar[Stage]
-
-
-@dataclass(frozen=True)
 class Judged:
     """One place of a unit with its answer: the document's id (of a pair both), H or N (of a pair the better side)
     where that is known, and the active seconds."""
@@ -81,10 +73,10 @@ class FinishedUnit:
 
 
 @dataclass(frozen=True)
-class EndCheck(Check):
+class EndCheck:
     """What checks at the end of a unit share. Where it `decides`, a unit that fails it to the last is not paid."""
 
-    stage: ClassVar[Stage] = "end"
+    name: ClassVar[str]
     decides: ClassVar[bool] = True
 
     def of_unit(self, unit: FinishedUnit) -> Verdict | None:
@@ -92,23 +84,20 @@ class EndCheck(Check):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class PracticeLines(Check):
+class PracticeLines(Section):
     """Door: magnitudes of lines of different lengths must rise with the lengths (Turpin et al. 2015)."""
 
-    lengths: tuple[float, ...] = (40, 120, 260)
-    tries: int = 2
-    strict: bool = True
+    lengths: list[float] = setting("the lengths of the lines, in pixels", [40.0, 120.0, 260.0])
+    tries: int = setting("how many tries an assessor has", 2, ge=1)
 
-    name: ClassVar[str] = "practice"
-    stage: ClassVar[Stage] = "door"
-
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _different(self) -> PracticeLines:
         if len(self.lengths) < 2 or len(set(self.lengths)) < len(self.lengths) or min(self.lengths) <= 0:
-            raise InputError(
-                f"lines of lengths {', '.join(map(shown, self.lengths))} do not make a practice",
-                cure="give two or more different lengths above zero",
+            lengths = ", ".join(map(shown, self.lengths))
+            raise ValueError(
+                f"lines of lengths {lengths} do not make a practice; give two or more different lengths above zero"
             )
+        return self
 
     def __call__(self, numbers: Sequence[float], lengths: Sequence[float] | None = None, used: int = 1) -> Verdict:
         """The verdict on the numbers given to the lines; `lengths` in the order shown, `used` tries so far."""
@@ -116,45 +105,36 @@ class PracticeLines(Check):
         if len(numbers) != len(lengths):
             raise InputError(f"{len(numbers)} numbers were given for {len(lengths)} lines")
         by_length = [number for _, number in sorted(zip(lengths, numbers, strict=True))]
-        steps = pairwise(by_length)
-        if all(low < high if self.strict else low <= high for low, high in steps):
+        if all(low < high for low, high in pairwise(by_length)):
             return PASSED
         numbers_given = ", ".join(map(shown, by_length))
         again = used < self.tries
         text = "practice.failed" if again else "practice.failed_last"
         return Verdict(False, f"from the shortest line to the longest: {numbers_given}", text, again=again)
 
-    @property
-    def by_chance(self) -> float:
-        """How often different numbers given at random pass, over all tries."""
-        return 1 - (1 - 1 / factorial(len(self.lengths))) ** self.tries
 
-
-@dataclass(frozen=True)
-class Comprehension(Check):
+class Comprehension(Section):
     """Door: a question about the topic with several answers and at least two tries (Turpin et al. 2015).
 
     Crowd platforms ask for two tries at least, and for a request to return the place instead of a rejection.
     """
 
-    question: str
-    answers: tuple[str, ...]
-    right: int
-    tries: int = 2
+    topic: str = setting("the topic that the question is about")
+    question: str = setting("a question that can be answered from the topic alone", min_length=1)
+    answers: list[str] = setting("four answers, one of them right", min_length=2)
+    right: int = setting("the number of the right answer, counted from 1", ge=1)
+    tries: int = setting("how many tries an assessor has; platforms ask for two at least", 2, ge=2)
 
-    name: ClassVar[str] = "comprehension"
-    stage: ClassVar[Stage] = "door"
-
-    def __post_init__(self) -> None:
-        if len(self.answers) < 2 or len(set(self.answers)) < len(self.answers):
-            raise InputError(f"the question {self.question!r} needs different answers", cure="give four of them")
-        if not 1 <= self.right <= len(self.answers):
-            raise InputError(
-                f"answer {self.right} of the question {self.question!r} cannot be the right one",
-                cure=f"count from 1 to {len(self.answers)}",
+    @model_validator(mode="after")
+    def _answerable(self) -> Comprehension:
+        if len(set(self.answers)) < len(self.answers):
+            raise ValueError(f"the question {self.question!r} needs different answers; give four of them")
+        if self.right > len(self.answers):
+            raise ValueError(
+                f"answer {self.right} of the question {self.question!r} cannot be the right one; "
+                f"count from 1 to {len(self.answers)}"
             )
-        if self.tries < 2:
-            raise InputError(f"{self.tries} try is too few", cure="give at least two tries")
+        return self
 
     def __call__(self, chosen: Sequence[int]) -> Verdict:
         """The verdict on the answers chosen so far (numbers from 1, in order)."""
@@ -165,75 +145,43 @@ class Comprehension(Check):
         text = "comprehension.failed" if again else "comprehension.failed_last"
         return Verdict(False, f"chose {listed}; {self.right} is right", text, again=again)
 
-    @property
-    def by_chance(self) -> float:
-        """How often choosing at random passes, no answer chosen twice."""
-        return min(1.0, self.tries / len(self.answers))
+
+class QuizPair(Section):
+    left: str = setting("a short text on the left", min_length=1)
+    right: str = setting("a short text on the right", min_length=1)
+    better: Literal["left", "right"] = setting("the side of the better one")
+    topic: str | None = setting("the topic it belongs to; all when left out", None)
 
 
-@dataclass(frozen=True)
-class Quiz(Check):
+class Quiz(Section):
     """Door: known pairs with a pass mark (Yang et al. 2018): 84 % of 12 are 11."""
 
-    right: tuple[Side, ...]
-    pass_mark: float = 0.84
+    pass_mark: float = setting("the share of right answers that it takes", 0.84, gt=0, le=1)
+    pair: list[QuizPair] = setting("pairs of short texts with a clear answer", min_length=1)
 
-    name: ClassVar[str] = "quiz"
-    stage: ClassVar[Stage] = "door"
+    def pairs(self, topic: str | None) -> list[QuizPair]:
+        """A topic's own pairs and those for all topics."""
+        return [pair for pair in self.pair if pair.topic in (None, topic)]
 
-    def __post_init__(self) -> None:
-        if not self.right or not 0 < self.pass_mark <= 1:
-            raise InputError(
-                f"a quiz of {len(self.right)} questions with a pass mark of {self.pass_mark:g} cannot be held",
-                cure="give questions and a mark above 0 and up to 1",
-            )
-
-    @property
-    def needed(self) -> int:
+    def needed(self, topic: str | None) -> int:
         """The right answers it takes."""
-        return ceil(self.pass_mark * len(self.right) - 1e-9)
+        return ceil(self.pass_mark * len(self.pairs(topic)) - 1e-9)
 
-    def __call__(self, chosen: Sequence[str]) -> Verdict:
-        """The verdict on the sides chosen, in the order of the questions."""
-        count = sum(answer == right for answer, right in zip(chosen, self.right, strict=False))
-        values = (("right", count), ("total", len(self.right)), ("needed", self.needed))
-        if count >= self.needed:
+    def __call__(self, chosen: Sequence[str], topic: str | None = None) -> Verdict:
+        """The verdict on the sides chosen, in the order of the topic's pairs."""
+        pairs, needed = self.pairs(topic), self.needed(topic)
+        count = sum(answer == pair.better for answer, pair in zip(chosen, pairs, strict=False))
+        values = (("right", count), ("total", len(pairs)), ("needed", needed))
+        if count >= needed:
             return Verdict(True, text="quiz.passed", values=values[:2])
-        return Verdict(False, f"{count} of {len(self.right)} right, {self.needed} needed", "quiz.failed", values)
-
-    @property
-    def by_chance(self) -> float:
-        """How often choosing sides at random passes."""
-        total = len(self.right)
-        return sum(comb(total, hits) for hits in range(self.needed, total + 1)) / float(2**total)
+        return Verdict(False, f"{count} of {len(pairs)} right, {needed} needed", "quiz.failed", values)
 
 
 @dataclass(frozen=True)
-class Syntax(Check):
-    """Answer: what was typed lies on the scale (Turpin et al. 2015)."""
-
-    scale: Scale
-
-    name: ClassVar[str] = "syntax"
-    stage: ClassVar[Stage] = "answer"
-
-    def __call__(self, typed: str) -> Verdict:
-        """The verdict on what was typed; the number itself comes from the scale's `read`."""
-        try:
-            self.scale.read(typed)
-        except Refused as refusal:
-            return Verdict(False, str(refusal), refusal.key, tuple(refusal.values.items()), again=True)
-        return PASSED
-
-
-@dataclass(frozen=True)
-class Comment(Check):
+class Comment:
     """Answer: a reason in words."""
 
     least: int = 1
-
-    name: ClassVar[str] = "comment"
-    stage: ClassVar[Stage] = "answer"
 
     def __call__(self, comment: str | None) -> Verdict:
         """The verdict on a comment; only letters and digits count."""
@@ -247,15 +195,12 @@ class Comment(Check):
 
 
 @dataclass(frozen=True)
-class PairAgrees(Check):
+class PairAgrees:
     """Answer: the three answers about a pair fit together (Yang et al. 2018).
 
     The preferred document's number is the larger one, or both are 0; a number is above 0 exactly where the document
     was called relevant. Questions that were not asked are not compared.
     """
-
-    name: ClassVar[str] = "pair"
-    stage: ClassVar[Stage] = "answer"
 
     def __call__(
         self,
@@ -303,8 +248,6 @@ class KnownOrder(EndCheck):
         reason = f"known H {high} got {shown(above)}, known N {low} got {shown(below)}"
         return Verdict(False, reason, "check.revise", again=True)
 
-    by_chance: ClassVar[float] = 0.5
-
 
 @dataclass(frozen=True)
 class KnownPairs(EndCheck):
@@ -348,21 +291,19 @@ class LeastTime(EndCheck):
         return Verdict(False, reason, "check.revise", again=True)
 
 
-@dataclass(frozen=True)
-class CommentReview(Check):
+class CommentReview(Section):
     """After: blind reviewers read the comments; k of them against make a unit fall (Scholer et al. 2014)."""
 
-    reviewers: int = 3
-    against: int = 2
+    reviewers: int = setting("how many people read each unit's comments", 3, ge=1)
+    against: int = setting("how many of them must object for the unit to fall", 2, ge=1)
 
     name: ClassVar[str] = "review"
-    stage: ClassVar[Stage] = "after"
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.against <= self.reviewers:
-            raise InputError(
-                f"{self.against} of {self.reviewers} reviewers cannot decide", cure="ask for 1 up to all of them"
-            )
+    @model_validator(mode="after")
+    def _decidable(self) -> CommentReview:
+        if self.against > self.reviewers:
+            raise ValueError(f"{self.against} of {self.reviewers} reviewers cannot decide; ask for 1 up to all of them")
+        return self
 
     def __call__(self, reasonable: Sequence[bool]) -> Verdict:
         """The verdict on the reviewers' votes; open while the votes that are missing could still change it."""
@@ -375,3 +316,20 @@ class CommentReview(Check):
         if missing and against + missing >= self.against:
             return Verdict(False, f"{missing} of {self.reviewers} reviews are missing", again=True)
         return PASSED
+
+
+CHECK_WORDS = {  # the checks' names as people read them
+    "known": "known documents in order",
+    "known_pairs": "known pairs",
+    "time": "minimum reading time",
+    "practice": "practice",
+    "comprehension": "question about the topic",
+    "quiz": "quiz",
+    "quality": "checks at the end of the unit",
+    "review": "review of comments",
+}
+
+
+def check_words(check: str) -> str:
+    """A check's name in words."""
+    return CHECK_WORDS.get(check, check.replace("_", " "))

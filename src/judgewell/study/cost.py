@@ -161,7 +161,7 @@ def unit_alternatives(
             people = max(ceil(units / most) for units, most in zip(counts, each, strict=True))
             cost = cost_of(sum(counts), judged, sum(documents), max(counts), pay, study.work, people)
             reliable = reliability_of_units(typical, size, redundancy, known, seed=study.study.seed, rounds=rounds)
-            rows.append({"documents": size, "redundancy": redundancy, **_told(cost), "reliability": reliable})
+            rows.append({"documents": size, "redundancy": redundancy, **_rounded_parts(cost), "reliability": reliable})
     return pl.DataFrame(rows)
 
 
@@ -197,7 +197,13 @@ def group_alternatives(
             reliable = reliability_of_pairs(typical, settings.assessors, seed=study.study.seed, rounds=rounds)
             partitions = typical.partitions
             rows.append(
-                {"partners": count, "share": share, "partitions": partitions, **_told(cost), "reliability": reliable}
+                {
+                    "partners": count,
+                    "share": share,
+                    "partitions": partitions,
+                    **_rounded_parts(cost),
+                    "reliability": reliable,
+                }
             )
     return pl.DataFrame(rows)
 
@@ -212,7 +218,7 @@ def _same_rate(study: Study, size: int) -> Pay:
     return pay.model_copy(update={"amount": amount})
 
 
-def _told(cost: Cost) -> dict[str, float | int]:
+def _rounded_parts(cost: Cost) -> dict[str, float | int]:
     return {
         "units": cost.units,
         "judgments": cost.judgments,

@@ -106,7 +106,7 @@ def parse(source: Source) -> tuple[Study | None, list[Problem]]:
     try:
         study = Study.model_validate(source.settings)
     except ValidationError as mistakes:
-        reported = [_told(dict(mistake), source) for mistake in mistakes.errors()]
+        reported = [_as_problem(dict(mistake), source) for mistake in mistakes.errors()]
         problems = sorted({*reported, *problems}, key=lambda problem: (problem.line or 0, problem.problem))
         return None, problems
     return (None, problems) if problems else (study, [])
@@ -160,7 +160,7 @@ def _scale_names(source: Source) -> list[Problem]:
     ]
 
 
-def _told(mistake: dict[str, Any], source: Source) -> Problem:
+def _as_problem(mistake: dict[str, Any], source: Source) -> Problem:
     """One of pydantic's mistakes in our words, at its line."""
     place = _place(mistake["loc"], source.settings)
     key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place) or "the study"

@@ -149,77 +149,15 @@ class Double(Section):
     given: bool = setting("the grades are the first judgments, so only the second ones are collected", False)
 
 
-class PracticeSection(Section):
-    lengths: list[float] = setting("the lengths of the lines, in pixels", [40.0, 120.0, 260.0])
-    tries: int = setting("how many tries an assessor has", 2, ge=1)
-
-    @model_validator(mode="after")
-    def _different(self) -> PracticeSection:
-        valid(self.check)
-        return self
-
-    def check(self) -> PracticeLines:
-        return PracticeLines(tuple(self.lengths), self.tries)
-
-
-class QuestionSection(Section):
-    topic: str = setting("the topic that the question is about")
-    question: str = setting("a question that can be answered from the topic alone", min_length=1)
-    answers: list[str] = setting("four answers, one of them right", min_length=2)
-    right: int = setting("the number of the right answer, counted from 1", ge=1)
-    tries: int = setting("how many tries an assessor has; platforms ask for two at least", 2, ge=2)
-
-    @model_validator(mode="after")
-    def _answerable(self) -> QuestionSection:
-        valid(self.check)
-        return self
-
-    def check(self) -> Comprehension:
-        return Comprehension(self.question, tuple(self.answers), self.right, self.tries)
-
-
-class QuizPair(Section):
-    left: str = setting("a short text on the left", min_length=1)
-    right: str = setting("a short text on the right", min_length=1)
-    better: Literal["left", "right"] = setting("the side of the better one")
-    topic: str | None = setting("the topic it belongs to; all when left out", None)
-
-
-class QuizSection(Section):
-    pass_mark: float = setting("the share of right answers that it takes", 0.84, gt=0, le=1)
-    pair: list[QuizPair] = setting("pairs of short texts with a clear answer", min_length=1)
-
-    def check(self, topic: str | None = None) -> Quiz:
-        """The quiz of a topic: its own pairs and those for all topics."""
-        return Quiz(tuple(pair.better for pair in self.pairs(topic)), self.pass_mark)
-
-    def pairs(self, topic: str | None) -> list[QuizPair]:
-        """A topic's own pairs and those for all topics."""
-        return [pair for pair in self.pair if pair.topic in (None, topic)]
-
-
-class ReviewSection(Section):
-    reviewers: int = setting("how many people read each unit's comments", 3, ge=1)
-    against: int = setting("how many of them must object for the unit to fall", 2, ge=1)
-
-    @model_validator(mode="after")
-    def _decidable(self) -> ReviewSection:
-        valid(self.check)
-        return self
-
-    def check(self) -> CommentReview:
-        return CommentReview(self.reviewers, self.against)
-
-
 class Checks(Section):
     comment: int = setting("the letters a comment needs at least; 0 asks for no comments", 0, ge=0)
     least_seconds: float = setting("the active seconds that each document needs at least", 0.0, ge=0)
     known: Literal["strict", "ties", "off"] = setting("must the known H stand above the known N", "strict")
     revisions: int = setting("how often a unit may be revised when a check at its end fails", 2, ge=0)
-    practice: PracticeSection | None = setting("magnitudes of lines, before the work", None)
-    question: Annotated[list[QuestionSection], BeforeValidator(many)] = setting("questions about topics", [])
-    quiz: QuizSection | None = setting("known pairs, before the work", None)
-    review: ReviewSection | None = setting("blind review of comments, after the work", None)
+    practice: PracticeLines | None = setting("magnitudes of lines, before the work", None)
+    question: Annotated[list[Comprehension], BeforeValidator(many)] = setting("questions about topics", [])
+    quiz: Quiz | None = setting("known pairs, before the work", None)
+    review: CommentReview | None = setting("blind review of comments, after the work", None)
 
 
 class Work(Section):

@@ -32,7 +32,7 @@ class Refused(InputError):
         self.values = values
         super().__init__(english().text(key, **values))
 
-    def said(self, texts: Catalogue) -> str:
+    def sentence(self, texts: Catalogue) -> str:
         """The sentence in the study's own words."""
         return texts.text(self.key, **self.values)
 

@@ -6,8 +6,9 @@ from judging import check_whole
 
 from judgewell.errors import InputError
 from judgewell.server.owner.access import audit_entries
-from judgewell.server.owner.actions import ACTIONS, in_hand, read_fields, run
+from judgewell.server.owner.actions import ACTIONS, read_fields, run
 from judgewell.server.queries.export import export
+from judgewell.server.queries.progress import working
 from judgewell.server.queries.standing_answers import judgments_frame
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.store.schema import answers, assessors, audit, events, items, reservations, units
@@ -64,7 +65,7 @@ def test_released_and_extended_units(begin):
     holder, other = study.person(), study.person()
     holder.until("document", seconds=0)
     other.send(action="agree")
-    (held,) = study.store.read(in_hand).result()
+    (held,) = study.store.read(lambda connection: working(connection, study.clock())).result()
     act(study, "extend", reservation=held.reservation, minutes=120)
     study.clock.move(6000)
     assert study.expire() == 0
@@ -91,7 +92,7 @@ def test_work_that_is_left_out_is_kept_and_its_place_is_free(begin, tmp_path):
     check_left_out(study, 1)
     export(study.store, tmp_path / "without")
     assert not (tmp_path / "without" / "judgments.csv").exists()
-    assert (tmp_path / "without" / "left_out.csv").read_text().count("excluded") == 4
+    assert (tmp_path / "without" / "excluded.csv").read_text().count("excluded") == 4
     assert "'=nonsense" in (tmp_path / "without" / "units.csv").read_text()
     export(study.store, tmp_path / "with", everything=True)
     assert (tmp_path / "with" / "judgments.csv").read_text().count("true") == 4

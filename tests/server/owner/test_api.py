@@ -102,7 +102,9 @@ def test_everything_the_dashboard_shows(api: Api) -> None:
         assert client.study()["name"] == "graded"
         state = client.status()
         assert sum(topic["done"] for topic in state["topics"]) > 0
-        assert client.overview()["answers"] == state["answers"] > 0
+        glance = client.overview()
+        assert glance["answers"] == state["answers"] > 0
+        assert (glance["in_hand"], glance["left_out"]) == (glance["in_progress"], glance["assessors_excluded"])
         assert client.topics()["topic"].to_list() == ["t/0", "t/1", "t/2"]
         assert client.units("t/1")["done"].sum() == 2
         everybody = client.assessors()

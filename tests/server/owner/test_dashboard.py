@@ -269,8 +269,8 @@ def test_a_message_is_shown_once_and_topics_by_their_names(begin, clock):
     client = sign_in(study.store, clock(), clock)
     guard = re.search(r'name="guard" value="([^"]+)"', client.get("/owner").text)[1]
     client.post("/owner/act", data={"action": "pause", "topic": "", "guard": guard, "next": "/owner"})
-    assert 'class="told"' in client.get("/owner").text
-    assert 'class="told"' not in client.get("/owner").text
+    assert 'class="message"' in client.get("/owner").text
+    assert 'class="message"' not in client.get("/owner").text
     for path in ("/owner", "/owner/topics", "/owner/topic?topic=t0"):
         assert re.search(r"(<h1>|\">)Title 0<", client.get(path).text), path
 

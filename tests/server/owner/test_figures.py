@@ -73,7 +73,7 @@ def test_reversed_and_fast_people_are_called_so(filled):
         if person.judgments >= 12:
             for one in person.evidence:
                 by_kind[one.kind].add(kinds[person.assessor])
-                assert one.said
+                assert one.sentence
                 assert one.of
     assert "reversed" in by_kind["reversed"] | by_kind["known documents"]
     assert by_kind["reversed"] <= {"reversed", "random"}
@@ -181,10 +181,10 @@ def test_work_left_out_counts_no_more(filled):
     try:
         after = computed_of(store)
         assert after.judgments < before.judgments
-        assert after.left_out == before.judgments - after.judgments
+        assert after.excluded == before.judgments - after.judgments
         assert store.read(progress.answers_stamp).result() != stamp
         (row,) = store.read(lambda connection: assessor_rows(connection, NOW, number)).result()
-        assert row.left_out == "to see what happens"
+        assert row.excluded_for == "to see what happens"
     finally:
         store.write(lambda c: include(c, NOW, number, None)).result()
 

@@ -123,13 +123,13 @@ def test_every_reader_gives_the_same_counts(study: Study, tmp_path: Path, monkey
     check_pages(study, client, session, {how: units for how, (units, _) in counts.items()})
     with study.store.snapshot() as connection:
         computed = insight(connection, now)
-    assert (computed.judgments, computed.left_out) == (counts["completed"][1], counts["excluded"][1])
+    assert (computed.judgments, computed.excluded) == (counts["completed"][1], counts["excluded"][1])
 
 
 def of_export(study: Study, folder: Path) -> dict[str, tuple[int, int]]:
     export(study.store, folder)
     units = dict(pl.read_csv(folder / "units.csv").group_by("ending").len().iter_rows())
-    answers = dict(pl.read_csv(folder / "left_out.csv").group_by("ending").len().iter_rows())
+    answers = dict(pl.read_csv(folder / "excluded.csv").group_by("ending").len().iter_rows())
     name = "pairs" if (folder / "pairs.csv").exists() else "judgments"
     answers["completed"] = pl.read_csv(folder / f"{name}.csv").height
     return {how: (units[how], answers[how]) for how in units}

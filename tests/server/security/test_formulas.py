@@ -93,7 +93,7 @@ def test_every_file_of_the_export(place, tmp_path):
     fields = read_fields(ACTIONS["exclude"], {"assessor": pseudonym, "reason": EVIL[0]})
     study.store.write(lambda c: run(c, study.served, study.clock(), ACTIONS["exclude"], fields)).result()
     written = [path for path in export(study.store, tmp_path / "out") if path.suffix == ".csv"]
-    assert {path.stem for path in written} >= {"judgments", "left_out", "units", "questionnaire"}
+    assert {path.stem for path in written} >= {"judgments", "excluded", "units", "questionnaire"}
     for path in written:
         found = cells(path.read_text("utf-8"))
         assert all(safe(cell) for cell in found), path.name

@@ -155,7 +155,7 @@ def test_a_topic_with_a_hostile_id_and_a_hostile_search(window, hostile):
 def test_the_review_shows_attacks_as_text(window, hostile):
     sign_in(window, hostile, "reviewer")
     assert window.look("/owner/review") == 200
-    assert window.page.locator("blockquote.said").count() == len(hostile_documents())
+    assert window.page.locator("blockquote.comment").count() == len(hostile_documents())
     for frame in window.page.locator("iframe").all():
         assert frame.get_attribute("sandbox") == ""
 

@@ -127,10 +127,10 @@ async def _known(server: Server, secret: str, kind: str) -> Account | None:
     if not secret:
         return None
     now = server.served.clock()
-    found = await done(server.store.read(lambda connection: find_key(connection, secret, kind, now)))
-    if found is None:
+    account_seen = await done(server.store.read(lambda connection: find_key(connection, secret, kind, now)))
+    if account_seen is None:
         return None
-    account, seen = found
+    account, seen = account_seen
     if now - seen > SEEN_EVERY:
         note = sa.update(keys).where(keys.c.number == account.key, keys.c.seen < now).values(seen=now)
         server.store.write(lambda connection: connection.execute(note).rowcount)

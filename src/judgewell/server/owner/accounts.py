@@ -110,10 +110,10 @@ def _named(name: str) -> sa.ColumnElement[bool]:
 
 def find_account(connection: sa.Connection, name: str) -> int:
     """The number of an account by its name."""
-    found = connection.execute(sa.select(accounts.c.number).where(_named(name))).scalar()
-    if found is None:
+    number = connection.execute(sa.select(accounts.c.number).where(_named(name))).scalar()
+    if number is None:
         raise InputError(f"there is no account {name!r}", cure="see judgewell account STUDY list")
-    return int(found)
+    return int(number)
 
 
 def new_link(connection: sa.Connection, now: float, name: str) -> str:
@@ -171,8 +171,8 @@ def open_account(connection: sa.Connection, now: float, link: str, name: str, pa
 
 def link_holder(connection: sa.Connection, now: float, link: str) -> str | None:
     """The name of the account that a link opens, or None."""
-    found = find_key(connection, link, "link", now)
-    return found[0].name if found else None
+    holder = find_key(connection, link, "link", now)
+    return holder[0].name if holder else None
 
 
 def new_token(connection: sa.Connection, now: float, name: str, scopes: Iterable[str], days: float, label: str) -> str:

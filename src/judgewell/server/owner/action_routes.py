@@ -20,7 +20,7 @@ from judgewell.server.web import Refusal
 
 OWN = ("action", "guard", "next")  # fields of the form that are not the action's
 MOST_DOCUMENTS = 2100
-TOLD_SECONDS = 15
+MESSAGE_SECONDS = 15
 
 
 def router(server: Server) -> APIRouter:
@@ -46,8 +46,8 @@ def router(server: Server) -> APIRouter:
         response = RedirectResponse(local(first(form, "next")), 303)
         response.set_cookie(
             _cookie(server),
-            quote(signed(server.served.secret, "told", message[:800])),
-            max_age=TOLD_SECONDS,
+            quote(signed(server.served.secret, "message", message[:800])),
+            max_age=MESSAGE_SECONDS,
             httponly=True,
             samesite="lax",
             secure=request.url.scheme == "https",
@@ -76,9 +76,9 @@ def told_of(action: Action, result: Result) -> str:
     return f"Done: {action.name}" + (f" ({'; '.join(details)})" if details else "")
 
 
-def told(server: Server, request: Request) -> str:
+def last_message(server: Server, request: Request) -> str:
     """What came of the last action, for the page that is shown after it; "" where there is nothing to tell."""
-    return opened(server.served.secret, "told", unquote(request.cookies.get(_cookie(server), ""))) or ""
+    return opened(server.served.secret, "message", unquote(request.cookies.get(_cookie(server), ""))) or ""
 
 
 def shown_once(server: Server, request: Request, response: Response) -> Response:
@@ -90,4 +90,4 @@ def shown_once(server: Server, request: Request, response: Response) -> Response
 
 
 def _cookie(server: Server) -> str:
-    return f"{server.cookie}-told"
+    return f"{server.cookie}-message"

@@ -21,7 +21,7 @@ from judgewell.server.owner.extra_judgments import ask_more
 from judgewell.server.owner.privacy import forget
 from judgewell.server.session.assignment import release
 from judgewell.server.session.served import Served
-from judgewell.server.store.schema import assessors, events, pauses, reservations, topics, units
+from judgewell.server.store.schema import events, pauses, reservations, topics
 from judgewell.server.store.transactions import Store
 
 Result = dict[str, Any]
@@ -165,8 +165,8 @@ def run(
     """Do it and write it into the audit log; a job for the store. Without an account it is the command line's."""
     result = action.job(connection, served, now, fields)
     # no pseudonym but in the target, where forgetting an assessor finds it
-    told = {name: value for name, value in fields.model_dump().items() if name not in ("assessor", "docs") and value}
-    record(connection, now, account, action.name, fields.target, told | {"result": result}, address)
+    options = {name: value for name, value in fields.model_dump().items() if name not in ("assessor", "docs") and value}
+    record(connection, now, account, action.name, fields.target, options | {"result": result}, address)
     return result
 
 
@@ -185,7 +185,7 @@ def _pause(connection: sa.Connection, served: Served, now: float, fields: Pausin
     _check_topic(connection, fields.topic)
     connection.execute(sa.delete(pauses).where(pauses.c.topic == fields.topic))
     connection.execute(sa.insert(pauses).values(topic=fields.topic, at=now, reason=fields.reason or None))
-    _tell(connection, now, "paused", topic=fields.topic or None, reason=fields.reason or None)
+    log_event(connection, now, "paused", topic=fields.topic or None, reason=fields.reason or None)
     return {"paused": fields.topic or "the study"}
 
 
@@ -193,7 +193,7 @@ def _resume(connection: sa.Connection, served: Served, now: float, fields: OfTop
     _check_topic(connection, fields.topic)
     if connection.execute(sa.delete(pauses).where(pauses.c.topic == fields.topic)).rowcount == 0:
         raise InputError(f"{fields.target} is not paused", cure="pause it first")
-    _tell(connection, now, "resumed", topic=fields.topic or None)
+    log_event(connection, now, "resumed", topic=fields.topic or None)
     return {"resumed": fields.topic or "the study"}
 
 
@@ -203,9 +203,9 @@ def _check_topic(connection: sa.Connection, topic: str) -> None:
         raise InputError(f"there is no topic {topic!r}", cure="take its id from the study's topics")
 
 
-def _tell(connection: sa.Connection, now: float, kind: str, **data: Any) -> None:
-    told = {name: value for name, value in data.items() if value is not None}
-    connection.execute(sa.insert(events).values(at=now, kind=kind, data=told))
+def log_event(connection: sa.Connection, now: float, kind: str, **data: Any) -> None:
+    given = {name: value for name, value in data.items() if value is not None}
+    connection.execute(sa.insert(events).values(at=now, kind=kind, data=given))
 
 
 def _release(connection: sa.Connection, served: Served, now: float, fields: Releasing) -> Result:
@@ -226,8 +226,8 @@ def _extend(connection: sa.Connection, served: Served, now: float, fields: Exten
     assessor = connection.execute(held).scalar()
     if assessor is None:
         raise InputError(f"reservation {fields.reservation} is not in progress", cure="see who is working now")
-    told = {"at": now, "kind": "extended", "assessor": assessor, "reservation": fields.reservation}
-    connection.execute(sa.insert(events), {**told, "data": {"minutes": fields.minutes}})
+    event = {"at": now, "kind": "extended", "assessor": assessor, "reservation": fields.reservation}
+    connection.execute(sa.insert(events), {**event, "data": {"minutes": fields.minutes}})
     return {"reservation": fields.reservation, "until": until}
 
 
@@ -245,7 +245,7 @@ def _include(connection: sa.Connection, served: Served, now: float, fields: OfWo
 
 def _more(connection: sa.Connection, served: Served, now: float, fields: AskingMore) -> Result:
     made = ask_more(connection, served, fields.topic, fields.docs, fields.more, fields.scale or None)
-    _tell(connection, now, "more asked", topic=fields.topic, docs=fields.docs, more=fields.more, **made)
+    log_event(connection, now, "more asked", topic=fields.topic, docs=fields.docs, more=fields.more, **made)
     return {"docs": len(fields.docs), **made}
 
 
@@ -286,34 +286,3 @@ ACTIONS: dict[str, Action] = {
         Action("enable", OfAccount, "Let a disabled account in again.", _with_account(enable)),
     )
 }
-
-
-@dataclass(frozen=True)
-class Held:
-    """A unit in progress, for those who would release or extend it."""
-
-    reservation: int
-    assessor: str
-    unit: str
-    topic: str
-    seen: float
-    expires: float
-    held_until: float | None
-
-
-def in_hand(connection: sa.Connection) -> list[Held]:
-    """The units in progress now, those silent longest first."""
-    columns = (reservations.c.number, assessors.c.pseudonym, units.c.unit, reservations.c.topic, reservations.c.seen)
-    query = (
-        sa.select(*columns, reservations.c.expires, reservations.c.held_until)
-        .join_from(reservations, assessors, assessors.c.number == reservations.c.assessor)
-        .join(units, units.c.number == reservations.c.unit)
-        .where(reservations.c.state == "live")
-        .order_by(reservations.c.seen, reservations.c.number)
-    )
-    return [Held(*row) for row in connection.execute(query)]
-
-
-def pauses_now(connection: sa.Connection) -> dict[str, str]:
-    """What is paused ("" is the whole study), with the reason."""
-    return {topic: reason or "" for topic, reason in connection.execute(sa.select(pauses.c.topic, pauses.c.reason))}

@@ -65,7 +65,7 @@ All = Annotated[
 ]
 
 
-class Told(BaseModel):
+class ErrorDetail(BaseModel):
     """What is wrong, in one line."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"detail": "there is no topic '9'; take its id …"}]})
@@ -74,16 +74,16 @@ class Told(BaseModel):
 
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    401: {"model": Told, "description": "No token, or one that is unknown, expired or revoked."},
-    403: {"model": Told, "description": "The token lacks the scope, or its account is not an owner's."},
-    422: {"model": Told, "description": "A value breaks a rule; the detail says which."},
-    429: {"model": Told, "description": "Too many requests; Retry-After says when to come again."},
-    503: {"model": Told, "description": "The database is away; nothing was done."},
+    401: {"model": ErrorDetail, "description": "No token, or one that is unknown, expired or revoked."},
+    403: {"model": ErrorDetail, "description": "The token lacks the scope, or its account is not an owner's."},
+    422: {"model": ErrorDetail, "description": "A value breaks a rule; the detail says which."},
+    429: {"model": ErrorDetail, "description": "Too many requests; Retry-After says when to come again."},
+    503: {"model": ErrorDetail, "description": "The database is away; nothing was done."},
 }
-NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": Told, "description": "There is no such thing."}}
+NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": ErrorDetail, "description": "There is no such thing."}}
 REFUSED_BODY: dict[int | str, dict[str, Any]] = {
-    400: {"model": Told, "description": "The body is not JSON."},
-    413: {"model": Told, "description": "The body is larger than any action needs."},
+    400: {"model": ErrorDetail, "description": "The body is not JSON."},
+    413: {"model": ErrorDetail, "description": "The body is larger than any action needs."},
 }
 TABLE: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind.partition(";")[0]: {} for kind in KINDS.values()}, "description": "The table."}
@@ -222,7 +222,7 @@ def _add_study(routes: APIRouter, asked: Asked, computed: Computed) -> None:
 
     @routes.get("/topics", tags=["study"], summary="Progress of each topic")
     async def all_topics() -> list[TopicRow]:
-        return await asked.read(lambda found: topic_rows(found, status(found, clock()).topics))
+        return await asked.read(lambda connection: topic_rows(connection, status(connection, clock()).topics))
 
     @routes.get("/topics/{topic:path}/units", tags=["study"], summary="The units of a topic", responses=NOT_FOUND)
     async def all_units(topic: Id) -> list[UnitRow]:
@@ -259,18 +259,18 @@ def _add_people(routes: APIRouter, asked: Asked) -> None:
             number = find_assessor(connection, pseudonym)
             return None if number is None else trail(connection, number, clock())
 
-        found = await asked.read(find)
-        if found is None:
+        history = await asked.read(find)
+        if history is None:
             raise Problem(404, f"there is no assessor {pseudonym!r}")
-        return found
+        return history
 
     @routes.post("/invitations", tags=["people"], status_code=201, summary="New invite links", responses=REFUSED_BODY)
     async def invitations(request: Request, wanted: Invitations) -> list[Invitation]:
         account: Account = request.state.account
         sayable(wanted.labels)
         made = await asyncio.to_thread(invite, server.store, server.served, wanted.labels)
-        now, address, told = clock(), asked_from(request), {"count": sum(one.new for one in made)}
-        await done(server.store.write(lambda c: record(c, now, account, "invite", None, told, address)))
+        now, address, counts = clock(), asked_from(request), {"count": sum(one.new for one in made)}
+        await done(server.store.write(lambda c: record(c, now, account, "invite", None, counts, address)))
         return [Invitation(label=one.label, path=one.path, new=one.new) for one in made]
 
     @routes.get("/reviews", tags=["people"], summary="How far the review of comments is, and how reviewers agree")

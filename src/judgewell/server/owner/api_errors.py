@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-SAID = {
+DETAILS = {
     401: "a valid token is needed: Authorization: Bearer jw_…; make one with judgewell account STUDY token NAME",
     403: "the token does not have the scope for this; make one with --scope write",
     429: "too many requests; wait a little",
@@ -43,10 +43,10 @@ def _either(page: Callable[[Request, Any], Any], prefix: str) -> Callable[[Reque
         response: Response = await shown if inspect.isawaitable(shown) else shown
         if not request.url.path.startswith(f"{prefix}/"):
             return response
-        said = SAID.get(response.status_code) or HTTPStatus(response.status_code).phrase.lower()
-        if isinstance(error, HTTPException) and error.status_code not in SAID:
-            said = str(error.detail)
-        return _told(response.status_code, said, _carried(response))
+        detail = DETAILS.get(response.status_code) or HTTPStatus(response.status_code).phrase.lower()
+        if isinstance(error, HTTPException) and error.status_code not in DETAILS:
+            detail = str(error.detail)
+        return refusal(response.status_code, detail, _carried(response))
 
     return respond
 
@@ -59,20 +59,20 @@ def _carried(response: Response) -> dict[str, str]:
 
 def _problem(_: Request, error: Exception) -> Response:
     assert isinstance(error, Problem)
-    return _told(error.status, error.detail)
+    return refusal(error.status, error.detail)
 
 
 def _bad(_: Request, error: Exception) -> Response:
-    return _told(400, str(getattr(error, "detail", "the request cannot be read")))
+    return refusal(400, str(getattr(error, "detail", "the request cannot be read")))
 
 
 def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
-    return _told(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
+    return refusal(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
 
 
-def _told(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
+def refusal(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
     plain = detail.encode("utf-8", "replace").decode()
     return JSONResponse({"detail": plain}, status, headers)

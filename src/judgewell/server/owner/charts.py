@@ -18,7 +18,7 @@ class Chart:
 
     name: str
     title: str
-    said: str
+    caption: str
     svg: Markup
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -37,7 +37,7 @@ class Line:
 def bars(
     name: str,
     title: str,
-    said: str,
+    caption: str,
     labels: Sequence[str],
     stacks: Sequence[tuple[str, str, Sequence[float]]],
     head: str,
@@ -53,16 +53,16 @@ def bars(
                 drawn.append(_bar(place, step, base[place], value, top, look))
             base[place] += value
     every = max(1, -(-len(labels) * max(map(len, labels), default=0) // LETTERS))
-    told = [place for place in range(len(labels)) if place % every == 0]
-    drawn += [_below(LEFT + (place + 0.5) * step, labels[place], number) for number, place in enumerate(told)]
+    labelled = [place for place in range(len(labels)) if place % every == 0]
+    drawn += [_below(LEFT + (place + 0.5) * step, labels[place], number) for number, place in enumerate(labelled)]
     heads = (head, *(label for _, label, _ in stacks))
     rows = tuple((label, *(f"{values[place]:,.6g}" for _, _, values in stacks)) for place, label in enumerate(labels))
     legend = tuple((look, label) for look, label, _ in stacks) if len(stacks) > 1 else ()
-    return Chart(name, title, said, _svg(name, said, drawn), heads, rows, legend)
+    return Chart(name, title, caption, _svg(name, caption, drawn), heads, rows, legend)
 
 
 def lines(
-    name: str, title: str, said: str, drawn_lines: Sequence[Line], head: str, low: float = 0.0, high: float = 1.0
+    name: str, title: str, caption: str, drawn_lines: Sequence[Line], head: str, low: float = 0.0, high: float = 1.0
 ) -> Chart:
     """Lines over a common x that begins at 0."""
     every = [x for line in drawn_lines for x, _ in line.points]
@@ -83,11 +83,11 @@ def lines(
         for x, y in line.points:
             table.setdefault(x, {})[line.label] = y
     rows = tuple(
-        (f"{x:,.6g}", *(_number(found.get(line.label)) for line in drawn_lines)) for x, found in sorted(table.items())
+        (f"{x:,.6g}", *(_number(at_x.get(line.label)) for line in drawn_lines)) for x, at_x in sorted(table.items())
     )
     legend = tuple((line.look, line.label) for line in drawn_lines)
     heads = (head, *(line.label for line in drawn_lines))
-    return Chart(name, title, said, _svg(name, said, drawn), heads, rows, legend if len(legend) > 1 else ())
+    return Chart(name, title, caption, _svg(name, caption, drawn), heads, rows, legend if len(legend) > 1 else ())
 
 
 def nice_top(largest: float) -> float:
@@ -102,11 +102,11 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def _svg(name: str, said: str, parts: Sequence[Markup]) -> Markup:
+def _svg(name: str, caption: str, parts: Sequence[Markup]) -> Markup:
     inside = Markup("").join(parts)
     return Markup(
         '<svg class="chart" id="chart-{}" viewBox="0 0 {:g} {:g}" role="img" aria-label="{}" focusable="false">{}</svg>'
-    ).format(name, WIDTH, HEIGHT, said, inside)
+    ).format(name, WIDTH, HEIGHT, caption, inside)
 
 
 def _grid(low: float, high: float) -> list[Markup]:

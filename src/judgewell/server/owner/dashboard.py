@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 
 from judgewell.server.owner import figures as drawn
 from judgewell.server.owner.access import Account, audit_entries, guard, require
-from judgewell.server.owner.action_routes import shown_once, told
+from judgewell.server.owner.action_routes import last_message, shown_once
 from judgewell.server.owner.live_analysis import Document, Insight
 from judgewell.server.owner.live_cache import Computed
 from judgewell.server.owner.pages import Column, listing, own_files, respond
@@ -45,7 +45,7 @@ UNITS = (
     Column("unit", "unit", lambda row: row.number),
     Column("size", "places", lambda row: row.size, True),
     Column("done", "completed", lambda row: row.done / max(row.need, 1), True),
-    Column("live", "in progress", lambda row: row.in_hand, True),
+    Column("live", "in progress", lambda row: row.in_progress, True),
     Column("failed", "failed", lambda row: row.failed, True),
     Column("expired", "abandoned", lambda row: row.abandoned, True),
     Column("excluded", "excluded", lambda row: row.excluded, True),
@@ -105,8 +105,8 @@ def router(server: Server, computed: Computed) -> APIRouter:
 
             values, stamp = await done(server.store.read(job))
             common = _common(server, account, computed, stamp)
-            message = told(server, request)
-            response = respond(request, name, values | common | {"told": message})
+            message = last_message(server, request)
+            response = respond(request, name, values | common | {"message": message})
             return shown_once(server, request, response) if message else response
 
         return show
@@ -128,13 +128,13 @@ async def static(request: Request) -> Response:
 
 
 def _overview(look: Look) -> Values:
-    found = look.overview()
-    rows = progress.topic_rows(look.connection, found.topics)
+    glance = look.overview()
+    rows = progress.topic_rows(look.connection, glance.topics)
     least = sorted(rows, key=lambda row: row.progress.completed / max(row.progress.needed, 1))[:8]
     working = progress.working(look.connection, look.now)
     failed = progress.failures(look.connection, 5)
-    chart = drawn.done_chart(found.bars)
-    return {"found": found, "least": least, "working": working, "chart": chart, "failures": failed}
+    chart = drawn.done_chart(glance.bars)
+    return {"glance": glance, "least": least, "working": working, "chart": chart, "failures": failed}
 
 
 def _topics(look: Look) -> Values:
@@ -143,13 +143,13 @@ def _topics(look: Look) -> Values:
 
 def _topic(look: Look) -> Values:
     wanted = look.request.query_params.get("topic")
-    found = next((row for row in look.topics() if row.progress.topic == wanted), None)
-    if found is None:
+    row = next((row for row in look.topics() if row.progress.topic == wanted), None)
+    if row is None:
         raise Refusal(404, "link")
-    units = progress.unit_rows(look.connection, found.progress.topic, look.now)
+    units = progress.unit_rows(look.connection, row.progress.topic, look.now)
     shown = listing(look.request, units, UNITS, _unit_words, sort="unit")
-    parts = look.served.topic(look.connection, found.progress.topic).parts
-    return {"topic": found, "table": shown, "parts_shown": parts}
+    parts = look.served.topic(look.connection, row.progress.topic).parts
+    return {"topic": row, "table": shown, "parts_shown": parts}
 
 
 def _assessors(look: Look) -> Values:
@@ -161,12 +161,12 @@ def _assessors(look: Look) -> Values:
 
 def _assessor(look: Look) -> Values:
     number = _whole(look.request.path_params["number"])
-    found = None if number is None else trail(look.connection, number, look.now)
-    if found is None:
+    history = None if number is None else trail(look.connection, number, look.now)
+    if history is None:
         raise Refusal(404, "link")
     people = look.latest.assessors if look.latest else ()
-    person = next((one for one in people if one.assessor == found.who.pseudonym), None)
-    return {"trail": found, "person": person, "pay": look.served.study.pay}
+    person = next((one for one in people if one.assessor == history.who.pseudonym), None)
+    return {"trail": history, "person": person, "pay": look.served.study.pay}
 
 
 def _documents(look: Look) -> Values:
@@ -186,10 +186,10 @@ def _checks(look: Look) -> Values:
 
 
 def _money(look: Look) -> Values:
-    found = look.overview()
-    money = progress.priced(look.connection, found.money, look.now)
+    glance = look.overview()
+    money = progress.priced(look.connection, glance.money, look.now)
     titles = progress.topic_titles(look.connection)
-    return {"found": found, "m": money, "pay": look.served.study.pay, "titles": titles}
+    return {"glance": glance, "m": money, "pay": look.served.study.pay, "titles": titles}
 
 
 def _log(look: Look) -> Values:
@@ -216,16 +216,16 @@ def _whole(text: str) -> int | None:
 
 def _common(server: Server, account: Account, computed: Computed, stamp: str) -> Values:
     """What every page shows: who looks, and what was computed, with a newer one on its way where there is news."""
-    found = computed.look(stamp)
+    insight = computed.look(stamp)
     return {
         "study": server.served.title,
         "account": account,
         "guard": guard(server, account),
-        "insight": found,
-        "computing": computed.busy and (found is None),
+        "insight": insight,
+        "computing": computed.busy and (insight is None),
         "trouble": computed.trouble,
-        "settling": drawn.settling_charts(found) if found else [],
-        "times": drawn.time_charts(found.times) if found else [],
+        "settling": drawn.settling_charts(insight) if insight else [],
+        "times": drawn.time_charts(insight.times) if insight else [],
     }
 
 
@@ -244,4 +244,4 @@ def _document_words(row: Document) -> str:
 def _assessor_words(pair: tuple[AssessorRow, Person | None]) -> str:
     row, person = pair
     signs = " ".join(evidence.kind for evidence in person.evidence) if person else ""
-    return f"{row.pseudonym} {row.label} {row.origin} {row.stage} {signs} {'excluded' if row.left_out else ''}"
+    return f"{row.pseudonym} {row.label} {row.origin} {row.stage} {signs} {'excluded' if row.excluded_for else ''}"

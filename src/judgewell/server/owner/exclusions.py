@@ -21,10 +21,10 @@ Source = Literal["owner", "review"]
 def find_assessor(connection: sa.Connection, pseudonym: str) -> int:
     """The number of an assessor by pseudonym, locked against a step of theirs under way."""
     query = sa.select(assessors.c.number).where(assessors.c.pseudonym == pseudonym).with_for_update()
-    found = connection.execute(query).scalar()
-    if found is None:
+    number = connection.execute(query).scalar()
+    if number is None:
         raise InputError(f"there is no assessor {pseudonym!r}", cure="take the pseudonym from the status or an export")
-    return int(found)
+    return int(number)
 
 
 def find_reservation(connection: sa.Connection, assessor: int, unit: str) -> int:
@@ -34,10 +34,10 @@ def find_reservation(connection: sa.Connection, assessor: int, unit: str) -> int
         .join(units, units.c.number == reservations.c.unit)
         .where(reservations.c.assessor == assessor, units.c.unit == unit)
     )
-    found = connection.execute(query).scalar()
-    if found is None:
+    number = connection.execute(query).scalar()
+    if number is None:
         raise InputError(f"this assessor had no unit {unit!r}", cure="take the unit's name from an export")
-    return int(found)
+    return int(number)
 
 
 def exclude(
@@ -67,14 +67,14 @@ def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reaso
     standing = connection.execute(
         sa.select(exclusions.c.reservation).where(exclusions.c.assessor == assessor, exclusions.c.undone.is_(None))
     ).scalars()
-    left_out = set(standing)
-    everything = None in left_out
+    excluded = set(standing)
+    everything = None in excluded
     connection.execute(sa.update(assessors).where(assessors.c.number == assessor).values(excluded=everything))
     mine = sa.select(reservations).where(reservations.c.assessor == assessor).order_by(reservations.c.unit)
     changed = [
         row
         for row in connection.execute(mine.with_for_update()).all()
-        if row.excluded != (everything or row.number in left_out)
+        if row.excluded != (everything or row.number in excluded)
     ]
     for row in changed:
         if not row.excluded and row.state == "live":
@@ -85,8 +85,8 @@ def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reaso
             change = 1 if not row.excluded else -1
             connection.execute(sa.update(units).where(units.c.number == row.unit).values(free=units.c.free + change))
         connection.execute(sa.update(reservations).where(reservations.c.number == row.number).values(values))
-        told = {"at": now, "kind": kind, "assessor": assessor, "reservation": row.number}
-        connection.execute(sa.insert(events), {**told, "data": {"reason": reason} if reason else {}})
+        event = {"at": now, "kind": kind, "assessor": assessor, "reservation": row.number}
+        connection.execute(sa.insert(events), {**event, "data": {"reason": reason} if reason else {}})
     return len(changed)
 
 

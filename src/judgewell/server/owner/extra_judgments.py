@@ -78,13 +78,13 @@ def _numbers(connection: sa.Connection, topic: str, docs: Sequence[str]) -> froz
         .join(documents, documents.c.number.in_([items.c.doc, items.c.other]))
         .where(units.c.topic == topic, documents.c.doc.in_(list(wanted)))
     )
-    found: dict[str, int] = {row.doc: row.number for row in connection.execute(query)}
-    missing = [doc for doc in wanted if doc not in found]
+    numbers: dict[str, int] = {row.doc: row.number for row in connection.execute(query)}
+    missing = [doc for doc in wanted if doc not in numbers]
     if missing:
         raise InputError(
             f"document {missing[0]!r} is not judged for topic {topic!r}", cure="name documents of the pool"
         )
-    return frozenset(found.values())
+    return frozenset(numbers.values())
 
 
 def _units(connection: sa.Connection, topic: str, scale: str | None) -> list[Unit]:

@@ -7,45 +7,46 @@ from collections.abc import Sequence
 from judgewell.server.owner.charts import Chart, Line, bars, lines
 from judgewell.server.owner.live_agreement import Scale
 from judgewell.server.owner.live_analysis import Insight, Times
-from judgewell.server.owner.pages import check_words, day, spell
+from judgewell.server.owner.pages import day, spell
 from judgewell.server.queries.progress import Bar, CheckBar
+from judgewell.study.checks import check_words
 
 
-def done_chart(found: Sequence[Bar]) -> Chart | None:
+def done_chart(spans: Sequence[Bar]) -> Chart | None:
     """Units completed over time."""
-    if not found:
+    if not spans:
         return None
-    labels = [day(bar.start, bar.seconds) for bar in found]
-    counts = [float(bar.done) for bar in found]
-    each = spell(found[0].seconds)
-    said = f"Units completed in each {each}: {sum(counts):,.0f} in all, at most {max(counts):,.0f} in one."
+    labels = [day(bar.start, bar.seconds) for bar in spans]
+    counts = [float(bar.done) for bar in spans]
+    each = spell(spans[0].seconds)
+    caption = f"Units completed in each {each}: {sum(counts):,.0f} in all, at most {max(counts):,.0f} in one."
     return bars(
-        "done", f"Units completed in each {each}", said, labels, [("good", "units completed", counts)], "from (UTC)"
+        "done", f"Units completed in each {each}", caption, labels, [("good", "units completed", counts)], "from (UTC)"
     )
 
 
-def check_charts(found: Sequence[CheckBar]) -> list[Chart]:
+def check_charts(spans: Sequence[CheckBar]) -> list[Chart]:
     """Every check over time: passed below, failed above."""
     charts = []
-    for name in dict.fromkeys(bar.name for bar in found):
-        mine = {bar.start: bar for bar in found if bar.name == name}
-        width = found[0].seconds
+    for name in dict.fromkeys(bar.name for bar in spans):
+        mine = {bar.start: bar for bar in spans if bar.name == name}
+        width = spans[0].seconds
         places = range(int(min(mine) / width), int(max(mine) / width) + 1)
         row = [mine.get(place * width) for place in places]
         passed = [float(bar.passed) if bar else 0.0 for bar in row]
         failed = [float(bar.failed) if bar else 0.0 for bar in row]
         counts = f"{sum(passed):,.0f} passed and {sum(failed):,.0f} failed in all"
-        said = f"Check “{check_words(name)}” in each {spell(width)}: {counts}."
+        caption = f"Check “{check_words(name)}” in each {spell(width)}: {counts}."
         labels = [day(place * width, width) for place in places]
         stacks = [("good", "passed", passed), ("bad", "failed", failed)]
         title = f"{check_words(name).capitalize()} in each {spell(width)}"
-        charts.append(bars(f"check-{name}", title, said, labels, stacks, "from (UTC)"))
+        charts.append(bars(f"check-{name}", title, caption, labels, stacks, "from (UTC)"))
     return charts
 
 
-def settling_charts(found: Insight) -> list[Chart]:
+def settling_charts(insight: Insight) -> list[Chart]:
     """Agreement and stability as judgments came, for each scale."""
-    return [_settling(place, scale) for place, scale in enumerate(found.scales) if len(scale.steps) > 1]
+    return [_settling(place, scale) for place, scale in enumerate(insight.scales) if len(scale.steps) > 1]
 
 
 def _settling(place: int, scale: Scale) -> Chart:
@@ -55,11 +56,11 @@ def _settling(place: int, scale: Scale) -> Chart:
         Line("first", "order of gains, τ with the present one", tuple(tau)),
         Line("second", f"agreement, α ({scale.metric})", tuple(alpha)),
     ]
-    said = f"As judgments on {scale.scale} came: " + "; ".join(
+    caption = f"As judgments on {scale.scale} came: " + "; ".join(
         f"{line.label} went from {line.points[0][1]:.2f} to {line.points[-1][1]:.2f}" for line in drawn if line.points
     )
     low = min([0.0, *(y for line in drawn for _, y in line.points)])
-    return lines(f"settling-{place}", f"{scale.scale}: settling", f"{said}.", drawn, "judgments", low=low)
+    return lines(f"settling-{place}", f"{scale.scale}: settling", f"{caption}.", drawn, "judgments", low=low)
 
 
 def time_charts(times: Times) -> list[Chart]:
@@ -68,12 +69,12 @@ def time_charts(times: Times) -> list[Chart]:
         return []
     labels = [f"{bar.low:g}–{bar.high:g}" if bar.high is not None else f"over {bar.low:g}" for bar in times.bars]
     counts = [float(bar.answers) for bar in times.bars]
-    said = f"Active seconds of {times.answers:,} answers; the median is {spell(times.median)}."
-    first = bars("times", "Active seconds for each answer", said, labels, [("good", "answers", counts)], "seconds")
+    caption = f"Active seconds of {times.answers:,} answers; the median is {spell(times.median)}."
+    first = bars("times", "Active seconds for each answer", caption, labels, [("good", "answers", counts)], "seconds")
     places = times.positions
-    told = f"Median active seconds by place in the unit, from {places[0].median:.0f} at the first to "
-    told += f"{places[-1].median:.0f} at the last."
+    places_caption = f"Median active seconds by place in the unit, from {places[0].median:.0f} at the first to "
+    places_caption += f"{places[-1].median:.0f} at the last."
     medians = [place.median for place in places]
     names = [str(place.position) for place in places]
     title = "Median active seconds by place in the unit"
-    return [first, bars("places", title, told, names, [("good", "median", medians)], "place")]
+    return [first, bars("places", title, places_caption, names, [("good", "median", medians)], "place")]

@@ -22,6 +22,7 @@ import sqlalchemy as sa
 from judgewell.errors import JudgewellWarning, collect_notes
 from judgewell.server.owner.live_agreement import Scale, Step, on_pairs, on_scale
 from judgewell.server.owner.unusual_assessors import Evidence, Person, Usual, people
+from judgewell.server.queries.former_names import former
 from judgewell.server.queries.standing_answers import load_work
 
 MOST_DOCUMENTS = 300
@@ -83,7 +84,7 @@ class Insight:
 
     at: float
     judgments: int
-    left_out: int  # answers of excluded units
+    excluded: int  # answers of excluded units
     scales: tuple[Scale, ...]
     documents: tuple[Document, ...]
     documents_of: int
@@ -91,6 +92,7 @@ class Insight:
     usual: Usual
     times: Times
     took: float
+    left_out = former("excluded", int)
 
     @property
     def suspicious(self) -> list[Person]:
@@ -119,7 +121,7 @@ def insight(connection: sa.Connection, now: float) -> Insight:
     return Insight(
         at=now,
         judgments=judgments.height + pairs.height,
-        left_out=work.excluded,
+        excluded=work.excluded,
         scales=tuple(scales),
         documents=tuple(_chosen(table)),
         documents_of=table.height,

@@ -76,10 +76,10 @@ class Computed:
 
 def in_a_process(url: str, now: float) -> Insight:
     """The insight, worked out by a process that ends afterwards and gives its memory back."""
-    told = json.dumps({"database": url, "now": now}) + "\n"
+    request = json.dumps({"database": url, "now": now}) + "\n"
     done = subprocess.run(
         [sys.executable, "-m", "judgewell.server.owner.live_analysis"],
-        input=told,
+        input=request,
         capture_output=True,
         text=True,
         encoding="utf-8",

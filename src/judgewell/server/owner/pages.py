@@ -17,6 +17,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from judgewell.server.web import static_version
+from judgewell.study.checks import check_words
 from judgewell.text import counted
 
 T = TypeVar("T")
@@ -41,7 +42,7 @@ class Listing:
     """The rows of a table that are shown, and how they were chosen."""
 
     rows: tuple[Any, ...]
-    found: int
+    matching: int
     of: int
     columns: tuple[Column, ...]
     sort: str
@@ -55,7 +56,7 @@ class Listing:
     @property
     def whole(self) -> bool:
         """Whether every row found is on the page, so that the browser can sort them itself."""
-        return self.found <= len(self.rows)
+        return self.matching <= len(self.rows)
 
     def link(self, **changes: object) -> str:
         """The address of this table with some choices changed; a new order begins at the first page."""
@@ -87,9 +88,9 @@ def listing(
     turned = asked.get("down") == "1" if by is not None else down
     by = by or next(column for column in columns if column.name == sort)
     text = asked.get("text", "")[:LONGEST_FILTER].strip()
-    found = [row for row in rows if text.casefold() in words(row).casefold()] if text else list(rows)
-    known = [row for row in found if by.key(row) is not None]
-    unknown = [row for row in found if by.key(row) is None]
+    matching = [row for row in rows if text.casefold() in words(row).casefold()] if text else list(rows)
+    known = [row for row in matching if by.key(row) is not None]
+    unknown = [row for row in matching if by.key(row) is None]
     ordered = [*sorted(known, key=by.key, reverse=turned), *unknown]
     everything = asked.get("all") == "1"
     size = ALL if everything else PAGE
@@ -174,26 +175,11 @@ STAGES = {
     "declined": "did not consent",
     "stopped": "stopped after a failed check",
 }
-CHECKS = {
-    "known": "known documents in order",
-    "known_pairs": "known pairs",
-    "time": "reading time",
-    "practice": "practice",
-    "comprehension": "question about the topic",
-    "quiz": "quiz",
-    "quality": "checks at the end of the unit",
-    "review": "review of comments",
-}
 
 
 def stage_words(stage: str) -> str:
     """Where an assessor is, in words."""
     return STAGES.get(stage, stage.replace("_", " "))
-
-
-def check_words(check: str) -> str:
-    """A check's name in words."""
-    return CHECKS.get(check, check.replace("_", " "))
 
 
 @lru_cache(1)
@@ -240,7 +226,7 @@ def own_files() -> dict[str, bytes]:
 
 @lru_cache(1)
 def own_version() -> str:
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, content in sorted(own_files().items()):
-        told.update(name.encode() + content)
-    return told.hexdigest()[:12]
+        digest.update(name.encode() + content)
+    return digest.hexdigest()[:12]

@@ -71,8 +71,7 @@ class ReviewProgress:
 
 def rule(served: Served) -> CommentReview | None:
     """The study's rule, where it asks for a review."""
-    section = served.study.checks.review
-    return section.check() if section else None
+    return served.study.checks.review
 
 
 def next_reading(connection: sa.Connection, served: Served, account: Account, now: float) -> Reading | None:
@@ -90,12 +89,12 @@ def next_reading(connection: sa.Connection, served: Served, account: Account, no
     if mine is not None:
         return _reading(connection, served, mine.number, mine.reservation)
     connection.execute(sa.delete(reviews).where(reviews.c.objects.is_(None), reviews.c.created <= now - READING))
-    found = _next_unit(connection, account, check.reviewers)
-    if found is None:
+    reservation = _next_unit(connection, account, check.reviewers)
+    if reservation is None:
         return None
-    row = {"reservation": found, "account": account.number, "created": now}
+    row = {"reservation": reservation, "account": account.number, "created": now}
     made = connection.execute(sa.insert(reviews).values(row).returning(reviews.c.number)).scalar_one()
-    return _reading(connection, served, made, found)
+    return _reading(connection, served, made, reservation)
 
 
 def _next_unit(connection: sa.Connection, account: Account, wanted: int) -> int | None:
@@ -199,8 +198,8 @@ def _decide(connection: sa.Connection, check: CommentReview, now: float, assesso
     verdict = check(votes)
     if verdict.again:
         return
-    told = {"assessor": assessor, "reservation": reservation, "name": check.name, "attempt": 1, "at": now}
-    connection.execute(sa.insert(verdicts), {**told, "passed": verdict.passed, "reason": verdict.reason or None})
+    verdict_row = {"assessor": assessor, "reservation": reservation, "name": check.name, "attempt": 1, "at": now}
+    connection.execute(sa.insert(verdicts), {**verdict_row, "passed": verdict.passed, "reason": verdict.reason or None})
     if not verdict.passed:
         exclude(connection, now, assessor, reservation, verdict.reason, "review")
 

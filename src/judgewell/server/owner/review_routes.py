@@ -30,9 +30,9 @@ def router(server: Server) -> APIRouter:
             return next_reading(connection, served, account, now), review_progress(connection, served, account)
 
         reading, progress = await done(store.write(job))
-        told = {"reading": reading, "progress": progress, "account": account, "guard": guard(server, account)}
+        values = {"reading": reading, "progress": progress, "account": account, "guard": guard(server, account)}
         status = 422 if problem else 200
-        return sheet(server, "review/review.html", status, **told, rule=rule(served), problem=problem, reason=reason)
+        return sheet(server, "review/review.html", status, **values, rule=rule(served), problem=problem, reason=reason)
 
     @routes.get(REVIEW)
     async def read(request: Request) -> Response:
@@ -43,18 +43,24 @@ def router(server: Server) -> APIRouter:
         account = await require(server, request, "reviewer")
         form = await read_form(request)
         check_guard(server, account, form)
-        number, said, reason = first(form, "review"), first(form, "verdict"), first(form, "reason")
+        number, decision, reason = first(form, "review"), first(form, "verdict"), first(form, "reason")
         if not (number.isascii() and number.isdigit() and len(number) < 12):
             raise Refusal(404, "link")
-        if said not in ("accept", "object"):
+        if decision not in ("accept", "object"):
             return await show(account, "Please accept or object.", reason)
         now, address = served.clock(), asked_from(request)
 
         def job(connection: sa.Connection) -> None:
-            found = give_review(connection, served, account, now, int(number), said == "object", reason)
-            if found is not None:
+            reservation = give_review(connection, served, account, now, int(number), decision == "object", reason)
+            if reservation is not None:
                 record(
-                    connection, now, account, "review", f"reservation {found}", {"objects": said == "object"}, address
+                    connection,
+                    now,
+                    account,
+                    "review",
+                    f"reservation {reservation}",
+                    {"objects": decision == "object"},
+                    address,
                 )
 
         try:

@@ -126,9 +126,9 @@ def admit(connection: sa.Connection, now: float, tried: Attempt, rehashed: str |
     if rehashed:
         mine = sa.update(accounts).where(accounts.c.number == tried.account, accounts.c.password == tried.password)
         connection.execute(mine.values(password=rehashed))
-    found = find_key(connection, old, "session", now) if old else None
-    if found is not None:
-        connection.execute(sa.update(keys).where(keys.c.number == found[0].key).values(revoked=now))
+    session = find_key(connection, old, "session", now) if old else None
+    if session is not None:
+        connection.execute(sa.update(keys).where(keys.c.number == session[0].key).values(revoked=now))
     return make_key(connection, tried.account, "session", now, SESSION)
 
 

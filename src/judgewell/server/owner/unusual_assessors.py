@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, JudgewellWarning
+from judgewell.server.queries.former_names import former
 
 LEAST = 6  # judgments before anything is said of somebody
 FASTER = 4  # times faster than usual is too fast
@@ -35,10 +36,11 @@ class Evidence:
     """One thing that was seen: its kind, the sentence, the number, and the usual one."""
 
     kind: str  # too fast, constant, reversed, unlike the others, known documents, failed checks, careless in sum
-    said: str
+    sentence: str
     value: float
     usual: float
     of: int  # judgments, pairs or checks it rests on
+    said = former("sentence", str)
 
 
 @dataclass(frozen=True)
@@ -126,22 +128,22 @@ def _order_of_documents(judgments: pl.DataFrame) -> pl.DataFrame:
     """
     from judgewell.agreement.assessors import against_the_rest
 
-    found = []
+    tables = []
     for _, part in judgments.group_by("scale", maintain_order=True):
         table = part.select("topic", "doc", "assessor", pl.col("comparable").alias("value"))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", JudgewellWarning)
-                found.append(against_the_rest(table, least_documents=LEAST))
+                tables.append(against_the_rest(table, least_documents=LEAST))
         except DataError:  # nobody shares enough documents with others yet: nothing can be said
             continue
-    if not found:
+    if not tables:
         return pl.DataFrame(schema=_ORDER)
     each = pl.col("documents") / pl.col("topics")
     untied = pl.col("agree") + pl.col("disagree")
     variance = pl.col("topics") * each * (each - 1) * (2 * each + 5) / 18 * untied / pl.col("pairs")
     return (
-        pl.concat(found)
+        pl.concat(tables)
         .filter(untied > 0)
         .select("assessor", "agree", "disagree", untied.alias("pairs"), variance.alias("variance"))
         .cast(_ORDER)
@@ -202,8 +204,8 @@ def _usual(facts: pl.DataFrame) -> Usual:
     enough = facts.filter(pl.col("judgments") >= LEAST)
 
     def middle(name: str) -> float | None:
-        found = enough[name].median()
-        return float(found) if isinstance(found, int | float) else None
+        median = enough[name].median()
+        return float(median) if isinstance(median, int | float) else None
 
     def share(part: str, whole: str) -> float | None:
         total = int(facts[whole].sum())
@@ -225,8 +227,8 @@ def _usual(facts: pl.DataFrame) -> Usual:
 
 def _spread(around: pl.Series, least: float) -> float | None:
     """The root of the mean square, and not less than `least`: people are never all alike."""
-    found = around.drop_nulls().drop_nans().sort().to_numpy()  # sums do not depend on who came first
-    return max(least, float(np.sqrt(np.mean(found**2)))) if len(found) >= ENOUGH else None
+    distances = around.drop_nulls().drop_nans().sort().to_numpy()  # sums do not depend on who came first
+    return max(least, float(np.sqrt(np.mean(distances**2)))) if len(distances) >= ENOUGH else None
 
 
 def _numbers(row: dict[str, object]) -> dict[str, float]:
@@ -241,8 +243,8 @@ def _stands_out(number: dict[str, float], usual: Usual) -> bool:
 def _person(row: dict[str, object], usual: Usual) -> Person:
     number = _numbers(row)
     seen = [_fast(number, usual), _constant(row, number, usual), _order(number, usual), *_failures(number, usual)]
-    found = [one for one in seen if one is not None]
-    in_sum = None if found else _in_sum(number, usual)
+    evidence = [one for one in seen if one is not None]
+    in_sum = None if evidence else _in_sum(number, usual)
     return Person(
         str(row["assessor"]),
         int(number["judgments"]),
@@ -251,15 +253,15 @@ def _person(row: dict[str, object], usual: Usual) -> Person:
         _or_none(number["tau"]),
         int(number["known_failed"]),
         int(number["known_of"]),
-        (*found, *([in_sum] if in_sum is not None else [])),
+        (*evidence, *([in_sum] if in_sum is not None else [])),
     )
 
 
 def _fast(number: dict[str, float], usual: Usual) -> Evidence | None:
     if usual.seconds is None or number["judgments"] < LEAST or not number["seconds"] < usual.seconds / FASTER:
         return None
-    said = f"a median of {number['seconds']:.1f} s for each answer; usual is {usual.seconds:.1f} s"
-    return Evidence("too fast", said, number["seconds"], usual.seconds, int(number["judgments"]))
+    sentence = f"a median of {number['seconds']:.1f} s for each answer; usual is {usual.seconds:.1f} s"
+    return Evidence("too fast", sentence, number["seconds"], usual.seconds, int(number["judgments"]))
 
 
 def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) -> Evidence | None:
@@ -269,8 +271,10 @@ def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) ->
     of = int(number["judgments"])
     if _chance(round(number["same"] * of), of, usual.same) > CHANCE / 10:
         return None
-    said = f"{answer} in {number['same']:.0%} of {of} answers; the commonest answer usually makes up {usual.same:.0%}"
-    return Evidence("constant", said, number["same"], usual.same, of)
+    sentence = (
+        f"{answer} in {number['same']:.0%} of {of} answers; the commonest answer usually makes up {usual.same:.0%}"
+    )
+    return Evidence("constant", sentence, number["same"], usual.same, of)
 
 
 def _order(number: dict[str, float], usual: Usual) -> Evidence | None:
@@ -278,11 +282,11 @@ def _order(number: dict[str, float], usual: Usual) -> Evidence | None:
     if usual.tau is None or np.isnan(tau) or not error > 0:
         return None
     pairs = int(number["pairs"])
-    told = f"τ = {tau:.2f} with the others' order over {pairs} pairs of documents; usual is {usual.tau:.2f}"
+    sentence = f"τ = {tau:.2f} with the others' order over {pairs} pairs of documents; usual is {usual.tau:.2f}"
     if tau / error <= AGAINST:
-        return Evidence("reversed", told.replace("-", "−"), tau, usual.tau, pairs)
+        return Evidence("reversed", sentence.replace("-", "−"), tau, usual.tau, pairs)
     if tau < usual.tau / 2 and (tau - usual.tau) / error <= UNLIKE:
-        return Evidence("unlike the others", told.replace("-", "−"), tau, usual.tau, pairs)
+        return Evidence("unlike the others", sentence.replace("-", "−"), tau, usual.tau, pairs)
     return None
 
 
@@ -290,13 +294,13 @@ def _failures(number: dict[str, float], usual: Usual) -> list[Evidence | None]:
     failed, of = int(number["known_failed"]), int(number["known_of"])
     known = None
     if usual.known is not None and failed >= 2 and 2 * failed >= of and _chance(failed, of, usual.known) <= CHANCE:
-        said = f"failed {failed} of {of} checks on known documents at the first try; {usual.known:.0%} usually fail"
-        known = Evidence("known documents", said, failed / of, usual.known, of)
+        sentence = f"failed {failed} of {of} checks on known documents at the first try; {usual.known:.0%} usually fail"
+        known = Evidence("known documents", sentence, failed / of, usual.known, of)
     failed, of = int(number["failed"]), int(number["of"])
     other = None
     if usual.checks is not None and failed >= 3 and _chance(failed, of, usual.checks) <= CHANCE / 10:
-        said = f"failed {failed} of {of} other checks; {usual.checks:.0%} usually fail"
-        other = Evidence("failed checks", said, failed / of, usual.checks, of)
+        sentence = f"failed {failed} of {of} other checks; {usual.checks:.0%} usually fail"
+        other = Evidence("failed checks", sentence, failed / of, usual.checks, of)
     return [known, other]
 
 
@@ -309,19 +313,19 @@ def _in_sum(number: dict[str, float], usual: Usual) -> Evidence | None:
     if usual.tau is None or usual.order is None or number["judgments"] < LEAST or not number["error"] > 0:
         return None
     signs = [(number["tau"] - usual.tau) / number["error"] / usual.order]
-    told = [f"τ = {number['tau']:.2f} with the others' order (usual {usual.tau:.2f})".replace("-", "−")]
+    reasons = [f"τ = {number['tau']:.2f} with the others' order (usual {usual.tau:.2f})".replace("-", "−")]
     if usual.pace is not None and usual.seconds and number["seconds"] > 0:
         signs.append(float(np.log(number["seconds"] / usual.seconds)) / usual.pace)
-        told.append(f"a median of {number['seconds']:.1f} s for each answer (usual {usual.seconds:.1f} s)")
+        reasons.append(f"a median of {number['seconds']:.1f} s for each answer (usual {usual.seconds:.1f} s)")
     if usual.known is not None and number["known_of"]:
         failed, of = int(number["known_failed"]), int(number["known_of"])
         signs.append(_failures_sign(failed, of, usual.known))
-        told.append(f"{failed} of {of} checks on known documents failed (usual {usual.known:.0%})")
+        reasons.append(f"{failed} of {of} checks on known documents failed (usual {usual.known:.0%})")
     score = sum(signs) / np.sqrt(len(signs))
     if len(signs) < 2 or score > TOGETHER:
         return None
-    said = f"{', '.join(told)}; each may be chance, all of them together rarely is"
-    return Evidence("careless in sum", said, float(score), 0.0, int(number["judgments"]))
+    sentence = f"{', '.join(reasons)}; each may be chance, all of them together rarely is"
+    return Evidence("careless in sum", sentence, float(score), 0.0, int(number["judgments"]))
 
 
 def _failures_sign(failed: int, of: int, rate: float) -> float:

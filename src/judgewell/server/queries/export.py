@@ -36,7 +36,10 @@ from judgewell.server.store.transactions import Store
 # What a spreadsheet takes for the beginning of a formula, in its wide forms too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 DOES = r"[(|!\uff08\uff5c\uff01]"  # a call, a program or a cell elsewhere: what makes a formula dangerous
-FREE_TEXTS = ("comment", "answer", "reason", "left_out_for", "label", "target")
+FREE_TEXTS = ("comment", "answer", "reason", "excluded_for", "left_out_for", "label", "target")
+FORMER_NAMES = (
+    "left_out.csv and the column left_out_for of units.csv are the former names of excluded.csv and excluded_for"
+)
 AT_ONCE = 10_000
 
 
@@ -44,8 +47,8 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
     """Write everything collected into a folder, as of one moment; returns the paths.
 
     judgments, pairs   the standing answers of completed units (CSV and Parquet)
-    left_out           the standing answers of all other units, with how each ended: excluded, failed, abandoned or
-                       in progress
+    excluded           the standing answers of all other units, with how each ended: excluded, failed, abandoned or
+                       in progress; also as left_out, its former name
     units              every unit that an assessor took: how it ended, which check it failed, why it was excluded,
                        times, revisions, steps back
     verdicts           what each check said at each attempt
@@ -84,12 +87,12 @@ def log_lines(connection: sa.Connection) -> Iterator[dict[str, Any]]:
 def _frames(connection: sa.Connection, everything: bool, now: float) -> dict[str, pl.DataFrame]:
     judgments, pairs = judgments_frame(connection, now), pairs_frame(connection, now)
     kept = pl.col("ending").is_in([COMPLETED, EXCLUDED] if everything else [COMPLETED])
-    left_out = [frame.filter(~kept) for frame in (judgments, pairs) if not frame.is_empty()]
+    excluded = [frame.filter(~kept) for frame in (judgments, pairs) if not frame.is_empty()]
     frames = {
         "judgments": _marked(judgments.filter(kept), everything),
         "pairs": _marked(pairs.filter(kept), everything),
-        "left_out": pl.concat(left_out) if left_out else pl.DataFrame(),
-        "units": read_frame(connection, _units_query(now)),
+        "excluded": pl.concat(excluded) if excluded else pl.DataFrame(),
+        "units": read_frame(connection, _units_query(now)).with_columns(left_out_for="excluded_for"),
         "verdicts": read_frame(connection, _verdicts_query()),
         "questionnaire": read_frame(connection, _closing_query()).with_columns(
             pl.col("answer").map_elements("; ".join, return_dtype=pl.String)
@@ -105,15 +108,19 @@ def _marked(frame: pl.DataFrame, everything: bool) -> pl.DataFrame:
 
 
 def _notes(frames: dict[str, pl.DataFrame]) -> list[str]:
-    left_out = frames.get("left_out")
-    if left_out is None:
+    excluded = frames.get("excluded")
+    if excluded is None:
         return []
-    counted = left_out.group_by("ending").len().sort("ending").iter_rows()
-    return [f"{count} answers of units that ended as {how!r} are in left_out" for how, count in counted]
+    counted = excluded.group_by("ending").len().sort("ending").iter_rows()
+    return [f"{count} answers of units that ended as {how!r} are in excluded" for how, count in counted] + [
+        FORMER_NAMES
+    ]
 
 
 def _write(folder: Path, name: str, frame: pl.DataFrame, record: dict[str, Any]) -> list[Path]:
     paths = [folder / f"{name}.csv"]
+    if name == "excluded":
+        paths.append(folder / "left_out.csv")
     if name in ("judgments", "pairs"):
         paths.append(folder / f"{name}.parquet")
     for path in paths:
@@ -153,7 +160,7 @@ def _units_query(now: float) -> sa.Select[Any]:
             (reservations.c.state == "failed", sa.func.replace(reservations.c.ending, "failed_", ""))
         ),
         "excluded": reservations.c.excluded,
-        "left_out_for": _why(),
+        "excluded_for": _why(),
         "revisions": reservations.c.revisions,
         "backs": reservations.c.backs,
         "begun": reservations.c.created,

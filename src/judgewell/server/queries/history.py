@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from judgewell.server.queries.endings import ABANDONED, COMPLETED, EXCLUDED, FAILED, IN_PROGRESS, ending, endings_by
+from judgewell.server.queries.former_names import former
 from judgewell.server.store.schema import (
     answers,
     assessors,
@@ -37,12 +38,15 @@ class AssessorRow:
     created: float
     moved: float
     done: int
-    in_hand: int
+    in_progress: int
     failed: int
     abandoned: int
     excluded: int
-    left_out: str | None  # the reason, where all of their work is excluded
-    units_left_out: int  # units that are excluded one by one
+    excluded_for: str | None  # the reason, where all of their work is excluded
+    units_excluded: int  # units that are excluded one by one
+    in_hand = former("in_progress", int)
+    left_out = former("excluded_for", str | None)
+    units_left_out = former("units_excluded", int)
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,8 @@ class UnitOf:
     late: bool
     revisions: int
     backs: int
-    left_out: str | None
+    excluded_for: str | None  # the reason
+    left_out = former("excluded_for", str | None)
 
 
 @dataclass(frozen=True)
@@ -140,12 +145,12 @@ def _assessor_row(row: Any, units_of: dict[str, int], reason: str | None, units_
         created=row.created,
         moved=row.moved,
         done=units_of.get(COMPLETED, 0),
-        in_hand=units_of.get(IN_PROGRESS, 0),
+        in_progress=units_of.get(IN_PROGRESS, 0),
         failed=units_of.get(FAILED, 0),
         abandoned=units_of.get(ABANDONED, 0),
         excluded=units_of.get(EXCLUDED, 0),
-        left_out=reason,
-        units_left_out=units_excluded,
+        excluded_for=reason,
+        units_excluded=units_excluded,
     )
 
 
@@ -208,7 +213,7 @@ def _units(connection: sa.Connection, assessor: int, now: float, reasons: dict[i
             late=row.late,
             revisions=row.revisions,
             backs=row.backs,
-            left_out=reasons.get(row.number),
+            excluded_for=reasons.get(row.number),
         )
         for row in connection.execute(query)
     ]

@@ -23,6 +23,7 @@ from judgewell.server.queries.endings import (
     endings_by,
     held,
 )
+from judgewell.server.queries.former_names import former
 from judgewell.server.queries.status import CheckResult, TopicProgress, missing_completions, status
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
@@ -137,14 +138,14 @@ class Overview:
     remaining: int
     units: int
     complete: int
-    in_hand: int
+    in_progress: int
     failed: int
     abandoned: int
     excluded: int
     endings: tuple[UnitEnding, ...]
     assessors: int
     consented: int
-    left_out: int  # assessors with work that is excluded
+    assessors_excluded: int  # assessors with work that is excluded
     answers: int
     revised: int
     pace: float | None  # completions an hour
@@ -154,6 +155,8 @@ class Overview:
     checks: tuple[CheckResult, ...]
     money: Money
     bars: tuple[Bar, ...]
+    in_hand = former("in_progress", int)
+    left_out = former("assessors_excluded", int)
 
 
 @dataclass(frozen=True)
@@ -175,11 +178,12 @@ class UnitRow:
     size: int
     need: int
     done: int
-    in_hand: int
-    late: int  # of those in hand
+    in_progress: int
+    late: int  # of those in progress
     failed: int
     abandoned: int
     excluded: int
+    in_hand = former("in_progress", int)
 
 
 def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
@@ -200,14 +204,14 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
         remaining=remaining,
         units=sum(topic.units for topic in state.topics),
         complete=sum(topic.complete for topic in state.topics),
-        in_hand=units_of[IN_PROGRESS],
+        in_progress=units_of[IN_PROGRESS],
         failed=units_of[FAILED],
         abandoned=units_of[ABANDONED],
         excluded=units_of[EXCLUDED],
         endings=state.endings,
         assessors=state.assessors,
         consented=state.consented,
-        left_out=int(connection.execute(excluded).scalar() or 0),
+        assessors_excluded=int(connection.execute(excluded).scalar() or 0),
         answers=state.answers,
         revised=state.revised,
         pace=pace,
@@ -246,7 +250,7 @@ def unit_rows(connection: sa.Connection, topic: str, now: float) -> list[UnitRow
             size=row.size,
             need=row.need,
             done=counts.get(row.number, {}).get(COMPLETED, 0),
-            in_hand=counts.get(row.number, {}).get(IN_PROGRESS, 0),
+            in_progress=counts.get(row.number, {}).get(IN_PROGRESS, 0),
             late=late.get(row.number, {}).get(IN_PROGRESS, 0),
             failed=counts.get(row.number, {}).get(FAILED, 0),
             abandoned=counts.get(row.number, {}).get(ABANDONED, 0),

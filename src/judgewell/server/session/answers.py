@@ -58,7 +58,7 @@ def about(served: Served, name: str) -> Iterator[None]:
     try:
         yield
     except Refused as refused:
-        raise NotTaken(refused.said(served.texts), refused.key, name) from None
+        raise NotTaken(refused.sentence(served.texts), refused.key, name) from None
 
 
 def read_answer(served: Served, scale: Scale | None, form: Form) -> Answer:

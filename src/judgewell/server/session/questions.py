@@ -96,13 +96,13 @@ def closing_questions(served: Served) -> tuple[pages.ClosingQuestion, ...]:
 
 
 def _closing_question(question: ClosingQuestion, keys: Iterator[str]) -> pages.ClosingQuestion:
-    choices = with_keys(tuple(pages.Choice(choice.value, choice.label) for choice in question.choices), keys)
+    choices = with_keys(tuple(pages.Choice(choice.value, choice.label) for choice in question.options), keys)
     return pages.ClosingQuestion(
         name=question.name,
         question=question.question,
         kind=question.kind,
         choices=choices,
         needed=question.required,
-        longest=question.length,
+        longest=question.longest,
         key="" if choices else next(keys, ""),
     )

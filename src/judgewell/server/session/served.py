@@ -22,8 +22,9 @@ from judgewell.server.session import pages
 from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import documents, items, study, topics, units
 from judgewell.server.store.transactions import Clock
-from judgewell.study.closing import Choice, ClosingQuestion
-from judgewell.study.model import QuestionSection, QuizPair, Study
+from judgewell.study.checks import Comprehension, QuizPair
+from judgewell.study.closing import ClosingQuestion, LikedQuestion
+from judgewell.study.model import Study
 from judgewell.study.questions import Questions, Scale
 from judgewell.study.texts import Catalogue
 
@@ -140,17 +141,18 @@ class Served:
         """The closing questionnaire: the study's own, or which questions about pairs were liked and a free word."""
         own = self.study.questionnaire.questions
         if own is not None:
-            return tuple(section.asked() for section in own)
+            return tuple(own)
         asked = self.questions.asked if self.questions else ()
-        liked = tuple(Choice(question.kind, self.say(question.question)) for question in asked)
-        both = [ClosingQuestion("liked", self.say("end.liked"), "several", liked)] if len(liked) > 1 else []
-        return (*both, ClosingQuestion("feedback", self.say("end.feedback"), "text"))
+        liked = {question.kind: self.say(question.question) for question in asked}
+        words: dict[str, Any] = {"question": self.say("end.liked"), "choices": [*liked], "labels": [*liked.values()]}
+        both = [LikedQuestion.model_construct(name="liked", kind="several", **words)] if len(liked) > 1 else []
+        return (*both, ClosingQuestion.model_construct(name="feedback", question=self.say("end.feedback")))
 
     def quiz_pairs(self, topic: str) -> list[QuizPair]:
         """The pairs with a clear answer that come before a topic."""
         return self.study.checks.quiz.pairs(topic) if self.study.checks.quiz else []
 
-    def questions_about(self, topic: str) -> list[QuestionSection]:
+    def questions_about(self, topic: str) -> list[Comprehension]:
         """The comprehension questions of a topic."""
         return [question for question in self.study.checks.question if question.topic == topic]
 

@@ -5,11 +5,11 @@ let report = () => {};
 
 document.addEventListener("visibilitychange", () => report());
 
-export function startAlive(sheet, told) {
+export function startAlive(sheet, actions) {
   stopAlive();
   const every = Number(sheet.dataset.alive);
   if (!(every > 0)) return;
-  report = () => sign(sheet.dataset.step, told);
+  report = () => sign(sheet.dataset.step, actions);
   timer = setInterval(() => report(), every * 1000);
 }
 

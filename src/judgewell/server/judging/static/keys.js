@@ -28,12 +28,12 @@ function pressed(event) {
   if (key === "Enter" && target.matches("button, a, summary")) return;
   if (key.startsWith("Arrow") && target.matches("input, [tabindex]")) return;
   const wanted = key.toLowerCase();
-  const found = [...currentSheet().querySelectorAll("[data-key]")].find(
+  const match = [...currentSheet().querySelectorAll("[data-key]")].find(
     (element) => element.dataset.key.toLowerCase() === wanted && !element.hidden && !element.closest("[hidden]"),
   );
-  if (found) {
+  if (match) {
     event.preventDefault();
-    use(found);
+    use(match);
   } else if (/^[0-9]$/.test(key)) {
     currentSheet().querySelector("[data-digits]")?.focus(); // the digit itself lands in the field
   }

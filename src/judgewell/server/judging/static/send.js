@@ -7,7 +7,7 @@ const PATIENCE = 20000; // one try; then the connection counts as lost
 // The server's answer as {status, html}; `failed` is called once, with a function that tries at once.
 export async function deliver(body, { failed }) {
   let wait = FIRST_WAIT;
-  let told = false;
+  let reported = false;
   let retryNow = () => {};
   for (;;) {
     const answer = await once("POST", body);
@@ -15,8 +15,8 @@ export async function deliver(body, { failed }) {
     const asked = answer?.retryAfter ? Math.min(answer.retryAfter * 1000, LONGEST_WAIT) : wait;
     const pause = waiting(asked * (0.75 + Math.random() / 2));
     retryNow = pause.end;
-    if (!told) failed(() => retryNow());
-    told = true;
+    if (!reported) failed(() => retryNow());
+    reported = true;
     await pause.done;
     wait = Math.min(wait * 2, LONGEST_WAIT);
   }

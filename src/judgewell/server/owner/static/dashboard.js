@@ -97,8 +97,8 @@ function pathTo(section, element) {
 }
 
 function focusAt(section, { tag: name, id, words, among }) {
-  const found = id ? document.getElementById(id) : [...section.querySelectorAll(name)].filter((one) => one.textContent === words)[among];
-  found?.focus({ preventScroll: true });
+  const element = id ? document.getElementById(id) : [...section.querySelectorAll(name)].filter((one) => one.textContent === words)[among];
+  element?.focus({ preventScroll: true });
 }
 
 function prepare(section) {

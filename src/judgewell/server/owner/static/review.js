@@ -6,13 +6,13 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const found = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
-  if (!found) return;
+  const element = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+  if (!element) return;
   event.preventDefault();
-  if (found.matches("input")) return found.focus();
+  if (element.matches("input")) return element.focus();
   const reason = document.getElementById("reason");
-  if (found.value === "object" && !reason.value.trim()) return reason.focus(); // an objection needs a reason
-  found.click();
+  if (element.value === "object" && !reason.value.trim()) return reason.focus(); // an objection needs a reason
+  element.click();
 });
 
 // Enter in the reason means the objection that it explains, never an acceptance by mistake.

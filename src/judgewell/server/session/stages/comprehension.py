@@ -25,7 +25,7 @@ def _wanted(step: Step) -> bool:
 
 def _step(step: Step) -> State:
     asked = step.served.questions_about(step.state.held.topic)
-    check = asked[step.state.position - 1].check()
+    check = asked[step.state.position - 1]
     choice = step.chosen("choice", {one.value: one.label for one in numbered_choices(check.answers)})
     chosen = [*step.state.scratch.get("chosen", []), int(choice)]
     verdict = check(chosen)

@@ -44,7 +44,7 @@ def _step(step: Step) -> State:
     if len(numbers) < len(lines):
         return step.go("practice", len(numbers) + 1, forget=False, numbers=numbers, notice="")
     tried = scratch.get("tried", 0) + 1
-    verdict = section.check()(numbers, lines, tried)
+    verdict = section(numbers, lines, tried)
     step.verdict("practice", tried, verdict)
     if verdict:
         return step.advance(keep_practised=True, notice=step.served.say("practice.passed"))

@@ -46,11 +46,11 @@ def _step(step: Step) -> State:
     side = step.chosen("preferred", {side: step.served.say(f"side.{side}") for side in SIDES})
     if section is None:
         return step.advance()
-    check, sides = section.check(step.state.held.topic), [*step.state.scratch.get("sides", []), side]
+    topic, sides = step.state.held.topic, [*step.state.scratch.get("sides", []), side]
     log(step.connection, step.state, step.now, "quiz", step.state.position, preferred=side)
-    if len(sides) < len(check.right):
+    if len(sides) < len(section.pairs(topic)):
         return step.go("quiz", len(sides) + 1, sides=sides)
-    verdict = check(sides)
+    verdict = section(sides, topic)
     step.verdict("quiz", 1, verdict)
     if verdict:
         passed = [*step.state.scratch.get("keep_quiz", []), _own(step)]
@@ -66,7 +66,7 @@ def _page(look: Look) -> Page:
         **look.common,
         title=served.say("quiz.title"),
         topic=served.topic(look.connection, topic),
-        text=served.show("quiz.text", total=len(pairs), needed=section.check(topic).needed if section else 0),
+        text=served.show("quiz.text", total=len(pairs), needed=section.needed(topic) if section else 0),
         left=Document(served.say("page.document_left"), "", pair.left),
         right=Document(served.say("page.document_right"), "", pair.right),
         question=served.say("pair.preference.question"),
