@@ -205,8 +205,129 @@ def cells() -> dict[str, tuple[Any, ...]]:
     """The name of each cell and what it is made of."""
     named = {f"{name} {share:g} umbrela": (name, share, "umbrela") for share in SHARES for name in MEASURES}
     misled = ("random", "constant", "reversed", "biased")
-    named |= {f"{name} 0.2 {kind}": (name, 0.2, kind) for name in MEASURES for kind in misled}
-    return named
+    return named | {f"{name} 0.2 {kind}": (name, 0.2, kind) for name in MEASURES for kind in misled}
+
+
+WIDTH = 0.02  # the half-width asked for on LLMJudge
+TRIALS = 10
+
+
+def labels_needed() -> list[dict[str, Any]]:
+    """For each label set of LLMJudge: how many human labels give ±.02 on the mean gain (grades / 3) of all pairs."""
+    folder = DATA / "llmjudge"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        human = read_gains(folder / "human.qrels").select("topic", "doc", human="gain")
+        sets = {path.stem: read_gains(path) for path in sorted((folder / "submissions").iterdir())}
+    rows = []
+    for name, labels in {"people alone": None, **sets}.items():
+        whole = (
+            human
+            if labels is None
+            else human.join(labels.select("topic", "doc", label="gain"), on=["topic", "doc"], how="left")
+        )
+        whole = whole.sort("topic", "doc")
+        label = np.ones(len(whole)) if labels is None else whole["label"].cast(pl.Float64).to_numpy()
+        gain = whole["human"].to_numpy() / 3
+        sizes = whole.group_by("topic", maintain_order=True).len()["len"].to_numpy().astype(np.int64)
+        starts, topic = np.append(0, np.cumsum(sizes)), np.repeat(np.arange(len(sizes)), sizes)
+        spread = []
+        for trial in range(TRIALS):
+            rng = np.random.default_rng([SEED, trial])
+            drawn = np.sort(rng.permutation(len(whole))[:600])
+            if labels is None:
+                spread.append(gain[drawn].var())
+                continue
+            features = features_of(label, np.zeros(len(gain)), np.zeros(len(gain)))
+            fold = folds_within_topics(topic[drawn], rng)
+            sample = Sample(starts, features, standardised(label), drawn, np.full(600, 600 / len(gain)), fold)
+            spread.append(float(np.square(gain[drawn][:, None] - cross_fit(sample, gain[drawn][:, None]).own).mean()))
+        needed = 1 / (1 / len(gain) + (WIDTH / 1.96) ** 2 / np.mean(spread))
+        rows.append({"labels": name, "needed": round(needed)})
+    return rows
+
+
+HEAD = f"""# Few human judgments and many machine labels
+
+{made_by("machine_labels.py", f"{DRAWS} samples of documents a cell, seed {SEED}")}
+`judgewell compare --machine` estimates the scores of systems from people's gains of some documents and labels of all.
+Here TREC Deep Learning 2021 passages stand for the truth: 63 runs, 53 topics, and NIST's grades of 10,828 documents,
+of which some are drawn as `judgewell design --for-machine` draws them; labels are those of UMBRELA with GPT-4.
+Coverage is the share of systems, or of pairs of systems, whose 95 % interval for these topics holds the score with
+everything judged. Width is that of the interval of a system's mean, and its ratio to the width from people alone: the
+same sample, each topic's own weighted mean as prediction. τ is Kendall's, with the order under all of NIST's grades.
+"""
+
+
+def row_of(result: dict[str, Any]) -> list[str]:
+    ratio = result["width"] / result["alone"]
+    numbers = [f"{result[name]:.3f}" for name in ("score", "pair", "worst")]
+    return [*numbers, f"{result['mean_bias']:+.4f}", f"{result['width']:.3f}", f"{ratio:.2f}"]
+
+
+def page(results: dict[str, Any]) -> str:
+    heads = ["measure", "people judge", "coverage, scores", "pairs", "worst system", "bias", "width", "of people alone"]
+    rows = [
+        [name, f"{100 * share:g} %", *row_of(results[key])]
+        for name in MEASURES
+        for share in SHARES
+        if (key := f"{name} {share:g} umbrela") in results
+    ]
+    parts = [HEAD, "## Coverage and width\n", markdown(heads, rows, 2)]
+    machine = {name: next(one for key, one in results.items() if key.startswith(name)) for name in MEASURES}
+    parts.append(
+        "The labels alone are too high by "
+        + ", ".join(f"{one['machine_bias']:.3f} ({name})" for name, one in machine.items())
+        + " on average over systems.\n"
+    )
+    heads = [
+        "measure",
+        "people judge",
+        "labels alone",
+        "estimate",
+        "order (both together)",
+        "width, topics as a sample",
+    ]
+    rows = [
+        [name, f"{100 * share:g} %", *(f"{results[key][one]:.3f}" for one in ("machine_tau", "tau", "order")),
+         f"{results[key]['topics_width']:.2f}"]
+        for name in MEASURES
+        for share in SHARES
+        if (key := f"{name} {share:g} umbrela") in results
+    ]  # fmt: skip
+    parts += ["## Order of systems\n", markdown(heads, rows, 2)]
+    parts.append("The last column is the width of intervals over topics against judging everything.\n")
+    heads = ["measure", "labels", "coverage, scores", "pairs", "worst system", "bias", "width", "of people alone"]
+    misled = ("random", "constant", "reversed", "biased")
+    rows = [
+        [name, kind, *row_of(results[key])]
+        for name in MEASURES
+        for kind in misled
+        if (key := f"{name} 0.2 {kind}") in results
+    ]
+    parts += ["## Labels that mislead, people judge 20 %\n", markdown(heads, rows, 2)]
+    parts.append(
+        "Constant labels say nothing: their row shows what the number of runs that retrieve a document gives alone. "
+        "Biased labels are one grade higher for whatever five of the runs rank among the first ten.\n"
+    )
+    needed = results["needed"]
+    ordered = [needed[0], *sorted(needed[1:], key=lambda one: one["needed"])]
+    parts += [
+        "## How many human labels\n",
+        f"For ±{WIDTH} on the mean gain (grade / 3) of the 4,423 pairs of LLMJudge, drawn evenly, with each of its "
+        "label sets:\n",
+        markdown(["labels", "human labels"], [[one["labels"], one["needed"]] for one in ordered]),
+        LIMITS,
+    ]
+    return "\n".join(parts)
+
+
+LIMITS = """## What is not ready
+
+ERR and AP are no weighted sums of gains. Imputing the missing gains gives them a score, but intervals by imputation
+alone held the truth far too seldom, so `compare --machine` gives none. The mean of a system under nDCG depends on how
+many documents of each grade nobody judged; where the coverage of scores above is below .93, trust the pairs.
+"""
 
 
 def main() -> None:
@@ -218,11 +339,16 @@ def main() -> None:
     given = parser.parse_args()
     path = Path(given.results)
     results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    if given.only in "needed" and "needed" not in results:
+        results["needed"] = labels_needed()
+        path.write_text(json.dumps(results, indent=1))
     for name, settings in cells().items():
         if given.only in name and results.get(name, {}).get("draws") != given.draws:
             results[name] = cell(*settings, given.draws)
             path.write_text(json.dumps(results, indent=1))
             print(name, {key: round(value, 4) for key, value in results[name].items()}, flush=True)
+    if given.write:
+        write("machines.md", page(results))
 
 
 if __name__ == "__main__":
