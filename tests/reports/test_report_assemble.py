@@ -9,6 +9,7 @@ from report_studies import sources, study
 from judgewell.errors import InputError
 from judgewell.reports import findings as told
 from judgewell.reports.assemble import assemble
+from judgewell.reports.grade_figures import on_a_log_axis
 from judgewell.reports.parts import Figure, Grid
 from judgewell.reports.sources import Sources, with_codes
 from judgewell.scaling.methods import parse
@@ -20,22 +21,47 @@ def report():
 
 
 def part(report, name):
-    return next(one for one in report.parts if one.name == name)
+    return next(one for one in report.each() if one.name == name)
+
+
+def texts(report):
+    return [finding.text for one in report.each() for finding in one.findings]
 
 
 def item(report, name):
     return next(one for one in (*report.figures, *report.grids) if one.name == name)
 
 
-def test_parts_come_in_the_order_of_a_study(report):
-    assert [one.name for one in report.parts] == ["asked", "quality", "agreement", "use", "gains", "systems", "limits"]
+def test_answers_come_first_then_details_limits_and_tables(report):
+    assert [one.title for one in report.parts] == [
+        "Which system is best",
+        "How good the judgments are",
+        "What the judgments say about relevance",
+        "Details",
+        "What could not be analysed",
+        "Appendix: tables",
+    ]
+    answers = report.parts[:3]
+    assert all(one.findings and any(isinstance(item, Figure) for item in one.items) for one in answers)
+    assert {item.place for one in answers for item in one.items} == {"body"}
+    assert {item.place for one in report.parts[3].groups for item in one.items} == {"details"}
+    assert {item.place for one in report.parts[-1].groups for item in one.items} == {"appendix"}
 
 
-def test_every_part_opens_with_a_finding_that_can_be_checked(report):
+def test_nothing_is_said_or_shown_twice_and_every_finding_can_be_checked(report):
+    assert len(texts(report)) == len(set(texts(report)))
     names = {one.name for one in (*report.figures, *report.grids)}
-    for one in report.parts:
-        assert one.findings, one.name
+    for one in report.each():
         assert {finding.source for finding in one.findings} - {""} <= names, one.name
+
+
+def test_magnitudes_are_drawn_on_a_logarithmic_axis_with_a_dot_for_every_document(report):
+    figure = item(report, "gains_by_grade_1")
+    judgments, labels, _ = study()
+    assert figure.data.height == labels.join(judgments, on=["topic", "doc"], how="semi").height
+    assert on_a_log_axis(pl.Series([1.0, 20.0]), ratio=True)
+    assert not on_a_log_axis(pl.Series([0.0, 20.0]), ratio=True)
+    assert not on_a_log_axis(pl.Series([1.0, 20.0]), ratio=False)
 
 
 def test_names_of_figures_and_grids_are_unique_file_names(report):
@@ -56,10 +82,8 @@ def test_counts_are_those_of_the_data(report):
     assert asked["judgments"] == str(judgments.height)
     assert asked["assessors"] == "7"
     assert asked["systems"] == "6"
-    assert (
-        part(report, "asked")
-        .findings[0]
-        .text.startswith(f"7 assessors gave {judgments.height} judgments of 120 documents")
+    assert any(
+        one.startswith(f"7 assessors gave {judgments.height} judgments of 120 documents") for one in texts(report)
     )
     assert item(report, "asked_by_topic").frame["labels expert"].sum() == labels.height
 
@@ -108,7 +132,7 @@ def test_gains_and_labels_alone_make_a_report():
     from judgewell.formats.runs import open_runs
 
     found = assemble(sources(judgments=None, method=None, runs=open_runs(runs)), title="Labels")
-    assert [one.name for one in found.parts] == ["asked", "systems", "limits"]
+    assert [one.name for one in found.parts] == ["systems", "agreement", "details", "limits", "appendix"]
     reasons = dict(item(found, "left_out").frame.select("section", "reason").iter_rows())
     assert reasons["reliability"] == "needs judgments"
     assert any("other judgments" in row for row in item(found, "left_out").frame["analysis"].to_list())
@@ -173,9 +197,9 @@ def test_pairs_make_a_report():
 
     pairs = check(frame.with_columns(seconds=pl.lit(9.5), unit=pl.col("assessor")), PAIRS)
     found = assemble(Sources(pairs=pairs, method=parse("preference"), replicates=50), title="Pairs")
-    texts = [one.text for one in part(found, "agreement").findings]
-    assert texts[0].startswith("Two assessors agree on 100 % of answers to the same pair (50.0 % by chance)")
-    assert any(text.startswith("0 of 36 preferences contradict") for text in texts)
+    agreement = texts(found)
+    assert agreement[0].startswith("Two assessors agree on 100 % of answers to the same pair (50.0 % by chance)")
+    assert any(text.startswith("0 of 36 preferences contradict") for text in agreement)
     gains = item(found, "gains").frame.sort("gain", descending=True)
     assert gains["doc"].to_list() == list("abcd")
 
@@ -231,4 +255,4 @@ def test_only_the_checks_that_could_run_are_named():
 
 def test_a_width_that_not_all_documents_have_says_of_how_many():
     gains = pl.DataFrame({"gain": [1.0, 2.0], "low": [0.5, None], "high": [1.5, None]})
-    assert "the median of the 1 with a 95 % interval is 1 wide" in told.gains(gains, "by mean").text
+    assert "the median width of 95 % intervals (1 of them) is 1." in told.gains(gains, "by mean").text

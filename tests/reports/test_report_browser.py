@@ -13,10 +13,10 @@ from judgewell.reports.parts import Figure, Finding, Grid, Part, Report
 def path(tmp_path_factory):
     data = pl.DataFrame({"name": ["a", "b"], "value": [0.5, 0.25], "low": [0.4, 0.2], "high": [0.6, 0.3]})
     p = [0.5, 0.00001, None, *[0.1 + number / 100 for number in range(17)]]
-    grid = Grid("g", "Grid", "Twenty rows.", pl.DataFrame({"system": [f"s{n}" for n in range(20)], "p": p}))
-    wide = Grid(
-        "w", "Wide", "Many columns.", pl.DataFrame({f"column number {n}": ["word"] for n in range(30)}), folded=True
+    grid = Grid(
+        "g", "Grid", "Twenty rows.", pl.DataFrame({"system": [f"s{n}" for n in range(20)], "p": p}), place="body"
     )
+    wide = Grid("w", "Wide", "Many columns.", pl.DataFrame({f"column number {n}": ["word"] for n in range(30)}))
     figure = Figure("f", "Figure", "Two dots.", charts.dots(data, "system", "mean", reference=0.3), data)
     parts = (Part("one", "One", (Finding("A finding.", "w"),), (figure, grid, wide)),)
     file = tmp_path_factory.mktemp("page") / "report.html"

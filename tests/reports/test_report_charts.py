@@ -11,7 +11,7 @@ from judgewell.reports.themes import theme
 
 def parts_of(spec):
     yield spec
-    for layer in spec.get("layer", []):
+    for layer in [*spec.get("layer", []), *([spec["spec"]] if "spec" in spec else [])]:
         yield from parts_of(layer)
 
 
@@ -85,6 +85,27 @@ ALL = {
             }
         ),
         "level",
+        "gain",
+    ),
+    "strips": charts.strips(
+        pl.DataFrame(
+            {
+                "name": ["0"],
+                "topic": ["t"],
+                "doc": ["d"],
+                "gain": [2.5],
+                "q1": [1.0],
+                "median": [2.0],
+                "q3": [3.0],
+                "beside": [0.5],
+            }
+        ),
+        "grade",
+        "gain",
+    ),
+    "profiles": charts.profiles(
+        pl.DataFrame({"topic": ["t", "t"], "x": [0, 1], "y": [0.2, 1.0], "all": [0.3, 1.0], "documents": [4, 5]}),
+        "grade",
         "gain",
     ),
     "line_band": charts.line_band(

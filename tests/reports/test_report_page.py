@@ -235,11 +235,11 @@ def test_long_grids_become_longtables():
 
 
 def test_files_hold_every_figure_and_table(report, tmp_path):
-    some = Report("t", "", tuple(part for part in report.parts if part.name in ("gains", "limits")))
+    some = Report("t", "", tuple(part for part in report.each() if part.name in ("gains", "gains-tables", "limits")))
     written = write_files(some, tmp_path / "report_files")
     assert all(path.stat().st_size for path in written)
-    assert {path.suffix for path in written} == {".svg", ".pdf", ".csv", ".tex"}
-    assert len(written) == 2 * (len(some.figures) + len(some.grids))
+    assert {path.suffix for path in written} == {".svg", ".pdf", ".png", ".csv", ".tex"}
+    assert len(written) == 3 * len(some.figures) + 2 * len(some.grids)
     gains = next(grid for grid in some.grids if grid.name == "gains")
     assert pl.read_csv(tmp_path / "report_files" / "tables" / "gains.csv").height == gains.frame.height
     page = render(some, "report_files")

@@ -23,8 +23,8 @@ def grid(report, name):
     return next(one.frame for one in report.grids if one.name == name)
 
 
-def findings(report, name):
-    return [one.text for one in next(part for part in report.parts if part.name == name).findings]
+def findings(report):
+    return [one.text for part in report.each() for one in part.findings]
 
 
 @pytest.mark.realdata
@@ -38,15 +38,11 @@ def test_scores_of_the_trec8_study(data):
         judgments=judgments, labels={"sormunen": read_gains(levels)}, method=parse("median"), replicates=50
     )
     report = assemble(sources, title="TREC-8, 0 to 100")
-    assert findings(report, "asked")[0].startswith(
-        "1,340 assessors gave 56,472 judgments of 4,269 documents in 18 topics"
-    )
-    assert "30.9 %" in findings(report, "asked")[1]
-    assert findings(report, "quality")[0] == (
-        "Assessors ordered the known documents correctly in 100 % of 7,059 comparisons."
-    )
-    rising = "Median gains rise with every grade of sormunen: 17, 75, 89, 91.5."
-    assert rising in findings(report, "agreement")
+    work = "1,340 assessors gave 56,472 judgments of 4,269 documents in 18 topics"
+    assert any(text.startswith(work) for text in findings(report))
+    assert any("most frequent value is 0 (30.9 %" in text for text in findings(report))
+    assert "Assessors ordered the known documents correctly in 100 % of 7,059 comparisons." in findings(report)
+    assert "Median gains rise with every grade (sormunen): 17, 75, 89, 91.5." in findings(report)
     inventory = dict(grid(report, "asked").iter_rows())
     assert inventory["units"] == "7,059"
     assert inventory["known documents"] == "36 in 18 topics"
@@ -71,7 +67,7 @@ def test_systems_of_dl21_under_two_sets_of_labels(data):
     assert systems.head(3)["mean"].n_unique() == 1  # three runs tie for best
     assert systems.head(3)["top"].all()
     assert grid(report, "sets")["tau_b"][0] > 0.8
-    assert any("score the same" in note for part in report.parts for note in part.notes)
+    assert any("score the same" in note for part in report.each() for note in part.notes)
     assert len(render(report).encode()) < 5 * MEGABYTES
 
 

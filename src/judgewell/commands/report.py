@@ -88,8 +88,10 @@ def report(context: click.Context, /, **given: Any) -> None:
     size = page.stat().st_size / 1e6
     print(f"{page}{beside}: {len(made.figures)} figures, {len(made.grids)} tables, {size:.1f} MB")
     for part in made.parts:
-        for finding in part.findings[:1]:
-            print(f"  {part.title}: {finding.text}")
+        if part.findings:
+            print(f"\n{part.title}")
+        for finding in part.findings:
+            print(f"  {finding.text}")
 
 
 def _refuse_page(page: Path) -> None:
@@ -102,6 +104,6 @@ def _refuse_page(page: Path) -> None:
 
 def _refuse_notes(made: Report) -> None:
     """With --strict: what the analyses assumed or left out of the data they used is an error too."""
-    for part in made.parts:
+    for part in made.each():
         for text in part.notes:
             raise DataError(f"{part.title}: {text} (refused because of --strict)")

@@ -64,7 +64,7 @@ def report(
 
     >>> from judgewell import report, sample
     >>> page = report(labels={"levels": sample.levels()}, runs=sample.runs(), worlds=100)
-    >>> page.parts[1].findings[0].text.split(",")[0]
+    >>> page.parts[0].findings[0].text.split(",")[0]
     'The system latent has the best mean nDCG@10'
     """
     given = {"study": study, "judgments": judgments, "pairs": pairs, "gains": gains, "labels": labels}

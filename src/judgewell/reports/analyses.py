@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from judgewell.agreement.evidence import is_graded
-from judgewell.agreement.section import FILE, FOLDED, Outcome
+from judgewell.agreement.section import FILE, Outcome
 from judgewell.reports import bins, charts, findings
 from judgewell.reports.parts import Figure, Finding, Grid, LeftOut, Part
 from judgewell.reports.sources import Sources
@@ -37,18 +37,15 @@ def left_out_of(outcomes: Iterable[Outcome]) -> list[LeftOut]:
 
 
 def grids_for(part: str, outcomes: Iterable[Outcome], without: Sequence[str] = ()) -> list[Grid]:
-    """The tables that belong to a part: open ones first, then the folded, each in the sections' order."""
+    """The tables that belong to a part, in the sections' order."""
     chosen = []
     for result in (one for outcome in outcomes if outcome.section.part == part for one in outcome.results):
         table = result.table
         if table.shown == FILE or table.name in without or result.frame.is_empty():
             continue
         rows = f" {counted(result.frame.height, 'row')}." if result.frame.height > MANY_ROWS else ""
-        folded = table.shown == FOLDED
-        chosen.append(
-            Grid(table.name, table.title, table.caption + rows, result.frame, table.columns, table.heads, folded)
-        )
-    return sorted(chosen, key=lambda grid: grid.folded)
+        chosen.append(Grid(table.name, table.title, table.caption + rows, result.frame, table.columns, table.heads))
+    return chosen
 
 
 def findings_for(part: str, outcomes: Iterable[Outcome]) -> list[Finding]:
@@ -70,14 +67,14 @@ def quality_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     checks = sources.study.checks if sources.study is not None else None
     if checks is not None and checks.height:
         sentences.insert(0, findings.checks(checks))
-        caption = "Verdicts of the server’s checks over all attempts; the share is of first attempts that failed."
+        caption = "Results of the checks over all attempts, and the share of first attempts that failed."
         items.append(Grid("checks", "Checks while judging", caption, checks))
     flags = _flags(sources)
     if flags is not None and sources.judgments is not None:
         sentences += filter(None, [findings.flagged(flags, sources.judgments)])
     if flags is not None and flags.height:
         caption = f"{counted(flags['assessor'].n_unique(), 'assessor')}: `seen` of `of` judgments show the behaviour."
-        items.append(Grid("flags", "Attention flags", caption, flags, folded=flags.height > 5))
+        items.append(Grid("flags", "Attention flags", caption, flags))
     items += grids_for("quality", outcomes, without=("units_per_assessor", "time_by_position"))
     notes = notes_for("quality", outcomes) if sentences or items else ()
     return Part("quality", "Quality", tuple(sentences), tuple(items), notes)
@@ -162,8 +159,6 @@ def agreement_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     """With each other, with label sets, with themselves."""
     tables = tables_of(outcomes)
     figures: list[Figure] = []
-    if "order_agreement" in tables:
-        figures += _orders(tables["order_agreement"])
     figures += _clouds(sources)
     if "against_the_rest" in tables:
         figures += _assessors(tables["against_the_rest"])
@@ -172,22 +167,6 @@ def agreement_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     sentences = tuple(findings_for("agreement", outcomes))
     items: tuple[Figure | Grid, ...] = (*figures, *grids_for("agreement", outcomes))
     return Part("agreement", "Agreement", sentences, items, notes_for("agreement", outcomes) if items else ())
-
-
-def _orders(table: pl.DataFrame) -> list[Figure]:
-    steps = table.filter(pl.col("lower").is_not_null() & pl.col("half").is_not_null())
-    if steps.is_empty():
-        return []
-    pair = pl.col("figure").str.replace("<", " < ")
-    name = pl.format("{} {}", "labels", pair) if steps["labels"].n_unique() > 1 else pair
-    data = steps.select(name.alias("name"), value="half", low="strict", high="lenient", pairs="pairs")
-    caption = (
-        "Share of pairs of documents that the gains put in the grades’ order; the dot counts ties half, the line "
-        "reaches from ties against to ties in order; dashed: chance. "
-        f"{counted(int(data['pairs'].sum()), 'pair')} of documents."
-    )
-    chart = charts.dots(data, "grades", "share in order", reference=0.5)
-    return [Figure("order_agreement_figure", "Agreement on the order of documents", caption, chart, data)]
 
 
 def _clouds(sources: Sources) -> list[Figure]:
@@ -240,7 +219,7 @@ def _alphas(table: pl.DataFrame) -> list[Figure]:
         f"{counted(data.height, 'topic')}, highest first."
     )
     chart = charts.dots(data, "topic", f"α ({first['metric']})", reference=0)
-    return [Figure("alpha_figure", "Agreement between assessors, by topic", caption, chart, data)]
+    return [Figure("alpha_figure", "Agreement between assessors, by topic", caption, chart, data, "body")]
 
 
 def use_part(outcomes: Sequence[Outcome]) -> Part:

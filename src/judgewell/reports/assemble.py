@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import polars as pl
@@ -38,18 +38,50 @@ def assemble(
     scored = score_systems(sources, used) if sources.runs else None
     step()
     outcomes = analysed(sources, used, step)
-    parts = [
+    judgments = (
+        agreement_part(sources, outcomes),
         participants_part(sources),
         quality_part(sources, outcomes),
-        agreement_part(sources, outcomes),
         use_part(outcomes),
-        *([gains_part(used, outcomes)] if used else []),
-        *([systems_part(sources, scored)] if scored else []),
-        limits_part(sources, used, scored, outcomes, notes),
+    )
+    answers = [
+        ("Which system is best", (systems_part(sources, scored),) if scored else ()),
+        ("How good the judgments are", judgments),
+        ("What the judgments say about relevance", (gains_part(sources, used, outcomes),) if used else ()),
     ]
+    limits = limits_part(sources, used, scored, outcomes, notes)
     step()
-    kept = tuple(part for part in parts if not part.empty)
-    return Report(title, subtitle(sources), kept, record or {})
+    return Report(title, subtitle(sources), arranged(answers, limits), record or {})
+
+
+def arranged(answers: Sequence[tuple[str, Sequence[Part]]], limits: Part) -> tuple[Part, ...]:
+    """The sections of the page: an answer to each question, then details, limits, and an appendix with other tables.
+
+    An answer made of one part has all its findings; one made of several has the first finding of each, and the details
+    have the rest.
+    """
+    first, details, tables = [], [], []
+    for title, parts in answers:
+        said = parts[0].findings if len(parts) == 1 else [part.findings[0] for part in parts if part.findings]
+        items = tuple(item for part in parts for item in part.at("body"))
+        if parts:
+            first.append(Part(parts[0].name, title, tuple(said), items))
+        for part in parts:
+            more = () if len(parts) == 1 else part.findings[1:]
+            details.append(replace(part, name=f"{part.name}-details", findings=more, items=part.at("details")))
+            tables.append(Part(f"{part.name}-tables", part.title, items=part.at("appendix")))
+    tables.append(Part("limits-tables", limits.title, items=limits.at("appendix")))
+    whole = (
+        *first,
+        Part("details", "Details", groups=_filled(details)),
+        replace(limits, items=limits.at("details")),
+        Part("appendix", "Appendix: tables", groups=_filled(tables)),
+    )
+    return _filled(whole)
+
+
+def _filled(parts: Iterable[Part]) -> tuple[Part, ...]:
+    return tuple(part for part in parts if not part.empty)
 
 
 class _Steps:
@@ -114,10 +146,9 @@ def limits_part(
     else:
         missing += scored.left_out
     counts = [system_findings.left_out(len(missing))]
-    if scored is not None:
-        counts.append(system_findings.unjudged(scored.judged, scored.depth))
     items = []
     if missing:
         frame = pl.DataFrame([asdict(one) for one in missing])
-        items.append(Grid("left_out", "Analyses left out", "Each needs data that this report does not have.", frame))
+        caption = "Each needs data that this report does not have."
+        items.append(Grid("left_out", "Analyses left out", caption, frame, place="details"))
     return Part("limits", "What could not be analysed", tuple(counts), tuple(items), tuple(dict.fromkeys(notes)))

@@ -13,6 +13,8 @@ import altair as alt
 import polars as pl
 
 WIDTH, HEIGHT = 640, 260
+SQUARE = 420
+NAMED = 3  # systems in a scatter plot with their names
 STEP = 17  # pixels for a system or topic in a list
 MOST_TICKS = 12
 DIGITS = 6  # significant digits that a chart needs
@@ -73,18 +75,22 @@ def dots(
     reference: float | None = None,
     domain: Sequence[float] | None = None,
     whole: bool = False,
+    log: bool = False,
+    ends: tuple[str, str] = ("95 % from", "95 % to"),
 ) -> Chart:
-    """A dot for each name at its value, with its interval (name, value, low, high) and the table's order.
+    """A dot for each name at its value, with a line between `ends` (name, value, low, high) and the table's order.
 
     `reference` draws a line, such as 0 for no agreement beyond chance; `whole` numbers have no ticks between them.
     """
     axis = _whole_axis(domain or [*frame["low"], *frame["high"]]) if whole else alt.Axis()
     scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
+    if log:
+        scale = alt.Scale(type="log")
     base = alt.Chart().encode(
         y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
                 axis=alt.Axis(grid=True, ticks=False, labelExpr=ENDS)),
-        tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value), _tip("low", "95 % from"),
-                 _tip("high", "95 % to"), *_extra(frame, {"name", "value", "low", "high"})],
+        tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value), _tip("low", ends[0]),
+                 _tip("high", ends[1]), *_extra(frame, {"name", "value", "low", "high"})],
     )  # fmt: skip
     lines = base.mark_rule(style="interval", strokeWidth=3).encode(
         x=alt.X("low:Q", title=value, scale=scale, axis=axis), x2="high:Q"
@@ -97,7 +103,7 @@ def dots(
         # Nothing to read out: the caption says what the line is.
         line = alt.Chart(ONCE).mark_rule(style="soft", strokeDash=[4, 3], aria=False)
         layers.insert(0, line.encode(x=alt.datum(reference)))
-    return _sized(alt.layer(*layers, data=_data(frame)), alt.Step(STEP))
+    return _sized(alt.layer(*layers, data=_data(frame)), STEP * max(1, frame.height))
 
 
 def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
@@ -117,6 +123,50 @@ def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> C
         y=alt.Y("median:Q", title=value, scale=scale)
     )
     return _sized(alt.layer(whiskers, middle, medians))
+
+
+def strips(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
+    """A dot for each document beside others of its name, above a box from q1 to q3 with the median (name, topic, doc,
+    gain, q1, median, q3, beside)."""
+    scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
+    axis = alt.Axis(**POWERS) if log else alt.Axis()
+    boxed = frame.unique("name", maintain_order=True).select("name", "q1", "median", "q3")
+    x = alt.X("name:N", sort=boxed["name"].to_list(), title=name, axis=alt.Axis(labelAngle=0, ticks=False))
+    base = alt.Chart(_data(boxed)).encode(
+        x=x,
+        tooltip=[_tip("name", name, kind="N"), _tip("q3", "75 %"), _tip("median", "median"), _tip("q1", "25 %")],
+    )
+    middle = base.mark_bar(style="box", size=56).encode(y=alt.Y("q1:Q", title=value, scale=scale, axis=axis), y2="q3:Q")
+    medians = base.mark_tick(style="strong", size=56, thickness=2.5).encode(y=alt.Y("median:Q", title=value))
+    dots = (
+        alt.Chart(_data(frame.drop("q1", "median", "q3")))
+        .mark_circle(style="soft", size=11, opacity=0.55)
+        .encode(
+            x=x,
+            xOffset=alt.XOffset("beside:Q", scale=alt.Scale(domain=[-2, 2])),
+            y=alt.Y("gain:Q", title=value),
+            tooltip=[_tip("doc", "document", kind="N"), _tip("topic", "topic", kind="N"), _tip("gain", value)],
+        )
+    )
+    return _sized(alt.layer(middle, dots, medians), HEIGHT + 60)
+
+
+def profiles(frame: pl.DataFrame, x: str, y: str) -> Any:
+    """A small chart for each topic: its line, and dashed that of all topics (topic, x, y, all)."""
+    steps = sorted(set(frame["x"]))
+    base = alt.Chart().encode(
+        x=alt.X("x:Q", title=x, scale=alt.Scale(domain=[steps[0], steps[-1]], nice=False, padding=6),
+                axis=alt.Axis(values=steps, grid=False)),
+        tooltip=[_tip("topic", "topic", kind="N"), _tip("x", x), _tip("y", y), _tip("all", "all topics"),
+                 _tip("documents", "documents", ",")],
+    )  # fmt: skip
+    whole = base.mark_line(style="soft", strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("all:Q", title=y))
+    own = base.mark_line(style="line", strokeWidth=2, point={"size": 30}).encode(y=alt.Y("y:Q", title=y))
+    return (
+        alt.layer(whole, own, data=_data(frame))
+        .properties(width=118, height=90)
+        .facet(facet=alt.Facet("topic:N", title=None), columns=4)
+    )
 
 
 def line_band(
@@ -155,7 +205,7 @@ def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -
                  *_extra(frame, {"name", "value"})],
     )  # fmt: skip
     numbers = base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format=".1%" if percent else ",.3~r"))
-    return _sized(alt.layer(base.mark_bar(style="box"), numbers), alt.Step(STEP + 6))
+    return _sized(alt.layer(base.mark_bar(style="box"), numbers), (STEP + 6) * max(1, frame.height))
 
 
 def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> Chart:
@@ -191,7 +241,7 @@ def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> 
                 _tip("count", "pairs", ","),
             ],
         ),
-        alt.Step(STEP),
+        STEP * frame["name"].n_unique(),
     )
 
 
@@ -217,10 +267,13 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "
 
 
 def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
-    """Each system's score in two sets with intervals (name, x, x_low, x_high, y, y_low, y_high), same scale on both."""
+    """Each system's score in two sets with intervals (name, x, x_low, x_high, y, y_low, y_high) in a square with its
+    diagonal; those whose difference is most unlike the others' are named."""
     low = frame.select(pl.min_horizontal(pl.col("x_low", "y_low").min())).item()
     high = frame.select(pl.max_horizontal(pl.col("x_high", "y_high").max())).item()
     scale = alt.Scale(domain=[_short(low), _short(high)], nice=True, zero=False)
+    apart = pl.col("y") - pl.col("x")
+    far = frame.filter((apart - apart.median()).abs().rank("ordinal", descending=True) <= NAMED)
     base = alt.Chart(_data(frame)).encode(
         tooltip=[_tip("name", name, kind="N"), _tip("x", x), _tip("x_low", "from"), _tip("x_high", "to"),
                  _tip("y", y), _tip("y_low", "from"), _tip("y_high", "to")]
@@ -234,7 +287,18 @@ def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
     points = base.mark_point(style="main", filled=True, size=45, opacity=1).encode(
         x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y:Q", title=y, scale=scale)
     )
-    return _sized(alt.layer(across, along, points), 420)
+    names = (
+        alt.Chart(_data(far))
+        .mark_text(align="left", dx=7, dy=-7, fontSize=11)
+        .encode(x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y:Q", title=y, scale=scale), text="name:N")
+    )
+    ends = alt.Data(values=[{"x": _short(low), "y": _short(low)}, {"x": _short(high), "y": _short(high)}])  # type: ignore[no-untyped-call]
+    diagonal = (
+        alt.Chart(ends)
+        .mark_line(style="soft", strokeDash=[4, 3], strokeWidth=1, aria=False)
+        .encode(x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y:Q", title=y, scale=scale))
+    )
+    return _sized(alt.layer(diagonal, across, along, points, names), SQUARE, SQUARE)
 
 
 def cloud(frame: pl.DataFrame, x: str, y: str) -> Chart:

@@ -1,4 +1,4 @@
-"""Every figure as SVG and PDF, every grid as CSV and LaTeX, in a folder beside the page."""
+"""Every figure as SVG, PDF and PNG, every grid as CSV and LaTeX, in a folder beside the page."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ def write_files(report: Report, folder: Path, progress: Callable[[int, int], Non
     """Write them all and say which; files of a report before that has more stay as they are."""
     written: list[Path] = []
     figures, tables = folder / "figures", folder / "tables"
-    total = len(report.figures) + len(report.grids)
+    done, total = 0, len(report.figures) + len(report.grids)
     for place in (figures, tables):
         place.mkdir(parents=True, exist_ok=True)
     for figure in report.figures:
         written += _draw(specification(figure.chart), figures / figure.name)
-        _step(progress, len(written) // 2, total)
+        done += 1
+        _step(progress, done, total)
     for grid in report.grids:
         written += _write(grid, tables / grid.name)
-        _step(progress, len(written) // 2, total)
+        done += 1
+        _step(progress, done, total)
     return written
 
 
@@ -62,10 +64,13 @@ def pdf(spec: dict[str, Any]) -> bytes:
 
 
 def _draw(spec: dict[str, Any], path: Path) -> list[Path]:
-    drawing, print_out = path.with_name(f"{path.name}.svg"), path.with_name(f"{path.name}.pdf")
+    import vl_convert
+
+    drawing, print_out, picture = (path.with_name(f"{path.name}.{ending}") for ending in ("svg", "pdf", "png"))
     drawing.write_text(svg(spec), encoding="utf-8")
     print_out.write_bytes(pdf(spec))
-    return [drawing, print_out]
+    picture.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+    return [drawing, print_out, picture]
 
 
 def _write(grid: Grid, path: Path) -> list[Path]:

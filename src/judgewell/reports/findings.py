@@ -32,62 +32,58 @@ def work(table: pl.DataFrame, one: str, source: str) -> Finding:
     doers = f"{counted(who, 'assessor')} {verb}" if who else "There are"
     text = (
         f"{doers} {counted(table.height, one)} of {counted(docs.height, 'document')} in "
-        f"{counted(table['topic'].n_unique(), 'topic')}; the median document has {plain(docs['count'].median())}."
+        f"{counted(table['topic'].n_unique(), 'topic')} (median {plain(docs['count'].median())} per document)."
     )
     return Finding(text, source)
 
 
 def study(collected: CollectedStudy) -> Finding:
-    """How much of what a study asks for is done, and what was begun in vain."""
-    begun, counts = int(collected.endings["units"].sum()), collected.endings.filter("counted")
-    vain = begun - int(counts["units"].sum())
-    text = (
-        f"{count(collected.completed)} of the {counted(collected.needed, 'unit')} that the study {collected.name} asks "
-        f"for are completed ({percent(collected.completed / collected.needed)})"
-    )
-    if vain:
-        lost = int(collected.endings.filter(~pl.col("counted"))["answers"].sum())
-        text += f"; {count(vain)} more were begun and do not count, with {counted(lost, 'answer')}"
-    return Finding(text + ".", "endings")
+    """How much of a study is complete, and what is not used."""
+    unused = collected.endings.filter(~pl.col("counted"))
+    complete = f"{count(collected.completed)} of {counted(collected.needed, 'unit')}"
+    share = percent(collected.completed / collected.needed)
+    text = f"{complete} of the study {collected.name} are complete ({share})."
+    if unused["units"].sum():
+        units, answers = int(unused["units"].sum()), int(unused["answers"].sum())
+        text += (
+            f" {counted(units, 'other unit')} ended otherwise ({listing(unused['ended'].to_list())}); "
+            f"{counted(answers, 'answer')} in them are not used."
+        )
+    return Finding(text, "endings")
 
 
 def checks(table: pl.DataFrame) -> Finding:
-    """How often checks failed at the first try (table checks)."""
+    """How often checks failed at the first attempt (table checks)."""
     worst = table.sort("share", "check", descending=[True, False]).row(0, named=True)
-    tries = counted(int(table["first tries"].sum()), "first try", "first tries")
-    text = (
-        f"{count(int(table['failed at first'].sum()))} of {tries} "
-        f"at a check failed; most at {worst['check']} ({percent(worst['share'])} of {count(worst['first tries'])})."
-    )
-    return Finding(text, "checks")
+    failed, attempts = int(table["failed at first"].sum()), int(table["first attempts"].sum())
+    text = f"{percent(failed / attempts) if attempts else '0 %'} of first attempts failed a check"
+    if failed:
+        text += f", most often the {worst['check']} ({percent(worst['share'])})"
+    return Finding(text + ".", "checks")
 
 
 def given(sources: Sources) -> Finding:
-    """What there is where nobody was asked: gains, labels and runs alone."""
+    """The data of a report without judgments: gains, labels and runs alone."""
     sets = [*sources.gains, *sources.labels]
     tables = [*sources.gains.values(), *sources.labels.values()]
     topics = sorted({table["topic"].n_unique() for table in tables})
     over = counted(topics[0], "topic") if len(topics) == 1 else f"{topics[0]} to {topics[-1]} topics"
     runs = f"{counted(len(sources.runs), 'system')} and " if sources.runs else ""
     text = (
-        f"There are {runs}{counted(len(sets), 'set')} of gains or labels ({listing(sets)}) over {over}, "
-        f"and no judgments, so nothing can be said about who judged."
+        f"The report uses {runs}{counted(len(sets), 'set')} of gains or labels ({listing(sets)}) over {over}. There "
+        "are no single judgments, so agreement between assessors cannot be measured."
     )
     return Finding(text, "asked")
 
 
 def most_used(judgments: pl.DataFrame) -> Finding:
-    """The value given most often, and how many are round."""
+    """The most frequent value, and how many values are round."""
     value = judgments["value"]
     top = judgments.group_by("value").len().sort(["len", "value"], descending=[True, False]).row(0, named=True)
-    text = f"The value given most often is {plain(top['value'])} ({percent(top['len'] / len(value))} of the judgments)"
+    text = f"The most frequent value is {plain(top['value'])} ({percent(top['len'] / len(value))} of judgments)"
     if value.n_unique() > FEW:
         tens = ((value % 10 == 0) & (value != 0)).sum() / len(value)
-        text += (
-            f"; {percent(tens)} are other multiples of 10"
-            if top["value"] == 0
-            else f"; {percent(tens)} are multiples of 10 above 0"
-        )
+        text += f"; {percent(tens)} of judgments are multiples of 10 (without 0)"
     return Finding(text + ".", "values" if judgments["scale"].fill_null("").n_unique() == 1 else "values_1")
 
 
@@ -127,13 +123,12 @@ def gains(table: pl.DataFrame, made: str) -> Finding:
     """Where the gains lie and how sure they are."""
     gain = table["gain"]
     text = (
-        f"The gains of {counted(table.height, 'document')} ({made}) lie between {plain(gain.min())} and "
-        f"{plain(gain.max())}, "
-        f"the median at {plain(gain.median())}"
+        f"The gains of {counted(table.height, 'document')} ({made}) range from {plain(gain.min())} to "
+        f"{plain(gain.max())} with a median of {plain(gain.median())}"
     )
     known = table.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
     if known.height:
         width = (known["high"] - known["low"]).median()
-        which = "document’s" if known.height == table.height else f"of the {count(known.height)} with a"
-        text += f"; the median {which} 95 % interval is {plain(width)} wide"
+        which = "" if known.height == table.height else f" ({count(known.height)} of them)"
+        text += f"; the median width of 95 % intervals{which} is {plain(width)}"
     return Finding(text + ".", "gains_histogram")

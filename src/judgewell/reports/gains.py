@@ -11,8 +11,8 @@ import polars as pl
 
 from judgewell.agreement.sections import Outcome
 from judgewell.errors import collect_notes
-from judgewell.reports import bins, charts, findings
-from judgewell.reports.analyses import tables_of
+from judgewell.reports import bins, charts, findings, grade_figures
+from judgewell.reports.analyses import findings_for, grids_for, notes_for, tables_of
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.sources import Sources
 from judgewell.text import counted
@@ -78,15 +78,24 @@ def _made(method: Method, table: Any, sources: Sources, step: Callable[[], None]
     return gains, array
 
 
-def gains_part(used: ReportGains, outcomes: Sequence[Outcome]) -> Part:
-    """Distribution, intervals, levels, topics."""
+def gains_part(sources: Sources, used: ReportGains, outcomes: Sequence[Outcome]) -> Part:
+    """How gains follow grades, their distribution, intervals and topics."""
     gains, tables = used.gains, tables_of(outcomes)
-    items: list[Figure | Grid] = [_spread(gains, used.how)]
+    log = grade_figures.on_a_log_axis(gains["gain"], _ratio_scale(sources))
+    items: list[Figure | Grid] = [*grade_figures.by_grade(gains, sources.labels, log=log)]
+    if "grade_ratios" in tables:
+        items += grade_figures.ratios(tables["grade_ratios"], "the values an assessor gave in one unit")
+    elif "document_ratios" in tables:
+        items += grade_figures.ratios(tables["document_ratios"], "gains in one topic")
+    if "grade_distributions_by_topic" in tables:
+        items += grade_figures.profiles(tables["grade_distributions_by_topic"])
+    if "order_agreement" in tables:
+        items += grade_figures.orders(tables["order_agreement"])
+    items.append(_spread(gains, used.how, log=log))
     if gains["low"].null_count() < gains.height:
-        items.append(_intervals(gains))
-    sentences: list[Finding] = [findings.gains(gains, used.how)]
-    if "grade_distributions" in tables:
-        items += _grades(tables["grade_distributions"])
+        items.append(_intervals(gains, log=log))
+    sentences: list[Finding] = [*findings_for("relevance", outcomes), findings.gains(gains, used.how)]
+    items += grids_for("relevance", outcomes)
     topics = by_topic(gains)
     items.append(Grid("gains_by_topic", "Gains by topic", _by_topic_caption(topics), topics))
     items += [
@@ -95,7 +104,6 @@ def gains_part(used: ReportGains, outcomes: Sequence[Outcome]) -> Part:
             name.replace("_", " ").capitalize(),
             f"What {used.how.removeprefix('by ')} also finds out.",
             frame,
-            folded=True,
         )
         for name, frame in used.tables
     ]
@@ -104,8 +112,18 @@ def gains_part(used: ReportGains, outcomes: Sequence[Outcome]) -> Part:
         "first in each topic."
     )
     whole = gains.sort("topic", "gain", "doc", descending=[False, True, False])
-    items.append(Grid("gains", "All gains", caption, whole, folded=True))
-    return Part("gains", "Gains", tuple(sentences), tuple(items), used.notes)
+    items.append(Grid("gains", "All gains", caption, whole))
+    notes = (*used.notes, *notes_for("relevance", outcomes))
+    return Part("gains", "Gains", tuple(sentences), tuple(items), notes)
+
+
+def _ratio_scale(sources: Sources) -> bool:
+    """Whether all judgments are on a ratio scale."""
+    judgments = sources.judgments
+    if judgments is None or "kind" not in judgments.columns:
+        return False
+    kinds = judgments["kind"].unique().to_list()
+    return len(kinds) == 1 and kinds[0] is not None and Kind.parse(kinds[0]).in_logs
 
 
 def _by_topic_caption(topics: pl.DataFrame) -> str:
@@ -115,17 +133,16 @@ def _by_topic_caption(topics: pl.DataFrame) -> str:
     return f"{caption} The width is that of the median 95 % interval." if known else caption
 
 
-def _spread(gains: pl.DataFrame, made: str) -> Figure:
-    log = bins.spans_decades(gains["gain"])
+def _spread(gains: pl.DataFrame, made: str, *, log: bool) -> Figure:
     data = bins.binned(gains["gain"], log=log)
     caption = f"{counted(gains.height, 'document')}, {made}" + ("; logarithmic axis." if log else ".")
     return Figure("gains_histogram", "Gains", caption, charts.histogram(data, "gain", "documents", log=log), data)
 
 
-def _intervals(gains: pl.DataFrame) -> Figure:
+def _intervals(gains: pl.DataFrame, *, log: bool) -> Figure:
     known = gains.filter(pl.col("low").is_not_null())
     data = bins.ordered_groups(known)
-    log = bool((data["low"] > 0).all() and data["high"].max() / data["low"].min() >= 1000)  # type: ignore[operator]
+    log = log and bool((data["low"] > 0).all())
     every = known.height == gains.height
     which = counted(known.height, "document")
     which = which if every else f"The {which} that have an interval, of {gains.height:,},"
@@ -136,33 +153,6 @@ def _intervals(gains: pl.DataFrame) -> Figure:
     )
     chart = charts.line_band(data, "documents by gain (%)", "gain", log=log)
     return Figure("gains_intervals", "How sure the gains are", caption, chart, data)
-
-
-def _grades(table: pl.DataFrame) -> list[Figure]:
-    figures = []
-    sets = table.partition_by("labels", as_dict=True, maintain_order=True)
-    for number, ((labels,), part) in enumerate(sets.items(), 1):
-        named = part.filter(pl.col("grade").is_not_null())
-        data = named.select(
-            pl.col("label").cast(pl.String).alias("name"),
-            "whisker_low",
-            "q1",
-            "median",
-            "q3",
-            "whisker_high",
-            "documents",
-        )
-        counts = ", ".join(
-            f"{grade}: {documents:,}" for grade, documents in data.select("name", "documents").iter_rows()
-        )
-        caption = (
-            f"Median, quartiles and whiskers (the last document within 1.5 times the box) by grade of {labels}; "
-            f"documents {counts}."
-        )
-        log = named["whisker_low"].min() > 0 and named["whisker_high"].max() / named["whisker_low"].min() > 1000  # type: ignore[operator]
-        chart = charts.boxes(data, f"grade ({labels})", "gain", log=bool(log))
-        figures.append(Figure(f"gains_by_grade_{number}", f"Gains by grade of {labels}", caption, chart, data))
-    return figures
 
 
 def by_topic(gains: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from judgewell.reports.parts import Figure, Grid, Part, Report
+from judgewell.reports.parts import Figure, Grid, Report
 from judgewell.reports.themes import theme
 from judgewell.text import cells, count, head
 
@@ -66,12 +66,11 @@ def render(report: Report, files: str = "") -> str:
     labels = dict(_labels(report))
     shown = environment.get_template("page.html").render(
         report=report,
-        parts=[part for part in report.parts if not part.empty],
+        parts=report.parts,
         labels=labels,
         files=files,
         sheet=sheet,
         is_figure=lambda item: isinstance(item, Figure),
-        brief=_brief(report),
         record=list(_record(report.record)),
         style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
@@ -95,7 +94,7 @@ def specification(chart: Any) -> dict[str, Any]:
     """The chart as Vega-Lite, as wide as the page leaves room for; its theme is added when it is drawn."""
     drawing: dict[str, Any] = chart.to_dict(validate=False)
     drawing.pop("config", None)
-    if isinstance(drawing.get("width"), int):
+    if isinstance(drawing.get("width"), int) and drawing["width"] != drawing.get("height"):  # squares stay square
         drawing |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}  # heights are fixed
     return drawing
 
@@ -140,7 +139,7 @@ def tight(text: str) -> str:
 def _labels(report: Report) -> Iterator[tuple[str, str]]:
     """`Figure 3` and `Table 2` by name, numbered through the report."""
     figures = tables = 0
-    for part in report.parts:
+    for part in report.each():
         for item in part.items:
             if isinstance(item, Figure):
                 figures += 1
@@ -148,11 +147,6 @@ def _labels(report: Report) -> Iterator[tuple[str, str]]:
             elif isinstance(item, Grid):
                 tables += 1
                 yield item.name, f"Table {tables}"
-
-
-def _brief(report: Report) -> list[tuple[Part, str]]:
-    """The first finding of each part."""
-    return [(part, part.findings[0].text) for part in report.parts if part.findings]
 
 
 def _record(record: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[str, str]]]]:

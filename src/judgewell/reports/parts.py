@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
+
+Place = Literal["body", "details", "appendix"]  # where a report shows something
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,14 @@ class Figure:
     caption: str
     chart: Any
     data: pl.DataFrame
+    place: Place = "details"
 
 
 @dataclass(frozen=True)
 class Grid:
     """A table with its caption: the whole frame goes to files, `columns` of it (all unless named) on the page.
 
-    `heads` gives columns other headings, `folded` puts it behind a click.
+    `heads` gives columns other headings.
     """
 
     name: str
@@ -42,7 +45,7 @@ class Grid:
     frame: pl.DataFrame
     columns: tuple[str, ...] = ()
     heads: Mapping[str, str] = field(default_factory=dict)
-    folded: bool = False
+    place: Place = "appendix"
 
     @property
     def shown(self) -> pl.DataFrame:
@@ -53,17 +56,28 @@ class Grid:
 
 @dataclass(frozen=True)
 class Part:
-    """A section of the report: what was found, what shows it, and what it rests on."""
+    """A section of the report: what was found, what shows it, what it rests on, and sections inside it."""
 
     name: str
     title: str
     findings: tuple[Finding, ...] = ()
     items: tuple[Figure | Grid, ...] = ()
     notes: tuple[str, ...] = ()
+    groups: tuple[Part, ...] = ()
 
     @property
     def empty(self) -> bool:
-        return not (self.findings or self.items or self.notes)
+        return not (self.findings or self.items or self.notes or self.groups)
+
+    def at(self, place: Place) -> tuple[Figure | Grid, ...]:
+        """The items that belong to one place of the report."""
+        return tuple(item for item in self.items if item.place == place)
+
+    def each(self) -> Iterator[Part]:
+        """This section and those inside it."""
+        yield self
+        for group in self.groups:
+            yield from group.each()
 
 
 @dataclass(frozen=True)
@@ -95,7 +109,7 @@ class Report:
         Path(page).write_text(render(self, folder.name if files else ""), encoding="utf-8")
 
     def __repr__(self) -> str:
-        lines = [f"{part.title}: {finding.text}" for part in self.parts for finding in part.findings]
+        lines = [f"{part.title}: {finding.text}" for part in self.each() for finding in part.findings]
         return "\n".join([self.title, self.subtitle, *lines])
 
     def _repr_html_(self) -> str:
@@ -103,10 +117,15 @@ class Report:
 
         return f"<pre style='white-space: pre-wrap'>{escape(repr(self))}</pre>"
 
+    def each(self) -> Iterator[Part]:
+        """Every section, and those inside it, in order."""
+        for part in self.parts:
+            yield from part.each()
+
     @property
     def figures(self) -> list[Figure]:
-        return [item for part in self.parts for item in part.items if isinstance(item, Figure)]
+        return [item for part in self.each() for item in part.items if isinstance(item, Figure)]
 
     @property
     def grids(self) -> list[Grid]:
-        return [item for part in self.parts for item in part.items if isinstance(item, Grid)]
+        return [item for part in self.each() for item in part.items if isinstance(item, Grid)]

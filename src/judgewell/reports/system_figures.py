@@ -38,7 +38,9 @@ def means_figure(table: pl.DataFrame, scored: Scored) -> Figure:
         f"Mean {main.measure} under {first} over {counted(len(main.topics), 'topic')} with 95 % intervals over other "
         f"topics; {which}, best first."
     )
-    return Figure("system_means", f"Mean {main.measure}", caption, charts.dots(data, "", f"mean {main.measure}"), data)
+    return Figure(
+        "system_means", f"Mean {main.measure}", caption, charts.dots(data, "", f"mean {main.measure}"), data, "body"
+    )
 
 
 def ranks_figure(worlds: Worlds, level: float) -> Figure:
@@ -134,5 +136,14 @@ def scatter_figures(scored: Scored, sources: Sources) -> list[Figure]:
             f"{counted(len(scored.main.topics), 'topic')} with 95 % intervals over topics."
         )
         chart = charts.scatter(data, first, other, "system")
-        figures.append(Figure(f"scatter_{number}", f"Systems under {first} and under {other}", caption, chart, data))
+        figures.append(
+            Figure(
+                f"scatter_{number}",
+                f"Systems under {first} and under {other}",
+                caption,
+                chart,
+                data,
+                "body" if number == 1 else "details",
+            )
+        )
     return figures

@@ -116,7 +116,7 @@ def _systems_grid(table: pl.DataFrame, scored: Scored) -> Grid:
         "without_noise_high": "95 % to",
         "judged": f"judged of first {scored.depth}",
     }
-    return Grid("systems", "Systems", caption + ".", table, tuple(table.columns), heads)
+    return Grid("systems", "Systems", caption + ".", table, tuple(table.columns), heads, "body")
 
 
 def _worlds_grid(worlds: Mapping[str, Worlds], level: float, systems: pl.DataFrame) -> Grid:
@@ -155,7 +155,7 @@ def _more_pairs(pairs: pl.DataFrame, scored: Scored) -> list[Grid]:
         f"{counted(pairs.height, 'pair')} of systems, the better first: difference of mean "
         f"{scored.main.measure}, paired t-test over topics."
     )
-    return [Grid("pairs", "Every pair of systems", caption, pairs, columns, folded=True)]
+    return [Grid("pairs", "Every pair of systems", caption, pairs, columns)]
 
 
 def _side_by_side(scored: Scored, sources: Sources) -> tuple[list[Finding | None], list[Figure | Grid]]:
@@ -197,7 +197,13 @@ def _side_by_side(scored: Scored, sources: Sources) -> tuple[list[Finding | None
         )
         shown = ("set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "agreement", "kappa", "mcnemar_p")
         items.append(
-            Grid("discrimination", "Significant differences under several gains", caption, counts, shown, folded=True)
+            Grid(
+                "discrimination",
+                "Significant differences under several gains",
+                caption,
+                counts,
+                shown,
+            )
         )
     return [system_findings.similar(table)], items
 
@@ -208,7 +214,7 @@ def _measures(scored: Scored) -> Grid:
     table = side_by_side(scored.measures, common=True)
     caption = f"How alike the measures order the {counted(len(scored.main.systems), 'system')}."
     columns = ("first", "second", "tau_b", "tau_ap", "spearman", "rbo", "concordant", "discordant", "tied")
-    return Grid("measures", "Measures against each other", caption, table, columns, folded=True)
+    return Grid("measures", "Measures against each other", caption, table, columns)
 
 
 def _difficulty(scored: Scored) -> Grid:
@@ -222,10 +228,10 @@ def _difficulty(scored: Scored) -> Grid:
         }
     ).sort("mean", "topic")
     caption = f"{main.measure} of each topic over {counted(len(main.systems), 'system')}, hardest first."
-    return Grid("difficulty", "Difficulty of topics", caption, table, folded=True)
+    return Grid("difficulty", "Difficulty of topics", caption, table)
 
 
 def _judged_grid(scored: Scored) -> list[Grid]:
     frame = scored.judged.with_columns(unjudged=1 - pl.col("judged")).sort("judged", "set", "system")
     caption = f"Of the first {scored.depth} documents of each topic; what is not judged counts 0. Least judged first."
-    return [Grid("judged", "How much is judged", caption, frame, folded=True)]
+    return [Grid("judged", "How much is judged", caption, frame)]

@@ -316,3 +316,20 @@ class CommentReview(Section):
         if missing and against + missing >= self.against:
             return Verdict(False, f"{missing} of {self.reviewers} reviews are missing", again=True)
         return PASSED
+
+
+CHECK_WORDS = {  # the checks' names as people read them
+    "known": "known documents in order",
+    "known_pairs": "known pairs",
+    "time": "minimum reading time",
+    "practice": "practice",
+    "comprehension": "question about the topic",
+    "quiz": "quiz",
+    "quality": "checks at the end of the unit",
+    "review": "review of comments",
+}
+
+
+def check_words(check: str) -> str:
+    """A check's name in words."""
+    return CHECK_WORDS.get(check, check.replace("_", " "))

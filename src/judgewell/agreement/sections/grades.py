@@ -58,7 +58,7 @@ def _medians(table: pl.DataFrame) -> list[str]:
         if len(medians) > 1:
             rises = all(lower < upper for lower, upper in pairwise(medians))
             verb = "rise with every grade" if rises else "do not rise with every grade"
-            sentences.append(f"Median gains {verb} of {labels}: {', '.join(map(plain, medians))}.")
+            sentences.append(f"Median gains {verb} ({labels}): {', '.join(map(plain, medians))}.")
     return sentences
 
 
@@ -88,7 +88,7 @@ _TESTS = ("labels", "lower", "upper", "lower_count", "upper_count", "lower_media
 SECTION = Section(
     name="grades",
     about="do documents' gains follow the grades of label sets",
-    part="agreement",
+    part="relevance",
     order=30,
     needs=(SCORED, LABELS),
     other_names=("levels",),

@@ -41,7 +41,7 @@ def _fewer(table: pl.DataFrame) -> str | None:
     settled = rows.filter(pl.col("tau_median") >= SETTLED)
     if settled.height:
         return f"{text}. {_judgments(settled['judgments'][0])} per document reach {SETTLED:g}."
-    return f"{text}. Fewer judgments than all stay below {SETTLED:g}."
+    return f"{text}. No smaller number of judgments reaches {SETTLED:g}."
 
 
 def _judgments(number: int) -> str:

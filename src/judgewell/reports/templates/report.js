@@ -47,6 +47,7 @@
       const folded = more.closest("figure, .grid").querySelector("table.folds").classList.toggle("folded");
       more.textContent = folded ? more.dataset.more : more.dataset.less;
     }
+    if (event.target.id === "open-all") for (const table of document.querySelectorAll("details.grid")) table.open = true;
     const take = event.target.closest(".take");
     if (take) {
       const quoted = (cell) => `"${(cell.dataset.v ?? cell.textContent.trim()).replaceAll('"', '""')}"`;

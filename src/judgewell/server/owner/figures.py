@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from judgewell.server.owner.charts import Chart, Line, bars, lines
 from judgewell.server.owner.live_agreement import Scale
 from judgewell.server.owner.live_analysis import Insight, Times
-from judgewell.server.owner.pages import check_words, day, spell
+from judgewell.server.owner.pages import day, spell
 from judgewell.server.queries.progress import Bar, CheckBar
+from judgewell.study.checks import check_words
 
 
 def done_chart(spans: Sequence[Bar]) -> Chart | None:

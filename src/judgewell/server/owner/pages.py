@@ -17,6 +17,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from judgewell.server.web import static_version
+from judgewell.study.checks import check_words
 from judgewell.text import counted
 
 T = TypeVar("T")
@@ -174,26 +175,11 @@ STAGES = {
     "declined": "did not consent",
     "stopped": "stopped after a failed check",
 }
-CHECKS = {
-    "known": "known documents in order",
-    "known_pairs": "known pairs",
-    "time": "reading time",
-    "practice": "practice",
-    "comprehension": "question about the topic",
-    "quiz": "quiz",
-    "quality": "checks at the end of the unit",
-    "review": "review of comments",
-}
 
 
 def stage_words(stage: str) -> str:
     """Where an assessor is, in words."""
     return STAGES.get(stage, stage.replace("_", " "))
-
-
-def check_words(check: str) -> str:
-    """A check's name in words."""
-    return CHECKS.get(check, check.replace("_", " "))
 
 
 @lru_cache(1)

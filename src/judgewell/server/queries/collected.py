@@ -14,6 +14,7 @@ from judgewell.server.queries.standing_answers import counting, judgments_frame,
 from judgewell.server.queries.status import Status, status
 from judgewell.server.store.schema import study, topics, verdicts
 from judgewell.server.store.transactions import Store
+from judgewell.study.checks import check_words
 from judgewell.study.model import Study
 
 
@@ -69,11 +70,11 @@ def _checks(connection: sa.Connection) -> pl.DataFrame:
         .order_by(verdicts.c.name)
     )
     rows = [
-        {"check": name.replace("_", " "), "verdicts": total, "first tries": int(tries), "failed at first": int(bad),
+        {"check": check_words(name), "verdicts": total, "first attempts": int(tries), "failed at first": int(bad),
          "share": int(bad) / int(tries) if tries else None}
         for name, total, tries, bad in connection.execute(query)
     ]  # fmt: skip
-    schema = {"check": pl.String, "verdicts": pl.Int64, "first tries": pl.Int64, "failed at first": pl.Int64,
+    schema = {"check": pl.String, "verdicts": pl.Int64, "first attempts": pl.Int64, "failed at first": pl.Int64,
               "share": pl.Float64}  # fmt: skip
     return pl.DataFrame(rows, schema=schema)
 

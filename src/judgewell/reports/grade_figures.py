@@ -1,0 +1,132 @@
+"""How gains follow grades: every document by its grade, the ratios between grades, and the profile of each topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from judgewell.agreement.common import with_grades
+from judgewell.agreement.evidence import is_graded
+from judgewell.reports import charts
+from judgewell.reports.parts import Figure
+from judgewell.text import counted, plain
+
+MOST_DOTS = 2000  # documents drawn one by one; of more a sample, with the extremes of each grade
+MOST_TOPICS = 24  # small multiples
+
+
+def on_a_log_axis(gains: pl.Series, ratio: bool) -> bool:
+    """Ratio scales have a logarithmic axis, and so have other gains above 0 that span three powers of ten."""
+    least, greatest = gains.min(), gains.max()
+    return bool(least is not None and least > 0 and (ratio or greatest / least >= 1000))  # type: ignore[operator]
+
+
+def by_grade(gains: pl.DataFrame, labels: Mapping[str, pl.DataFrame], *, log: bool) -> list[Figure]:
+    """For each label set a dot for every document above its grade."""
+    figures = []
+    for number, (name, grades) in enumerate(labels.items(), 1):
+        if not is_graded(grades):
+            continue
+        known = with_grades(gains, grades).filter(pl.col("grade").is_not_null())
+        if known.is_empty():
+            continue
+        data, which = _dots(known)
+        counts = ", ".join(
+            f"{plain(grade)}: {size:,}" for grade, size in known.group_by("grade").len().sort("grade").rows()
+        )
+        caption = (
+            f"Each dot is a document; the box holds the middle half of a grade’s documents, the line is their median. "
+            f"{which}Documents by grade: {counts}."
+        )
+        chart = charts.strips(data, f"grade ({name})", "gain", log=log)
+        figures.append(Figure(f"gains_by_grade_{number}", f"Gains by grade ({name})", caption, chart, data, "body"))
+    return figures
+
+
+def _dots(known: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Documents with their grade's quartiles and a place beside its axis; the lowest and highest are always there."""
+    quartiles = [pl.col("gain").quantile(share, "linear").over("grade").alias(name)
+                 for share, name in ((0.25, "q1"), (0.5, "median"), (0.75, "q3"))]  # fmt: skip
+    frame = known.sort("grade", "gain", "topic", "doc").with_columns(*quartiles)
+    which = ""
+    if frame.height > MOST_DOTS:
+        place = pl.int_range(pl.len()).over("grade")
+        end = (place < 10) | (place >= pl.len().over("grade") - 10)
+        chosen = np.random.default_rng(0).random(frame.height) < MOST_DOTS / frame.height
+        frame = frame.filter(end | pl.Series(chosen))
+        which = f"A random sample of {counted(frame.height, 'document')} is drawn, with the extremes of each grade. "
+    beside = pl.Series("beside", np.random.default_rng(1).uniform(-1, 1, frame.height))
+    names = [plain(grade) for grade in frame["grade"]]
+    return frame.select(pl.Series("name", names), "topic", "doc", "gain", "q1", "median", "q3", beside), which
+
+
+def ratios(table: pl.DataFrame, source: str) -> list[Figure]:
+    """How many times as relevant a higher grade is: the median ratio of every two grades, with its quartiles."""
+    if table.is_empty():
+        return []
+    name = pl.format("{} over {}", pl.col("upper").map_elements(plain, pl.String),
+                     pl.col("lower").map_elements(plain, pl.String))  # fmt: skip
+    several = "labels" in table.columns and table["labels"].n_unique() > 1
+    named = pl.format("{}: {}", "labels", name) if several else name
+    order = table.with_columns(step=pl.col("upper") - pl.col("lower")).sort("step", "lower", maintain_order=True)
+    data = order.select(named.alias("name"), value="median", low="q1", high="q3", ratios="ratios")
+    data = data.filter(pl.col("low") > 0)
+    if data.is_empty():
+        return []
+    caption = (
+        f"{counted(int(data['ratios'].sum()), 'ratio')} of {source} between documents of two grades: the dot is the "
+        "median, the line holds the middle half. Dashed: no difference."
+    )
+    chart = charts.dots(data, "grades", "ratio", reference=1, log=True, ends=("25 %", "75 %"))
+    return [Figure("grade_ratios_figure", "How much more relevant each grade is", caption, chart, data, "body")]
+
+
+def profiles(table: pl.DataFrame) -> list[Figure]:
+    """The median gain of each grade over that of the topic's highest grade, a small chart for each topic."""
+    figures = []
+    for number, ((labels,), part) in enumerate(
+        table.partition_by("labels", as_dict=True, maintain_order=True).items(), 1
+    ):
+        known = part.filter(pl.col("grade").is_not_null()).sort("topic", "grade")
+        top = known.group_by("topic").agg(top=pl.col("median").sort_by("grade").last(), grades=pl.len())
+        most = known["grade"].n_unique()
+        full = known.join(
+            top.filter((pl.col("top") > 0) & (pl.col("grades") == most)), on="topic", maintain_order="left"
+        )
+        if full.is_empty() or most < 2:
+            continue
+        share = full.with_columns(y=pl.col("median") / pl.col("top"))
+        overall = share.group_by("grade").agg(all=pl.col("y").median())
+        topics = sorted(set(share["topic"]))[:MOST_TOPICS]
+        data = share.filter(pl.col("topic").is_in(topics)).join(overall, on="grade", maintain_order="left")
+        data = data.select("topic", "y", "all", "documents", x="grade")
+        total = share["topic"].n_unique()
+        which = counted(total, "topic") if total <= MOST_TOPICS else f"the first {MOST_TOPICS} of {total} topics"
+        caption = (
+            f"Median gain of each grade of {labels}, relative to the highest grade, in {which} with documents of every "
+            "grade. Dashed: the median over topics."
+        )
+        chart = charts.profiles(data, f"grade ({labels})", "relative gain")
+        figures.append(Figure(f"gain_profiles_{number}", f"Gain profile by topic ({labels})", caption, chart, data))
+    return figures
+
+
+def orders(table: pl.DataFrame) -> list[Figure]:
+    """The share of pairs of documents that the gains put in the grades' order; nothing where there is no pair."""
+    steps = table.filter(pl.col("lower").is_not_null() & pl.col("half").is_not_null())
+    if steps.is_empty():
+        return []
+    pair = pl.col("figure").str.replace("<", " < ")
+    name = pl.format("{} {}", "labels", pair) if steps["labels"].n_unique() > 1 else pair
+    data = steps.select(name.alias("name"), value="half", low="strict", high="lenient", pairs="pairs")
+    caption = (
+        "Share of pairs of documents that the gains put in the grades’ order; the dot counts ties half, the line "
+        "reaches from ties against to ties in order; dashed: chance. "
+        f"{counted(int(data['pairs'].sum()), 'pair')} of documents."
+    )
+    chart = charts.dots(
+        data, "grades", "share in order", reference=0.5, domain=(0, 1), ends=("ties against", "ties in order")
+    )
+    return [Figure("order_agreement_figure", "Agreement on the order of documents", caption, chart, data)]
