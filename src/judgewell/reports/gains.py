@@ -15,6 +15,7 @@ from judgewell.reports import bins, charts, findings, grade_figures
 from judgewell.reports.analyses import findings_for, grids_for, notes_for, tables_of
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.sources import Sources
+from judgewell.scales import Kind
 from judgewell.text import counted
 
 if TYPE_CHECKING:
