@@ -60,6 +60,7 @@ def compare(
     draws: Any = None,
     worlds: int = 1000,
     judgments: Any = None,
+    machine: Any = None,
     tell_apart: tuple[str, str] | None = None,
     random: bool = False,
     simulated: int | None = None,
@@ -96,13 +97,30 @@ def compare(
     )
     measures = [measure] if isinstance(measure, str) else list(measure)
     if scores is not None:
-        if simulated or random or gains_as or draws is not None or judgments is not None:
+        if simulated or random or gains_as or draws is not None or judgments is not None or machine is not None:
             raise InputError("scores cannot be worked out anew under other gains", cure="give --runs and --gains")
         named = measures[0] if len(measures) == 1 else None
         tables = named_sets(scores, lambda source: read_scores(source, columns, layout, named))
         sets = sets_of_scores(tables, measures, missing=missing, common=common)
         return conclude(sets, choices, lambda measure, one: None, _files(scores))
     tables = named_sets(gains, lambda source: read_gains(source, negative=negative, words=words))
+    if machine is not None:
+        _refuse_beside_machine(
+            tables,
+            random=random,
+            simulated=simulated,
+            draws=draws,
+            judgments=judgments,
+            gains_as=gains_as,
+            tell_apart=tell_apart,
+        )
+        from judgewell.analysis.machine import compare_with_machine
+
+        systems = open_runs(runs)
+        inputs = _files(gains, machine) + tuple(run.source for run in systems if run.source)
+        settings, wanted = Settings(order, precision, "doc", unjudged), parse_all(measures or [DEFAULT_MEASURE])
+        labels = read_gains(machine, negative=negative, words=words)
+        return compare_with_machine(systems, next(iter(tables.items())), labels, wanted, choices, settings, inputs)
     tables = _transformed(tables, gains_as)
     if random:
         tables["random"] = _random(tables[reference or next(iter(tables))], seed)
@@ -132,6 +150,14 @@ def compare(
         needed = _judges_needed(drawn, judged, score[first], sets[first], choices)
         result.tables["judges needed"] = needed.select(pl.lit(first).alias("measure"), pl.all())
     return result
+
+
+def _refuse_beside_machine(tables: Mapping[str, pl.DataFrame], **options: Any) -> None:
+    """What cannot be asked for beside a machine's labels."""
+    given = [name for name, value in options.items() if value]
+    if given or len(tables) > 1:
+        what = f"--{given[0].replace('_', '-')}" if given else f"{len(tables)} sets of gains"
+        raise InputError(f"{what} cannot be used with --machine", cure="give the gains of people, once, and the labels")
 
 
 def _judgments(data: Any, columns: Any, words: Any, layout: Layout | None, kind: str | None) -> pl.DataFrame:

@@ -23,6 +23,8 @@ PAIRS = ("first", "second", "difference", "low", "high", "effect", "wins", "loss
 
 def comparison_text(comparison: Comparison, every_pair: bool = False) -> str:
     """All that is printed, measure by measure."""
+    if "calibration" in comparison.tables:
+        return "\n\n".join(_with_machine(comparison, measure, every_pair) for measure in comparison.scores)
     return "\n\n".join(_of_measure(comparison, measure, every_pair) for measure in comparison.scores)
 
 
@@ -46,6 +48,44 @@ def _of_measure(comparison: Comparison, measure: str, every_pair: bool) -> str:
         one, other = choices.tell_apart
         head = f"How often {one} is above {other}, by the number of judgments of each document, topics as here"
         parts.append(f"{head}\n{frame_text(tables['judges needed'].drop('measure'))}")
+    return "\n\n".join(parts)
+
+
+def _with_machine(comparison: Comparison, measure: str, every_pair: bool) -> str:
+    """What people's gains of some documents and a machine's labels of all say of one measure."""
+    tables = {name: table.filter(pl.col("measure") == measure) for name, table in comparison.tables.items()}
+    systems, pairs, made = tables["systems"].drop("measure"), tables["pairs"].drop("measure"), tables["calibration"]
+    of = made.row(0, named=True)
+    head = (
+        f"{measure} of {len(systems)} systems on {of['topics']} topics, from {of['judged']:,} documents that people "
+        f"judged and labels of {of['documents']:,}"
+    )
+    whole = systems.select(name for name in systems.columns if not systems[name].is_null().all())
+    parts = [f"{head}\n\n{frame_text(whole, SHOWN)}"]
+    if of["standard_error"] is None:
+        return f"{parts[0]}\nNo interval: see the note."
+    level = f"{100 * comparison.choices.level:g} %"
+    parts[0] += (
+        f"\nlow, high: {level} interval for these topics; topics_low, topics_high: for topics like these. machine: the "
+        "labels alone. order: the system's place by both together, closest to the true order, without an interval."
+    )
+    narrower = of["standard_error"] / of["people_alone"] if of["people_alone"] else 1.0
+    parts.append(
+        f"The labels alone are off by {of['machine_bias']:+.4f} on average over systems. With them, intervals are "
+        f"{narrower:.2f} times as wide as from people alone."
+        if of["machine_bias"] is not None
+        else f"With the labels, intervals are {narrower:.2f} times as wide as from people alone."
+    )
+    if len(pairs):
+        here, beyond = int(pairs["significant"].sum()), int(pairs["significant_topics"].sum())
+        shown = (
+            pairs if every_pair or comparison.choices.baseline else pairs.filter(pl.col("first") == pairs["first"][0])
+        )
+        rest = "" if len(shown) == len(pairs) else "; those of the best (-q shows all):"
+        parts.append(
+            f"{here} of {len(pairs)} pairs of systems differ on these topics, {beyond} on topics like these "
+            f"({level} intervals, no correction){rest}\n{frame_text(shown, SHOWN)}"
+        )
     return "\n\n".join(parts)
 
 
