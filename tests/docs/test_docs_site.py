@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[2]
 FETCHED = re.compile(
@@ -34,11 +35,22 @@ def built(folder: Path) -> Path:
 
 
 @pytest.mark.long
-def test_the_site_builds_holds_every_page_and_fetches_nothing(tmp_path: Path) -> None:
+def test_the_site_builds_holds_every_page_and_fetches_nothing(tmp_path: Path, chromium: Browser) -> None:
     """One test, since building takes long and tests may run in several processes."""
     site = built(tmp_path / "site")
     fetches_nothing_from_elsewhere(site)
     has_a_page_for_every_command_measure_and_method(site)
+    search_works_in_a_page_opened_from_its_folder(site, chromium)
+
+
+def search_works_in_a_page_opened_from_its_folder(site: Path, chromium: Browser) -> None:
+    page = chromium.new_page()
+    page.goto((site / "guide" / "scaling.html").as_uri())
+    page.click("input.md-search__input")
+    page.keyboard.type("bradley")
+    page.wait_for_selector(".md-search-result__item")
+    assert "bradley-terry.html" in (page.locator(".md-search-result__item a").first.get_attribute("href") or "")
+    page.close()
 
 
 def fetches_nothing_from_elsewhere(site: Path) -> None:

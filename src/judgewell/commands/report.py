@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("-m", "--measure", multiple=True, help="Measures; the first is the main one.  [default: nDCG@10]")
 @click.option("--title", default="Relevance judgments: a report", help="The page's title.")
 @click.option(
-    "--files", is_flag=True, help="Also every figure as SVG and PDF, every table as csv and LaTeX, beside it."
+    "--files", is_flag=True, help="Also write every figure as SVG, PDF and PNG and every table as CSV and LaTeX."
 )
 @click.option("--name-assessors", is_flag=True, help="Show assessors' own ids, not A1, A2, …")
 @click.option("--draws", default=200, help="Gain tables drawn from the judgments.")

@@ -51,9 +51,10 @@ def ranks(table: pl.DataFrame) -> Finding:
     width = float(np.median((table["rank_high"] - table["rank_low"] + 1).to_numpy()))
     certain = int((table["rank_low"] == table["rank_high"]).sum())
     first = table.sort("best", descending=True).row(0, named=True)
+    ranks = f"{count(int(width))} of {table.height} ranks"
+    sure = f"; {counted(certain, 'system')} have a single rank" if certain else ""
     text = (
-        f"The median system’s 95 % interval spans {counted(int(width), 'rank')} of {table.height}; "
-        f"for {counted(certain, 'system')} it is a single rank. "
+        f"At the median, the 95 % interval of a system’s rank covers {ranks}{sure}. "
         f"The system {first['system']} ranks first, alone or tied, in {percent(first['best'])} of "
         f"{count(first['worlds'])} resamples ({OVER[first['over']]})."
     )
