@@ -75,7 +75,7 @@ class Study:
     """A study in a database, with assessors who are made on demand."""
 
     def __init__(self, store: Store, path: Path, clock: Clock | None = None) -> None:
-        self.store = store
+        self.store, self.path = store, path
         self.clock = clock or Clock()
         prepare(store, path, self.clock)
         self.served: Served = store.read(lambda connection: load_served(connection, self.clock)).result()

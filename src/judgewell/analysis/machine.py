@@ -269,38 +269,38 @@ def _systems(
     limits: tuple[float, float],
 ) -> pl.DataFrame:
     """Each system's mean with its intervals, what the machine alone gives, and its place when only the order counts."""
-    found = judged.estimate
-    table = pl.DataFrame({"system": systems, "mean": found.means[rows]})
+    estimate = judged.estimate
+    table = pl.DataFrame({"system": systems, "mean": estimate.means[rows]})
     if judged.interval:
-        half = _reach(choices.level) * np.sqrt(found.variances[rows])
-        over = mean_intervals(found.scores[rows], level=choices.level, seed=choices.seed)
-        ends = {"low": found.means[rows] - half, "high": found.means[rows] + half}
+        half = _reach(choices.level) * np.sqrt(estimate.variances[rows])
+        over = mean_intervals(estimate.scores[rows], level=choices.level, seed=choices.seed)
+        ends = {"low": estimate.means[rows] - half, "high": estimate.means[rows] + half}
         ends |= {"topics_low": over.low, "topics_high": over.high}
         table = table.with_columns(**{name: np.clip(end, *limits) for name, end in ends.items()})
     if machine is not None:
         table = table.with_columns(machine=machine[rows])
         if judged.interval:
-            order = pl.Series(order_scores(machine, found)[rows])
+            order = pl.Series(order_scores(machine, estimate)[rows])
             table = table.with_columns(order=order.rank("min", descending=True).cast(pl.Int64))
     return table.with_columns(pl.col(pl.Float64).fill_nan(None)).sort("mean", "system", descending=[True, False])
 
 
 def _pairs(systems: Sequence[str], judged: Judged, rows: Ints, choices: Choices) -> pl.DataFrame:
     """Every pair of systems, the better first, or every system against the baseline."""
-    found = judged.estimate
-    order = sorted(range(len(systems)), key=lambda at: (-found.means[rows[at]], systems[at]))
+    estimate = judged.estimate
+    order = sorted(range(len(systems)), key=lambda at: (-estimate.means[rows[at]], systems[at]))
     named = [(one, other) for at, one in enumerate(order) for other in order[at + 1 :]]
     if choices.baseline:
         if choices.baseline not in systems:
             raise InputError(f"there is no system {choices.baseline!r}", cure=f"the systems are {', '.join(systems)}")
         named = [pair for pair in named if choices.baseline in (systems[pair[0]], systems[pair[1]])]
     first, second = np.array(named, dtype=np.int64).reshape(-1, 2).T
-    gaps = found.scores[rows[first]] - found.scores[rows[second]]
+    gaps = estimate.scores[rows[first]] - estimate.scores[rows[second]]
     names = {"first": [systems[at] for at in first], "second": [systems[at] for at in second]}
     table = pl.DataFrame({**names, "difference": gaps.mean(axis=1)})
     if not judged.interval or table.is_empty():
         return table
-    half = _reach(choices.level) * np.sqrt(np.maximum(found.gap_variances[rows[first], rows[second]], 0.0))
+    half = _reach(choices.level) * np.sqrt(np.maximum(estimate.gap_variances[rows[first], rows[second]], 0.0))
     over = mean_intervals(gaps, level=choices.level, seed=choices.seed)
     middle = gaps.mean(axis=1)
     return table.with_columns(

@@ -19,12 +19,11 @@ from judgewell.formats.options import kept_where, read_labels
 from judgewell.formats.provenance import provenance
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
-from judgewell.reports.gains import method_for
 from judgewell.reports.parts import Report
 from judgewell.reports.sources import CollectedStudy, Sources, with_codes
 from judgewell.scales import with_kinds
 from judgewell.scaling.inputs import judgments_of, pairs_of
-from judgewell.scaling.methods import parse
+from judgewell.scaling.methods import method_for, parse
 
 if TYPE_CHECKING:
     from judgewell.formats.delimited import Layout

@@ -101,10 +101,10 @@ def ndcg_estimate(
         expected = chance[start:end].sum(axis=0) + (reached[drawn] - chance[rows]).sum(axis=0)
         moved = np.clip(counts + pseudo[start:end].sum(axis=0) - expected, seen, end - start)
         best, moved_best = (least + _along(curve, one) @ steps for one in (counts, moved))
-        found = (gain_of_grade[0] + imputed @ steps) @ weight.T  # imputations × systems
+        dcg = (gain_of_grade[0] + imputed @ steps) @ weight.T  # imputations × systems
         inverses = np.divide(1.0, best, out=np.zeros_like(best), where=best > 0)
-        ndcg, inverse = (found * inverses[:, None]).mean(axis=0), float(inverses.mean())
-        gain_step = weight @ (gain_of_grade[0] + pseudo[start:end] @ steps) - found.mean(axis=0)
+        ndcg, inverse = (dcg * inverses[:, None]).mean(axis=0), float(inverses.mean())
+        gain_step = weight @ (gain_of_grade[0] + pseudo[start:end] @ steps) - dcg.mean(axis=0)
         ideal_step = (moved_best.mean() - best.mean()) / 2
         scores.append(ndcg + inverse * (gain_step - ndcg * ideal_step))
         pull = residual[drawn] @ (_slope(curve, moved, seen) * steps) / 2

@@ -62,10 +62,10 @@ def arranged(answers: Sequence[tuple[str, Sequence[Part]]], limits: Part) -> tup
     """
     first, details, tables = [], [], []
     for title, parts in answers:
-        said = parts[0].findings if len(parts) == 1 else [part.findings[0] for part in parts if part.findings]
+        main = parts[0].findings if len(parts) == 1 else [part.findings[0] for part in parts if part.findings]
         items = tuple(item for part in parts for item in part.at("body"))
         if parts:
-            first.append(Part(parts[0].name, title, tuple(said), items))
+            first.append(Part(parts[0].name, title, tuple(main), items))
         for part in parts:
             more = () if len(parts) == 1 else part.findings[1:]
             details.append(replace(part, name=f"{part.name}-details", findings=more, items=part.at("details")))

@@ -41,20 +41,6 @@ def steps_of(sources: Sources) -> int:
     return 0 if sources.gains or sources.method is None else -(-sources.draws // BLOCK)
 
 
-def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
-    """The method taken where none is asked for: by the kind of the values, as everywhere.
-
-    Of judgments of several kinds the median. Of pairs the ratios, where there are any; else strengths with a prior,
-    which are finite even for a document that was always preferred.
-    """
-    if judgments is not None:
-        kinds = judgments["kind"].unique().to_list()
-        return Kind.parse(kinds[0]).method if len(kinds) == 1 and kinds[0] is not None else "median"
-    if pairs is None:
-        return ""
-    return "ratio" if pairs["left_score"].null_count() < pairs.height else "bradley-terry"
-
-
 def report_gains(sources: Sources, step: Callable[[], None] = lambda: None) -> ReportGains | None:
     """The gains given, or made from judgments or pairs with the report's method; nothing where there is neither."""
     if sources.gains:

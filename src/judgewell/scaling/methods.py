@@ -7,9 +7,10 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgewell.errors import InputError
+from judgewell.scales import Kind
 from judgewell.scaling import (
     bradley_terry,
     combine,
@@ -23,6 +24,9 @@ from judgewell.scaling import (
     two_way,
 )
 from judgewell.scaling.method import Method, build, choices, spelled
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FAMILIES = {  # importing a module makes its methods known
     "Magnitudes": (magnitude, known, two_way, level_ratios),
@@ -87,6 +91,20 @@ def _below(method: type[Method]) -> Iterator[type[Method]]:
     for child in method.__subclasses__():
         yield child
         yield from _below(child)
+
+
+def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
+    """The method taken where none is asked for: by the kind of the values, as everywhere.
+
+    Of judgments of several kinds the median. Of pairs the ratios, where there are any; else strengths with a prior,
+    which are finite even for a document that was always preferred.
+    """
+    if judgments is not None:
+        kinds = judgments["kind"].unique().to_list()
+        return Kind.parse(kinds[0]).method if len(kinds) == 1 and kinds[0] is not None else "median"
+    if pairs is None:
+        return ""
+    return "ratio" if pairs["left_score"].null_count() < pairs.height else "bradley-terry"
 
 
 def named(name: str, options: Mapping[str, Any] | None = None) -> Method:

@@ -46,18 +46,18 @@ class Scale:
 
 def on_scale(name: str, judgments: pl.DataFrame) -> tuple[Scale, pl.DataFrame]:
     """Agreement on a scale of documents with how its gains settled, and the gains."""
-    from judgewell.scales import kind_of
-    from judgewell.scaling.methods import parse
+    from judgewell.scaling.methods import method_for, parse
 
-    kind = kind_of(judgments)
     table = judgments.sort("at", maintain_order=True).select(_names(judgments, JUDGMENTS.names))
-    return _settled(name, table, parse(kind.method), judgment_alpha, table.select("topic", "doc").n_unique())
+    return _settled(
+        name, table, parse(method_for(judgments, None)), judgment_alpha, table.select("topic", "doc").n_unique()
+    )
 
 
 def on_pairs(pairs: pl.DataFrame) -> tuple[Scale, pl.DataFrame]:
     """Agreement on which of two documents is the better one with how gains settled, and the gains."""
     from judgewell.agreement.pair_agreement import same_pair_agreement
-    from judgewell.scaling.methods import parse
+    from judgewell.scaling.methods import method_for, parse
 
     table = pairs.sort("at", maintain_order=True).select(_names(pairs, PAIRS.names))
     documents = pl.concat([table.select("topic", doc=pl.col(side)) for side in ("left", "right")]).n_unique()
@@ -65,7 +65,8 @@ def on_pairs(pairs: pl.DataFrame) -> tuple[Scale, pl.DataFrame]:
     def alpha(part: pl.DataFrame, interval: bool) -> dict[str, Any]:
         return {"metric": "nominal", **same_pair_agreement(part).row(0, named=True)}
 
-    return _settled("pairs", table, parse("bradley-terry(components=separate)"), alpha, documents)
+    method = parse(f"{method_for(None, table)}(components=separate)")  # not all documents may be connected yet
+    return _settled("pairs", table, method, alpha, documents)
 
 
 def judgment_alpha(judgments: pl.DataFrame, interval: bool) -> dict[str, Any]:
