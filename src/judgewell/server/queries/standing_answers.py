@@ -174,7 +174,8 @@ def _times() -> Columns:
 
 
 def _ended(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
-    schema = {column.name: column.dtype for column in table.columns} | {"comment": pl.String, "assessor_kind": pl.String} | ENDED | _TIMED
+    schema = {column.name: column.dtype for column in table.columns} | ENDED | _TIMED
+    schema |= dict.fromkeys(("comment", "assessor_kind"), pl.String)
     frame = read_frame(connection, query.order_by(None).order_by(answers.c.number), schema)
     ended = frame.filter(pl.col("ending").is_in([COMPLETED, EXCLUDED, FAILED]))
     return ended.with_columns(kept=pl.col("ending") == COMPLETED)
