@@ -50,7 +50,7 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
         *("log.jsonl", "left_out.csv"),
     }
     judged = read_table(tmp_path / "out/judgments.csv", JUDGMENTS)
-    assert judged.columns == [*JUDGMENTS.names, "known"]
+    assert judged.columns == [*JUDGMENTS.names, "assessor_kind", "known"]
     assert judged["position"].to_list() == [1, 2, 3, 4]
     assert judged["assessor"].n_unique() == judged["unit"].n_unique() == 1
     assert "first thought" not in judged["comment"].to_list()
