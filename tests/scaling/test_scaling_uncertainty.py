@@ -125,6 +125,22 @@ def test_the_median_interval_covers_in_simulation() -> None:
     assert ((ends["low"] <= 1) & (ends["high"] >= 1)).mean() == pytest.approx(0.978, abs=0.02)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_medians_of_few_magnitudes_borrow_the_spread_of_all_documents(count: int) -> None:
+    rng = np.random.default_rng(count)
+    size = np.where(np.arange(900) < 600, count, 3)
+    number = np.repeat(np.arange(900), size)
+    worth, spread = rng.normal(size=900), 0.5 * np.exp(0.3 * rng.normal(size=900))
+    logs = worth[number] + spread[number] * rng.normal(size=len(number))
+    frame = pl.DataFrame({"topic": "t", "doc": number + 1000, "normalised": np.exp(logs)})
+    ends = uncertainty.median_interval(frame, "normalised", 0.95, "ratios").sort("doc")[:600]
+    truth = pl.Series(np.exp(worth[:600]))
+    assert 0.925 <= ((ends["low"] <= truth) & (truth <= ends["high"])).mean() <= 0.98
+    plain = uncertainty.median_interval(frame.with_columns(normalised=pl.Series(logs)), "normalised", 0.95, "logs")
+    assert plain.sort("doc")["low"][0] == pytest.approx(np.log(ends["low"][0]))
+    assert uncertainty.median_interval(frame, "normalised", 0.95)["low"].null_count() == 900
+
+
 def test_wilson_at_the_ends() -> None:
     low, high = uncertainty.wilson(np.array([0.0, 1.0]), np.array([10.0, 10.0]), 0.95)
     assert low[0] == pytest.approx(0, abs=1e-12)
