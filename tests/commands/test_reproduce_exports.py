@@ -41,4 +41,7 @@ def test_grades_are_refused_once_by_papers_on_magnitudes(paper, tmp_path, judgew
     )
     code, _, problem = judgewell("reproduce", paper, "-o", "page", "--judgments", tmp_path / "grades.csv")
     assert code == 2
-    assert "grades.csv: the values are ordinal, and this paper needs magnitudes or scores such as 0 to 100" in problem
+    assert (
+        "grades.csv: the values are ordinal and hold 0, and this paper needs magnitudes or scores such as 0 to 100"
+        in problem
+    )

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy.stats import binom
 
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.scaling import uncertainty
 from judgewell.scaling.bradley_terry import BradleyTerry
 from judgewell.scaling.combine import Combined
@@ -89,12 +89,19 @@ def test_draws_repeat_by_seed_and_stand_around_the_gains(method: Magnitude, tabl
 @pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
 @pytest.mark.parametrize(("method", "table"), METHODS, ids=[str(method) for method, _ in METHODS])
 def test_every_method_gives_an_interval(method: Magnitude, table: pl.DataFrame) -> None:
-    found = method.interval(table, draws=60)
+    kind = "bootstrap" if method.name == "combined" else None
+    found = method.interval(table, draws=60, kind=kind)
     assert found["low"].null_count() == 0
     assert (found["low"] <= found["high"]).all()
     wide = (found["high"] - found["low"]).sum()
-    narrow = method.interval(table, level=0.5, draws=60)
+    narrow = method.interval(table, level=0.5, draws=60, kind=kind)
     assert 0 < (narrow["high"] - narrow["low"]).sum() < wide
+
+
+def test_combined_refuses_an_interval_unless_it_is_resampled_on_request() -> None:
+    table = next(table for method, table in METHODS if method.name == "combined")
+    with pytest.warns(JudgewellWarning, match="combined has no interval, because gains over the topic's largest"):
+        assert Combined().interval(table)["low"].null_count() == len(Combined()(table))
 
 
 def test_the_formula_and_the_bootstrap_agree() -> None:

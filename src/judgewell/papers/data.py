@@ -96,12 +96,12 @@ def read_asked_judgments(asked: Asked) -> pl.DataFrame | None:
 
 
 def magnitudes_only(judgments: pl.DataFrame, name: str | None) -> pl.DataFrame:
-    """The judgments if their values have ratios: magnitudes, or scores between two ends; grades are refused."""
+    """The judgments if their values have ratios: magnitudes, or scores between two ends; grades from 0 are refused."""
     names = {Kind.parse(kind).name for kind in judgments["kind"].unique()}
     others = sorted(names - {"ratio", "interval"})
-    if others:
+    if others and judgments["value"].min() <= 0:  # type: ignore[operator]
         raise DataError(
-            f"{name}: the values are {' and '.join(others)}, and this paper needs magnitudes or scores "
+            f"{name}: the values are {' and '.join(others)} and hold 0, and this paper needs magnitudes or scores "
             "such as 0 to 100; grades are for prm15, and pairs for adcs18"
         )
     return judgments
