@@ -22,7 +22,7 @@ BLOCK_CELLS = 8_000_000  # the most cells of a draw held at once: 64 MB
 
 
 def bootstrap_indices(size: int, replicates: int, rng: np.random.Generator) -> Indices:
-    """Which group stands at each place of each resample: replicates × size, drawn with replacement."""
+    """The group at each place of each resample: replicates × size, drawn with replacement."""
     _check_draw(size, replicates)
     return rng.integers(0, size, size=(replicates, size))
 
