@@ -1,9 +1,9 @@
 """Hostile HTML made harmless: what a document may show, in time that grows only with its length.
 
 A document is cleaned once, when its study is brought into the database, and shown as it then is; where these rules
-become stricter, a step in migrations/versions cleans what is stored again, as 0003 does.
+become stricter, a step in migrations/versions cleans what is stored again.
 
-A document is cleaned by ammonia (nh3). One with many tags is first rewritten in balanced tags of few kinds and little
+A document is cleaned by ammonia (nh3). One of many tags is rewritten first, in balanced tags of few kinds and little
 depth. That is for time alone: an HTML parser looks through all open elements at every tag, so that two megabytes of
 nested tags would keep it busy for minutes.
 """
@@ -85,7 +85,7 @@ def _begin(stack: list[str], name: str, attributes: str) -> Iterator[str]:
 
 
 def _close(stack: list[str], names: set[str], within: set[str]) -> Iterator[str]:
-    """Close the innermost of these elements and what is open in it, unless one of `within` is between them."""
+    """Close the innermost of these elements and what is open in it, unless one of `within` stands between."""
     for place in range(len(stack) - 1, -1, -1):
         if stack[place] in names:
             yield from (f"</{name}>" for name in reversed(stack[place:]))
