@@ -150,8 +150,8 @@ INCLUSION = Column("inclusion", NUMBER, False, "the probability with which its d
 
 # Columns that some analyses read though they are not of the table.
 BESIDE: dict[str, tuple[str, ...]] = {
-    "judgments": ("intent", "known", "inclusion"),
-    "pairs": ("comment", "strength"),
+    "judgments": ("intent", "known", "inclusion", "assessor_kind"),
+    "pairs": ("comment", "strength", "assessor_kind"),
     "gains": ("inclusion",),
     "runs": ("rank",),
 }

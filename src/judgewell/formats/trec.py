@@ -67,16 +67,6 @@ def write_qrels(frame: pl.DataFrame, path: str | Path) -> None:
     frame.select("topic", pl.lit("0").alias("Q0"), "doc", gain).write_csv(path, separator=" ", include_header=False)
 
 
-def write_run(frame: pl.DataFrame, path: str | Path) -> None:
-    """A runs table as a TREC run, ranked by score and then document id, both descending."""
-    _refuse_spaces(frame, ("system", "topic", "doc"), path)
-    order = frame.sort(["system", "topic", "score", "doc"], descending=[False, False, True, True], maintain_order=True)
-    rank = pl.int_range(1, pl.len() + 1).over("system", "topic")
-    order.select("topic", pl.lit("Q0").alias("Q0"), "doc", rank.alias("rank"), "score", "system").write_csv(
-        path, separator=" ", include_header=False
-    )
-
-
 def _refuse_spaces(frame: pl.DataFrame, names: Sequence[str], path: str | Path) -> None:
     for name in names:
         bad = frame[name].filter(frame[name].str.contains(r"\s"))

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    case,
     false,
     text,
 )
@@ -117,6 +118,10 @@ assessors = Table(
     Column("excluded", Boolean, nullable=False, default=False, server_default=false()),  # all their work is left out
     Column("forgotten", Float),  # their personal data is deleted; link and session open nothing
 )
+
+# Who is no person, by origin: made up by a simulation, or a model that `judgewell judge` asks.
+SYNTHETIC, MACHINE = "synthetic", "machine"
+ASSESSOR_KIND = case((assessors.c.origin.in_((SYNTHETIC, MACHINE)), assessors.c.origin), else_="person")
 
 identities = Table(
     "identities",
