@@ -70,7 +70,7 @@ class Combined(Method):
 
     Formula: (g_1 g_2 … g_m)^(1/m), each g over its topic's maximum.
     Use: Pairs with all three questions: Yang et al.'s gains.
-    Traps: A 0 in any part makes the gain 0. Documents that a part lacks are left out with a note. There is no interval:
+    Traps: A 0 in any part makes the gain 0. Documents that a part lacks are dropped, with a note. There is no interval:
     with few judgments chance makes the topic's best document too good and all others too low, and resampled units
     repeat that.
     """
