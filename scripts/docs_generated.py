@@ -390,7 +390,7 @@ def tables_page() -> dict[str, str]:
             rows.append((f"`{column.name}`", str(column.dtype), needed, column.about, also))
         text.append(table(("column", "type", "", "what it says", "also read as"), rows))
         if one.key:
-            text.append(f"A row is told apart by {', '.join(one.key)}: it may be there once.")
+            text.append(f"A row is identified by {', '.join(one.key)}: it may be there once.")
     text.append(
         "Columns that a table does not know are kept. A row that is missing means unjudged. How files are read: "
         "[Data formats](../guide/formats.md)."

@@ -1,4 +1,4 @@
-"""Opening files: plain, gzip and Zstandard told by their first bytes, and `-` for standard input."""
+"""Opening files: plain, gzip and Zstandard recognised by their first bytes, and `-` for standard input."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _says_something(line: bytes) -> bool:
 
 
 def matching(path: str | Path) -> list[str]:
-    """The files that a name with *, ? or [ stands for, in order; any other name as it is."""
+    """The files that match a name with *, ? or [, in order; any other name as it is."""
     name = str(path)
     if not any(sign in name for sign in "*?[") or Path(name).exists():
         return [name]
@@ -156,9 +156,12 @@ def _decompressed(pieces: Iterator[bytes], path: str | Path) -> Iterator[bytes]:
     if first.startswith(GZIP):
         return _unpacked(pieces, path, lambda: zlib.decompressobj(31), zlib.error)
     if first.startswith(ZSTD):
-        import zstandard
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
 
-        return _unpacked(pieces, path, lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
+        return _unpacked(pieces, path, zstd.ZstdDecompressor, zstd.ZstdError)
     return pieces
 
 
