@@ -51,7 +51,7 @@ class MeasureError(JudgewellError):
 
 
 class DataError(JudgewellError):
-    """The data are well formed but do not allow what was asked of them."""
+    """The data are well formed but cannot answer the question."""
 
 
 class ClusterError(JudgewellError):

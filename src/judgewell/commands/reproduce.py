@@ -34,9 +34,9 @@ def reproduce(context: click.Context, /, **given: Any) -> None:
     """Remake every table and figure of a paper from your data, under their numbers.
 
     sigir15 is The Benefits of Magnitude Estimation, evia14 Magnitudes of Relevance with its poster, prm15 Predicting
-    relevance based on assessor disagreement, adcs18 Pairwise Crowd Judgments. What the paper prints stands beside what
-    comes out; what the data do not allow is named with its reason. Without data of yours an item is made from public
-    data in --data where they allow it, and from a synthetic study otherwise; every item says which.
+    relevance based on assessor disagreement, adcs18 Pairwise Crowd Judgments. Printed values are shown
+    beside the computed ones; items that the data cannot give are listed with the reason. Without data of your own, an
+    item is made from public data in --data where possible, and from a synthetic study otherwise; every item says which.
 
     \b
     Examples:

@@ -254,7 +254,7 @@ def _unknown(parts: Sequence[PartScores]) -> frozenset[str]:
 
 
 class _Gaps:
-    """What runs leave out, gathered so that it is told once."""
+    """Topics that runs lack, collected so that one note reports them."""
 
     def __init__(self) -> None:
         self.missing: list[tuple[int, str]] = []

@@ -1,4 +1,4 @@
-"""Opening files: plain, gzip and Zstandard told by their first bytes, and `-` for standard input."""
+"""Opening files: plain, gzip and Zstandard recognised by their first bytes, and `-` for standard input."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _says_something(line: bytes) -> bool:
 
 
 def matching(path: str | Path) -> list[str]:
-    """The files that a name with *, ? or [ stands for, in order; any other name as it is."""
+    """The files that match a name with *, ? or [, in order; any other name as it is."""
     name = str(path)
     if not any(sign in name for sign in "*?[") or Path(name).exists():
         return [name]

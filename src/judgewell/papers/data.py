@@ -150,7 +150,7 @@ def read_labels(asked: Asked) -> dict[str, pl.DataFrame]:
 
 
 def label_column(judgments: pl.DataFrame, name: str) -> pl.DataFrame | None:
-    """Labels that stand beside the judgments, one for each document that has one."""
+    """Labels given with the judgments, one for each document that has one."""
     if name not in judgments.columns:
         return None
     labels = judgments.select("topic", "doc", gain=pl.col(name).cast(pl.Float64)).drop_nulls()

@@ -176,7 +176,7 @@ ITEMS = (
     Item("Figure 5", "Simulated systems under levels and magnitudes", ("collection",), figures.figure_5),
     Item("Figure 6", "τ with one random score for each document", ("study",), figures.figure_6),
     Item("Figure 7", "How wide units are", ("crowd",), figures.figure_7),
-    Item("Figure 8", "What levels are worth", ("crowd",), figures.figure_8),
+    Item("Figure 8", "Gains of the levels", ("crowd",), figures.figure_8),
     Item("Figure 9", "Highly relevant against relevant documents", ("crowd",), figures.figure_9),
 )
 

@@ -70,7 +70,7 @@ class Combined(Method):
 
     Formula: (g_1 g_2 … g_m)^(1/m), each g over its topic's maximum.
     Use: Pairs with all three questions: Yang et al.'s gains.
-    Traps: A 0 in any part makes the gain 0. Documents that a part lacks are left out and told. The interval is from
+    Traps: A 0 in any part makes the gain 0. Documents that a part lacks are dropped, with a note. The interval is from
     resampled units or assessors; the best document's gain is near 1 in every resample, so its interval is short.
     """
 

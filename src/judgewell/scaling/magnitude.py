@@ -112,7 +112,7 @@ def normalised(
 
 
 def _tell_alone(alone: int, groups: int, group: Group) -> None:
-    """A number that stands alone has no ratio to others: normalised, it is the mean, whatever was written."""
+    """A single number has no ratio to others: normalised, it becomes the mean, whatever it was."""
     if not alone:
         return
     cure = "normalise by assessor (--group assessor), or average the numbers as they are (--method median)"

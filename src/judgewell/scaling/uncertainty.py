@@ -1,6 +1,6 @@
 """How sure a gain is: intervals by formula, bootstrap over units or assessors, and draws of whole gain tables.
 
-Draws come as blocks of draws x documents beside one frame of documents, so that a thousand tables never stand in memory
+Draws come as blocks of draws x documents beside one frame of documents, so that a thousand tables are never in memory
 at once; the same seed gives the same draws whatever is read of them.
 """
 
@@ -76,7 +76,7 @@ def bootstrap(
 
 
 def quietly(work: Callable[[Any], pl.DataFrame], table: Any) -> pl.DataFrame:
-    """What the work makes of a table; what it leaves out is told when the gains themselves are made."""
+    """The result of the work on a table; its notes were emitted when the gains themselves were made."""
     with kept_notes():
         return work(table)
 
@@ -136,7 +136,7 @@ def with_interval(gains: pl.DataFrame, low: Any, high: Any) -> pl.DataFrame:
 
 
 def with_grounds(gains: pl.DataFrame, own_spread: bool) -> pl.DataFrame:
-    """The gains without the intervals that rest on one judgment, which is drawn alike whenever it is drawn; told.
+    """The gains without the intervals that rest on one judgment, which every draw repeats; a note reports them.
 
     Where an interval is not from the spread of the document's own judgments, only one without any width is such.
     """
@@ -154,7 +154,7 @@ def with_grounds(gains: pl.DataFrame, own_spread: bool) -> pl.DataFrame:
 
 
 def with_log_interval(gains: pl.DataFrame, centre: Array, errors: Array, level: float) -> pl.DataFrame:
-    """The gains with the interval exp(centre +- z * error); what has no standard error is told."""
+    """The gains with the interval exp(centre +- z * error); a note reports gains without a standard error."""
     half = z_of(level) * errors
     without = gains.filter(pl.Series(np.isnan(errors))).sort("topic", "doc")
     if len(without):
