@@ -51,7 +51,7 @@ def test_only_a_few_tasks_are_taken_ahead_and_whoever_stops_cancels_them():
     def wait(number: int) -> int:
         begun.append(number)
         if number:
-            go.wait(30)
+            go.wait()
         return number
 
     with Threads(2) as executor:
