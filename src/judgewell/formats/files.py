@@ -170,9 +170,12 @@ def _decompressed(pieces: Iterator[bytes], path: str | Path) -> Iterator[bytes]:
     if first.startswith(GZIP):
         return _unpacked(pieces, path, lambda: zlib.decompressobj(31), zlib.error)
     if first.startswith(ZSTD):
-        import zstandard
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
 
-        return _unpacked(pieces, path, lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
+        return _unpacked(pieces, path, zstd.ZstdDecompressor, zstd.ZstdError)
     return pieces
 
 

@@ -15,6 +15,7 @@ import polars as pl
 
 from judgewell.errors import DataError, InputError, kept_notes, note
 from judgewell.scaling.inputs import GROUP, listed
+from judgewell.scaling.mean_intervals import few_medians
 from judgewell.scaling.numbers import documents_of
 from judgewell.stats.laplacian import Array, Index
 from judgewell.stats.resampling import check_level, percentile_interval
@@ -181,14 +182,22 @@ def wilson(share: Array, count: Array, level: float) -> tuple[Array, Array]:
     return middle - half, middle + half
 
 
-def median_interval(frame: pl.DataFrame, column: str, level: float) -> pl.DataFrame:
+def median_interval(
+    frame: pl.DataFrame, column: str, level: float, few: Literal["ratios", "logs"] | None = None
+) -> pl.DataFrame:
     """Per document the distribution-free interval of the median: its k-th smallest and k-th largest score, k the
-    largest with binomial coverage of at least `level`; missing where too few scores reach it (5 for 95 %)."""
+    largest with binomial coverage of at least `level`. Where too few scores reach it (5 for 95 %) those of `ratios`, or
+    logarithms of them, borrow the spread of all documents (see `few_medians`); others have no interval."""
     check_level(level)
     documents = documents_of(frame)
     ranks = {int(count): _rank(int(count), level) for count in np.unique(documents.counts)}
     ends = documents.ranked(frame[column].to_numpy(), lambda n: (max(ranks[n] - 1, 0), min(n - ranks[n], n - 1)))
-    ends[[ranks[int(count)] == 0 for count in documents.counts]] = np.nan
+    lacking = np.array([ranks[int(count)] == 0 for count in documents.counts])
+    ends[lacking] = np.nan
+    if few and lacking.any():
+        values = frame[column].to_numpy()
+        both = np.stack(few_medians(documents, np.log(values) if few == "ratios" else values, level), axis=1)
+        ends[lacking] = (np.exp(both) if few == "ratios" else both)[lacking]
     result = documents.table.select("topic", "doc").with_columns(low=pl.Series(ends[:, 0]), high=pl.Series(ends[:, 1]))
     result = result.with_columns(pl.col("low", "high").fill_nan(None))
     short = result.filter(pl.col("low").is_null()).sort("topic", "doc")
