@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, collect_notes, note
+from judgewell.errors import DataError, InputError, kept_notes, note
 from judgewell.scaling.inputs import GROUP, listed
 from judgewell.scaling.mean_intervals import few_medians
 from judgewell.scaling.numbers import documents_of
@@ -78,7 +78,7 @@ def bootstrap(
 
 def quietly(work: Callable[[Any], pl.DataFrame], table: Any) -> pl.DataFrame:
     """The result of the work on a table; its notes were emitted when the gains themselves were made."""
-    with collect_notes():
+    with kept_notes():
         return work(table)
 
 
