@@ -24,6 +24,7 @@ from judgewell.server.session.pages import (
 from judgewell.server.session.questions import pair_questions, progress, scale_input
 from judgewell.server.session.served import Served
 from judgewell.server.session.stage import Look, Stage, Step, scale_of
+from judgewell.server.session.stages.done import thank
 from judgewell.server.session.stages.instructions import how_it_works
 from judgewell.server.session.stages.topic import unit_progress
 from judgewell.server.session.state import State, log, store
@@ -142,7 +143,7 @@ def _finish(step: Step) -> State:
         return step.go("stopped", ending="failed_quality", notice=step.served.say("check.revise_last"))
     close(step.connection, state, step.now, "completed")
     count = int(state.scratch.get("keep_units", 0)) + 1
-    return step.go("questionnaire" if _asks(step, count) else "done", keep_units=count)
+    return step.go("questionnaire", keep_units=count) if _asks(step, count) else thank(step, keep_units=count)
 
 
 def _finished(step: Step) -> FinishedUnit:
