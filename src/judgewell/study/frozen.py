@@ -86,7 +86,7 @@ def _shown(value: Any) -> str:
 
 
 def files_of(study: Study, source: Source) -> list[Path]:
-    """Every file that a study names; a folder stands for its files."""
+    """Every file that a study names; a folder means its files."""
     names = [study.topics.file, study.documents.file, study.pool.file, study.study.texts]
     names += [study.grades.file if study.grades else None, study.known.file if study.known else None]
     files: list[Path] = []

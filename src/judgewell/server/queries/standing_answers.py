@@ -1,6 +1,6 @@
-"""Which answers stand, with how their unit ended: the one query behind tables, exports, reports and live analysis.
+"""The current answers and how their units ended: the one query behind tables, exports, reports and live analysis.
 
-The newest revision of an answer stands. A unit's answers count once it is completed and as long as it is not excluded.
+The newest revision of an answer counts, once its unit is completed and as long as the unit is not excluded.
 """
 
 from __future__ import annotations
@@ -12,7 +12,17 @@ import polars as pl
 import sqlalchemy as sa
 
 from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, ending
-from judgewell.server.store.schema import answers, assessors, documents, items, reservations, study, units, verdicts
+from judgewell.server.store.schema import (
+    ASSESSOR_KIND,
+    answers,
+    assessors,
+    documents,
+    items,
+    reservations,
+    study,
+    units,
+    verdicts,
+)
 from judgewell.study.model import Study
 from judgewell.tables import INCLUSION, JUDGMENTS, PAIRS, Table, check
 
@@ -22,8 +32,8 @@ ENDED: dict[str, Any] = {"ending": pl.String, "late": pl.Boolean}  # what every 
 
 
 def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
-    """The standing answers about documents with `ending` and `late` of their units; `known` and `inclusion` where
-    the design has known or drawn documents."""
+    """The standing answers about documents with the kind of their assessor (person, synthetic or machine), `ending` and
+    `late` of their units; `known` and `inclusion` where the design has known or drawn documents."""
     columns = _document_columns(connection, now)
     if _any(connection, items.c.known, items.c.other.is_(None)):
         columns["known"] = items.c.known
@@ -80,7 +90,7 @@ def _who() -> Columns:
 
 def _last(now: float) -> Columns:
     written = {"seconds": answers.c.seconds, "comment": answers.c.comment}
-    return {**written, "ending": ending(now), "late": reservations.c.late}
+    return {**written, "assessor_kind": ASSESSOR_KIND, "ending": ending(now), "late": reservations.c.late}
 
 
 def _documents_query(columns: Columns) -> sa.Select[Any]:
@@ -113,7 +123,7 @@ def _any(connection: sa.Connection, column: sa.ColumnElement[Any], *of: sa.Colum
 
 def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
     """The rows as a table of ours; an empty one has its columns too."""
-    marks = dict.fromkeys(("comment", "known", "left_known", "right_known"), pl.String) | ENDED
+    marks = dict.fromkeys(("comment", "assessor_kind", "known", "left_known", "right_known"), pl.String) | ENDED
     marks[INCLUSION.name] = INCLUSION.dtype
     frame = read_frame(connection, query, {column.name: column.dtype for column in table.columns} | marks)
     return frame if frame.is_empty() else check(frame, table)
@@ -164,7 +174,8 @@ def _times() -> Columns:
 
 
 def _ended(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
-    schema = {column.name: column.dtype for column in table.columns} | {"comment": pl.String} | ENDED | _TIMED
+    schema = {column.name: column.dtype for column in table.columns} | ENDED | _TIMED
+    schema |= dict.fromkeys(("comment", "assessor_kind"), pl.String)
     frame = read_frame(connection, query.order_by(None).order_by(answers.c.number), schema)
     ended = frame.filter(pl.col("ending").is_in([COMPLETED, EXCLUDED, FAILED]))
     return ended.with_columns(kept=pl.col("ending") == COMPLETED)

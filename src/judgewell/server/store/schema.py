@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    case,
     false,
     text,
 )
@@ -118,6 +119,10 @@ assessors = Table(
     Column("forgotten", Float),  # their personal data is deleted; link and session open nothing
 )
 
+# Who is no person, by origin: made up by a simulation, or a model that `judgewell judge` asks.
+SYNTHETIC, MACHINE = "synthetic", "machine"
+ASSESSOR_KIND = case((assessors.c.origin.in_((SYNTHETIC, MACHINE)), assessors.c.origin), else_="person")
+
 identities = Table(
     "identities",
     metadata,
@@ -127,7 +132,7 @@ identities = Table(
     Column("session", Text),
     Column("study", Text),
     Column("arrived", Float, nullable=False),
-    Column("status", Text),  # the submission's, as the platform told it last
+    Column("status", Text),  # the submission's, as the platform last reported it
 )
 
 reservations = Table(
@@ -233,7 +238,7 @@ events = Table(
 pauses = Table(
     "pauses",
     metadata,
-    Column("topic", Text, primary_key=True),  # "" stands for the whole study
+    Column("topic", Text, primary_key=True),  # "" means the whole study
     Column("at", Float, nullable=False),
     Column("reason", Text),
 )
@@ -313,7 +318,7 @@ arrivals = Table(  # tokens of a platform that were used, so that none is used t
     Column("expires", Float, nullable=False),
 )
 
-notices = Table(  # what a platform told us, each once
+notices = Table(  # notices from a platform, each once
     "notices",
     metadata,
     Column("event", Text, primary_key=True),
