@@ -28,9 +28,9 @@ def thank(step: Step, **values: Any) -> State:
     reservation = reserve(step.connection, served, step.state, step.now) if straight_on else None
     if reservation is None:
         return step.go("done", **values)
-    said = (served.say("end.completed_on"), earned_text(step.connection, served, assessor))
+    thanks = (served.say("end.completed_on"), earned_text(step.connection, served, assessor))
     state = replace(step.state, stage="waiting", holding=held(step.connection, served, reservation))
-    return replace(step, state=state).advance(notice=" ".join(part for part in said if part), **values)
+    return replace(step, state=state).advance(notice=" ".join(part for part in thanks if part), **values)
 
 
 def take_more(step: Step) -> State:
