@@ -67,7 +67,7 @@ def judged(model: Model, body: dict[str, Any]) -> dict[str, Any] | None:
     }
     if "DOCUMENT A" in parts or "TEXT A" in parts:
         a, b = (worth.get(f"DOCUMENT {side}", worth.get(f"TEXT {side}", 0.0)) for side in "AB")
-        return reason | _pair(user, a + model.first, b)
+        return reason | _pair(user, a + model.first * ("DOCUMENT A" in parts), b)
     if line := re.search(r"The line is ([0-9.]+) pixels long", user):
         return {"answer": float(line[1])}
     share = worth.get("DOCUMENT", 1.0)

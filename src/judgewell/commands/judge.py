@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -189,9 +190,8 @@ def probed_text(rows: list[Probed]) -> str:
     parts = [text_table(["model", "scale", "trick", "honest", "hostile", "verdict"], lines, left=3)]
     for model in dict.fromkeys(one.model for one in rows):
         mine = [one for one in rows if one.model == model]
-        asked = [one for one in mine if one.verdict != "not read"]
-        fooled = sum(one.verdict == "fooled" for one in asked)
-        parts.append(
-            f"{model}: fooled by {fooled} of {len(asked)} hostile documents; {len(mine) - len(asked)} not read"
-        )
+        verdicts = Counter(one.verdict for one in mine)
+        asked = verdicts["fooled"] + verdicts["held"]
+        rest = f"{verdicts['no room']} had no room to be moved, {verdicts['not read']} were not read"
+        parts.append(f"{model}: fooled by {verdicts['fooled']} of {asked} hostile documents; {rest}")
     return "\n\n".join(parts)
