@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from judging import write_study
 from serving import running
+from waiting import HANG
 
 from judgewell.commands.backup import backup, restore
 from judgewell.commands.export import export
@@ -36,7 +37,7 @@ def test_links_are_made_once_and_shown_again(tmp_path):
         assert list(links) == ["Ada", "assessor 2"]
         assert run(invite, path, "--list", "--address", f"http://127.0.0.1:{server.port}") == said
         with pytest.raises(urllib.error.HTTPError, match="403"):  # it leads to /work, which wants the cookie
-            urllib.request.urlopen(links["Ada"], timeout=30)
+            urllib.request.urlopen(links["Ada"], timeout=HANG)
     assert (tmp_path / "study/small.sqlite").is_file()
 
 
@@ -45,7 +46,7 @@ def test_a_link_leads_to_the_work(tmp_path):
     with running(path, str(tmp_path / "study/small.sqlite")) as server:
         link = run(invite, path, "Ada", "--address", f"http://127.0.0.1:{server.port}").split()[1]
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with opener.open(link, timeout=30) as response:
+        with opener.open(link, timeout=HANG) as response:
             assert response.url.endswith("/work")
             assert response.headers["x-page"] == "consent"
     found = json.loads(run(status, path, "--format", "json"))
@@ -90,7 +91,7 @@ def test_two_workers_serve_one_database(database, tmp_path):
     with running(path, database, "--workers", "2") as server:
         for _ in range(200):
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/healthz", timeout=30) as response:
+                with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/healthz", timeout=HANG) as response:
                     assert json.load(response) == {"ok": True}
                 break
             except urllib.error.URLError:

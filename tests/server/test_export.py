@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import sqlalchemy as sa
 from judging import Clock, Study, check_whole, good_answer, write_study
+from waiting import HANG
 
 from judgewell.errors import InputError
 from judgewell.formats.frames import read_table
@@ -188,7 +189,7 @@ def test_a_backup_of_a_running_study_is_whole_and_old_pages_go_on_after_a_restor
     paths = [backup(study.store, tmp_path / f"{number}.backup") for number in range(3)]
     stop.set()
     for thread in threads:
-        thread.join(60)
+        thread.join(HANG)
     for number, path in enumerate(paths):
         copy = open_store(tmp_path / f"copy{number}.sqlite")
         restore(copy, path)

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judgewell.server.session import pages
 
-# Nothing but our own files; nothing inline; nobody may frame us. Invite links are not told to other sites.
+# Nothing but our own files; nothing inline; nobody may frame us. Other sites never see invite links.
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; form-action 'self'; frame-src 'self'; base-uri 'none'; "
@@ -42,7 +42,7 @@ class Refusal(Exception):
 class Headers:
     """Every answer carries the security headers; pages are never kept by caches.
 
-    Under HTTPS browsers are told to come by HTTPS from then on.
+    Under HTTPS, browsers are asked to use HTTPS from then on (HSTS).
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -56,7 +56,7 @@ class _Reading:
 
 
 def files_of(study: Study, source: Source) -> list[Path]:
-    """Every file that a study names; a folder stands for its files."""
+    """Every file that a study names; a folder means its files."""
     names = [study.topics.file, study.documents.file, study.pool.file, study.study.texts]
     names += [study.grades.file if study.grades else None, study.known.file if study.known else None]
     files: list[Path] = []
@@ -65,8 +65,9 @@ def files_of(study: Study, source: Source) -> list[Path]:
             path = source.resolved(name)
             files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
     for pattern in study.pool.runs:
-        path = source.resolved(pattern)
-        files += [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
+        files += matching(source, pattern)
+    for pattern in study.goal.systems if study.goal else ():
+        files += matching(source, pattern)
     return list(dict.fromkeys(files))
 
 
@@ -116,7 +117,7 @@ def _read(reading: _Reading, place: tuple[str, ...], name: str, read: Callable[[
 def _read_pool(reading: _Reading, study: Study) -> pl.DataFrame | None:
     if study.pool.file is not None:
         return _read(reading, ("pool", "file"), study.pool.file, _read_list)
-    paths = [path for pattern in study.pool.runs for path in _matching(reading, pattern)]
+    paths = [str(path) for pattern in study.pool.runs for path in matching(reading.source, pattern)]
     if not paths:
         patterns = ", ".join(study.pool.runs)
         reading.problems.append(reading.source.problem(("pool", "runs"), f"no run file matches {patterns}"))
@@ -130,9 +131,10 @@ def _pooled(paths: list[str], depth: int) -> pl.DataFrame:
     return pool_runs(pl.concat(firsts), depth)
 
 
-def _matching(reading: _Reading, pattern: str) -> list[str]:
-    path = reading.source.resolved(pattern)
-    return [str(path)] if path.is_file() else sorted(map(str, reading.source.path.parent.glob(pattern)))
+def matching(source: Source, pattern: str) -> list[Path]:
+    """The file that is called so, or those that match the pattern, from the study's folder."""
+    path = source.resolved(pattern)
+    return [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
 
 
 def _read_list(path: Path) -> pl.DataFrame:

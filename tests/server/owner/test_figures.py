@@ -14,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 from judging import Clock
 from owner_studies import write_graded_study
+from waiting import HANG
 
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
@@ -287,7 +288,7 @@ class TestComputed:
 
         def slow(url: str, now: float) -> Insight:
             calls.append(url)
-            go_on.wait(60)
+            go_on.wait(HANG)
             timer.move(5.0)
             return empty
 
@@ -311,7 +312,7 @@ class TestComputed:
         store, _ = filled
         held = Computed(store.url, lambda: NOW)
         held.look("a")
-        found = held.wait(120)
+        found = held.wait(HANG)
         assert not held.trouble
         assert found is not None
         assert dataclasses.replace(found, took=0) == dataclasses.replace(computed_of(store), took=0)
@@ -319,5 +320,5 @@ class TestComputed:
     def test_trouble_is_told(self, tmp_path: Path):
         held = Computed(str(tmp_path / "no" / "such.sqlite"), lambda: NOW)
         held.look("a")
-        assert held.wait(60) is None
+        assert held.wait(HANG) is None
         assert "could not be computed" in held.trouble

@@ -48,7 +48,7 @@ Post = Callable[[str, bytes, dict[str, str]], str]
 
 @dataclass(frozen=True)
 class Happened:
-    """Something to tell: its kind, what it is told once for, and a sentence."""
+    """A message: its kind, the event it is sent once for, and a sentence."""
 
     kind: str
     key: str
@@ -89,7 +89,7 @@ def happened(connection: sa.Connection, served: Served) -> list[Happened]:
 
 
 def queue(connection: sa.Connection, now: float, news: list[Happened]) -> None:
-    """Write down what was not told yet, to be sent; a job for the store."""
+    """Queue the messages that were not sent yet; a job for the store."""
     lock(connection)
     ours = audit.c.action.in_((WAITING, SENT, GIVEN_UP))
     known = set(connection.execute(sa.select(audit.c.target).where(ours)).scalars())

@@ -13,7 +13,7 @@ POST /work/alive      the open page reports itself; JSON back
 GET  /static/…        the files in static/, with long caching by their version (`static_version` in templates)
 
 GET and POST /work give a whole HTML page (`templates/page.html`). With the header `X-Fragment: 1` they give the page's
-inside alone (`templates/body.html`): what stands in <main>. Both templates get `page` (a page of one of the stages) and
+inside alone (`templates/body.html`): the content of <main>. Both templates get `page` (a page of one of the stages) and
 `static_version`; `page.kind` says which one it is and `page.template` how it is drawn. Scripts and styles come from
 /static only: the policy header allows nothing inline. The header `X-Page` of the answer is the page's kind.
 
