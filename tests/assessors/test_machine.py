@@ -14,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 from stand_in_model import Model, relevance, stand_in
+from waiting import HANG
 
 from judgewell.assessors.machine.asks import Ask, NotRead, as_typed
 from judgewell.assessors.machine.chat import Reply
@@ -235,7 +236,7 @@ def test_a_run_that_is_killed_goes_on_without_paying_twice(tmp_path):
         command = [sys.executable, "-m", "judgewell", "judge", str(study), "--model", "demo", "--yes"]
         command += ["--endpoint", model.address, "--concurrency", "1"]
         killed = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        assert model.held.wait(120)
+        assert model.held.wait(HANG)
         killed.kill()
         killed.wait()
         assert sum(model.answered.values()) == 9

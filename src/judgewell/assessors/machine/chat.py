@@ -63,6 +63,7 @@ class Chat:
     left_out: set[str] = field(default_factory=set)
     settled: bool = False  # a reply came with these parameters, so they are not at fault
     quiet_until: float = 0.0
+    stopping: bool = False  # nothing is sent again
     sent: int = 0
 
     async def ask(self, model: str, messages: list[dict[str, str]], schema: dict[str, Any], seed: int | None) -> Reply:
@@ -86,7 +87,7 @@ class Chat:
             except self._failures() as error:
                 problem, wait = self._scrubbed(f"{type(error).__name__} {error}".strip()), None
             failures += 1
-            if failures > self.settings.retries:
+            if failures > self.settings.retries or self.stopping:
                 raise Unreachable(
                     f"{self.settings.endpoint} gave no reply after {failures} requests: {problem}; "
                     "run the command again to go on where it stopped"

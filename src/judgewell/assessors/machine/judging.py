@@ -60,12 +60,10 @@ class Run:
     cost: float = 0.0
     under_way: int = 0  # tokens of requests that have no reply yet, at most,
     under_way_cost: float = 0.0  # and what they cost
-    replies: int = 0
-    failed_replies: int = 0  # refused, unreadable, cut or rejected
     places: int = 0
-    unrateable: int = 0
     estimated: bool = False
     waiting: int = 0  # machines that found all work in other hands
+    paying: set[asyncio.Task[Any]] = field(default_factory=set)  # requests under way: their replies are always kept
     ahead: dict[tuple[int, int, int], asyncio.Task[dict[int, Form]]] = field(default_factory=dict)
     working: set[int] = field(default_factory=set)  # machines whose replies can be read
     slots: asyncio.Semaphore = field(init=False)
@@ -96,10 +94,11 @@ async def judge(run: Run, who: Sequence[bank.Identity]) -> None:
     try:
         await asyncio.gather(*workers)
     finally:
+        run.chat.stopping = True
         tasks = [*workers, *run.ahead.values()]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, *run.paying, return_exceptions=True)
         for number in numbers:
             run.store.write(partial(bank.let_go, machine=number, now=run.served.clock())).result()
 
@@ -229,7 +228,6 @@ async def _ask_unit(run: Run, number: int, who: bank.Identity, unit: int, revisi
             rows.append(await _reply(run, who, ask, place, held.get((ask.purpose, item.position, swapped), [])))
         form = forms[item.position] = combined(rows)
         run.places += 1
-        run.unrateable += "unrateable" in form
         run.progress(run.places, run.total)
         if shown.scale is not None and is_relative(shown.scale) and "value" in form:
             before.append((shown.documents[item.doc], form["value"]))
@@ -291,17 +289,23 @@ async def _pay(run: Run, who: bank.Identity, ask: Ask, place: Place, attempt: in
         run.under_way_cost += dearest
         try:
             _refuse_beyond_budget(run)
-            row = await _asked(run, who, ask, place, attempt)
-            stored = await asyncio.shield(done(run.store.write(partial(bank.keep, row=row))))
+            task = asyncio.create_task(_asked_and_kept(run, who, ask, place, attempt))
+            run.paying.add(task)
+            task.add_done_callback(run.paying.discard)
+            stored = await asyncio.shield(task)
         finally:
             run.under_way -= most
             run.under_way_cost -= dearest
-    run.replies += 1
-    run.failed_replies += row["outcome"] != READ
-    run.estimated = run.estimated or row["estimated"]
-    run.tokens += row["tokens_in"] + row["tokens_out"]
-    run.cost += row["cost"]
+    run.estimated = run.estimated or stored.estimated
+    run.tokens += stored.tokens_in + stored.tokens_out
+    run.cost += stored.cost
     return stored
+
+
+async def _asked_and_kept(run: Run, who: bank.Identity, ask: Ask, place: Place, attempt: int) -> Any:
+    """A request that is under way when the run stops is waited for: it is paid for."""
+    row = await _asked(run, who, ask, place, attempt)
+    return await done(run.store.write(partial(bank.keep, row=row)))
 
 
 async def _asked(run: Run, who: bank.Identity, ask: Ask, place: Place, attempt: int) -> dict[str, Any]:
