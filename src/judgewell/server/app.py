@@ -7,6 +7,7 @@ import time
 
 from fastapi import FastAPI
 
+from judgewell.server import metrics
 from judgewell.server.judging import app as assessors
 from judgewell.server.judging.app import REQUESTS_PER_SECOND, Router
 from judgewell.server.owner import action_routes as acting
@@ -38,6 +39,9 @@ def make_app(
     beside = (retention.router, webhook.router)
     app = assessors.make_app(store, clock, requests_per_second, (*assessors.ASSESSORS, *acted, *looking, *beside))
     speak_json(app, api.PREFIX)
+    token = os.environ.get("JUDGEWELL_METRICS_TOKEN")
+    if token:
+        app.include_router(metrics.router(app.state.server, metrics.count_requests(app), token))
     return app
 
 

@@ -55,6 +55,7 @@ def make_app(
     app = FastAPI(
         title=served.title, version=__version__, docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
     )
+    app.state.server = server
     app.router.redirect_slashes = False  # it would lead to whatever host a request names
     app.add_middleware(Limited)
     app.add_middleware(Crowded, rate=Rate(requests_per_second * MANY, requests_per_second * MANY * BURST))
