@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -74,9 +75,9 @@ print(json.dumps(answers))
 @pytest.fixture
 def study_files(tmp_path: Path) -> Path:
     """A folder with a study, judgments, runs and qrels."""
-    from backports import zstd
-
     from judgewell.study.new import new_study
+
+    zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
     new_study(tmp_path / "s", "magnitude")
     for path in (ROOT / "examples").iterdir():

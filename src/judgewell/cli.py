@@ -108,7 +108,7 @@ def app() -> None:
 
 
 def main() -> NoReturn:
-    """Run a command; what the user can mend is one line and exit code 2, never a traceback."""
+    """Run a command; what the user can mend is one line and exit code 2 (1 for a cluster), never a traceback."""
     if "_JUDGEWELL_COMPLETE" in os.environ:
         from judgewell.commands.completion import complete_files_too
 
@@ -118,7 +118,7 @@ def main() -> NoReturn:
         sys.stdout.flush()
     except JudgewellError as error:
         print(f"judgewell: {error}", file=sys.stderr)
-        code = 2
+        code = error.exit_code
     except click.ClickException as error:
         error.show()
         code = error.exit_code

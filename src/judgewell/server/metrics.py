@@ -11,8 +11,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 
-from fastapi import APIRouter, FastAPI, Request
+from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judgewell._version import __version__
@@ -20,7 +22,6 @@ from judgewell.server.process import Server, done
 from judgewell.server.queries.status import Status, status
 from judgewell.server.web import Refusal
 
-PATH = "/metrics"
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 METHODS = ("GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS")  # visitors may make up others
 
@@ -76,18 +77,10 @@ class Counted:
             self.requests.count(scope["method"], code, time.perf_counter() - begun)
 
 
-def count_requests(app: FastAPI) -> Requests:
-    """Count the requests of an app from now on."""
+def add_metrics(app: Starlette, server: Server, token: str) -> None:
+    """Count the requests of an app and give the numbers to who holds the token; others get a 404."""
     requests = Requests()
-    app.add_middleware(Counted, requests=requests)
-    return requests
 
-
-def router(server: Server, requests: Requests, token: str) -> APIRouter:
-    """The address of the numbers, which does not exist for others."""
-    routes = APIRouter(include_in_schema=False)
-
-    @routes.get(PATH)
     async def numbers(request: Request) -> Response:
         given = request.headers.get("authorization", "").encode()
         if not secrets.compare_digest(given, f"Bearer {token}".encode()):
@@ -98,7 +91,8 @@ def router(server: Server, requests: Requests, token: str) -> APIRouter:
         lines = (*requests.lines(), *study_lines(state, server.store.waiting))
         return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4")
 
-    return routes
+    app.router.routes.append(Route("/metrics", numbers, methods=["GET"]))
+    app.add_middleware(Counted, requests=requests)
 
 
 def study_lines(state: Status, waiting: int) -> Iterator[str]:
