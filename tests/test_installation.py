@@ -32,6 +32,7 @@ TRIED = {
     "serve s/study.toml": "server",
     "invite s/study.toml ada": "server",
     "judge s/study.toml --model m --endpoint http://127.0.0.1:1/v1 --yes": "machine",
+    "judge s/study.toml --model m --endpoint http://127.0.0.1:9/v1": "machine",
     "status s/study.toml": "server",
     "export s/study.toml -o exported": "server",
     "bonus s/study.toml -o bonus.csv": "server",

@@ -14,7 +14,7 @@ EXTRAS = {
     "remote": ("fsspec",),
     "machine": ("httpx",),
 }
-SEVERAL = {"demo": "server,report", "judge": "machine"}  # commands that need more than the package's first extra
+WHOLE = {"demo": "server,report", "judge": "machine"}  # commands that need more than the package's first extra
 
 
 def how_to_install(error: ModuleNotFoundError, command: str = "") -> str | None:
@@ -22,5 +22,5 @@ def how_to_install(error: ModuleNotFoundError, command: str = "") -> str | None:
     package = (error.name or "").partition(".")[0]
     for extra, packages in EXTRAS.items():
         if package in packages:
-            return f"pip install 'judgewell[{SEVERAL.get(command, extra)}]'"
+            return f"pip install 'judgewell[{WHOLE.get(command, extra)}]'"
     return None
