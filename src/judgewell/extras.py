@@ -5,7 +5,7 @@ from __future__ import annotations
 # Names as they are imported. A package of two extras is named where it is missed first.
 EXTRAS = {
     "server": (
-        *("alembic", "argon2", "cryptography", "fastapi", "httptools", "itsdangerous", "jwt", "markdown_it"),
+        *("alembic", "argon2", "cryptography", "fastapi", "httptools", "jwt", "markdown_it"),
         *("nh3", "pydantic", "sqlalchemy", "starlette", "uvicorn", "uvloop"),
     ),
     "report": ("altair", "jinja2", "markupsafe", "vl_convert"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from judgewell.commands.database import database_of, database_option
@@ -55,4 +57,5 @@ def serve(
         requests_per_second=requests_per_second,
         log_format=log_format,
         write=lambda line: print(line, flush=True),
+        terminal=sys.stdout.isatty(),
     )
