@@ -18,6 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # many small products: threads only wait for each other
+
 import numpy as np
 import polars as pl
 from evidence import ROOT, made_by, markdown, write
