@@ -218,6 +218,9 @@ class Work(Section):
     show_previous: bool = setting(
         "show the document before and its number, where numbers are given in proportion to it", True
     )
+    straight_on: bool = setting(
+        "show invited assessors the next topic with the last answer of a unit, instead of a page of thanks", False
+    )
 
 
 class Pay(Section):
