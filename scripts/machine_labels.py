@@ -3,9 +3,9 @@
     python scripts/machine_labels.py --results results.json          # works out the cells that are missing, then
     python scripts/machine_labels.py --results results.json --write  # writes docs/evidence/machines.md
 
-Needs the public data (JUDGEWELL_DATA or ../shared/data). Set OPENBLAS_NUM_THREADS=1: the products are many and small, and
-threads only wait for each other (500 samples of all cells take about 12 minutes of CPU then). `--only WORD` works out the cells whose name holds the word,
-`--draws N` changes the number of samples in each cell.
+Needs the public data (JUDGEWELL_DATA or ../shared/data). `--only WORD` works out the cells whose name holds the word,
+`--draws N` changes the number of samples in each cell. Set OPENBLAS_NUM_THREADS=1: the products are many and small, and
+threads only wait for each other (500 samples of all cells take about 12 minutes of CPU then).
 """
 
 from __future__ import annotations
@@ -256,7 +256,8 @@ Here TREC Deep Learning 2021 passages stand for the truth: 63 runs, 53 topics, a
 of which some are drawn as `judgewell design --for-machine` draws them; labels are those of UMBRELA with GPT-4.
 Coverage is the share of systems, or of pairs of systems, whose 95 % interval for these topics holds the score with
 everything judged. Width is that of the interval of a system's mean, and its ratio to the width from people alone: the
-same sample, each topic's own weighted mean as prediction. The last column is the coverage of those. τ is Kendall's, with the order under all of NIST's grades.
+same sample, each topic's own weighted mean as prediction; "held alone" is the coverage of those. τ is Kendall's, with
+the order under all of NIST's grades.
 """
 
 
