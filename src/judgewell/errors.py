@@ -13,9 +13,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from judgewell.values import dataclass
 
 
 class JudgewellError(Exception):

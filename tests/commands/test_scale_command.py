@@ -182,6 +182,9 @@ BAD = {
     ),
     "above 100": (S100, "magnitude", ("value 101 is outside its scale of 0 to 100", "document a", "assessor x")),
     "above 100, mean": (S100, "mean", ("value 101 is outside its scale of 0 to 100", "document a", "assessor x")),
+    "above 100, dawid-skene": (S100, "dawid-skene", ("value 101 is outside its scale of 0 to 100", "document a")),
+    "above 100, predicted": (S100, "predicted", ("value 101 is outside its scale of 0 to 100", "document a")),
+    "above 100, udm": (S100, "udm", ("value 101 is outside its scale of 0 to 100", "document a")),
     "no unit": ("topic,doc,value\nt,a,1\n", "magnitude", ("neither a unit nor an assessor", "fill the column unit")),
     "no known": (
         KNOWN,

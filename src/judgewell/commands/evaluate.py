@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from judgewell.commands.common import choice, reading, reading_options, refuse_unwritable
 from judgewell.errors import InputError
+from judgewell.values import dataclass
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,14 +120,13 @@ def evaluate(
       judgewell evaluate ntcir.qrels bm25.run --words L0=0,L1=1,L2=2,L3=3
     """
     options = {**locals(), "measure": list(measure)}
-    from concurrent.futures import ThreadPoolExecutor
-
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy, which would start threads that have no work here
     import numpy as np
 
     from judgewell.evaluation.evaluate import ready
     from judgewell.evaluation.pooled import scores_with_pool
     from judgewell.evaluation.summary import summary_rows
-    from judgewell.formats.provenance import digests, provenance
+    from judgewell.formats.provenance import digests_meanwhile, provenance
     from judgewell.formats.runs import open_runs
     from judgewell.terminal import notes, progress
 
@@ -154,16 +154,15 @@ def evaluate(
         options |= {"precision": settings.precision, "unjudged": settings.unjudged}
         residuals, shares = _beside(wanted)
         beside = ready([*residuals, *shares], judged, settings)
-        with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
-            recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
-            hashes = meanwhile.submit(digests, recorded)
+        with progress("evaluating") as show:
             results = list(scores_with_pool(systems, judged, pool, [*wanted, *beside], settings, progress=show))
         written = Scores(results, judged.topics, [*wanted, *beside[: len(residuals)]])
         if output == "-":
             written.print("json" if format == "json" else "csv")
             return
         if output:
-            written.write(output, provenance("evaluate", options, hashes.result(), assumed))
+            hashes = digests_meanwhile([gains, *runs_read(systems)])
+            written.write(output, lambda: provenance("evaluate", options, hashes(), assumed))
         values, names = np.stack([result.values for result in results]), [result.system for result in results]
         summary = summary_rows(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
         shown = Scores(results, judged.topics, wanted)
@@ -255,15 +254,16 @@ class Scores:
         else:
             sys.stdout.writelines(self.text())
 
-    def write(self, path: str, record: dict[str, Any]) -> None:
+    def write(self, path: str, record: Callable[[], dict[str, Any]]) -> None:
+        """The file and, when that is there, its record."""
         from judgewell.formats.provenance import write_record, write_result
 
         if not path.endswith((".csv", ".tsv")):
-            write_result(self.table(), path, record)
+            write_result(self.table(), path, record())
             return
         with open(path, "w", encoding="utf-8", newline="") as file:
             file.writelines(self.text("\t" if path.endswith(".tsv") else ","))
-        write_record(path, record)
+        write_record(path, record())
 
 
 def _asked(given: dict[str, Any], settings: Settings) -> tuple[list[Measure], list[TrecMeasure]]:

@@ -6,8 +6,6 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +19,11 @@ from judgewell.evaluation.measures import Measure, measure_text, parse_all
 from judgewell.evaluation.part import PartScores, measured, score_part
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Part, Run, open_runs
+from judgewell.values import dataclass
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
     import polars as pl
 
 Floats = NDArray[np.float64]
@@ -117,7 +118,12 @@ def system_scores(
     gaps = _Gaps()
     if executor is not None:
         yield from _shared_out(runs, judged, measures, settings, executor, progress, gaps)
+    elif len(runs) == len(runs[0].parts) == 1:
+        part = _result(lambda: score_part(runs[0].parts[0], judged, measures, settings), runs[0])
+        yield _joined(runs[0], [part], judged, measures, settings, gaps)
     else:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(PROCESSORS if compiled.extension() else 2 * PROCESSORS) as threads:
             yield from _shared_out(runs, judged, measures, settings, threads, progress, gaps)
     gaps.say(len(runs), len(judged.topics), settings)
@@ -189,16 +195,16 @@ def _shared_out(
         for _ in run.parts:
             for part in islice(queue, 8 * PROCESSORS - len(pending)):
                 pending.append(executor.submit(score_part, part, judged, measures, settings))
-            parts.append(_result(pending.popleft(), run))
+            parts.append(_result(pending.popleft().result, run))
             done += 1
             if progress:
                 progress(done, total)
         yield _joined(run, parts, judged, measures, settings, gaps)
 
 
-def _result(future: Future[PartScores], run: Run) -> PartScores:
+def _result(work: Callable[[], PartScores], run: Run) -> PartScores:
     try:
-        return future.result()
+        return work()
     except InputError as error:
         if error.file is not None or run.source is None:
             raise

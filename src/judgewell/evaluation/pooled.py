@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,8 @@ from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import polars as pl
 
 

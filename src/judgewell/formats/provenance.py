@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from judgewell.formats.files import matching
 
 if TYPE_CHECKING:
     import polars as pl
+
+WORTH_A_THREAD = 16 << 20  # bytes; a few hundredths of a second
 
 
 def provenance(
@@ -41,9 +42,28 @@ def provenance(
 
 def digests(inputs: Iterable[str | Path]) -> dict[str, str]:
     """The SHA-256 of each input that is a file."""
-    paths = [path for name in inputs for path in matching(name) if path != "-" and Path(path).is_file()]
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        return dict(zip(paths, threads.map(digest, paths), strict=True))
+    return {path: digest(path) for path in _files(inputs)}
+
+
+def digests_meanwhile(inputs: Iterable[str | Path]) -> Callable[[], dict[str, str]]:
+    """`digests` in threads beside other work, where it takes long enough for that; calling the answer waits for it."""
+    paths = _files(inputs)
+    if sum(map(os.path.getsize, paths)) < WORTH_A_THREAD:
+        return lambda: digests(paths)
+    from concurrent.futures import ThreadPoolExecutor
+
+    threads = ThreadPoolExecutor(os.cpu_count())
+    hashes = threads.map(digest, paths)
+
+    def waited_for() -> dict[str, str]:
+        with threads:
+            return dict(zip(paths, hashes, strict=True))
+
+    return waited_for
+
+
+def _files(inputs: Iterable[str | Path]) -> list[str]:
+    return [path for name in inputs for path in matching(name) if path != "-" and Path(path).is_file()]
 
 
 def digest(path: str | Path) -> str:
