@@ -22,7 +22,7 @@ from judgewell import tables
 from judgewell.cli import COMMANDS, app
 from judgewell.evaluation.measures import Measure, all_measures
 from judgewell.scaling.method import Method, choices
-from judgewell.scaling.methods import FAMILIES, OPTIONS, family_of, methods
+from judgewell.scaling.methods import FAMILIES, OPTIONS, methods
 from judgewell.study.model import Study
 
 PARTS = ("Formula", "Use", "Traps")
@@ -270,10 +270,11 @@ def residual_note(measure: type[Measure]) -> str:
 def method_pages() -> dict[str, str]:
     """A page for each scaling method, from its class, and one that lists them by what they take."""
     pages, index = {}, ["# Scaling methods", SCALING_INTRO]
-    for title in FAMILIES:
+    for title, family in FAMILIES.items():
         rows = []
+        modules = {module.__name__ for module in family}
         for name, method in methods().items():
-            if family_of(method) == title:
+            if method.__module__ in modules:
                 pages[f"reference/methods/{name}.md"] = method_page(method, EXAMPLES.get(title, GRADES))
                 rows.append((f"[`{name}`]({name}.md)", method.purpose))
         index += [f"## {title}", table(("method", "what it does"), rows)]
@@ -389,7 +390,7 @@ def tables_page() -> dict[str, str]:
             rows.append((f"`{column.name}`", str(column.dtype), needed, column.about, also))
         text.append(table(("column", "type", "", "what it says", "also read as"), rows))
         if one.key:
-            text.append(f"A row is told apart by {', '.join(one.key)}: it may be there once.")
+            text.append(f"A row is identified by {', '.join(one.key)}: it may be there once.")
     text.append(
         "Columns that a table does not know are kept. A row that is missing means unjudged. How files are read: "
         "[Data formats](../guide/formats.md)."
@@ -459,7 +460,8 @@ def server_schema() -> dict[str, Any]:
     import tempfile
     from pathlib import Path
 
-    from judgewell.server.app import make_app
+    from judgewell.server.judging.app import make_server
+    from judgewell.server.owner.app import make_app
     from judgewell.server.store.setup import prepare
     from judgewell.server.store.transactions import open_store
     from judgewell.study.new import new_study
@@ -469,6 +471,6 @@ def server_schema() -> dict[str, Any]:
         store = open_store(Path(folder) / "study.sqlite")
         try:
             prepare(store, study, lambda: 0.0)
-            return make_app(store).openapi()
+            return make_app(make_server(store)).openapi()
         finally:
             store.close()

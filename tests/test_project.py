@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from waiting import HANG
 
 import judgewell
 
@@ -61,21 +62,53 @@ def test_a_stage_that_imports_another_is_refused(tmp_path: Path) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.touch()
     config = tmp_path / "pyproject.toml"
-    config.write_text((ROOT / "pyproject.toml").read_text())
+    alerts = 'unmatched_ignore_imports_alerting = "none"\nignore_imports ='  # the copies import nothing
+    config.write_text((ROOT / "pyproject.toml").read_text().replace("ignore_imports =", alerts))
     command = [Path(sys.executable).parent / "lint-imports", "--no-cache", "--config", config]
     run(command, PYTHONPATH=str(tmp_path))
     (package / "evaluation" / "__init__.py").write_text("import judgewell.study\n")
     with pytest.raises(AssertionError, match=r"judgewell\.evaluation -> judgewell\.study"):
         run(command, PYTHONPATH=str(tmp_path))
+    (package / "evaluation" / "__init__.py").write_text("")
+    (package / "server" / "owner" / "pages.py").write_text("import judgewell.server.store.schema\n")
+    with pytest.raises(AssertionError, match=r"judgewell\.server\.owner\.pages -> judgewell\.server\.store\.schema"):
+        run(command, PYTHONPATH=str(tmp_path))
+
+
+MAY_KNOW_TABLES = ("queries", "session", "platforms", "store")  # packages of server
+
+
+def test_the_rule_on_the_database_tables_covers_every_part() -> None:
+    rule = SETTINGS["tool"]["importlinter"]["contracts"][1]
+    ruled = set(rule["source_modules"])
+    server = {
+        path.stem for path in (PACKAGE / "server").glob("*") if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    expected = {f"judgewell.server.{name}" for name in server - {"__init__", *MAY_KNOW_TABLES}}
+    expected |= {f"judgewell.{name}" for name in parts() - FOUNDATION - {"server"}}
+    assert expected - ruled == set()
+
+
+FOUNDATION = {"errors", "scales", "tables", "text", "_version", "__main__"}  # import nothing of the server: layers
+
+
+def test_tests_mirror_the_source() -> None:
+    """A folder of tests for each package, and names of test files that are unique, as CONTRIBUTING.md says."""
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    folders = {path.name for path in (ROOT / "tests").iterdir() if any(path.glob("**/test_*.py"))}
+    assert folders == packages | {"docs"}
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert {name for name in names if names.count(name) > 1} == set()
+
+
+def test_notes_are_emitted_in_one_place() -> None:
+    emitting = [path.name for path in PACKAGE.rglob("*.py") if "warnings.warn(" in path.read_text("utf-8")]
+    assert emitting == ["errors.py"]
 
 
 def test_the_command_line_loads_nothing_heavy() -> None:
     loaded = run([sys.executable, "-c", "import sys, judgewell.cli; print(*sys.modules)"]).split()
     assert {name for name in HEAVY if name in loaded} == set()
-
-
-def test_version_is_the_package_version() -> None:
-    assert SETTINGS["project"]["version"] == judgewell.__version__
 
 
 def test_every_requirement_is_pinned_and_no_pin_has_an_address() -> None:
@@ -185,7 +218,7 @@ def test_an_assessor_is_served_by_the_installed_wheel(installed: Path, tmp_path:
         kinds = walk_to_the_end(link[0], found[0])
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(HANG)
     assert kinds[:4] == ["consent", "instructions", "topic", "comprehension"]
     assert kinds[-2:] == ["questionnaire", "done"]
     assert kinds.count("document") == 6
@@ -195,7 +228,7 @@ def walk_to_the_end(link: str, address: str) -> list[str]:
     """The kinds of page of an assessor who answers as the marked answers of the example study are."""
     import httpx
 
-    with httpx.Client(base_url=address, follow_redirects=True, timeout=60) as visitor:
+    with httpx.Client(base_url=address, follow_redirects=True, timeout=HANG) as visitor:
         response = visitor.get(link)
         for file in re.findall(r'(?:href|src)="(/static/[^"]+)"', response.text):
             assert visitor.get(file).status_code == 200, file
@@ -238,3 +271,18 @@ def test_a_mistyped_command_is_told_with_what_was_meant():
     done = subprocess.run([sys.executable, "-m", "judgewell", "evalute"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "there is no command 'evalute'; did you mean evaluate?" in done.stderr
+
+
+CLOCKS = re.compile(r"\b(sleep|monotonic|perf_counter|wait_for_timeout)\(|(timeout=|\.(wait|join|result)\()\d")
+
+
+def test_no_test_waits_for_a_clock() -> None:
+    """Tests wait for states; only tests/waiting.py has a clock, which ends what would hang."""
+    waits = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if path.name != "waiting.py"
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if CLOCKS.search(line)
+    ]
+    assert waits == []

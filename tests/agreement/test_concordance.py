@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from judgewell.agreement.label_sets import concordance, concordance_by_topic, system_concordance
+from judgewell.agreement.label_sets import concordance, concordance_by_topic
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.stats import concordance as concord
 from judgewell.stats.concordance import count_concordance, tie_ranks
@@ -85,11 +85,10 @@ def test_published_system_table_is_agree_minus_disagree() -> None:
     printed = {(".938", ".062"): 0.876, (".874", ".126"): 0.748, (".970", ".030"): 0.940}
     for (agree, disagree), tau in printed.items():
         assert float(agree) - float(disagree) == pytest.approx(tau)
-    scores = {"system": ["x", "y", "z"] * 2, "topic": ["1"] * 3 + ["2"] * 3, "measure": ["RBP"] * 6}
-    one = scores | {"value": [0.1, 0.2, 0.3, 0.1, 0.2, 0.3]}
-    two = scores | {"value": [0.1, 0.3, 0.2, 0.1, 0.3, 0.2]}
-    row = system_concordance({"binary": one, "graded": two}).row(0, named=True)
-    assert (row["measure"], row["pairs"], row["agree"], row["disagree"]) == ("RBP", 3, 2, 1)
+    means = pl.DataFrame({"topic": ["RBP"] * 3, "doc": ["x", "y", "z"], "gain": [0.1, 0.2, 0.3]})
+    other = means.with_columns(gain=pl.Series([0.1, 0.3, 0.2]))
+    row = concordance_by_topic({"binary": means, "graded": other}).row(0, named=True)
+    assert (row["topic"], row["pairs"], row["agree"], row["disagree"]) == ("RBP", 3, 2, 1)
     assert row["tau_a"] == pytest.approx(1 / 3)
 
 

@@ -7,12 +7,12 @@ import pty
 import re
 import subprocess
 import sys
-import time
 
 import httpx
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from waiting import HANG, wait_until
 
 from judgewell.commands import demo as demo_module
 from judgewell.commands.demo_findings import Findings, fewer, recovery
@@ -110,6 +110,9 @@ def test_fewer_draws_whole_units():
     assert found["tau"].to_list() == [1, 1, 1]
 
 
+AGAIN = 5.0  # seconds until a key is pressed once more
+
+
 class Terminal:
     """A process at the other end of a pseudo-terminal."""
 
@@ -125,11 +128,9 @@ class Terminal:
         os.close(inner)
         self.said = ""
 
-    def until(self, pattern, seconds=60):
+    def until(self, pattern):
         """Read on until the pattern is there."""
-        over = time.monotonic() + seconds
         while not (found := re.search(pattern, self.said)):
-            assert time.monotonic() < over, self.said
             try:
                 self.said += os.read(self.end, 4096).decode()
             except OSError:  # the other end is closed
@@ -145,10 +146,10 @@ class Terminal:
         try:
             for _ in range(6 if again else 0):
                 try:
-                    return self.process.wait(5)
+                    return self.process.wait(AGAIN)
                 except subprocess.TimeoutExpired:
                     self.send(again)
-            return self.process.wait(30)
+            return self.process.wait(HANG)
         finally:
             self.process.kill()
             os.close(self.end)
@@ -167,9 +168,7 @@ def test_on_a_terminal_yes_serves_the_judging_page_and_opens_it(study, tmp_path)
     terminal.until("Open the judging page now")
     terminal.send("y\n")
     link = terminal.until(r"Your link: (http://127.0.0.1:\d+/i/[^\s]+)")[1]
-    over = time.monotonic() + 40
-    while not (tmp_path / "opened").exists() and time.monotonic() < over:
-        time.sleep(0.1)
+    wait_until(lambda: (tmp_path / "opened").exists() and (tmp_path / "opened").read_text())
     assert (tmp_path / "opened").read_text().strip() == link
     page = httpx.Client(transport=httpx.HTTPTransport(retries=5)).get(link, follow_redirects=True)
     assert page.status_code == 200

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from waiting import HANG
 
 from judgewell.cli import GROUPS
 
@@ -12,7 +13,7 @@ END = "from judgewell import cli; import atexit, click; "
 
 
 def run(code):
-    return subprocess.run([sys.executable, "-c", END + code], capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", END + code], capture_output=True, text=True, timeout=HANG)
 
 
 def test_everything_printed_arrives_and_what_waits_for_the_end_is_done():
@@ -39,7 +40,7 @@ def test_the_exit_code_is_what_happened(problem, code, said):
 
 def test_threads_that_still_work_are_waited_for():
     found = run(
-        "import threading, time; work = lambda: (time.sleep(0.5), print('done', flush=True)); "
+        "import threading; work = lambda: (threading.main_thread().join(), print('done', flush=True)); "
         "cli.app = lambda **_: threading.Thread(target=work).start(); cli.program()"
     )
     assert (found.returncode, found.stdout) == (0, "done\n")

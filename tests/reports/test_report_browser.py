@@ -68,7 +68,7 @@ def test_long_tables_unfold(page):
 def test_nothing_reaches_over_the_side(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator(".findings a").click()
-    page.locator("#w table").wait_for(state="visible", timeout=5000)
+    page.locator("#w table").wait_for(state="visible")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

@@ -8,17 +8,17 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
+from waiting import HANG, wait_until
+
 from judgewell.server.judging import invitations as people
 from judgewell.server.session.served import Served
 
 START = "from judgewell.commands.{0} import {0}; {0}()"
-LIMIT = 60.0  # seconds in which a server must start or a request must come through
 
 
 def command(name: str, study: Path, database: str, *options: str) -> list[str]:
@@ -51,7 +51,7 @@ class Server:
         """End the server and its workers at once, as a power failure would."""
         if self.process is not None:
             os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait(LIMIT)
+            self.process.wait(HANG)
             if self.process.stdout:
                 self.process.stdout.close()
             self.process = None
@@ -81,24 +81,24 @@ class Browser:
 
     def request(self, method: str, path: str, body: str = "") -> tuple[int, dict[str, str], str]:
         """The answer to a request, sent again while the server is away."""
-        until = time.monotonic() + LIMIT
-        while True:
-            try:
-                if self.connection is None:
-                    self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT)
-                headers = {"cookie": self.cookie, "x-fragment": "1"}
-                self.connection.request(method, path, body, headers)
-                response = self.connection.getresponse()
-                text = response.read().decode()
-                if response.status != 503:
-                    return response.status, {name.lower(): value for name, value in response.getheaders()}, text
-            except (OSError, http.client.HTTPException):
-                pass
-            if self.connection is not None:
-                self.connection.close()
-            self.connection = None
-            assert time.monotonic() < until, f"{method} {path} got no answer"
-            time.sleep(0.05)
+        return wait_until(lambda: self._try(method, path, body))
+
+    def _try(self, method: str, path: str, body: str) -> tuple[int, dict[str, str], str] | None:
+        try:
+            if self.connection is None:
+                self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG)
+            headers = {"cookie": self.cookie, "x-fragment": "1"}
+            self.connection.request(method, path, body, headers)
+            response = self.connection.getresponse()
+            text = response.read().decode()
+            if response.status != 503:
+                return response.status, {name.lower(): value for name, value in response.getheaders()}, text
+        except (OSError, http.client.HTTPException):
+            pass
+        if self.connection is not None:
+            self.connection.close()
+        self.connection = None
+        return None
 
     def turn(self, method: str, form: dict[str, str] | None = None) -> None:
         status, headers, text = self.request(method, "/work", urlencode(form) if form else "")

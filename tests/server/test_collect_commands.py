@@ -1,14 +1,20 @@
 """The commands around the server, as a user types them."""
 
 import json
+import os
+import pty
 import re
+import signal
+import subprocess
+import time
 import urllib.error
 import urllib.request
 
 import pytest
 from click.testing import CliRunner
 from judging import write_study
-from serving import running
+from serving import command, running
+from waiting import HANG
 
 from judgewell.commands.backup import backup, restore
 from judgewell.commands.export import export
@@ -16,6 +22,8 @@ from judgewell.commands.invite import invite
 from judgewell.commands.serve import serve
 from judgewell.commands.status import status
 from judgewell.errors import InputError
+from judgewell.server.owner.accounts import link_holder
+from judgewell.server.store.transactions import open_store
 
 
 def run(command, *arguments):
@@ -28,16 +36,39 @@ def test_links_are_made_once_and_shown_again(tmp_path):
     path = write_study(tmp_path / "study")
     database = str(tmp_path / "study/small.sqlite")
     with running(path, database) as server:
-        assert server.process.stdout.readline().startswith(
-            "The owner's link, which works once and for three days, to set a password: http://127.0.0.1:"
-        )
+        line = server.process.stdout.readline()
+        assert line == f"For a link with which the owner sets a password: judgewell account {path} link owner\n"
         said = run(invite, path, "Ada", "--count", 1, "--address", f"http://127.0.0.1:{server.port}")
         links = dict(line.split("\t") for line in said.splitlines())
         assert list(links) == ["Ada", "assessor 2"]
         assert run(invite, path, "--list", "--address", f"http://127.0.0.1:{server.port}") == said
         with pytest.raises(urllib.error.HTTPError, match="403"):  # it leads to /work, which wants the cookie
-            urllib.request.urlopen(links["Ada"], timeout=30)
+            urllib.request.urlopen(links["Ada"], timeout=HANG)
     assert (tmp_path / "study/small.sqlite").is_file()
+
+
+def test_only_a_terminal_gets_the_owners_link(tmp_path):
+    path = write_study(tmp_path / "study")
+    database = str(tmp_path / "study/small.sqlite")
+    with running(path, database):  # into a pipe, as into a journal
+        pass
+    screen, end = pty.openpty()
+    process = subprocess.Popen(command("serve", path, database, "--port", "0"), stdout=end)
+    os.close(end)
+    try:
+        with open(screen, encoding="utf-8") as lines:
+            lines.readline()
+            printed = lines.readline()
+            process.send_signal(signal.SIGTERM)
+            process.wait(HANG)
+    finally:
+        process.kill()
+    link = re.match(r"The owner's link, which works once and for three days, to set a password: (http\S+)", printed)
+    assert link, printed
+    opened = open_store(database)
+    secret = link[1].rpartition("/")[2]
+    assert opened.read(lambda c: link_holder(c, time.time(), secret)).result() is not None
+    opened.close()
 
 
 def test_a_link_leads_to_the_work(tmp_path):
@@ -45,7 +76,7 @@ def test_a_link_leads_to_the_work(tmp_path):
     with running(path, str(tmp_path / "study/small.sqlite")) as server:
         link = run(invite, path, "Ada", "--address", f"http://127.0.0.1:{server.port}").split()[1]
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with opener.open(link, timeout=30) as response:
+        with opener.open(link, timeout=HANG) as response:
             assert response.url.endswith("/work")
             assert response.headers["x-page"] == "consent"
     found = json.loads(run(status, path, "--format", "json"))
@@ -90,7 +121,7 @@ def test_two_workers_serve_one_database(database, tmp_path):
     with running(path, database, "--workers", "2") as server:
         for _ in range(200):
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/healthz", timeout=30) as response:
+                with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/healthz", timeout=HANG) as response:
                     assert json.load(response) == {"ok": True}
                 break
             except urllib.error.URLError:

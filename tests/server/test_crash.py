@@ -3,16 +3,18 @@
 import os
 import signal
 import threading
-import time
 
 import pytest
 import sqlalchemy as sa
 from databases import postgres_server
 from judging import Study, check_whole, good_answer, write_study
 from serving import Browser, running
+from waiting import HANG, wait_until
 
 from judgewell.server.store.schema import answers, assessors, reservations
 from judgewell.server.store.transactions import Unavailable, open_store
+
+KILLS = int(os.environ.get("JUDGEWELL_KILLS", "20"))  # of the long test, for each database
 
 
 def survive(database, path, kills, people=8, workers=()):
@@ -28,16 +30,18 @@ def survive(database, path, kills, people=8, workers=()):
         killed = 0
         while killed < kills and any(thread.is_alive() for thread in threads):
             before = sum(len(browser.acknowledged) for browser in browsers)
-            until = time.monotonic() + 30
-            while time.monotonic() < until and any(thread.is_alive() for thread in threads):
-                if sum(len(browser.acknowledged) for browser in browsers) >= before + 5 + killed % 7:
-                    break
-                time.sleep(0.002)
+            enough = before + 5 + killed % 7
+            wait_until(
+                lambda enough=enough: (
+                    sum(len(browser.acknowledged) for browser in browsers) >= enough
+                    or not any(thread.is_alive() for thread in threads)
+                )
+            )
             server.kill()
             killed += 1
             server.start()
         for thread in threads:
-            thread.join(120)
+            thread.join(HANG)
         assert not any(thread.is_alive() for thread in threads)
     assert [trouble for browser in browsers for trouble in browser.troubles] == []
     assert killed == kills
@@ -51,10 +55,10 @@ def survive(database, path, kills, people=8, workers=()):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [2, pytest.param(KILLS, marks=pytest.mark.long)])
 def test_every_acknowledged_answer_survives_kill_minus_nine(database, tmp_path, kills):
     docs = 8
-    topics = 4 if kills == 2 else 24
+    topics = 4 if kills == 2 else max(24, kills * 6 // 5)
     path = write_study(
         tmp_path / "study", topics=topics, docs=docs, size=docs, redundancy=8, more="[work]\nmost_units = 30\n"
     )
@@ -100,7 +104,7 @@ def test_a_job_that_fails_takes_no_other_with_it(tmp_path):
     store = open_store(tmp_path / "test.sqlite")
     study = Study(store, write_study(tmp_path / "study"))
     held = threading.Event()
-    blocker = store.write(lambda c: held.wait(10))
+    blocker = store.write(lambda c: held.wait(HANG))
 
     def broken(connection):
         connection.execute(sa.update(assessors).values(stage="nowhere"))
@@ -112,10 +116,10 @@ def test_a_job_that_fails_takes_no_other_with_it(tmp_path):
     bad = store.write(broken)
     more = store.write(lambda c: people.new_assessor(c, "invite", 0.0))
     held.set()
-    blocker.result(10)
+    blocker.result(HANG)
     with pytest.raises(ZeroDivisionError):
-        bad.result(10)
-    assert len({future.result(10) for future in (*good, more)}) == 3
+        bad.result(HANG)
+    assert len({future.result(HANG) for future in (*good, more)}) == 3
     assert {row.stage for row in study.rows(sa.select(assessors.c.stage))} == {"consent"}
     store.close()
 
@@ -139,13 +143,12 @@ def test_a_postgresql_that_restarts_under_load_is_waited_for(tmp_path):
         for thread in threads:
             thread.start()
         for count in (20, 60):
-            while len(study.rows(sa.select(answers.c.number))) < count:
-                time.sleep(0.02)
+            wait_until(lambda count=count: len(study.rows(sa.select(answers.c.number))) >= count)
             os.kill(server.get_pid(), signal.SIGQUIT)  # an immediate stop, as a crash
-            time.sleep(0.3)
+            wait_until(lambda: not (server.pgdata / "postmaster.pid").exists())
             server.ensure_postgres_running()
         for thread in threads:
-            thread.join(100)
+            thread.join(HANG)
         assert troubles == []
         check_whole(store)
         assert study.rows(sa.select(sa.func.count()).select_from(answers)) == [(6 * 8 * 4,)]

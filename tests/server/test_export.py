@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import sqlalchemy as sa
 from judging import Clock, Study, check_whole, good_answer, write_study
+from waiting import HANG
 
 from judgewell.errors import InputError
 from judgewell.formats.frames import read_table
@@ -49,7 +50,7 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
         *("log.jsonl", "left_out.csv"),
     }
     judged = read_table(tmp_path / "out/judgments.csv", JUDGMENTS)
-    assert judged.columns == [*JUDGMENTS.names, "known"]
+    assert judged.columns == [*JUDGMENTS.names, "assessor_kind", "known"]
     assert judged["position"].to_list() == [1, 2, 3, 4]
     assert judged["assessor"].n_unique() == judged["unit"].n_unique() == 1
     assert "first thought" not in judged["comment"].to_list()
@@ -188,7 +189,7 @@ def test_a_backup_of_a_running_study_is_whole_and_old_pages_go_on_after_a_restor
     paths = [backup(study.store, tmp_path / f"{number}.backup") for number in range(3)]
     stop.set()
     for thread in threads:
-        thread.join(60)
+        thread.join(HANG)
     for number, path in enumerate(paths):
         copy = open_store(tmp_path / f"copy{number}.sqlite")
         restore(copy, path)

@@ -2,13 +2,13 @@
 
 import multiprocessing
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
 from judging import Study, check_whole, write_study
 from serving import Browser, running
+from waiting import HANG
 
 from judgewell.server.judging import invitations as people
 from judgewell.server.judging.routes import current_page
@@ -20,23 +20,22 @@ from judgewell.server.store.transactions import open_store
 PROCESSES, THREADS = 8, 6
 
 
-def work_through(database, seconds, told, expect_late):
+def work_through(database, told):
     """One process: threads that take assessors through units at once, some of whom leave in the middle."""
     store = open_store(database)
     served = store.read(load_served).result()
-    until = time.monotonic() + seconds
     problems = []
 
     def run(number):
         from judging import good_answer
 
-        while time.monotonic() < until:
-            who = store.write(lambda c: people.new_assessor(c, "invite", served.clock())).result(60)
+        for _ in range(40):
+            who = store.write(lambda c: people.new_assessor(c, "invite", served.clock())).result(HANG)
             for steps in range(100):
                 state = store.read(
                     lambda c, who=who: c.execute(sa.select(assessors).where(assessors.c.number == who)).one()
-                ).result(60)
-                page = store.read(lambda c, who=who: current_page(c, served, who)).result(60)
+                ).result(HANG)
+                page = store.read(lambda c, who=who: current_page(c, served, who)).result(HANG)
                 if page.kind == "no_work":
                     return
                 if page.kind == "come_back" or (who % 7 == 0 and steps == 4):
@@ -46,7 +45,7 @@ def work_through(database, seconds, told, expect_late):
                     store.write(lambda c, who=who, turn=state.turn, form=form: take(c, served, who, turn, form))
                     for _ in range(2)
                 ]
-                outcomes = sorted(job.result(60).outcome for job in jobs)
+                outcomes = sorted(job.result(HANG).outcome for job in jobs)
                 if outcomes not in (["repeated", "taken"], ["repeated", "waiting"]):
                     problems.append(f"{page.kind}: {outcomes}")
 
@@ -67,12 +66,12 @@ def test_assignment_under_eight_processes(database, tmp_path):
     study = Study(store, path)
     context = multiprocessing.get_context("spawn")
     told = context.Queue()
-    processes = [context.Process(target=work_through, args=(database, 15.0, told, False)) for _ in range(PROCESSES)]
+    processes = [context.Process(target=work_through, args=(database, told)) for _ in range(PROCESSES)]
     for process in processes:
         process.start()
-    problems = [problem for _ in processes for problem in told.get(timeout=200)]
+    problems = [problem for _ in processes for problem in told.get(timeout=HANG)]
     for process in processes:
-        process.join(30)
+        process.join(HANG)
     assert problems == []
     check_whole(store)
     rows = study.rows(sa.select(reservations.c.state, sa.func.count()).group_by(reservations.c.state))
@@ -95,7 +94,7 @@ def test_twelve_browsers_on_one_server_get_exactly_what_is_needed(database, tmp_
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(100)
+            thread.join(HANG)
     assert [trouble for browser in browsers for trouble in browser.troubles] == []
     check_whole(store)
     assert study.rows(sa.select(sa.func.count()).select_from(answers)) == [(6 * 4 * 3,)]

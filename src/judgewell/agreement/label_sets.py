@@ -15,7 +15,6 @@ import polars as pl
 from judgewell.agreement.common import gains_of, with_number
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.concordance import TIE, count_concordance
-from judgewell.tables import SCORES, check
 
 COUNTS = ["pairs", "agree", "disagree", "unknown"]
 
@@ -72,25 +71,6 @@ def correlation(gains: Any, labels: Any) -> pl.DataFrame:
             "spearman": [rho["rho"].mean()],
         },
         schema_overrides={"tau_b": pl.Float64, "spearman": pl.Float64},
-    )
-
-
-def system_concordance(score_sets: Mapping[str, Any], *, tolerance: float = TIE) -> pl.DataFrame:
-    """The same over pairs of systems, ordered by their means: each set holds the scores under one set of labels.
-
-    One row per measure and pair of sets; a system must have the same topics in both, which evaluation takes care of.
-    """
-    means = {name: _mean_scores(scores) for name, scores in score_sets.items()}
-    return concordance_by_topic(means, tolerance=tolerance).rename({"topic": "measure"})
-
-
-def _mean_scores(scores: Any) -> pl.DataFrame:
-    """Systems as documents and measures as topics, so that one comparison serves both."""
-    return (
-        check(scores, SCORES)
-        .group_by("measure", "system", maintain_order=True)
-        .agg(gain=pl.col("value").mean())
-        .rename({"measure": "topic", "system": "doc"})
     )
 
 

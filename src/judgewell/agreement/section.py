@@ -15,7 +15,6 @@ import polars as pl
 from judgewell.agreement.evidence import Evidence, has
 from judgewell.errors import DataError, collect_notes, note
 
-Frame = pl.DataFrame
 Get = Callable[[str], pl.DataFrame]
 Compute = Callable[[Evidence, Get], pl.DataFrame]
 Finding = Callable[[pl.DataFrame], "list[str] | str | None"]

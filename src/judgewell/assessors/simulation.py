@@ -34,7 +34,7 @@ from judgewell.server.session.stages.quiz import QuizPair
 from judgewell.server.session.stages.stopped import Stopped
 from judgewell.server.session.stages.waiting import ComeBack
 from judgewell.server.session.steps import take
-from judgewell.server.store.schema import assessors, documents, items, reservations, units, verdicts
+from judgewell.server.store.schema import SYNTHETIC, assessors, documents, items, reservations, units, verdicts
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import Store
 from judgewell.server.tokens import read_step
@@ -43,7 +43,6 @@ from judgewell.study.questions import Preference
 
 BEGIN = 1_700_000_000.0  # the simulated clock's first moment
 AT_ONCE = 64  # steps in one transaction
-ORIGIN = "synthetic"
 
 
 class Clock:
@@ -58,7 +57,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Filled:
-    """A study filled by synthetic people: who they were, what documents are worth, and the days it took."""
+    """A study filled by synthetic people: who they were, the documents' true relevance, and the days it took."""
 
     people: tuple[Person, ...]
     truth: Truth
@@ -96,7 +95,7 @@ def fill(
 ) -> Filled:
     """Let the people go through the whole study in the database, from consent to the questionnaire.
 
-    What documents are worth follows from the study's grades unless `truth` says it.
+    The documents' true relevance follows from the study's grades unless `truth` gives it.
     """
     clock = Clock()
     prepare(store, study, clock)
@@ -120,7 +119,7 @@ def fill(
 
 
 def truth_of(store: Store, study: str | Path, seed: int, population: Population | None = None) -> Truth:
-    """What the study's documents are worth: from its grades, and from which of them its checks rest on."""
+    """The true relevance of the study's documents: from its grades, and from which of them its checks use."""
     prepare(store, study, Clock())
     _, inputs = load_study(study)
     grades = {(row["topic"], row["doc"]): float(row["gain"]) for row in inputs.grades.iter_rows(named=True)}
@@ -157,7 +156,7 @@ def _verdicts(connection: sa.Connection) -> pl.DataFrame:
     query = (
         sa.select(assessors.c.pseudonym, verdicts.c.name, verdicts.c.passed)
         .join_from(verdicts, assessors, assessors.c.number == verdicts.c.assessor)
-        .where(verdicts.c.attempt == 1, assessors.c.origin == ORIGIN)
+        .where(verdicts.c.attempt == 1, assessors.c.origin == SYNTHETIC)
     )
     schema = {"assessor": pl.String, "check": pl.String, "passed": pl.Boolean}
     return pl.DataFrame([tuple(row) for row in connection.execute(query)], schema=schema, orient="row")
@@ -168,7 +167,7 @@ def _endings(connection: sa.Connection) -> pl.DataFrame:
     query = (
         sa.select(assessors.c.pseudonym, sa.literal("unit"), reservations.c.ending == "completed")
         .join_from(reservations, assessors, assessors.c.number == reservations.c.assessor)
-        .where(reservations.c.ending.is_not(None), assessors.c.origin == ORIGIN)
+        .where(reservations.c.ending.is_not(None), assessors.c.origin == SYNTHETIC)
     )
     schema = {"assessor": pl.String, "check": pl.String, "passed": pl.Boolean}
     rows = [(name, check, bool(passed)) for name, check, passed in connection.execute(query)]
@@ -212,7 +211,7 @@ def _let_in(connection: sa.Connection, hall: _Hall, crowd: Sequence[Person], tru
     """New assessors under names of their own that are the same every time, arriving one after another."""
     now = hall.clock()
     for person in crowd:
-        number = people.new_assessor(connection, ORIGIN, now, person.kind.name)
+        number = people.new_assessor(connection, SYNTHETIC, now, person.kind.name)
         connection.execute(
             sa.update(assessors).where(assessors.c.number == number).values(pseudonym=person.name, moved=now)
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from judgewell.commands.database import database_of, database_option
@@ -39,4 +41,5 @@ def serve(study: str, database: str | None, host: str, port: int, workers: int, 
         workers=workers,
         requests_per_second=requests_per_second,
         write=lambda line: print(line, flush=True),
+        terminal=sys.stdout.isatty(),
     )

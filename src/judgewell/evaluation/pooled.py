@@ -14,11 +14,10 @@ from judgewell.evaluation.evaluate import SystemScores, system_scores
 from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.measures import Measure
 from judgewell.evaluation.settings import Settings
+from judgewell.executors import Executor
 from judgewell.formats.runs import Run
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     import polars as pl
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgewell._version import __version__
-from judgewell.formats.files import matching
+from judgewell.executors import Executor, Threads
+from judgewell.formats.files import matching, place
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,24 +41,26 @@ def provenance(
     }
 
 
-def digests(inputs: Iterable[str | Path]) -> dict[str, str]:
+def digests(inputs: Iterable[str | Path], executor: Executor | None = None) -> dict[str, str]:
     """The SHA-256 of each input that is a file."""
-    return {path: digest(path) for path in _files(inputs)}
+    paths = _files(inputs)
+    with Executor() if _are_small(paths) else Threads() as here:
+        return dict(zip(paths, (executor or here).map(digest, paths, total=len(paths)), strict=True))
 
 
-def digests_meanwhile(inputs: Iterable[str | Path]) -> Callable[[], dict[str, str]]:
+def digests_meanwhile(inputs: Iterable[str | Path], executor: Executor | None = None) -> Callable[[], dict[str, str]]:
     """`digests` in threads beside other work, where it takes long enough for that; calling the answer waits for it."""
     paths = _files(inputs)
-    if sum(map(os.path.getsize, paths)) < WORTH_A_THREAD:
+    if executor is None and _are_small(paths):
         return lambda: digests(paths)
     from concurrent.futures import ThreadPoolExecutor
 
-    threads = ThreadPoolExecutor(os.cpu_count())
-    hashes = threads.map(digest, paths)
+    thread = ThreadPoolExecutor(1)
+    hashes = thread.submit(digests, paths, executor)
 
     def waited_for() -> dict[str, str]:
-        with threads:
-            return dict(zip(paths, hashes, strict=True))
+        with thread:
+            return hashes.result()
 
     return waited_for
 
@@ -66,9 +69,13 @@ def _files(inputs: Iterable[str | Path]) -> list[str]:
     return [path for name in inputs for path in matching(name) if path != "-" and Path(path).is_file()]
 
 
+def _are_small(paths: Iterable[str]) -> bool:
+    return sum(map(os.path.getsize, paths)) < WORTH_A_THREAD
+
+
 def digest(path: str | Path) -> str:
     """The SHA-256 of a file."""
-    with Path(path).open("rb") as file:
+    with open(place(path), "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -53,7 +53,7 @@ def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
 
 
 def line_of(data: bytes, row: int) -> int:
-    """The line on which a row (from 0) of a TREC file stands; only asked for when something is wrong."""
+    """The line of a row (from 0) of a TREC file; needed only for errors."""
     lines = enumerate(_plain_lines(data).split(b"\n"), 1)
     rows = (number for number, line in lines if line.strip() and not line.lstrip().startswith(b"#"))
     return next(number for at, number in enumerate(rows) if at == row)
@@ -65,16 +65,6 @@ def write_qrels(frame: pl.DataFrame, path: str | Path) -> None:
     whole = bool((frame["gain"] % 1 == 0).all())
     gain = pl.col("gain").cast(pl.Int64) if whole else pl.col("gain")
     frame.select("topic", pl.lit("0").alias("Q0"), "doc", gain).write_csv(path, separator=" ", include_header=False)
-
-
-def write_run(frame: pl.DataFrame, path: str | Path) -> None:
-    """A runs table as a TREC run, ranked by score and then document id, both descending."""
-    _refuse_spaces(frame, ("system", "topic", "doc"), path)
-    order = frame.sort(["system", "topic", "score", "doc"], descending=[False, False, True, True], maintain_order=True)
-    rank = pl.int_range(1, pl.len() + 1).over("system", "topic")
-    order.select("topic", pl.lit("Q0").alias("Q0"), "doc", rank.alias("rank"), "score", "system").write_csv(
-        path, separator=" ", include_header=False
-    )
 
 
 def _refuse_spaces(frame: pl.DataFrame, names: Sequence[str], path: str | Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -81,11 +80,6 @@ def methods() -> dict[str, type[Method]]:
     return {
         method.name: method for method in sorted(concrete, key=lambda method: order.get(method.__module__, len(order)))
     }
-
-
-def family_of(method: type[Method]) -> str:
-    """The family a method belongs to, by its module."""
-    return next(title for title, family in FAMILIES.items() if sys.modules[method.__module__] in family)
 
 
 def _below(method: type[Method]) -> Iterator[type[Method]]:

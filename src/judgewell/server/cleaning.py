@@ -1,9 +1,9 @@
 """Hostile HTML made harmless: what a document may show, in time that grows only with its length.
 
 A document is cleaned once, when its study is brought into the database, and shown as it then is; where these rules
-become stricter, a step in migrations/versions cleans what is stored again, as 0003 does.
+become stricter, a step in migrations/versions cleans what is stored again.
 
-A document is cleaned by ammonia (nh3). One of many tags is told anew before, in balanced tags of few kinds and little
+A document is cleaned by ammonia (nh3). One of many tags is rewritten first, in balanced tags of few kinds and little
 depth. That is for time alone: an HTML parser looks through all open elements at every tag, so that two megabytes of
 nested tags would keep it busy for minutes.
 """

@@ -37,22 +37,23 @@ def serve(
     workers: int = 1,
     requests_per_second: float = REQUESTS_PER_SECOND,
     write: Callable[[str], None] = print,
+    terminal: bool = False,
 ) -> None:
-    """Serve a study until the process is told to stop."""
+    """Serve a study until the process is stopped. The owner's link is written on a terminal only: others read logs."""
     store = open_store(database)
     prepare(store, path, time.time)
     study = store.read(load_served).result().study
-    webhook_secret(study)  # missing, it is told here and not by each worker
+    webhook_secret(study)  # if it is missing, one error here and not one per worker
     signing_secret(study)
-    link = store.write(lambda connection: first_link(connection, time.time())).result()
+    link = store.write(lambda connection: first_link(connection, time.time(), make=terminal)).result()
     waiting = store.read(owner_without_password).result()
     listening = _listen(host, port)
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
     write(f"Judging at {address}, in {without_password(store.url)}")
     if link is not None:
         write(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
-    elif waiting is not None:  # printed at an earlier start, and not again into every log
-        write(f"The owner's link was printed before. For a new one: judgewell account {path} link {waiting}")
+    elif waiting is not None:
+        write(f"For a link with which the owner sets a password: judgewell account {path} link {waiting}")
     else:
         write(f"Owners and reviewers sign in at {address}{HOME}")
     if study.platform.kind == "invite":

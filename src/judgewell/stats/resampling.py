@@ -1,8 +1,8 @@
 """Resampling that the stages share: bootstrap draws over groups, percentile intervals, permutations.
 
 A draw is made over whole groups (topics, documents, assessors), because rows of one group are not independent.
-Draws come as counts ("how often was each group drawn") wherever a statistic is a weighted sum, and as indices
-otherwise. Every function takes the `numpy.random.Generator` that makes the choices; none has a state of its own.
+Draws come as counts ("how often was each group drawn").
+Every function takes the `numpy.random.Generator` that makes the choices; none has a state of its own.
 """
 
 from __future__ import annotations
@@ -15,16 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgewell.errors import DataError, InputError
 
-Numbers = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 BLOCK_CELLS = 8_000_000  # the most cells of a draw held at once: 64 MB
-
-
-def bootstrap_indices(size: int, replicates: int, rng: np.random.Generator) -> Indices:
-    """Which group stands at each place of each resample: replicates × size, drawn with replacement."""
-    _check_draw(size, replicates)
-    return rng.integers(0, size, size=(replicates, size))
 
 
 def bootstrap_weights(size: int, replicates: int, rng: np.random.Generator) -> Indices:

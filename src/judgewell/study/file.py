@@ -60,7 +60,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Source:
-    """A study file as it stands: its path, its settings as written, and the line of each."""
+    """A study file as written: its path, its settings, and the line of each."""
 
     path: Path
     settings: Mapping[str, Any]
@@ -77,7 +77,7 @@ class Source:
 
 
 def read_source(path: str | Path) -> Source:
-    """The study file's settings with their lines; what is not TOML is told with its line."""
+    """The study file's settings with their lines; an error names the line that is not TOML."""
     try:
         text = Path(path).read_text("utf-8")
     except IsADirectoryError:
@@ -113,7 +113,7 @@ def parse(source: Source) -> tuple[Study | None, list[Problem]]:
 
 
 def read_study(path: str | Path) -> Study:
-    """The study in a file; where there are several mistakes the first is told, and how many there are."""
+    """The study in a file; with several mistakes, the error shows the first and their number."""
     study, problems = parse(read_source(path))
     if study is None:
         first = problems[0]
@@ -139,11 +139,25 @@ def _whole(source: Source) -> list[Problem]:
         problems.append(source.problem((designs[0],), "the study has no scale", 'add [scale] with kind = "magnitude"'))
     if "double" in given and "units" not in given:
         problems.append(source.problem(("double",), "[double] without [units]", "judge twice in a design of units"))
+    if "goal" in given:
+        problems += _goal(source)
     for section in ("known", "templates"):
         own_file = isinstance(given.get(section), dict) and "file" in given[section]
         if section in given and "grades" not in given and not own_file:
             problems.append(source.problem((section,), f"[{section}] needs expert grades", "add [grades] with a file"))
     return problems + _scale_names(source)
+
+
+def _goal(source: Source) -> list[Problem]:
+    """What a study with a goal must not have."""
+    given, problems = source.settings, []
+    for section in ("templates", "double"):
+        if section in given:
+            cure = "take [units] or [groups]: a study with a goal chooses its documents while it runs"
+            problems.append(source.problem(("goal",), f"[goal] beside [{section}]", cure))
+    if isinstance(given.get("scale"), list) and len(given["scale"]) > 1:
+        problems.append(source.problem(("scale", 1), f"[goal] with {len(given['scale'])} scales", "keep one scale"))
+    return problems
 
 
 def _scale_names(source: Source) -> list[Problem]:

@@ -55,21 +55,6 @@ class _Reading:
     notes: list[Problem] = field(default_factory=list)
 
 
-def files_of(study: Study, source: Source) -> list[Path]:
-    """Every file that a study names; a folder stands for its files."""
-    names = [study.topics.file, study.documents.file, study.pool.file, study.study.texts]
-    names += [study.grades.file if study.grades else None, study.known.file if study.known else None]
-    files: list[Path] = []
-    for name in names:
-        if name is not None:
-            path = source.resolved(name)
-            files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    for pattern in study.pool.runs:
-        path = source.resolved(pattern)
-        files += [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
-    return list(dict.fromkeys(files))
-
-
 def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Problem], list[Problem]]:
     """The study's tables, what is wrong with them, and what was noted while reading."""
     reading = _Reading(source)
@@ -116,7 +101,7 @@ def _read(reading: _Reading, place: tuple[str, ...], name: str, read: Callable[[
 def _read_pool(reading: _Reading, study: Study) -> pl.DataFrame | None:
     if study.pool.file is not None:
         return _read(reading, ("pool", "file"), study.pool.file, _read_list)
-    paths = [path for pattern in study.pool.runs for path in _matching(reading, pattern)]
+    paths = [str(path) for pattern in study.pool.runs for path in matching(reading.source, pattern)]
     if not paths:
         patterns = ", ".join(study.pool.runs)
         reading.problems.append(reading.source.problem(("pool", "runs"), f"no run file matches {patterns}"))
@@ -130,9 +115,10 @@ def _pooled(paths: list[str], depth: int) -> pl.DataFrame:
     return pool_runs(pl.concat(firsts), depth)
 
 
-def _matching(reading: _Reading, pattern: str) -> list[str]:
-    path = reading.source.resolved(pattern)
-    return [str(path)] if path.is_file() else sorted(map(str, reading.source.path.parent.glob(pattern)))
+def matching(source: Source, pattern: str) -> list[Path]:
+    """The file that is called so, or those that match the pattern, from the study's folder."""
+    path = source.resolved(pattern)
+    return [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
 
 
 def _read_list(path: Path) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, field_validator, model_validator
@@ -20,6 +20,7 @@ from judgewell.study.checks import (
 )
 from judgewell.study.closing import Questionnaire
 from judgewell.study.design.templates import documents_needed
+from judgewell.study.machine import Machine
 from judgewell.study.platform import Platform
 from judgewell.study.questions import PAIR_QUESTIONS, AnyScale, Preference, Questions, Scale
 from judgewell.study.section import Section, many, setting, valid
@@ -152,10 +153,54 @@ class Double(Section):
     given: bool = setting("the grades are the first judgments, so only the second ones are collected", False)
 
 
+CONFIDENCES = (0.9, 0.95, 0.99)
+
+
+def _conclusion(value: Any) -> Any:
+    """best, order, or the names of two systems."""
+    pair = isinstance(value, list) and all(isinstance(one, str) for one in value) and len(set(value)) == 2 == len(value)
+    if value not in ("best", "order") and not pair:
+        shown = repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:37]}…"
+        raise ValueError(f'{shown} is no conclusion; write "best", "order", or two systems: ["A", "B"]')
+    return value
+
+
+class Goal(Section):
+    """What the study wants to know: it asks about the documents this depends on, and stops when it is sure."""
+
+    systems: Annotated[list[str], BeforeValidator(many)] = setting(
+        "the run files of the systems to decide between, e.g. runs/*.run", min_length=1
+    )
+    measure: str = setting("the measure to decide by, a weighted sum of gains with a cutoff", "DCG@10")
+    decide: Annotated[str | list[str], BeforeValidator(_conclusion)] = setting(
+        'best (which system is the best), order (all pairs that differ over topics), or two systems: ["A", "B"]', "best"
+    )
+    within: float = setting(
+        "how much worse than the best the chosen system may be, as a share of the highest possible score",
+        0.01,
+        ge=0,
+        lt=1,
+    )
+    confidence: float = setting("how sure the conclusion must be: 0.9, 0.95 or 0.99", 0.95)
+    ask: Literal["sampled", "floor"] | None = setting(
+        "sampled: only the documents that matter; floor: every document once, then those that matter; "
+        "sampled for best and floor for order when left out",
+        None,
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Goal:
+        if self.confidence not in CONFIDENCES:
+            raise ValueError(f"confidence {self.confidence:g} has no tested threshold; choose 0.9, 0.95 or 0.99")
+        if self.decide == "order" and "within" in self.model_fields_set:
+            raise ValueError("an order has no within; leave it out")
+        return self
+
+
 class Checks(Section):
     comment: int = setting("the letters a comment needs at least; 0 asks for no comments", 0, ge=0)
     least_seconds: float = setting("the active seconds that each document needs at least", 0.0, ge=0)
-    known: Literal["strict", "ties", "off"] = setting("must the known H stand above the known N", "strict")
+    known: Literal["strict", "ties", "off"] = setting("must the known H be scored above the known N", "strict")
     revisions: int = setting("how often a unit may be revised when a check at its end fails", 2, ge=0)
     most_failed: int = setting("how many units an assessor may fail before they get no more; 0 sets no limit", 3, ge=0)
     practice: PracticeLines | None = setting("magnitudes of lines, before the work", None)
@@ -173,6 +218,9 @@ class Work(Section):
     highlight: bool = setting("offer to mark the title's words in the text", False)
     show_previous: bool = setting(
         "show the document before and its number, where numbers are given in proportion to it", True
+    )
+    straight_on: bool = setting(
+        "show invited assessors the next topic with the last answer of a unit, instead of a page of thanks", False
     )
 
 
@@ -207,7 +255,7 @@ class Privacy(Section):
 class Owner(Section):
     """Whom the server tells that the study ended, was paused or reached its budget."""
 
-    webhook: str = setting("the https address that is told, e.g. that of a chat; may change at any time", "")
+    webhook: str = setting("the https address that gets messages, e.g. that of a chat; may change at any time", "")
     webhook_secret: str = setting(
         "the environment variable that holds the secret which signs what is sent; never the secret itself",
         "",
@@ -246,6 +294,7 @@ class Study(Section):
     templates: Templates | None = setting("a design with fixed orders of levels", None)
     groups: Groups | None = setting("a design with pairs of documents", None)
     double: Double | None = setting("second judgments for a share of the documents", None)
+    goal: Goal | None = setting("what the study wants to know; it stops when it is sure", None)
     checks: Checks = Checks()
     questionnaire: Questionnaire = setting("a few questions when the work is done", Questionnaire())
     work: Work = Work()
@@ -253,6 +302,7 @@ class Study(Section):
     platform: Platform = Platform()
     privacy: Privacy = setting("how long personal data is kept", Privacy())
     owner: Owner = setting("whom the server tells what happened", Owner())
+    machine: Machine = setting("models that judge as assessors; `judgewell judge` asks them", Machine())
 
     @property
     def end_checks(self) -> tuple[EndCheck, ...]:

@@ -10,6 +10,7 @@ from page_server import page_server
 from playwright.sync_api import Browser, Page
 from real_server import RealServer
 from sample_pages import all_pages, unsafe_text
+from waiting import HANG
 
 QUESTIONS = "".join(
     f'[[checks.question]]\ntopic = "t{topic}"\nquestion = "What is it about?"\nanswers = ["this", "that"]\nright = 1\n'
@@ -36,7 +37,7 @@ def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
 
     def make(width: int = 1280, height: int = 800, **options: object) -> Page:
         context = chromium.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)  # type: ignore[arg-type]
-        context.set_default_timeout(8000)
+        context.set_default_timeout(HANG * 1000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +13,9 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
+from waiting import HANG, wait_until
 
+from judgewell.server import bundles
 from judgewell.server.session import pages
 from judgewell.server.web import Headers, Pages, Versioned
 
@@ -28,7 +29,7 @@ def page_server(shown: Mapping[str, pages.Page]) -> Iterator[str]:
         return made.response(shown[request.path_params["name"]], request)
 
     static = Mount("/static", Versioned(packages=[("judgewell.server.judging", "static")]))
-    app = Headers(Starlette(routes=[Route("/{name}", show), static]))
+    app = Headers(Starlette(routes=[Route("/{name}", show), *bundles.routes(), static]))
     with in_thread(app) as address:
         yield address
 
@@ -39,10 +40,9 @@ def in_thread(app: Any) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    wait_until(lambda: server.started)
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(HANG)

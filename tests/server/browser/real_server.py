@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import sqlalchemy as sa
+from waiting import HANG, wait_until
 
 from judgewell.server.judging import invitations as people
 from judgewell.server.session.served import load_served
@@ -31,20 +32,19 @@ class RealServer:
     def start(self) -> None:
         arguments = [sys.executable, "-c", RUN, str(self.study), str(self.database), str(self.port)]
         self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
-        end = time.monotonic() + 30
-        while time.monotonic() < end and self.process.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.05)
-        raise AssertionError("the server does not start")
+        wait_until(self._answers)
+
+    def _answers(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, "the server does not start"
+        with socket.socket() as door:
+            return door.connect_ex(("127.0.0.1", self.port)) == 0
 
     def stop(self, kill: bool = False) -> None:
         if self.process is None:
             return
         self.process.kill() if kill else self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(HANG)
         self.process = None
 
     def invite(self) -> tuple[str, int]:

@@ -4,8 +4,10 @@ import io
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browsers import settle
 from PIL import Image
 from sample_pages import all_pages
+from waiting import HANG
 
 PAGES = sorted(all_pages())
 NARROW = [(360, 740), (320, 256)]
@@ -20,7 +22,7 @@ def violations(page, **options):
 def window(chromium, sample_address):
     """One window for all pages, with what went wrong in it."""
     page = chromium.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-    page.set_default_timeout(8000)
+    page.set_default_timeout(HANG * 1000)
     page.outside, page.complaints = [], []
     page.on("request", lambda r: page.outside.append(r.url) if not r.url.startswith(sample_address) else None)
     page.on("console", lambda message: page.complaints.append(message.text))
@@ -29,7 +31,12 @@ def window(chromium, sample_address):
     page.close()
 
 
-@pytest.mark.parametrize("name", PAGES)
+QUICK = ("consent", "topic", "magnitude", "ordinal", "s100_rtl", "pair_refused", "questionnaire_refused", "trouble")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in PAGES]
+)
 def test_axe_finds_nothing_in_light_and_dark(window, sample_address, name):
     window.emulate_media(color_scheme="light")
     window.goto(f"{sample_address}/{name}")
@@ -200,7 +207,7 @@ def test_hostile_texts_stay_texts(open_page, sample_address):
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{sample_address}/unsafe")
     page.keyboard.press("h")
-    page.wait_for_timeout(200)
+    settle(page)
     assert page.title().startswith("<script>")
     assert page.locator("main script, main img").count() == 0
     assert not [url for url in asked if url.endswith("/x")]
@@ -214,7 +221,7 @@ def test_html_documents_live_in_a_frame_that_can_do_nothing(open_page, sample_ad
     assert frame.get_attribute("sandbox") == ""
     inside = page.frame_locator("iframe")
     assert "Soft water" in inside.locator("body").inner_text()
-    page.wait_for_timeout(200)
+    settle(page)
     assert "broken" not in page.title()
     assert inside.locator("body").evaluate("() => document.title") == ""
     assert page.evaluate("document.querySelector('iframe').contentDocument") is None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
+from waiting import HANG, wait_until
 
 from judgewell.server.app import make_app
 from judgewell.server.owner.access import make_key
@@ -49,11 +50,10 @@ def owner_server(store: Store, clock: Clock) -> Iterator[Owner]:
     running = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
-    while not running.started:
-        thread.join(0.02)
+    wait_until(lambda: running.started)
     port = running.servers[0].sockets[0].getsockname()[1]
     try:
         yield Owner(f"http://127.0.0.1:{port}", (f"{name}-owner", secret))
     finally:
         running.should_exit = True
-        thread.join(10)
+        thread.join(HANG)

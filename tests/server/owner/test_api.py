@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 from databases import new_database
 from owner_studies import write_graded_study
+from waiting import HANG, wait_until
 
 import judgewell
 import judgewell.errors
@@ -45,7 +46,7 @@ class Api:
             "authorization": f"Bearer {self.writing if token is None else token}",
             "content-type": "application/json",
         }
-        return httpx.request(method, f"{self.address}/api/v1{path}", headers=headers, timeout=30, **more)  # type: ignore[arg-type]
+        return httpx.request(method, f"{self.address}/api/v1{path}", headers=headers, timeout=HANG, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -72,12 +73,11 @@ def api(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     )
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
-    while not running.started:
-        thread.join(0.02)
+    wait_until(lambda: running.started)
     port = running.servers[0].sockets[0].getsockname()[1]
     yield Api(f"http://127.0.0.1:{port}", store, reading, writing)
     running.should_exit = True
-    thread.join(10)
+    thread.join(HANG)
     store.close()
 
 
@@ -114,7 +114,7 @@ def test_everything_the_dashboard_shows(api: Api) -> None:
         assert trail["answers"]
         assert client.working().is_empty() or "unit" in client.working().columns
         assert client.reviews() is None
-        found = client.insight()
+        found = client.insight(wait=HANG)
         assert found is not None
         assert found["judgments"] == len(client.judgments())
         assert {action["name"] for action in client.actions()} >= {"pause", "exclude", "more", "forget"}
@@ -206,6 +206,6 @@ def test_the_description_covers_all_and_shows_no_secret(api: Api) -> None:
 def test_a_client_says_what_is_wrong() -> None:
     with pytest.raises(judgewell.errors.InputError, match="begin it with https"):
         judgewell.Client("judge.example.org", "jw_x")
-    unreachable = judgewell.Client("http://127.0.0.1:9", "jw_x", timeout=2)
+    unreachable = judgewell.Client("http://127.0.0.1:9", "jw_x", timeout=HANG)
     with unreachable as client, pytest.raises(ClientError, match="does not answer"):
         client.status()

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from axe_playwright_python.sync_playwright import Axe
 from owner_server import Owner, owner_server
 from owner_studies import write_graded_study
+from waiting import HANG
 
 from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import BEGIN, fill
@@ -48,7 +49,9 @@ def window(chromium, owner):
     page.on("console", lambda message: page.complaints.append(message.text))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.goto(f"{running.address}/owner")
-    page.wait_for_selector("#quality .chart", timeout=60_000)  # computed in a process of its own, and shown by itself
+    page.wait_for_selector(
+        "#quality .chart", timeout=HANG * 1000
+    )  # computed in a process of its own, and shown by itself
     yield page
     context.close()
 
@@ -95,7 +98,7 @@ def test_it_lives_and_keeps_what_one_did(window, owner):
 
     store.write(happen).result()
     window.wait_for_function(
-        "n => document.querySelectorAll('#events tbody tr').length > n", arg=before, timeout=20_000
+        "n => document.querySelectorAll('#events tbody tr').length > n", arg=before, timeout=HANG * 1000
     )
     assert window.locator("#events").get_attribute("open") is not None
     assert window.locator("#answers-table thead th").nth(4).get_attribute("aria-sort") == "descending"
@@ -115,7 +118,9 @@ def test_words_being_typed_are_not_swept_away(window, owner):
     window.locator("#who input[name=reason]").fill("half a reas")
     change = sa.update(assessors).where(assessors.c.number == 3).values(moved=BEGIN + 898)
     store.write(lambda connection: connection.execute(change).rowcount).result()
-    with window.expect_response(lambda answer: answer.status == 200 and "assessors/3" in answer.url, timeout=20_000):
+    with window.expect_response(
+        lambda answer: answer.status == 200 and "assessors/3" in answer.url, timeout=HANG * 1000
+    ):
         pass
     assert window.locator("#who input[name=reason]").input_value() == "half a reas"
 

@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 from owner_server import let_in
 from starlette.testclient import TestClient
+from waiting import HANG
 
 from judgewell.server.app import make_app
 from judgewell.server.owner import report_routes
@@ -164,14 +165,14 @@ def test_one_report_is_made_at_a_time(owner):
 
     def make(study, database, page, title):
         begun.set()
-        assert go.wait(20)
+        assert go.wait(HANG)
         made.append(page)
         page.write_text("fine", "utf-8")
 
     server = Server(one.study.store, one.study.served, None, None)
     reporter, other = Reporter(server, None, make), Reporter(server, None, make)
     reporter.start("1")
-    assert begun.wait(20)
+    assert begun.wait(HANG)
     assert other.busy
     other.start("1")
     go.set()

@@ -13,6 +13,7 @@ import uvicorn
 from attacking import Place
 from judging import Clock, Person, Study
 from payloads import ALL, HANDLERS, MARKUP, MUTATIONS, ONE, PLACES, SCRIPTS
+from waiting import HANG, wait_until
 
 from judgewell.server.judging import invitations as people
 from judgewell.server.owner.actions import ACTIONS, read_fields, run
@@ -101,13 +102,12 @@ def hostile_server(folder: Path) -> Iterator[Hostile]:
     running = uvicorn.Server(uvicorn.Config(place.app, port=0, log_level="warning"))
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
-    while not running.started:
-        thread.join(0.02)
+    wait_until(lambda: running.started)
     try:
         yield Hostile(f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}", place, present)
     finally:
         running.should_exit = True
-        thread.join(10)
+        thread.join(HANG)
 
 
 def _labelled(study: Study) -> Person:

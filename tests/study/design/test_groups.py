@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pair_sequences import breaks_in
 
 from judgewell.errors import DataError, InputError
 from judgewell.study.design.chance import generator
 from judgewell.study.design.graphs import make_graphs, random_graph
 from judgewell.study.design.groups import groups_per_partition, make_groups, partitions_for, plan_groups
-from judgewell.study.design.sequences import breaks_in, exact_path, sequence
+from judgewell.study.design.sequences import exact_path, sequence
 
 # Yang et al. 2018, Table 1: topic, documents, partitions, groups, distinct documents known to be relevant
 ADCS = [

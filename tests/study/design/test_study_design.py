@@ -6,11 +6,11 @@ import io
 import numpy as np
 import polars as pl
 import pytest
+from pair_sequences import breaks_in
 
 from judgewell.errors import DataError
 from judgewell.study.check import check_study, load_study
 from judgewell.study.design.plan import make_design, write_design
-from judgewell.study.design.sequences import breaks_in
 from judgewell.study.new import KINDS, new_study
 
 # The designs of the studies to begin with, as SHA-256 of their tables. A change here means that a study designed with

@@ -2,31 +2,28 @@
 
 A reviewer sees the topic, the documents and the comments: neither who wrote them nor how they judged, nor what other
 reviewers found, nor which documents are known. Every unit goes to k different reviewers, also once it is decided, so
-that their agreement can be told.
+that their agreement can be measured.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, collect_notes
 from judgewell.server.owner.access import Account
 from judgewell.server.owner.exclusions import exclude
 from judgewell.server.session import pages
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
-    accounts,
     answers,
     assessors,
     exclusions,
     items,
     reservations,
     reviews,
-    topics,
     units,
     verdicts,
 )
@@ -243,32 +240,8 @@ def reviewer_agreement(votes: list[tuple[int, int, bool]]) -> tuple[float | None
     if len(votes) < 2:
         return None, "needs units that two reviewers have read"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", JudgewellWarning)  # that units with one review are left out is said here
+        with collect_notes():  # the page says that units with one review are left out
             row = fleiss_kappa(frame, interval=False).row(0, named=True)
     except DataError as error:
         return None, str(error)
     return row["kappa"], f"over {row['documents']} units"
-
-
-def review_rows(connection: sa.Connection) -> list[dict[str, object]]:
-    """Every review given, for an owner: unit, topic, reviewer, verdict, reason."""
-    query = (
-        sa.select(
-            reviews.c.at,
-            topics.c.topic,
-            units.c.unit,
-            assessors.c.pseudonym.label("assessor"),
-            accounts.c.name.label("reviewer"),
-            reviews.c.objects,
-            reviews.c.reason,
-        )
-        .join_from(reviews, reservations, reservations.c.number == reviews.c.reservation)
-        .join(units, units.c.number == reservations.c.unit)
-        .join(topics, topics.c.topic == units.c.topic)
-        .join(assessors, assessors.c.number == reservations.c.assessor)
-        .join(accounts, accounts.c.number == reviews.c.account)
-        .where(reviews.c.objects.is_not(None))
-        .order_by(reviews.c.number)
-    )
-    return [dict(row._mapping) for row in connection.execute(query)]

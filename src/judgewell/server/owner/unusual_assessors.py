@@ -2,20 +2,20 @@
 
 Evidence is for a person to weigh: what was seen, of how much, and what is usual. Nobody is ever left out by it alone.
 
-Usual is what those do who do not stand out at first sight, so that a few who click at random or upside down do not make
-each other look usual. docs/evidence/suspicion.md says how often each kind of person is shown, and careful ones wrongly.
+Usual is what assessors do who are not conspicuous at first sight, so that a few who click at random or upside down do
+not make each other look usual. docs/evidence/suspicion.md says how often each kind of assessor is shown, and careful
+ones wrongly.
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, JudgewellWarning
+from judgewell.errors import DataError, collect_notes
 from judgewell.server.queries.former_names import former
 
 LEAST = 6  # judgments before anything is said of somebody
@@ -132,8 +132,7 @@ def _order_of_documents(judgments: pl.DataFrame) -> pl.DataFrame:
     for _, part in judgments.group_by("scale", maintain_order=True):
         table = part.select("topic", "doc", "assessor", pl.col("comparable").alias("value"))
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", JudgewellWarning)
+            with collect_notes():
                 tables.append(against_the_rest(table, least_documents=LEAST))
         except DataError:  # nobody shares enough documents with others yet: nothing can be said
             continue

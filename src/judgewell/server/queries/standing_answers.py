@@ -1,6 +1,6 @@
-"""Which answers stand, with how their unit ended: the one query behind tables, exports, reports and live analysis.
+"""The current answers and how their units ended: the one query behind tables, exports, reports and live analysis.
 
-The newest revision of an answer stands. A unit's answers count once it is completed and as long as it is not excluded.
+The newest revision of an answer counts, once its unit is completed and as long as the unit is not excluded.
 """
 
 from __future__ import annotations
@@ -11,8 +11,18 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, ending
-from judgewell.server.store.schema import answers, assessors, documents, items, reservations, study, units, verdicts
+from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, STANDS, ending
+from judgewell.server.store.schema import (
+    ASSESSOR_KIND,
+    answers,
+    assessors,
+    documents,
+    items,
+    reservations,
+    study,
+    units,
+    verdicts,
+)
 from judgewell.study.model import Study
 from judgewell.tables import INCLUSION, JUDGMENTS, PAIRS, Table, check
 
@@ -22,13 +32,14 @@ ENDED: dict[str, Any] = {"ending": pl.String, "late": pl.Boolean}  # what every 
 
 
 def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
-    """The standing answers about documents with `ending` and `late` of their units; `known` and `inclusion` where
-    the design has known or drawn documents."""
+    """The standing answers about documents with the kind of their assessor (person, synthetic or machine), `ending` and
+    `late` of their units; `known` and `inclusion` where the design has known or drawn documents."""
     columns = _document_columns(connection, now)
     if _any(connection, items.c.known, items.c.other.is_(None)):
         columns["known"] = items.c.known
     if _any(connection, items.c.inclusion):
         columns["inclusion"] = items.c.inclusion
+    columns |= _of_machines(connection, "expected", "spread")
     return _checked(connection, _documents_query(columns), JUDGMENTS)
 
 
@@ -43,6 +54,7 @@ def pairs_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
     partitioned = sa.select(units.c.partition).where(units.c.partition.is_not(None)).limit(1)
     if connection.execute(partitioned).scalar() is not None:
         columns["partition"] = units.c.partition
+    columns |= _of_machines(connection, "expected", "spread", "swapped")
     return _checked(connection, _pairs_query(columns), PAIRS)
 
 
@@ -80,7 +92,7 @@ def _who() -> Columns:
 
 def _last(now: float) -> Columns:
     written = {"seconds": answers.c.seconds, "comment": answers.c.comment}
-    return {**written, "ending": ending(now), "late": reservations.c.late}
+    return {**written, "assessor_kind": ASSESSOR_KIND, "ending": ending(now), "late": reservations.c.late}
 
 
 def _documents_query(columns: Columns) -> sa.Select[Any]:
@@ -101,9 +113,15 @@ def standing(columns: Columns) -> sa.Select[Any]:
         .join(assessors, assessors.c.number == answers.c.assessor)
         .join(units, units.c.number == answers.c.unit)
         .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
-        .where(answers.c.current)
+        .where(STANDS)
         .order_by(units.c.number, assessors.c.number, answers.c.position)
     )
+
+
+def _of_machines(connection: sa.Connection, *names: str) -> Columns:
+    """What some machine gave beside its answers: mean and spread over token probabilities, and of a pair the side that
+    it preferred in the other order."""
+    return {name: answers.c[name] for name in names if _any(connection, answers.c[name])}
 
 
 def _any(connection: sa.Connection, column: sa.ColumnElement[Any], *of: sa.ColumnElement[bool]) -> bool:
@@ -113,8 +131,8 @@ def _any(connection: sa.Connection, column: sa.ColumnElement[Any], *of: sa.Colum
 
 def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
     """The rows as a table of ours; an empty one has its columns too."""
-    marks = dict.fromkeys(("comment", "known", "left_known", "right_known"), pl.String) | ENDED
-    marks[INCLUSION.name] = INCLUSION.dtype
+    marks = dict.fromkeys(("comment", "assessor_kind", "known", "left_known", "right_known"), pl.String) | ENDED
+    marks |= {INCLUSION.name: INCLUSION.dtype, "expected": pl.Float64, "spread": pl.Float64, "swapped": pl.String}
     frame = read_frame(connection, query, {column.name: column.dtype for column in table.columns} | marks)
     return frame if frame.is_empty() else check(frame, table)
 
@@ -164,7 +182,8 @@ def _times() -> Columns:
 
 
 def _ended(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
-    schema = {column.name: column.dtype for column in table.columns} | {"comment": pl.String} | ENDED | _TIMED
+    schema = {column.name: column.dtype for column in table.columns} | ENDED | _TIMED
+    schema |= dict.fromkeys(("comment", "assessor_kind"), pl.String)
     frame = read_frame(connection, query.order_by(None).order_by(answers.c.number), schema)
     ended = frame.filter(pl.col("ending").is_in([COMPLETED, EXCLUDED, FAILED]))
     return ended.with_columns(kept=pl.col("ending") == COMPLETED)

@@ -54,7 +54,7 @@ def first(form: Form, name: str) -> str:
 
 @contextmanager
 def about(served: Served, name: str) -> Iterator[None]:
-    """What is refused while this field is read is told as this field's problem."""
+    """Report whatever is refused while this field is read as this field's problem."""
     try:
         yield
     except Refused as refused:
@@ -75,6 +75,17 @@ def read_answer(served: Served, scale: Scale | None, form: Form) -> Answer:
     if least:
         _pass(served, Comment(least)(comment), "comment")
     return Answer(columns, typed, comment)
+
+
+def read_machine_answer(served: Served, scale: Scale | None, form: Form) -> Answer:
+    """A machine's answer with what came beside it; where it gave none, why not."""
+    why = first(form, "unrateable")
+    if why:
+        return Answer({"unrateable": why}, {})
+    answer = read_answer(served, scale, form)
+    numbers = {name: float(first(form, name)) for name in ("expected", "spread") if name in form}
+    columns = answer.columns | numbers | {"swapped": first(form, "swapped") or None}
+    return Answer(columns, answer.typed, answer.comment)
 
 
 def _read_pair(served: Served, questions: Questions, form: Form) -> dict[str, Any]:
@@ -147,12 +158,12 @@ _CURRENT = Prepared(_STANDING.where(answers.c.position == sa.bindparam("place"))
 
 
 def current_answer(connection: sa.Connection, state: State, position: int) -> Any:
-    """The answer that stands at a place of the unit in hand, or None."""
+    """The current answer at a position of the unit in progress, or None."""
     return _CURRENT.one(connection, person=state.assessor, in_unit=state.held.unit, place=position)
 
 
 def standing_answers(connection: sa.Connection, state: State) -> list[Any]:
-    """The answers that stand for the unit in hand, in order."""
+    """The current answers of the unit in progress, in order."""
     return _ALL_STANDING.rows(connection, person=state.assessor, in_unit=state.held.unit)
 
 

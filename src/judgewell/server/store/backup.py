@@ -21,7 +21,6 @@ from judgewell.server.store.schema import metadata, study
 from judgewell.server.store.transactions import Store, open_store
 
 AT_ONCE = 2_000
-STEP_PAGES = 2_000  # pages copied between two looks at who else waits
 
 
 def backup(store: Store, path: str | Path) -> Path:

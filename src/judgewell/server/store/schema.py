@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    case,
     false,
     text,
 )
@@ -118,6 +119,10 @@ assessors = Table(
     Column("forgotten", Float),  # their personal data is deleted; link and session open nothing
 )
 
+# Who is no person, by origin: made up by a simulation, or a model that `judgewell judge` asks.
+SYNTHETIC, MACHINE = "synthetic", "machine"
+ASSESSOR_KIND = case((assessors.c.origin.in_((SYNTHETIC, MACHINE)), assessors.c.origin), else_="person")
+
 identities = Table(
     "identities",
     metadata,
@@ -127,7 +132,7 @@ identities = Table(
     Column("session", Text),
     Column("study", Text),
     Column("arrived", Float, nullable=False),
-    Column("status", Text),  # the submission's, as the platform told it last
+    Column("status", Text),  # the submission's, as the platform last reported it
 )
 
 reservations = Table(
@@ -172,6 +177,10 @@ answers = Table(
     Column("right_relevant", Boolean),
     Column("left_score", Float),
     Column("right_score", Float),
+    Column("unrateable", Text),  # why a machine gave no answer; the row then holds none
+    Column("expected", Float),  # of a machine: the mean over its token probabilities,
+    Column("spread", Float),  # and their standard deviation
+    Column("swapped", Text),  # of a machine: the side it preferred with the two documents in the other order
     Column("typed", JSON, nullable=False),
     Column("comment", Text),
     Column("seconds", Float, nullable=False),  # active, over all visits
@@ -188,6 +197,48 @@ answers = Table(
         unique=True,
         sqlite_where=text("current"),
         postgresql_where=text("current"),
+    ),
+)
+
+machines = Table(  # a model with its settings, as an assessor
+    "machines",
+    metadata,
+    Column("assessor", Number, ForeignKey("assessors.number"), primary_key=True),
+    Column("fingerprint", Text, nullable=False, unique=True),  # of model, sample, prompts and settings
+    Column("model", Text, nullable=False),
+    Column("sample", Integer, nullable=False),
+    Column("endpoint", Text, nullable=False),
+    Column("prompts", JSON, nullable=False),  # the hash of each prompt file by its name
+    Column("settings", JSON, nullable=False),
+    Column("currency", Text, nullable=False),
+)
+
+replies = Table(  # what a machine replied, stored before the step it is for is taken
+    "replies",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("assessor", Number, ForeignKey("machines.assessor"), nullable=False),
+    Column("unit", Number, ForeignKey("units.number"), nullable=False),
+    Column("purpose", Text, nullable=False),  # document, pair, practice, comprehension or quiz
+    Column("position", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),  # which time the place was judged, counted from 1
+    Column("swapped", Boolean, nullable=False),  # of a pair: the right document came first
+    Column("attempt", Integer, nullable=False),
+    Column("outcome", Text, nullable=False),  # read, refused, unreadable, cut or rejected
+    Column("form", JSON, nullable=False),  # the answer as it is sent; empty where it could not be read
+    Column("expected", Float),
+    Column("spread", Float),
+    Column("model", Text, nullable=False),  # as the server named it
+    Column("prompt", Text, nullable=False),  # the hash of the prompt file
+    Column("tokens_in", Integer, nullable=False),
+    Column("tokens_out", Integer, nullable=False),
+    Column("estimated", Boolean, nullable=False),  # the tokens: the server did not count them
+    Column("cost", Float, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    UniqueConstraint(
+        *("assessor", "unit", "purpose", "position", "revision", "swapped", "attempt"), name="uq_replies_place"
     ),
 )
 
@@ -233,7 +284,7 @@ events = Table(
 pauses = Table(
     "pauses",
     metadata,
-    Column("topic", Text, primary_key=True),  # "" stands for the whole study
+    Column("topic", Text, primary_key=True),  # "" means the whole study
     Column("at", Float, nullable=False),
     Column("reason", Text),
 )
@@ -313,7 +364,7 @@ arrivals = Table(  # tokens of a platform that were used, so that none is used t
     Column("expires", Float, nullable=False),
 )
 
-notices = Table(  # what a platform told us, each once
+notices = Table(  # notices from a platform, each once
     "notices",
     metadata,
     Column("event", Text, primary_key=True),

@@ -1,7 +1,7 @@
 """The database and its transactions: one code for SQLite and PostgreSQL.
 
 A job is a function of a connection. `write(job)` gives a future that is done once the job's changes are on disk; until
-then nobody is told that they are stored.
+then nobody gets a confirmation.
 
 A commit waits for the disk, some milliseconds. So each process has one thread that writes: it takes all jobs that wait,
 runs them one after another in one transaction, commits once and only then answers them all. Where one of them fails,
@@ -28,6 +28,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlch
 
 from judgewell.errors import InputError, JudgewellError
 from judgewell.server.store.private_files import create_private, keep_private
+from judgewell.server.store.schema import metadata, study
 
 T = TypeVar("T")
 Job = Callable[[sa.Connection], T]
@@ -35,7 +36,7 @@ Waiting = tuple[Job[Any], Future[Any]]
 Clock = Callable[[], float]
 
 FIRST = "0003"  # the oldest version of the tables that can be brought up to date
-HEAD = "0004"  # the newest step in migrations/versions
+HEAD = "0005"  # the newest step in migrations/versions
 BATCH = 64  # the most jobs in one commit
 BUSY = 30.0  # seconds SQLite waits for another process's transaction
 PATIENCE = 8.0  # seconds in which a PostgreSQL that went away may come back
@@ -255,8 +256,18 @@ def migrate(engine: sa.Engine) -> None:
                 f"the database has version {version}, which was never released",
                 cure="export it with the program that made it",
             )
-        if version != HEAD:
+        if version is None:
+            _create(connection)
+        elif version != HEAD:
             _upgrade(connection)
+
+
+def _create(connection: sa.Connection) -> None:
+    """Make all tables as the schema has them, and alembic's own with the newest version."""
+    metadata.create_all(connection)
+    versions = sa.Table("alembic_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))
+    versions.create(connection)
+    connection.execute(versions.insert().values(version_num=HEAD))
 
 
 def _upgrade(connection: sa.Connection) -> None:
@@ -274,6 +285,11 @@ def _version(connection: sa.Connection) -> str | None:
         return None
     version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
     return None if version is None else str(version)
+
+
+def probe_disk(connection: sa.Connection) -> None:
+    """Write what is there already: it changes nothing and has to reach the disk all the same."""
+    connection.execute(sa.update(study).values(name=study.c.name))
 
 
 def lock(connection: sa.Connection) -> None:

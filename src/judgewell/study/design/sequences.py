@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -40,12 +39,6 @@ def sequence(pairs: Sequence[Pair], rng: np.random.Generator) -> PairSequence:
     for path in paths:
         ordered += _with_sides([pairs[number] for number in path], bool(rng.integers(2)))
     return PairSequence(tuple(ordered), len(paths) - 1 if paths else 0)
-
-
-def breaks_in(pairs: Sequence[Pair]) -> int:
-    """How often two consecutive pairs do not share exactly one document on the same side."""
-    steps = pairwise(pairs)
-    return sum((left == next_left) == (right == next_right) for (left, right), (next_left, next_right) in steps)
 
 
 def exact_path(neighbours: Sequence[Sequence[int]]) -> list[int] | None:

@@ -1,0 +1,174 @@
+"""A study's goal, made ready: its pool, its systems as arrays, its rule, and how answers become points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.analysis.goals.look import Decide, Mode, Rule, Systems
+from judgewell.analysis.goals.state import State
+from judgewell.analysis.goals.systems import Points, first_state, linear_measure, state_of, systems_of
+from judgewell.errors import InputError, JudgewellError, collect_notes
+from judgewell.evaluation.measures.base import Linear
+from judgewell.formats.runs import open_runs
+from judgewell.stats.arrays import Floats
+from judgewell.study.file import Problem, Source, read_source
+from judgewell.study.inputs import Inputs, matching
+from judgewell.study.model import Goal, Study
+from judgewell.tables import INCLUSION
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that looks and batches of a study need; `dump` and `load` carry it through JSON."""
+
+    pool: pl.DataFrame = field(repr=False)  # topic and doc, sorted: the rows of every array
+    systems: Systems = field(repr=False)
+    rule: Rule
+    measure: str
+    low: float | None  # the ends of the scale; None in a study of pairs
+    high: float | None
+    seed: int
+
+    @property
+    def points(self) -> Points:
+        """How answers become points."""
+        if self.low is None or self.high is None:
+            raise InputError("answers about pairs have no points", cure="use look_at_pairs")
+        return Points(linear_measure(self.measure), self.low, self.high)
+
+    def first(self) -> State:
+        """The state before the first answer."""
+        return first_state(self.pool, self.seed)
+
+    def state(self, answers: pl.DataFrame, pi: Floats) -> State:
+        """The state that collected answers (topic, doc, value) give after batches that raised π to `pi`."""
+        return state_of(answers, self.pool, self.first(), pi, self.points)
+
+    def dump(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        system, document = np.nonzero(self.systems.weights)
+        return {
+            "pool": self.pool.select("topic", "doc").to_dict(as_series=False),
+            "systems": self.systems.names,
+            "weights": [system.tolist(), document.tolist(), self.systems.weights[system, document].tolist()],
+            "importance": self.systems.importance.tolist(),
+            "rule": asdict(self.rule),
+            "measure": self.measure,
+            "ends": [self.low, self.high],
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def load(cls, dumped: dict[str, Any]) -> Plan:
+        """The plan that `dump` gave."""
+        pool = pl.DataFrame(dumped["pool"], schema={"topic": pl.String(), "doc": pl.String()})
+        weights = np.zeros((len(dumped["systems"]), len(pool)))
+        system, document, weight = dumped["weights"]
+        weights[system, document] = weight
+        systems = Systems(tuple(dumped["systems"]), weights, np.array(dumped["importance"]))
+        low, high = dumped["ends"]
+        return cls(pool, systems, Rule(**dumped["rule"]), dumped["measure"], low, high, dumped["seed"])
+
+
+def plan_of(study: Study, inputs: Inputs, source: Source) -> tuple[Plan | None, list[Problem], list[Problem]]:
+    """The plan of a study with a goal, what is wrong with the goal, and what was noted while reading."""
+    goal = study.goal
+    if goal is None:
+        return None, [], []
+    place: tuple[str, ...] = ("goal",)
+    with collect_notes() as notes:
+        try:
+            place = ("goal", "measure")
+            measure = linear_measure(goal.measure)
+            place = ("goal", "systems")
+            pool = inputs.pool.select("topic", "doc").sort("topic", "doc")
+            systems = _systems(goal, measure, pool, source)
+            place = ("goal", "decide")
+            systems = _chosen(systems, goal)
+            place = ("scale",) if study.scale else ("groups",)
+            low, high = _ends(study)
+            if INCLUSION.name in inputs.pool.columns:
+                place = ("pool", "file")
+                raise InputError(
+                    "a drawn pool (column inclusion) beside [goal]", cure="give the whole pool: the goal draws from it"
+                )
+        except JudgewellError as error:
+            text, cure = (error.problem, error.cure) if isinstance(error, InputError) else _parts(error)
+            return None, [source.problem(place, text, cure)], []
+    return (
+        Plan(pool, systems, rule_of(study, inputs), str(measure), low, high, study.study.seed),
+        [],
+        [source.problem(("goal", "systems"), text) for text in notes],
+    )
+
+
+def load_plan(path: str, study: Study, inputs: Inputs) -> Plan | None:
+    """The plan of a study that was read from `path`, or None without a goal; the first mistake is raised."""
+    plan, mistakes, _ = plan_of(study, inputs, read_source(path))
+    if mistakes:
+        raise mistakes[0].error
+    return plan
+
+
+def rule_of(study: Study, inputs: Inputs) -> Rule:
+    """When the study stops: `within` in points, and at most as many answers per document as its design has."""
+    goal = study.goal
+    if goal is None:
+        raise InputError("the study has no goal", cure="add [goal]")
+    decide: Decide = "order" if goal.decide == "order" else "best"
+    mode: Mode = goal.ask or ("floor" if decide == "order" else "sampled")
+    most = study.units.redundancy if study.units else 1
+    if study.groups:  # each document meets a share of the others, and a pair is two documents
+        others = len(inputs.pool) / max(len(inputs.topics), 1) - 1
+        most = max(1, math.ceil(study.groups.share * others * study.groups.assessors / 2))
+    return Rule(decide, 100 * goal.within, goal.confidence, mode, most)
+
+
+def _parts(error: JudgewellError) -> tuple[str, str | None]:
+    problem, _, cure = str(error).partition("; ")
+    return problem, cure or None
+
+
+def _systems(goal: Goal, measure: Linear, pool: pl.DataFrame, source: Source) -> Systems:
+    files = [str(path) for pattern in goal.systems for path in matching(source, pattern)]
+    if not files:
+        raise InputError(f"no run file matches {', '.join(goal.systems)}", cure="name files from the study's folder")
+    systems = systems_of(open_runs(files), measure, pool)
+    if len(systems.names) < 2:
+        raise InputError(f"one system, {systems.names[0]}, has nothing to be compared with", cure="name two or more")
+    return systems
+
+
+def _chosen(systems: Systems, goal: Goal) -> Systems:
+    """All systems, or the two that are to be decided between."""
+    if isinstance(goal.decide, str):
+        return systems
+    strange = [name for name in goal.decide if name not in systems.names]
+    if strange:
+        names = ", ".join(sorted(systems.names)[:10]) + (", …" if len(systems.names) > 10 else "")
+        raise InputError(f"there is no system {strange[0]!r}", cure=f"the systems are {names}")
+    rows = [systems.names.index(name) for name in goal.decide]
+    return Systems(tuple(goal.decide), systems.weights[rows], systems.importance)
+
+
+def _ends(study: Study) -> tuple[float | None, float | None]:
+    """The ends of the scale; none for pairs."""
+    if study.groups:
+        if "preference" not in study.groups.questions:
+            raise InputError("a goal about pairs needs preferences", cure='add "preference" to groups.questions')
+        return None, None
+    scale = study.scale[0]
+    if scale.choices:
+        return scale.choices[0].value, scale.choices[-1].value
+    kind = scale.numbers
+    if kind.in_logs or kind.low is None or kind.high is None:
+        raise InputError(
+            f"a goal needs a scale on which everybody's numbers mean the same, and {scale.kind} leaves them free",
+            cure='take kind = "s100", "ordinal" or "binary"',
+        )
+    return kind.low, kind.high

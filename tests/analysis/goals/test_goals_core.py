@@ -1,0 +1,192 @@
+"""Looks and batches: unbiased gains, a safe stop, and the same batch from the same state."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from judgewell.analysis.goals.batch import batch_size, expect, next_batch
+from judgewell.analysis.goals.follow import follow, recorded
+from judgewell.analysis.goals.look import Rule, Systems, look
+from judgewell.analysis.goals.pairs import PairState, answered, look_at_pairs, next_pairs, strengths_of
+from judgewell.analysis.goals.state import State, empty_state, gains_of
+
+TOPICS, DOCUMENTS = 10, 30
+DISCOUNT = 1 / np.log2(np.arange(2, 12))
+
+
+def collection(noises=(20, 30, 40, 50), seed=0):
+    """Systems that rank by the true gain with more and more noise, and the true gains."""
+    rng = np.random.default_rng(seed)
+    truth = np.clip(rng.normal(40, 30, TOPICS * DOCUMENTS), 0, 100)
+    weights = np.zeros((len(noises), len(truth)))
+    for system, noise in enumerate(noises):
+        for topic in range(TOPICS):
+            rows = np.arange(topic * DOCUMENTS, (topic + 1) * DOCUMENTS)
+            top = rows[np.argsort(-(truth[rows] + rng.normal(0, noise, DOCUMENTS)))[:10]]
+            weights[system, top] = DISCOUNT / DISCOUNT.sum() / TOPICS
+    importance = np.log(0.05 + weights.sum(axis=0) * TOPICS * DISCOUNT.sum())
+    return Systems(tuple("ABCDEFGH"[: len(noises)]), weights, importance), truth
+
+
+def start(seed=1):
+    topic = np.repeat(np.arange(TOPICS), DOCUMENTS)
+    return empty_state(topic, np.random.default_rng(seed).random(len(topic)))
+
+
+def noisy(truth, seed=2, most=10):
+    rng = np.random.default_rng(seed)
+    return np.clip(truth[:, None] + rng.normal(0, 20, (len(truth), most)), 0, 100)
+
+
+def test_the_gain_of_a_document_that_is_sure_to_be_judged_is_its_plain_mean():
+    answers = noisy(np.full(300, 50.0))[:, :3]
+    ones = np.ones(300)
+    state = State(start().topic, start().u, np.full(300, 3), answers.sum(1), (answers**2).sum(1), ones)
+    gains = gains_of(state, np.zeros(300))
+    assert np.allclose(gains.gain, answers.mean(axis=1))
+    assert np.allclose(gains.variance, gains.noise / 3)
+    assert np.allclose(gains_of(state, np.zeros(300), full=3).variance, 0)
+
+
+def test_the_mean_over_samples_of_an_estimate_is_the_truth():
+    systems, truth = collection()
+    pi = np.clip(np.exp(systems.importance) / 4, 0.1, 1)
+    means = []
+    for seed in range(200):
+        first = start(seed)
+        state = replace(first, pi=pi, n=np.where(first.u < pi, 1, 0), total=truth, squares=truth**2)
+        means.append(systems.weights @ gains_of(state, systems.importance).gain)
+    bias = np.mean(means, axis=0) - systems.weights @ truth
+    assert np.all(np.abs(bias) < 4 * np.std(means, axis=0) / np.sqrt(200) + 0.1)
+
+
+def test_more_is_asked_about_documents_that_systems_rank_differently():
+    systems, _ = collection()
+    state, rule = start(), Rule(within=1.0)
+    batch = next_batch(state, look(state, rule, systems), rule)
+    assert len(batch.documents) == batch_size(0, 300) == 30
+    assert set(batch.documents) == set(np.flatnonzero(state.u < batch.pi))
+    apart = systems.weights.std(axis=0)
+    assert apart[batch.documents].mean() > 1.5 * apart.mean()
+    again = next_batch(state, look(state, rule, systems), rule)
+    assert again.documents.tolist() == batch.documents.tolist()
+    assert json.loads(json.dumps(batch.entry())) == batch.entry()
+
+
+def test_units_hold_documents_of_one_topic_and_the_sample_stays_what_pi_says():
+    systems, truth = collection()
+    state, rule = start(), Rule(within=1.0)
+    answers = recorded(noisy(truth))
+    for _ in range(5):
+        batch = next_batch(state, look(state, rule, systems), rule, size=36, unit=6)
+        counts = np.bincount(state.topic[batch.documents])
+        assert np.all(counts % 6 == 0)
+        assert len(set(batch.documents)) == len(batch.documents)
+        state = state.answered(batch.documents, answers(batch.documents, state.n[batch.documents]), batch.pi)
+        assert np.array_equal(state.n > 0, state.u < state.pi)
+
+
+def test_what_is_handed_out_is_not_handed_out_again():
+    systems, _ = collection()
+    state, rule = start(), Rule(within=1.0)
+    seen = look(state, rule, systems)
+    batch = next_batch(state, seen, rule)
+    asked = state.asked.copy()
+    asked[batch.documents] += 1
+    pending = replace(state, asked=asked, asked_pi=batch.pi)
+    assert look(pending, rule, systems).answers == 0
+    assert not set(next_batch(pending, seen, rule).documents) & set(batch.documents)
+
+
+@pytest.mark.parametrize("mode", ["sampled", "floor", "even"])
+@pytest.mark.parametrize("decide", ["best", "order"])
+def test_a_study_stops_early_where_systems_lie_apart(mode, decide):
+    systems, truth = collection((5, 40, 80))
+    rule = Rule(decide=decide, mode=mode, within=0.0)
+    ended = follow(start(), rule, systems, recorded(noisy(truth)))
+    assert ended.last.status == "decided"
+    assert ended.cost < 3
+    assert ended.last.leader == 0
+    assert ended.last.least >= rule.threshold
+    if decide == "best":
+        assert set(ended.last.first) == {0}  # nothing is reported about other pairs
+    assert json.loads(json.dumps(ended.last.entry(systems.names)))["leader"] == "A"
+
+
+def test_equal_systems_are_not_separable_and_never_guessed():
+    systems, truth = collection((30, 30))
+    truth = truth - (systems.weights[0] - systems.weights[1]) * (
+        (systems.weights[0] - systems.weights[1]) @ truth / np.square(systems.weights[0] - systems.weights[1]).sum()
+    )
+    rng = np.random.default_rng(0)
+    table = truth[:, None] + rng.normal(0, 20, (300, 10))
+    ended = follow(start(), Rule(most=3), systems, recorded(table))
+    assert ended.last.status == "not separable"
+    assert ended.state.answers >= 3 * 300 * 0.9
+
+
+def test_systems_with_the_same_documents_are_equal_without_doubt():
+    systems, truth = collection((10, 60))
+    twice = Systems(("A", "B", "C"), systems.weights[[0, 0, 1]], systems.importance)
+    ended = follow(start(), Rule(within=0.0), twice, recorded(noisy(truth)))
+    assert ended.last.status == "decided"
+
+
+def test_what_the_next_answers_are_expected_to_do():
+    systems, truth = collection((5, 15, 80))
+    state, rule = start(), Rule(within=0.5, mode="floor")
+    seen = look(state, rule, systems)
+    batch = next_batch(state, seen, rule)
+    state = state.answered(batch.documents, noisy(truth)[:, 0], batch.pi)
+    seen = look(state, rule, systems)
+    expected = expect(state, seen, rule, systems)
+    assert expected.answers == 100
+    assert expected.least > seen.least
+    assert (expected.to_end == 0) == (seen.status == "decided")
+
+
+def test_the_next_pair_is_the_one_that_reduces_the_variance_most():
+    rng = np.random.default_rng(3)
+    weights = np.zeros((2, 8))
+    weights[0, [0, 1]], weights[1, [2, 3]] = (0.6, 0.4), (0.6, 0.4)
+    systems = Systems(("A", "B"), weights, np.zeros(8))
+    wins = rng.integers(0, 2, (8, 8)).astype(float)
+    np.fill_diagonal(wins, 0)
+    state = PairState((wins,))
+    seen = look_at_pairs(state, Rule(), systems)
+    (topic, first, second) = next_pairs(state, seen, 1)[0]
+    strengths = seen.strengths[0]
+    worth = seen.look.value * strengths.slope**2
+
+    def after(one, other):
+        along = strengths.covariance[:, one] - strengths.covariance[:, other]
+        chance = 1 / (1 + np.exp(strengths.theta[other] - strengths.theta[one]))
+        weight = chance * (1 - chance)
+        left = strengths.covariance - np.outer(along, along) * weight / (1 + weight * (along[one] - along[other]))
+        return (worth * np.diag(left)).sum()
+
+    best = min(after(one, other) for one in range(8) for other in range(one))
+    assert after(first, second) == pytest.approx(best)
+    grown = answered(state, [(topic, first, second, 1.0)])
+    assert grown.answers == state.answers + 1
+    assert look_at_pairs(grown, Rule(), systems, seen).look.answers == grown.answers
+
+
+def test_strengths_are_those_of_the_method():
+    from judgewell import scale
+
+    rng = np.random.default_rng(0)
+    rows = [(*sorted(rng.choice(6, 2, replace=False)), rng.integers(2)) for _ in range(40)]
+    wins = np.zeros((6, 6))
+    for left, right, won in rows:
+        wins[(left, right) if won else (right, left)] += 1
+    table = {
+        "topic": ["1"] * 40,
+        "left": [f"d{left}" for left, _, _ in rows],
+        "right": [f"d{right}" for _, right, _ in rows],
+        "preferred": ["left" if won else "right" for *_, won in rows],
+    }
+    gains = scale(table, method="bradley-terry", gain="log")
+    assert np.allclose(gains.sort("doc")["gain"].to_numpy(), strengths_of(wins).theta, atol=1e-6)
