@@ -34,10 +34,13 @@ def test_a_database_of_a_newer_version_is_refused(database):
         open_store(database)
 
 
-def test_a_database_without_inclusion_probabilities_is_brought_up_to_date(database):
+def test_an_older_database_is_brought_up_to_date(database):
     store = open_store(database)
     with store.engine.begin() as connection:
-        connection.execute(sa.text("ALTER TABLE items DROP COLUMN inclusion"))
+        for change in ("items DROP COLUMN inclusion", "units DROP COLUMN batch"):
+            connection.execute(sa.text(f"ALTER TABLE {change}"))
+        for table in ("goals", "batches"):
+            connection.execute(sa.text(f"DROP TABLE {table}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0003'"))
     store.close()
     store = open_store(database)

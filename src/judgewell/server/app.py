@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from judgewell.server.judging import app as assessors
 from judgewell.server.judging.app import REQUESTS_PER_SECOND, Router
@@ -17,6 +17,7 @@ from judgewell.server.owner import review_routes as reviewing
 from judgewell.server.owner import sign_in as signing
 from judgewell.server.owner.api_errors import speak_json
 from judgewell.server.owner.live_cache import Computed
+from judgewell.server.process import Server
 from judgewell.server.store.transactions import Clock, Store, open_store
 
 
@@ -35,10 +36,19 @@ def make_app(
         api.description,
     )
     acted = (signing.router, reviewing.router, acting.router, inviting.router, downloads.router)
-    beside = (retention.router, webhook.router)
+    beside = (retention.router, webhook.router, _goal)
     app = assessors.make_app(store, clock, requests_per_second, (*assessors.ASSESSORS, *acted, *looking, *beside))
     speak_json(app, api.PREFIX)
     return app
+
+
+def _goal(server: Server) -> APIRouter:
+    """What makes new units while a study with a goal runs; other studies do not load it."""
+    if server.served.study.goal is None:
+        return APIRouter()
+    from judgewell.server.session import goal
+
+    return goal.router(server)
 
 
 def from_environment() -> FastAPI:

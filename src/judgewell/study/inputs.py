@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from glob import glob
 from pathlib import Path
 from typing import TypeVar
 
@@ -134,7 +135,7 @@ def _pooled(paths: list[str], depth: int) -> pl.DataFrame:
 def matching(source: Source, pattern: str) -> list[Path]:
     """The file that is called so, or those that match the pattern, from the study's folder."""
     path = source.resolved(pattern)
-    return [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
+    return [path] if path.is_file() else sorted(map(Path, glob(str(path), recursive=True)))
 
 
 def _read_list(path: Path) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import sqlalchemy as sa
 from judgewell.errors import InputError
 from judgewell.server.cleaning import clean_document
 from judgewell.server.platforms.keys import read_key_file
-from judgewell.server.store.schema import documents, items, reservations, study, topics, units
+from judgewell.server.store.schema import batches, documents, goals, items, reservations, study, topics, units
 from judgewell.server.store.transactions import Clock, Store, lock
 from judgewell.study.check import load_study
 from judgewell.study.design.chance import generator
@@ -47,7 +48,7 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
     if held is not None:
         store.read(lambda connection: _refuse_if_begun(connection, held.frozen, frozen, path)).result()
     chosen, inputs = load_study(path)
-    design = make_design(chosen, inputs)
+    design, now = make_design(chosen, inputs), clock()
     row = {
         "number": 1,
         "name": chosen.study.name,
@@ -55,9 +56,10 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
         "hash": marked,
         "texts": {"texts": dict(inputs.texts.texts), "own": sorted(inputs.texts.own), "keys": keys},
         "secret": secrets.token_hex(32),
-        "created": clock(),
+        "created": now,
     }
     used = _documents(inputs, design)
+    goal = _goal(path, chosen, inputs, design, now) if chosen.goal else None
 
     def put(connection: sa.Connection) -> bool:
         """Put the study there, unless another process just did; its secret stays whoever made it."""
@@ -68,7 +70,11 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
                 return False
             _refuse_if_begun(connection, there.frozen, frozen, path)
             row["secret"] = there.secret
-        _fill(connection, row, chosen, inputs, design, used)
+        _fill(connection, row, chosen, inputs, design if goal is None else goal.design, used)
+        if goal is not None:
+            connection.execute(sa.insert(goals), goal.row)
+            connection.execute(sa.insert(batches), goal.batch)
+            connection.execute(sa.update(units).values(batch=goal.batch["number"]))
         return there is None
 
     return store.write_alone(put)
@@ -98,6 +104,40 @@ def _renew(store: Store, held: Any, keys: dict[str, Any] | None, frozen: dict[st
         store.write(lambda connection: connection.execute(new)).result()
 
 
+@dataclass(frozen=True)
+class _Goal:
+    """A goal with its first batch, as rows, and the units of that batch."""
+
+    row: dict[str, Any]
+    batch: dict[str, Any]
+    design: Design
+
+
+def _goal(path: str | Path, chosen: Study, inputs: Inputs, design: Design, now: float) -> _Goal:
+    """The study's goal made ready: its plan, the known documents of the design, and the first batch."""
+    from judgewell.analysis.goals.plan import load_plan
+    from judgewell.server.session.goal import batch_row, first_batch
+
+    plan = load_plan(str(path), chosen, inputs)
+    if plan is None or chosen.units is None:
+        raise InputError(
+            "a goal can steer a live study of [units] only",
+            cure="judge the pairs without [goal], and try the goal on the answers with judgewell replay",
+            file=path,
+        )
+    known: dict[str, dict[str, str]] = {}
+    for topic, doc, grade in (
+        design.documents.filter(pl.col("known").is_not_null())
+        .select("topic", "doc", "known")
+        .unique(maintain_order=True)
+        .iter_rows()
+    ):
+        known.setdefault(topic, {})[doc] = grade
+    batch, units_of_it = first_batch(plan, known, chosen)
+    row = {"number": 1, "plan": plan.dump(), "known": known}
+    return _Goal(row, batch_row(1, now, None, 0, batch), units_of_it)
+
+
 def _documents(inputs: Inputs, design: Design) -> pl.DataFrame:
     """The documents that the design uses, HTML made harmless here, once: nobody who judges waits for that."""
     wanted = design.documents["doc"].unique().to_list()
@@ -111,7 +151,7 @@ def _fill(
     connection: sa.Connection, row: dict[str, Any], chosen: Study, inputs: Inputs, design: Design, used: pl.DataFrame
 ) -> None:
     """The study in place of whatever was there; assessors and their links stay."""
-    for table in (items, units, documents, topics, study):
+    for table in (items, units, documents, topics, batches, goals, study):
         connection.execute(sa.delete(table))
     connection.execute(sa.insert(study), row)
     numbers = used.select("doc", "number")
