@@ -6,7 +6,6 @@ at once; the same seed gives the same draws whatever is read of them.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning, note
+from judgewell.errors import DataError, InputError, kept_notes, note
 from judgewell.scaling.inputs import GROUP, listed
 from judgewell.scaling.mean_intervals import few_medians
 from judgewell.scaling.numbers import documents_of
@@ -79,8 +78,7 @@ def bootstrap(
 
 def quietly(work: Callable[[Any], pl.DataFrame], table: Any) -> pl.DataFrame:
     """The result of the work on a table; its notes were emitted when the gains themselves were made."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", JudgewellWarning)
+    with kept_notes():
         return work(table)
 
 
