@@ -30,6 +30,7 @@ TRIED = {
     "simulate s/study.toml -o data": "server",
     "serve s/study.toml": "server",
     "invite s/study.toml ada": "server",
+    "judge s/study.toml --model m --endpoint http://127.0.0.1:1/v1 --yes": "machine",
     "status s/study.toml": "server",
     "export s/study.toml -o exported": "server",
     "bonus s/study.toml -o bonus.csv": "server",

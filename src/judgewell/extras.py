@@ -14,7 +14,7 @@ EXTRAS = {
     "remote": ("fsspec",),
     "machine": ("httpx",),
 }
-SEVERAL = {"demo": "server,report"}  # commands that need more than one extra
+SEVERAL = {"demo": "server,report", "judge": "machine"}  # commands that need more than the package's first extra
 
 
 def how_to_install(error: ModuleNotFoundError, command: str = "") -> str | None:

@@ -19,6 +19,7 @@ from judgewell.server.queries.endings import (
     unit_endings,
 )
 from judgewell.server.queries.goal import GoalProgress, goal_progress
+from judgewell.server.queries.machines import MachineRow, machine_rows
 from judgewell.server.queries.money import Hourly, hourly, money
 from judgewell.server.store.schema import answers, assessors, pauses, reservations, study, units, verdicts
 from judgewell.study.model import Study
@@ -81,6 +82,7 @@ class Status:
     hourly: Hourly
     paused: tuple[str, ...] = ()  # topics; "" is the whole study
     goal: GoalProgress | None = None
+    machines: tuple[MachineRow, ...] = ()  # they are among the assessors, and not paid
 
     @property
     def needed(self) -> int:
@@ -127,6 +129,7 @@ def status(connection: sa.Connection, now: float) -> Status:
         hourly=hourly(connection, settings.pay),
         paused=tuple(sorted(connection.execute(sa.select(pauses.c.topic)).scalars())),
         goal=goal_progress(connection, settings),
+        machines=tuple(machine_rows(connection, now)),
     )
 
 
@@ -208,6 +211,7 @@ def status_text(state: Status) -> str:
         if one.units
     ]
     lines += [f"check {one.name}: {one.passed:,} passed, {one.failed:,} failed" for one in state.checks]
+    lines += [one.text for one in state.machines]
     if state.paused:
         stopped = [f"topic {topic}" if topic else "the whole study" for topic in state.paused]
         lines.append(f"paused: {', '.join(stopped)}")

@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import sqlalchemy as sa
-from fastapi import APIRouter, FastAPI
 
 from judgewell.analysis.goals.batch import Batch, expect, next_batch
 from judgewell.analysis.goals.look import OVERSTATED, Look, look
 from judgewell.analysis.goals.plan import Plan
 from judgewell.analysis.goals.state import State
 from judgewell.server.process import Server
+from judgewell.server.queries.endings import STANDS
 from judgewell.server.queries.status import missing_completions
 from judgewell.server.session.assignment import hand_on, silent_holders
 from judgewell.server.session.served import Served
@@ -177,7 +176,7 @@ def _collected(connection: sa.Connection, served: Served, until: float) -> _Coll
         .join(units, units.c.number == answers.c.unit)
         .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
         .join(documents, documents.c.number == items.c.doc)
-        .where(answers.c.current, reservations.c.state == "done", ~reservations.c.excluded)
+        .where(STANDS, reservations.c.state == "done", ~reservations.c.excluded)
         .where(reservations.c.finished <= until)
         .order_by(answers.c.number)
     )
@@ -254,7 +253,7 @@ def _made(store: Store, served: Served, units_wanted: int, now: float) -> int:
     if not len(batch.documents):
         return 0 if after < number - 1 else _nothing_left(store, plan, state, now)
     design = units_of(plan, known, study, number, batch)
-    row = batch_row(number, now, size, after, batch)
+    row = batch_row(number, size, after, batch) | {"made": now}
 
     def put(connection: sa.Connection) -> int:
         lock(connection)
@@ -289,10 +288,10 @@ def _nothing_left(store: Store, plan: Plan, state: State, now: float) -> int:
     return store.write(put).result()
 
 
-def batch_row(number: int, now: float, size: int | None, after: int, batch: Batch) -> dict[str, Any]:
-    """A batch as it is stored."""
+def batch_row(number: int, size: int | None, after: int, batch: Batch) -> dict[str, Any]:
+    """A batch as it is stored, but for when it was made."""
     documents = {"documents": batch.documents.tolist(), "inclusion": batch.pi.tolist()}
-    return {"number": number, "made": now, "size": size, "after": after, **documents}
+    return {"number": number, "size": size, "after": after, **documents}
 
 
 def _insert_units(connection: sa.Connection, number: int, design: Design) -> None:
@@ -336,22 +335,8 @@ def recomputed(store: Store, served: Served) -> list[tuple[list[int], list[int]]
     return store.read(work).result()
 
 
-def router(server: Server) -> APIRouter:
-    """No address: a task that runs beside the server of a study with a goal."""
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        task = asyncio.create_task(_watch(server)) if server.served.study.goal else None
-        yield
-        if task is not None:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-
-    return APIRouter(lifespan=lifespan, include_in_schema=False)
-
-
-async def _watch(server: Server) -> None:
+async def watch(server: Server) -> None:
+    """Advance a study with a goal for as long as its server runs."""
     while True:
         with contextlib.suppress(Unavailable):  # the database is away; the next round finds the same
             await asyncio.to_thread(advance, server.store, server.served)
