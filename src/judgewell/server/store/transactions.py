@@ -68,6 +68,11 @@ class Store:
     def is_sqlite(self) -> bool:
         return self.engine.dialect.name == "sqlite"
 
+    @property
+    def waiting(self) -> int:
+        """Jobs that wait to be written."""
+        return self._waiting.qsize()
+
     def write(self, job: Job[T]) -> Future[T]:
         """Run the job in a transaction; the future is done when its changes are durable."""
         future: Future[T] = Future()
