@@ -208,8 +208,8 @@ same people ({ENDLESS:,} of each document here). Of `level-ratios`, `majority` a
 {100 * RESAMPLED:.0f} % as many studies, of `combined` {100 * SLOW:.0f} %; twelve documents with {FEW} or {MANY}
 judgments each. A judge of pairs sees a document three times; of double judgments there are {10 * FEW} or {10 * MANY}
 documents with two each, in topics of ten. Gains that are fixed by definition (the top level of `level-ratios`, both
-ends of `udm`) are not counted. Chance alone moves a share by up to 2 points, and by up to 6 where there are fewer studies
-(10 for `combined`).
+ends of `udm`) are not counted. Chance alone moves a share by up to 2 points, and by up to 6 where there are fewer
+studies (10 for `combined`).
 """
 
 READING = """
