@@ -1,8 +1,8 @@
 """Simulated assessors without think time, for the benchmark of the judging server.
 
 Each keeps one connection and goes from the invite link through as many units as it is given. Prints one line of JSON:
-the seconds from sending each answer to having the next page, the same for all forms and for answers that ended a unit, the
-statuses of all requests and the processor time that the assessors themselves took, which the server did not have.
+the seconds from sending each answer to having the next page, the same for all forms and for answers that ended a unit,
+the statuses of all requests and the processor time that the assessors themselves took, which the server did not have.
 """
 
 from __future__ import annotations
