@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,11 +115,18 @@ class Browser:
         self.cookie = headers["set-cookie"].partition(";")[0]
         self.turn("GET")
 
-    def judge(self, marker: str = "") -> None:
-        """From the link until there is nothing more to do; every answer carries a number of its own."""
+    def judge(self, marker: str = "", patient: bool = False) -> None:
+        """From the link until there is nothing more to do; every answer carries a number of its own.
+
+        Who is patient looks again until there is work, or none for good.
+        """
         self.enter()
         number = 0
-        while self.step and self.kind not in ("no_work", "come_back") and not self.troubles:
+        while self.step and self.kind != "no_work" and not self.troubles:
+            if self.kind == "come_back":
+                if not patient:
+                    break
+                time.sleep(0.05)
             form = {"step": self.step}
             if self.kind == "document":
                 number += 1
