@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,6 +114,10 @@ class Browser:
         self.cookie = headers["set-cookie"].partition(";")[0]
         self.turn("GET")
 
+    def _asked_again(self) -> bool:
+        self.turn("POST", {"step": self.step})
+        return self.kind != "come_back"
+
     def judge(self, marker: str = "", patient: bool = False) -> None:
         """From the link until there is nothing more to do; every answer carries a number of its own.
 
@@ -126,7 +129,8 @@ class Browser:
             if self.kind == "come_back":
                 if not patient:
                     break
-                time.sleep(0.05)
+                wait_until(self._asked_again)
+                continue
             form = {"step": self.step}
             if self.kind == "document":
                 number += 1
