@@ -16,7 +16,7 @@ from judgewell.formats.gains import read_gains
 from judgewell.formats.runs import open_runs
 from judgewell.formats.topics import read_topics
 from judgewell.study.design.pools import first_of_run, pool_list, pool_runs
-from judgewell.study.file import Problem, Source
+from judgewell.study.file import Problem, Source, matching
 from judgewell.study.model import Study
 from judgewell.study.texts import Catalogue, catalogue, english
 from judgewell.tables import INCLUSION, OTHER_NAMES, with_inclusion
@@ -113,12 +113,6 @@ def _pooled(paths: list[str], depth: int) -> pl.DataFrame:
     """The pool of some run files, one run in memory at a time."""
     firsts = [first_of_run(run.frame(), run.system, depth) for run in open_runs(paths)]
     return pool_runs(pl.concat(firsts), depth)
-
-
-def matching(source: Source, pattern: str) -> list[Path]:
-    """The file that is called so, or those that match the pattern, from the study's folder."""
-    path = source.resolved(pattern)
-    return [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
 
 
 def _read_list(path: Path) -> pl.DataFrame:

@@ -42,7 +42,7 @@ def ending(now: float) -> sa.ColumnElement[str]:
         (sa.and_(state == "done", reservations.c.excluded), EXCLUDED),
         (state == "done", COMPLETED),
         (state == "failed", FAILED),
-        (sa.or_(state == "expired", sa.and_(state == "live", ~held(now))), ABANDONED),
+        (sa.or_(state == "expired", sa.and_(state.in_(("live", "late")), ~held(now))), ABANDONED),
         else_=IN_PROGRESS,
     )
 

@@ -37,16 +37,21 @@ PAUSE_WAIT = 60.0  # seconds after which somebody who waits for a pause to end l
 AT_ONCE = 500
 
 
+_IN_HAND = sa.or_(reservations.c.state == "live", reservations.c.state == "late")
+
+
 def expire(connection: sa.Connection, now: float, silence: float) -> int:
-    """Free the places of those who have been silent too long; how many. Always a transaction of its own."""
+    """Free the places of those who have been silent too long; how many. Always a transaction of its own.
+
+    Late work holds no place; it ends all the same, so that it is not in progress for ever.
+    """
     ahead = now + silence + 1
-    live = reservations.c.state == "live"
     connection.execute(  # made before the clock was put back: counted from now
-        sa.update(reservations).where(live, reservations.c.expires > ahead).values(seen=now, expires=now + silence)
+        sa.update(reservations).where(_IN_HAND, reservations.c.expires > ahead).values(seen=now, expires=now + silence)
     )
     overdue = connection.execute(
-        sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit)
-        .where(live, reservations.c.expires <= now, _not_held(now))
+        sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit, reservations.c.state)
+        .where(_IN_HAND, reservations.c.expires <= now, _not_held(now))
         .order_by(reservations.c.unit)
         .limit(AT_ONCE)
         .with_for_update(skip_locked=True)
@@ -55,7 +60,7 @@ def expire(connection: sa.Connection, now: float, silence: float) -> int:
         return 0
     numbers = [row.number for row in overdue]
     connection.execute(sa.update(reservations).where(reservations.c.number.in_(numbers)).values(state="expired"))
-    for unit, count in sorted(Counter(row.unit for row in overdue).items()):
+    for unit, count in sorted(Counter(row.unit for row in overdue if row.state == "live").items()):
         connection.execute(sa.update(units).where(units.c.number == unit).values(free=units.c.free + count))
     rows = [
         {"at": now, "kind": "expired", "assessor": row.assessor, "reservation": row.number, "data": {}}
@@ -230,7 +235,7 @@ _PERSON = PERSON.with_for_update()
 _PERSON_ALONE, _HOLDING = Prepared(_PERSON), Prepared(HOLDING.with_for_update())
 _ALIVE = Prepared(
     sa.update(reservations)
-    .where(reservations.c.number == sa.bindparam("reservation"), reservations.c.state == "live")
+    .where(reservations.c.number == sa.bindparam("reservation"), _IN_HAND)
     .values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
     .returning(*HOLDING_COLUMNS)
 )
@@ -241,7 +246,7 @@ def _person_and_alive() -> sa.Select[Any]:
     person = _PERSON.cte("person")
     held = (
         sa.update(reservations)
-        .where(reservations.c.number == person.c.reservation, reservations.c.state == "live")
+        .where(reservations.c.number == person.c.reservation, _IN_HAND)
         .values(
             seen=sa.bindparam("new_seen"),
             expires=sa.func.least(
@@ -376,6 +381,24 @@ def _silent_unit(connection: sa.Connection, limits: Limits, now: float) -> Any:
         _EXPIRE.run(connection, reservation=unit.held)
         log_event(connection, now, "handed on", unit.assessor, unit.held, None, {})
     return unit
+
+
+def silent_holders(connection: sa.Connection, batch: int | None, now: float) -> tuple[int, ...]:
+    """The reservations of a batch whose holders are silent: the batch could not be completed with them."""
+    query = (
+        sa.select(reservations.c.number)
+        .join_from(reservations, units, units.c.number == reservations.c.unit)
+        .where(units.c.batch == batch, reservations.c.state == "live", reservations.c.seen + _SILENCE <= now)
+        .where(_not_held(now))
+        .order_by(reservations.c.number)
+    )
+    return tuple(connection.execute(query).scalars()) if batch is not None else ()
+
+
+def hand_on(connection: sa.Connection, silent: Sequence[int], now: float) -> None:
+    """Free the places of silent holders; they may still come back, as after any other expiry."""
+    for number in silent:
+        release(connection, number, now, "silent")
 
 
 def _take_back(connection: sa.Connection, unit: int) -> bool:

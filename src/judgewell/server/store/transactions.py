@@ -36,7 +36,7 @@ Waiting = tuple[Job[Any], Future[Any]]
 Clock = Callable[[], float]
 
 FIRST = "0003"  # the oldest version of the tables that can be brought up to date
-HEAD = "0005"  # the newest step in migrations/versions
+HEAD = "0006"  # the newest step in migrations/versions
 BATCH = 64  # the most jobs in one commit
 BUSY = 30.0  # seconds SQLite waits for another process's transaction
 PATIENCE = 8.0  # seconds in which a PostgreSQL that went away may come back
@@ -67,6 +67,11 @@ class Store:
     @property
     def is_sqlite(self) -> bool:
         return self.engine.dialect.name == "sqlite"
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that wait to be written."""
+        return self._waiting.qsize()
 
     def write(self, job: Job[T]) -> Future[T]:
         """Run the job in a transaction; the future is done when its changes are durable."""
