@@ -175,6 +175,7 @@ SECTION = Section(
             "the mean over topics.",
             compute=lambda e, get: _agreement(e),
             finding=_agreement_finding,
+            heads={"weighted_kappa": "weighted κ", "weighted_low": "95 % from", "weighted_high": "95 % to"},
             shown=OPEN,
             across_scales=True,
         ),
@@ -205,6 +206,7 @@ SECTION = Section(
             "the favour is corrected by Holm over systems.",
             compute=_by_systems("machine_systems"),
             finding=_systems_finding,
+            heads={"machine_mean": "labels alone", "favour_low": "95 % from", "favour_high": "95 % to"},
             across_scales=True,
         ),
         Table(
