@@ -71,7 +71,7 @@ KERNEL := hatch_build.py src/judgewell/evaluation/_kernel.c
 $(VENV)/.runtime: pyproject.toml constraints.txt $(KERNEL)
 	@$(ensure_venv)
 	@echo "Installing judgewell into $(VENV)"
-	@$(PIP) install -c constraints.txt -e .
+	@$(PIP) install -c constraints.txt -e '.[server,report]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt $(KERNEL)

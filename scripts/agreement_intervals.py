@@ -1,11 +1,13 @@
 """How often agreement's intervals hold what other assessors and documents would give, and its tests raise false alarms.
 
-    python scripts/agreement_intervals.py
+    python scripts/agreement_intervals.py [STUDIES]
 
 writes docs/evidence/agreement.md. All studies are simulated, so that the truth is known.
 """
 
 from __future__ import annotations
+
+import sys
 
 import numpy as np
 import polars as pl
@@ -26,7 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SEED = 1
-STUDIES = 500
+STUDIES = int(sys.argv[1]) if sys.argv[1:] else 500
 ENDLESS = 2_000  # documents and assessors, for the truth
 # documents, assessors, judgments of a document (0: every assessor judges every document)
 DESIGNS = {
@@ -188,8 +190,8 @@ the same assessors only; "both" leaves out documents and assessors, as `agree` d
 each document.
 """
 
-PAIRS = """With three assessors the interval is wide: three people say little about others. Intervals of κ hold more
-often than 95 %: chance enters the spread over documents and the spread over assessors.
+PAIRS = """With three assessors the interval is wide: three people say little about others. For κ the noise of
+single judgments is most of both spreads; it is taken away once, by leaving out single judgments.
 
 ## Intervals of α on the same pair
 

@@ -93,7 +93,7 @@ def page(table: pl.DataFrame, topics: int, seed: int) -> str:
 {made_by("recovery.py", f"seed {seed} and {topics} simulated topics for each cell")}
 How well gains find what documents are really worth, where that is known because the documents and the people are
 synthetic: Spearman's correlation of gains with the truth over the 60 documents of a topic, mean over topics with its
-95 % interval. The four expert levels are equally common. One population stands behind all scales, lazy, random and
+95 % interval. The four expert levels are equally common. All scales have the same population, lazy, random and
 reversed people included, and one check: a unit in which the known documents are not in order is done again by somebody
 else, so that a judge here is one who passed.
 

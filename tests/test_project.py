@@ -75,10 +75,6 @@ def test_the_command_line_loads_nothing_heavy() -> None:
     assert {name for name in HEAVY if name in loaded} == set()
 
 
-def test_version_is_the_package_version() -> None:
-    assert SETTINGS["project"]["version"] == judgewell.__version__
-
-
 def test_every_requirement_is_pinned_and_no_pin_has_an_address() -> None:
     pins = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
     assert [pin for pin in pins if not re.fullmatch(r"[\w.-]+==[\w.]+", pin)] == []

@@ -19,6 +19,7 @@ STAGES = ("agree", "compare", "evaluate", "report", "scale", "simulate")
 PRINTED = {"chart", "draws_to", "files", "format", "level", "list", "no_summary", "output", "pairs", "per_topic"}
 PRINTED |= {"quiet", "seed", "strict", "verbose"}
 ELSEWHERE = {"measure": "measures", "separator": "layout", "no_header": "layout"}
+ELSEWHERE |= {"cluster": "executor", "processes": "executor"}
 # evaluate's own: trec_eval's flags, and gains that the function takes as they are.
 TREC_EVAL = {"complete", "gains_as", "judged_only", "most", "rel", "trec_version", "words", "separator", "no_header"}
 

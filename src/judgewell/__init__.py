@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from judgewell._version import __version__
+from judgewell.extras import how_to_install
 
 if TYPE_CHECKING:
     from judgewell.agreement.agree import agree
@@ -54,4 +55,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'judgewell' has no attribute {name!r}")
     module, attribute = _HOMES[name]
-    return getattr(import_module(module), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        error.add_note(how_to_install(error) or "")
+        raise

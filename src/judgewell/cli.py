@@ -14,6 +14,7 @@ import click
 
 from judgewell._version import __version__
 from judgewell.errors import JudgewellError
+from judgewell.extras import how_to_install
 
 # Groups and commands in the order in which a study uses them: each with its module and a summary of at most 45
 # characters. A module is imported when its command runs, so that the list of commands needs none.
@@ -108,7 +109,7 @@ def app() -> None:
 
 
 def main() -> NoReturn:
-    """Run a command; what the user can mend is one line and exit code 2, never a traceback."""
+    """Run a command; what the user can mend is one line and exit code 2 (1 for a cluster), never a traceback."""
     if "_JUDGEWELL_COMPLETE" in os.environ:
         from judgewell.commands.completion import complete_files_too
 
@@ -118,7 +119,7 @@ def main() -> NoReturn:
         sys.stdout.flush()
     except JudgewellError as error:
         print(f"judgewell: {error}", file=sys.stderr)
-        code = 2
+        code = error.exit_code
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -128,6 +129,13 @@ def main() -> NoReturn:
     except BrokenPipeError:  # the reader, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
+    except ModuleNotFoundError as error:
+        command = next((word for word in sys.argv[1:] if word in COMMANDS), "")
+        cure = how_to_install(error, command)
+        if cure is None:
+            raise
+        print(f"judgewell: {command} needs the package {error.name}, which is not installed; {cure}", file=sys.stderr)
+        code = 2
     except OSError as error:
         print(f"judgewell: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
         code = 2

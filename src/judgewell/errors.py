@@ -1,7 +1,7 @@
 """Errors and notes.
 
 An error says the value, the rule it breaks and the cure, with file and line where there is a file. The command line
-prints a :class:`JudgewellError` as one line and exits with code 2.
+prints a :class:`JudgewellError` as one line and exits with code 2 (1 for a :class:`ClusterError`).
 
 A note reports something that a result assumes or leaves out. :func:`note` emits one, as a Python warning;
 :func:`collect_notes` collects them, or refuses them.
@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from typing import Any
 
 class JudgewellError(Exception):
     """The root: something the user can mend; its text is one complete line."""
+
+    exit_code = 2
 
 
 class InputError(JudgewellError):
@@ -48,19 +51,44 @@ class MeasureError(JudgewellError):
 
 
 class DataError(JudgewellError):
-    """The data are well formed but do not allow what was asked of them."""
+    """The data are well formed but cannot answer the question."""
+
+
+class ClusterError(JudgewellError):
+    """The machines that work was sent to do not answer, or do not fit."""
+
+    exit_code = 1
 
 
 class JudgewellWarning(UserWarning):
     """A note: something that the result assumes or leaves out."""
 
 
+_kept: ContextVar[list[str] | None] = ContextVar("kept notes", default=None)
+
+
 def note(text: str, file: str | Path | None = None) -> None:
     """Emit a note; the warning names the line outside this package that led to it."""
+    text = f"{file}: {text}" if file else text
+    kept = _kept.get()
+    if kept is not None:
+        kept.append(text)
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         level, frame = level + 1, frame.f_back
-    warnings.warn(f"{file}: {text}" if file else text, JudgewellWarning, stacklevel=level)
+    warnings.warn(text, JudgewellWarning, stacklevel=level)
+
+
+@contextmanager
+def kept_notes() -> Iterator[list[str]]:
+    """The notes of this thread alone, kept instead of emitted, for whoever asked for the work to emit."""
+    notes: list[str] = []
+    token = _kept.set(notes)
+    try:
+        yield notes
+    finally:
+        _kept.reset(token)
 
 
 @contextmanager
@@ -79,10 +107,14 @@ def collect_notes(*, strict: bool = False) -> Iterator[list[str]]:
         elif str(message) not in collected:
             collected.append(str(message))
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", JudgewellWarning)
-        show, warnings.showwarning = warnings.showwarning, collect
-        yield collected
+    token = _kept.set(None)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", JudgewellWarning)
+            show, warnings.showwarning = warnings.showwarning, collect
+            yield collected
+    finally:
+        _kept.reset(token)
 
 
 @dataclass(frozen=True)

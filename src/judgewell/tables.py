@@ -101,7 +101,7 @@ GAINS = Table(
     (
         Column("topic", TEXT, True, "the topic's id"),
         Column("doc", TEXT, True, "the document's id"),
-        Column("gain", NUMBER, True, "what finding the document is worth"),
+        Column("gain", NUMBER, True, "how useful it is to find the document"),
         Column("low", NUMBER, False, "lower end of the gain's interval"),
         Column("high", NUMBER, False, "upper end of the gain's interval"),
         Column("judgments", WHOLE, False, "how many judgments it rests on", least=0),
@@ -213,7 +213,7 @@ def check(
     """The data as a checked table, or an :class:`InputError` that names row, value, rule and cure.
 
     `rename` maps our column names to the data's ({"topic": "qid"}); `defaults` fills columns the data lack; `lines`
-    says on which line of the file a row (from 0) stands; `once=False` lets a key be there twice; `infer_kinds=False`
+    gives the file's line of a row (from 0); `once=False` lets a key be there twice; `infer_kinds=False`
     leaves judgments without a kind as they are.
     """
     place = Place(None if file is None else str(file), lines)

@@ -87,7 +87,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def plain(value: Any, decimals: int = DECIMALS) -> str:
-    """A number with enough decimals to be told from others, a true minus sign, — where there is none."""
+    """A number with enough decimals to distinguish it from others, a true minus sign, — where there is none."""
     if value is None or not isfinite(value):
         return MISSING
     if value == round(value) and abs(value) < 1e6:

@@ -81,14 +81,18 @@ def test_fleiss_example() -> None:
 
 
 def test_fleiss_interval_speaks_for_other_assessors() -> None:
-    """The jackknife over assessors and documents, against leaving each out and computing anew."""
+    """The jackknife over assessors, documents and judgments, against leaving each out and computing anew."""
     frame = panel(6, assessors=6, documents=40).filter(pl.len().over("topic", "doc") > 1)
     row = fleiss_kappa(frame).row(0, named=True)
     without = [
         np.array([_fleiss(frame.filter(pl.col(name) != value)) for value in frame[name].unique(maintain_order=True)])
         for name in ("doc", "assessor")
     ]
-    expected = jackknife_interval(row["kappa"], without)
+    rows = frame.with_row_index("row")
+    judgments = np.array([_fleiss(rows.filter(pl.col("row") != at).drop("row")) for at in range(rows.height)])
+    expected = jackknife_interval(row["kappa"], without, judgments=judgments)
+    plain = jackknife_interval(row["kappa"], without)
+    assert plain.low < expected.low  # the noise of single judgments is counted once
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
     assert row["speaks_for"] == "other assessors and documents"
 

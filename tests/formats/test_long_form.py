@@ -61,7 +61,7 @@ def test_a_page_of_several_documents(tmp_path: Path) -> None:
     ("columns", "said"),
     [
         ({"value": "x*"}, r"no column is called x\*; the columns are q, doc1, rel1, rel2"),
-        ({"doc": "doc*", "value": "rel*"}, r"doc\* and rel\* do not stand for the same: 1; 1, 2; a star is the same"),
+        ({"doc": "doc*", "value": "rel*"}, r"doc\* and rel\* do not match the same columns: 1; 1, 2; a star"),
     ],
 )
 def test_stars_that_fit_nothing_are_refused(tmp_path: Path, columns: dict[str, str], said: str) -> None:

@@ -5,7 +5,7 @@ import math
 
 import polars as pl
 import pytest
-import zstandard
+from backports import zstd
 
 from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats.files import head, open_bytes, stem
@@ -135,7 +135,7 @@ def test_runs_and_qrels_in_each_others_place_are_told():
 def test_compressed_files_are_told_by_their_first_bytes(tmp_path):
     for name, data in {
         "a.gz": gzip.compress(REGULAR[:18]) + gzip.compress(REGULAR[18:]),
-        "a.zst": zstandard.compress(REGULAR),
+        "a.zst": zstd.compress(REGULAR),
         "wrongly.named": gzip.compress(REGULAR),
     }.items():
         (tmp_path / name).write_bytes(data)
@@ -144,7 +144,7 @@ def test_compressed_files_are_told_by_their_first_bytes(tmp_path):
     (tmp_path / "short.gz").write_bytes(gzip.compress(REGULAR)[:-9])
     with pytest.raises(InputError, match=r"short\.gz: the compressed file is broken or cut short"):
         open_bytes(tmp_path / "short.gz")
-    (tmp_path / "short.zst").write_bytes(zstandard.compress(REGULAR * 50)[:-3])
+    (tmp_path / "short.zst").write_bytes(zstd.compress(REGULAR * 50)[:-3])
     with pytest.raises(InputError, match=r"short\.zst: the compressed file is broken or cut short"):
         open_bytes(tmp_path / "short.zst")
 

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from judgewell.errors import DataError
 from judgewell.papers import paper
 from judgewell.papers.data import Asked
 from judgewell.papers.items import Outcome, make
@@ -82,6 +83,23 @@ def test_table_1_counts_units_and_known_documents(outcomes):
     assert frame.select("topic", "documents", "units", "needed", "judgments").row(0) == ("401", 20, 30, 30, 240)
     assert frame["known H"].to_list() == ["401-03", "402-03", "403-03"]
     assert printed(outcomes["Table 1"])["units"] == (7059.0, 90.0)  # other data: no difference is shown
+
+
+def test_table_1_counts_back_clicks_and_revisions_of_an_exports_units(asked, tmp_path):
+    rows = ["topic,unit,assessor,ending,backs,revisions", "401,401/0,w9,abandoned,5,0", "401,401/0,w0,completed,1,0"]
+    rows += ["401,401/1,w1,completed,0,2", *(f"401,401/{unit},w,completed,0,0" for unit in range(2, 30))]
+    (tmp_path / "units.csv").write_text("\n".join(rows) + "\n")
+    one = paper("sigir15")
+    data = one.read(Asked(judgments=asked.judgments, units=str(tmp_path / "units.csv")))
+    table = make(one.chosen(["table 1"])[0], data)
+    counts = table.made.shown[0].frame.select("^back.*$", "^revised.*$")
+    assert counts.row(0, named=True) == {"back 1": 1, "back 2+": 0, "revised 1": 0, "revised 2+": 1}
+    assert counts.row(1) == (None,) * 4
+    assert table.notes == ("60 of 90 units are not in the table of units",)
+    assert printed(table)["units in which the assessor went back, share (printed: fewer than)"][1] == 1 / 30
+    (tmp_path / "units.csv").write_text("topic,unit\n")
+    with pytest.raises(DataError, match="has no column backs; give the units"):
+        one.read(Asked(judgments=asked.judgments, units=str(tmp_path / "units.csv")))
 
 
 def test_levels_that_double_are_worth_twice_the_one_below(outcomes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import t
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.scaling.level_ratios import LevelRatios, level_chain, with_labels
@@ -68,3 +69,17 @@ def test_labels_come_from_qrels_too() -> None:
 def test_the_chain_needs_its_label_column() -> None:
     with pytest.raises(InputError, match=r"needs the column sormunen"):
         LevelRatios(label="sormunen")(UNITS)
+
+
+def test_the_interval_is_t_times_the_spread_of_resampled_units() -> None:
+    rng = np.random.default_rng(0)
+    units = [{name: float(np.exp(level + 0.5 * rng.normal())) for level, name in enumerate("NMRH")} for _ in range(6)]
+    table = labelled(*units)
+    gains, drawn = LevelRatios().interval(table, draws=60, seed=3), LevelRatios().draws(table, 60, seed=3)
+    low = gains.filter(pl.col("doc") == "N").row(0, named=True)
+    at = drawn.documents["doc"].to_list().index("N")
+    reach = t.ppf(0.975, 5) * np.log(drawn.array()[:, at]).std(ddof=1)
+    assert np.log(low["high"] / low["gain"]) == pytest.approx(reach)
+    assert np.log(low["gain"] / low["low"]) == pytest.approx(reach)
+    with pytest.warns(JudgewellWarning, match="level-ratios has no interval; collect more units"):
+        assert LevelRatios().interval(labelled(units[0]))["low"].null_count() == 4

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy.stats import binom
 
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.scaling import uncertainty
 from judgewell.scaling.bradley_terry import BradleyTerry
 from judgewell.scaling.combine import Combined
@@ -89,12 +89,19 @@ def test_draws_repeat_by_seed_and_stand_around_the_gains(method: Magnitude, tabl
 @pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
 @pytest.mark.parametrize(("method", "table"), METHODS, ids=[str(method) for method, _ in METHODS])
 def test_every_method_gives_an_interval(method: Magnitude, table: pl.DataFrame) -> None:
-    found = method.interval(table, draws=60)
+    kind = "bootstrap" if method.name == "combined" else None
+    found = method.interval(table, draws=60, kind=kind)
     assert found["low"].null_count() == 0
     assert (found["low"] <= found["high"]).all()
     wide = (found["high"] - found["low"]).sum()
-    narrow = method.interval(table, level=0.5, draws=60)
+    narrow = method.interval(table, level=0.5, draws=60, kind=kind)
     assert 0 < (narrow["high"] - narrow["low"]).sum() < wide
+
+
+def test_combined_refuses_an_interval_unless_it_is_resampled_on_request() -> None:
+    table = next(table for method, table in METHODS if method.name == "combined")
+    with pytest.warns(JudgewellWarning, match="combined has no interval, because gains over the topic's largest"):
+        assert Combined().interval(table)["low"].null_count() == len(Combined()(table))
 
 
 def test_the_formula_and_the_bootstrap_agree() -> None:
@@ -123,6 +130,22 @@ def test_the_median_interval_covers_in_simulation() -> None:
     scores = pl.DataFrame(rows, schema=["topic", "doc", "normalised"], orient="row")
     ends = uncertainty.median_interval(scores, "normalised", 0.95)
     assert ((ends["low"] <= 1) & (ends["high"] >= 1)).mean() == pytest.approx(0.978, abs=0.02)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_medians_of_few_magnitudes_borrow_the_spread_of_all_documents(count: int) -> None:
+    rng = np.random.default_rng(count)
+    size = np.where(np.arange(900) < 600, count, 3)
+    number = np.repeat(np.arange(900), size)
+    worth, spread = rng.normal(size=900), 0.5 * np.exp(0.3 * rng.normal(size=900))
+    logs = worth[number] + spread[number] * rng.normal(size=len(number))
+    frame = pl.DataFrame({"topic": "t", "doc": number + 1000, "normalised": np.exp(logs)})
+    ends = uncertainty.median_interval(frame, "normalised", 0.95, "ratios").sort("doc")[:600]
+    truth = pl.Series(np.exp(worth[:600]))
+    assert 0.925 <= ((ends["low"] <= truth) & (truth <= ends["high"])).mean() <= 0.98
+    plain = uncertainty.median_interval(frame.with_columns(normalised=pl.Series(logs)), "normalised", 0.95, "logs")
+    assert plain.sort("doc")["low"][0] == pytest.approx(np.log(ends["low"][0]))
+    assert uncertainty.median_interval(frame, "normalised", 0.95)["low"].null_count() == 900
 
 
 def test_wilson_at_the_ends() -> None:

@@ -67,11 +67,27 @@ def test_the_number_of_topics_decides_how_it_is_made() -> None:
 
 def test_scores_that_are_nearly_all_alike_get_students_interval() -> None:
     """One topic of 12 scores 1: a third of the resamples have no spread, and their quantile is infinite."""
-    found = mean_intervals(np.eye(12)[0], limits=(0, 1))
+    found = mean_intervals(np.eye(12)[0], limits=(0, 2))
     assert found.kind == ("t",)
     assert (found.low[0], found.high[0]) == pytest.approx((0, 1 / 12 + student_reach(11, 0.95) / 12))
     same = mean_intervals(np.full(12, 0.4))
     assert (same.low[0], same.high[0]) == pytest.approx((0.4, 0.4))
+
+
+def test_scores_at_the_ends_of_the_measure_are_a_share_with_its_exact_interval() -> None:
+    """P@1 at 50 topics: the bootstrap covers .937 where half the topics score 1, the exact interval .967."""
+    for hits, topics in ((18, 50), (0, 12), (12, 12), (1, 3), (900, 2500)):
+        found = mean_intervals(np.arange(topics) < hits, limits=(0, 1))
+        expected = stats.binomtest(hits, topics).proportion_ci()
+        assert found.kind == ("exact",)
+        assert (found.low[0], found.high[0]) == pytest.approx((expected.low, expected.high))
+    wide = mean_intervals(np.where(np.arange(50) < 18, 3.0, -1.0), limits=(-1, 3))
+    exact = stats.binomtest(18, 50).proportion_ci()
+    assert (wide.low[0], wide.high[0]) == pytest.approx((4 * exact.low - 1, 4 * exact.high - 1))
+    hits = stats.binom.pmf(np.arange(51), 50, 0.5)
+    ends = [mean_intervals(np.arange(50) < number, limits=(0, 1)) for number in range(51)]
+    assert sum(p for p, one in zip(hits, ends, strict=True) if one.low[0] <= 0.5 <= one.high[0]) >= 0.95
+    assert mean_intervals(np.arange(50) < 18).kind == ("bootstrap",)  # a difference has no ends
 
 
 def test_bad_requests_are_refused() -> None:

@@ -16,7 +16,7 @@ UNIT = ["topic", "assessor", "unit"]  # a unit's name is unique only within a to
 
 
 def unit_count(*names: str) -> pl.Expr:
-    """The number of units, told apart by these columns and their name; null where no unit is named."""
+    """The number of units, identified by these columns and their name; null where no unit is named."""
     units = pl.struct(*names, "unit").filter(pl.col("unit").is_not_null()).n_unique().cast(pl.Int64)
     return pl.when(pl.col("unit").is_not_null().any()).then(units).alias("units")
 

@@ -58,7 +58,7 @@ def finding(table: pl.DataFrame) -> list[str]:
             f"{'differ significantly' if row['p'] < 0.05 else 'do not differ significantly'} ({p_said(row['p'])})"
             for row in tested.iter_rows(named=True)
         ]
-        sentences.append(f"Gains of neighbouring grades of {labels}: {'; '.join(verdicts)}.")
+        sentences.append(f"Gains of neighbouring grades (label set {labels}): {'; '.join(verdicts)}.")
     return sentences
 
 

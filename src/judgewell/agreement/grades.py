@@ -175,7 +175,7 @@ def rank_sum(low: Floats | None, high: Floats | None) -> dict[str, Any]:
 
 def _two_sample(low: Floats | None, high: Floats | None) -> dict[str, Any]:
     row = rank_sum(low, high) | {"p_student": None, "p_welch": None, "p_welch_log": None}
-    row["note"] = row.pop("note") or _too_few(low, high, 2)  # the note stands last
+    row["note"] = row.pop("note") or _too_few(low, high, 2)  # the note comes last
     if low is None or high is None or row["note"]:
         return row
     if max(np.ptp(low), np.ptp(high)) == 0:

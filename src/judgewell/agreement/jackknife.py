@@ -2,7 +2,9 @@
 
 V_D = (D − 1)/D · Σ (θ₋d − mean)² over documents, V_A likewise over assessors, V = V_D + V_A,
 df = V² / (V_D²/(D − 1) + V_A²/(A − 1)), and θ ± t_df √V, cut at 1. A bootstrap over documents alone speaks for the same
-assessors only: it covers .55 to .81 where another three assessors would be asked.
+assessors only: it covers .55 to .81 where another three assessors would be asked. The noise of single judgments is in
+V_D and in V_A. Where it is most of both (Fleiss' κ), V = V_D + V_A − V_J, with V_J over single judgments (Cameron,
+Gelbach and Miller 2011), and never less than V_D or V_A.
 """
 
 from __future__ import annotations
@@ -40,8 +42,11 @@ def refusal(documents: int, assessors: int, what: str = "documents") -> str | No
     return None
 
 
-def jackknife_interval(estimate: float, without: Sequence[Floats], level: float = 0.95) -> Interval:
-    """The interval from the estimates without each document (or group of them) and without each assessor."""
+def jackknife_interval(
+    estimate: float, without: Sequence[Floats], level: float = 0.95, judgments: Floats | None = None
+) -> Interval:
+    """The interval from the estimates without each document (or group of them) and without each assessor; those without
+    each judgment, where given, keep noise from being counted twice."""
     from scipy.stats import t
 
     parts = [_variance(values) for values in without]
@@ -51,6 +56,8 @@ def jackknife_interval(estimate: float, without: Sequence[Floats], level: float 
     if variance <= 0:
         return Interval(estimate, estimate, BOTH)
     freedom = variance**2 / sum(part**2 / size for part, size in parts)
+    if judgments is not None:
+        variance = max(variance - _variance(judgments)[0], *(part for part, _ in parts))
     reach = float(t.ppf((1 + level) / 2, freedom)) * np.sqrt(variance)
     return Interval(estimate - reach, min(estimate + reach, 1.0), BOTH)
 

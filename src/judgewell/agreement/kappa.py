@@ -214,9 +214,9 @@ def _fleiss_row(frame: pl.DataFrame, interval: bool, level: float) -> dict[str, 
         named = 0 if frame["assessor"].null_count() else int(who.max()) + 1
         row["note"] = refusal(row["documents"], named)
         if row["note"] is None:
-            groups = [few_groups(codes, MOST_GROUPS) for codes in (document, who)]
-            without = [_fleiss_without(counts, document, value, codes) for codes in groups]
-            ends = jackknife_interval(row["kappa"], without, level)
+            groups = [few_groups(codes, MOST_GROUPS) for codes in (document, who, np.arange(len(who)))]
+            *without, judgments = (_fleiss_without(counts, document, value, codes) for codes in groups)
+            ends = jackknife_interval(row["kappa"], without, level, judgments)
             row |= {"low": ends.low, "high": ends.high, "speaks_for": ends.speaks_for, "note": ends.refusal}
     return row
 

@@ -1,4 +1,4 @@
-"""How assessors use the numbers: descriptives, how wide they open the scale, and what grades are worth in it.
+"""How assessors use the numbers: descriptives, how wide they open the scale, and the gains of grades on it.
 
 Ratios need values above 0. `offset` is added to every value first (1 for a scale from 0 to 100, whose zeros would
 divide by zero); without it, units with a value of 0 where one is needed are left out and counted.
@@ -112,7 +112,7 @@ def width_distribution(unit_widths: pl.DataFrame, *, step: float = 5.0) -> pl.Da
 def gain_profile(
     judgments: Any, grades: Any, *, offset: float = 0.0, keep_known: bool = False, by: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """What a grade is worth in units of the known N document, beside the linear and exponential gains in use.
+    """The gain of a grade in units of the known N document, beside the linear and exponential gains in use.
 
     s / s(N) within each unit (Turpin et al. 2015, Fig. 8); linear is 1, 2, 3, 4 and exponential 2, 4, 8, 16 from the
     lowest grade up. The N document itself, always 1, is left out unless `keep_known`.

@@ -28,7 +28,7 @@ Score = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 def inferred_grades(ratios: Floats) -> Floats:
-    """What each grade is worth when the lowest is 1: the running product of the median ratios of adjacent grades.
+    """The gain of each grade relative to the lowest: the running product of the median ratios of adjacent grades.
 
     `ratios` is … × judges × steps, NaN where a judge has none; the result is … × grades, NaN from a step no judge has.
     """

@@ -2,7 +2,7 @@
 
 The preferences of one group of documents contradict every order or fit one; discords are counted at the best order
 (Yang, Moffat & Turpin 2018, Fig. 4). Few comparisons leave little to contradict: on a cubic graph of eight documents
-random clicking leaves 0.71 discords of 12, so the chance value of the very graph stands beside each count, and
+random clicking leaves 0.71 discords of 12, so each count comes with the chance value of the same graph, and
 consistency = 1 − observed / chance is 1 for a perfect and 0 for a random assessor.
 """
 

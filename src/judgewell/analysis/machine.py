@@ -1,7 +1,7 @@
 """Conclusions about systems from few human judgments and many machine labels (or any other cheap labels).
 
 People judge documents that were drawn with known probabilities; the machine has labelled all. The estimate is unbiased
-whatever the labels are worth for every measure that is a weighted sum of gains; good labels make it narrower.
+for every measure that is a weighted sum of gains, however poor the labels are; good labels make it narrower.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def rank_weights(rankings: Rankings, measure: Linear) -> list[Floats]:
 
 
 def _fixed_unit(measure: Linear) -> float | None:
-    """What a weighted sum of 1 is worth; None where that depends on the topic's other documents."""
+    """The score of a weighted sum of 1; None where it depends on the topic's other documents."""
     one, first, second = np.ones(1), np.array([1.0, 0.0]), np.array([1.0, 1.0])
     worth = [float(measure.total(one, ideal, one)) for ideal in (first, second)]
     return worth[0] if worth[0] == worth[1] and not isinstance(measure, nDCG) else None

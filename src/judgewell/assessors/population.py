@@ -64,7 +64,7 @@ class Population:
     noise: float = 2.35  # fitted: sd of one impression around the document's worth
     noise_spread: float = 0.2  # measured: sd of the logarithm of a person's own noise
     lasting: float = 0.8  # assumed: share of the noise's variance that stays when the document is seen again
-    assimilation: float = 0.0  # measured: the document before does nothing that could be told from 0
+    assimilation: float = 0.0  # measured: no effect of the previous document was found
     assimilation_spread: float = 0.03  # assumed: sd between persons
     drift: float = 0.014  # measured: for each place; standard error 0.004
     drift_spread: float = 0.03  # assumed: sd between persons, for each place

@@ -57,7 +57,7 @@ def simulate(
 ) -> Simulation:
     """Fill a study file with the judgments of synthetic assessors, through the judging server's own steps.
 
-    They read the server's pages and send its forms; time is simulated. What documents are worth follows from the
+    They read the server's pages and send its forms; time is simulated. The documents' true relevance follows from the
     study's grades, give or take. Without `database` the study is kept in NAME-simulated.sqlite beside its file.
 
     >>> import tempfile

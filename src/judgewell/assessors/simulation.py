@@ -57,7 +57,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Filled:
-    """A study filled by synthetic people: who they were, what documents are worth, and the days it took."""
+    """A study filled by synthetic people: who they were, the documents' true relevance, and the days it took."""
 
     people: tuple[Person, ...]
     truth: Truth
@@ -95,7 +95,7 @@ def fill(
 ) -> Filled:
     """Let the people go through the whole study in the database, from consent to the questionnaire.
 
-    What documents are worth follows from the study's grades unless `truth` says it.
+    The documents' true relevance follows from the study's grades unless `truth` gives it.
     """
     clock = Clock()
     prepare(store, study, clock)
@@ -119,7 +119,7 @@ def fill(
 
 
 def truth_of(store: Store, study: str | Path, seed: int, population: Population | None = None) -> Truth:
-    """What the study's documents are worth: from its grades, and from which of them its checks rest on."""
+    """The true relevance of the study's documents: from its grades, and from which of them its checks use."""
     prepare(store, study, Clock())
     _, inputs = load_study(study)
     grades = {(row["topic"], row["doc"]): float(row["gain"]) for row in inputs.grades.iter_rows(named=True)}

@@ -80,7 +80,7 @@ def judged_units(
     scale: ScaleName, worth: Floats, units: Whole, crowd: Crowd, rng: np.random.Generator
 ) -> tuple[Whole, Floats, Whole]:
     """Who did each unit, their answers, and how many tried; document 0 is the known H and 1 the known N, and a unit in
-    which H does not stand above N goes to somebody else. What still fails after some tries is kept."""
+    which H is not scored above N goes to somebody else. What still fails after some tries is kept."""
 
     def attempt(todo: Whole, who: Whole) -> tuple[Floats, NDArray[np.bool_]]:
         seen = impressions(worth[units[todo]], crowd, who, rng)

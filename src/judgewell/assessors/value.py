@@ -3,7 +3,7 @@
 For every design as many studies are simulated as `rounds` says, each with its own topics, documents and people. The
 budget is working time; how many judgments of each document it buys follows from the seconds that a judgment takes, from
 the two known documents in every unit, and from the units that fail. One population, lazy, random and reversed people
-included, does all designs under one check: a unit in which the known H does not stand above the known N (in the pair
+included, does all designs under one check: a unit in which the known H is not scored above the known N (in the pair
 that they make, or by their answers) is thrown away and done again by somebody else, and its time is spent.
 """
 
@@ -87,8 +87,8 @@ def expected_value(
     """What each design is expected to give for the same `hours` of work over all topics of `documents` each.
 
     units        what the hours buy; `failed` is the share of them that is thrown away
-    correlation  Spearman's, of the gains with what documents are worth, mean over topics; low and high hold 95 % of
-                 the simulated studies
+    correlation  Spearman's, of the gains with the documents' true relevance, mean over topics; low and high hold 95 %
+                 of the simulated studies
     better       the chance that the better of two systems has the higher mean nDCG@10 under the gains, with its 95 %
                  interval (Wilson). The two rank by the worth with noise of 2.0 and 2.4 in log odds; which of them is
                  better is said by the documents' worth itself

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ import click
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
-    pass
+    from judgewell.executors import Executor
 
 
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
@@ -69,6 +70,33 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say where the work is done; `executing` takes them. They never change a result."""
+    options = [
+        click.option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Work on the Dask cluster of this scheduler (tcp://HOST:8786; dask: the one Dask is configured for).",
+        ),
+        click.option("--processes", type=click.IntRange(min=1), help="Work in so many processes of this machine."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def executing(cluster: str | None, processes: int | None) -> Iterator[Executor | None]:
+    """The executor that the options name, closed at the end; None where neither is given."""
+    if cluster is None and processes is None:
+        yield None
+        return
+    from judgewell.executors import executor_at
+
+    with executor_at(cluster, processes) as executor:
+        yield executor
 
 
 where_option = click.option(

@@ -193,7 +193,7 @@ _METHODS = {"magnitude": "magnitude", "pairs": "ratio"}
 
 
 def truth_of_all(studies: Iterable[Path], seed: int) -> Truth:
-    """What the documents are worth, the same in all studies: clear where any of them uses a document as a known one."""
+    """The documents' true relevance, the same in all studies; clear where a document is known in any of them."""
     from dataclasses import replace
 
     from judgewell.assessors.simulation import truth_of

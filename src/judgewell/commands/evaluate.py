@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import choice, reading, reading_options, refuse_unwritable
+from judgewell.commands.common import choice, cluster_options, executing, reading, reading_options, refuse_unwritable
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from judgewell.evaluation.measures import Measure
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.trec_names import TrecMeasure
+    from judgewell.executors import Executor
     from judgewell.formats.runs import Run
 
 DEFAULT_MEASURES = ["nDCG@10"]
@@ -74,6 +76,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--level", default=0.95, help="Level of the intervals over topics.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the bootstrap over topics.")
 @reading_options
+@cluster_options
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
 )
@@ -104,6 +107,8 @@ def evaluate(
     words: str | None,
     separator: str | None,
     no_header: bool,
+    cluster: str | None,
+    processes: int | None,
 ) -> None:
     """Score RUNS against GAINS, whole or fractional, with any measure.
 
@@ -117,8 +122,10 @@ def evaluate(
       judgewell evaluate qrels.txt bm25.run --format trec_eval -m official -c
       judgewell evaluate qrels.txt bm25.run -m 'RBP(p=0.8)' --gains-as 0=0,1=0.33,2=0.67,3=1
       judgewell evaluate ntcir.qrels bm25.run --words L0=0,L1=1,L2=2,L3=3
+      judgewell evaluate qrels.txt 'runs/*.run' --cluster tcp://scheduler:8786 -o scores.parquet
     """
-    options = {**locals(), "measure": list(measure)}
+    options = {name: value for name, value in locals().items() if name not in ("cluster", "processes")}
+    options["measure"] = list(measure)
     from concurrent.futures import ThreadPoolExecutor
 
     import numpy as np
@@ -136,17 +143,17 @@ def evaluate(
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     if no_summary and not per_topic:
         raise InputError("-n leaves the means out, and nothing else is asked for", cure="add -q for every topic")
-    with notes(strict) as assumed:
+    with notes(strict) as assumed, executing(cluster, processes) as executor:
         wanted, lines = _asked(options, settings)
         how = reading(options, "gains", "runs")
         by_intent = any(one.by_intent for one in wanted)
         judged, pool = _judged(gains, negative, gains_as, only, how, by_intent)
-        systems = open_runs(list(runs), how["columns"], how["layout"])
+        systems = open_runs(list(runs), how["columns"], how["layout"], executor=executor)
         if lines:
             from judgewell.evaluation.trec_names import TrecOutput, needed
 
             output_lines = TrecOutput(lines, per_topic, not no_summary, len(systems) > 1, int(trec_version))
-            for result in scores_with_pool(systems, judged, pool, needed(lines), settings):
+            for result in scores_with_pool(systems, judged, pool, needed(lines), settings, executor):
                 print(output_lines.text(result.system, judged.topics, result.values, result.lengths), end="")
             return
         wanted = ready(wanted, judged, settings)
@@ -156,8 +163,9 @@ def evaluate(
         beside = ready([*residuals, *shares], judged, settings)
         with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
             recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
-            hashes = meanwhile.submit(digests, recorded)
-            results = list(scores_with_pool(systems, judged, pool, [*wanted, *beside], settings, progress=show))
+            hashes = meanwhile.submit(digests, recorded, executor)
+            with _kept(executor, recorded and output, options, recorded) as kept:
+                results = list(scores_with_pool(systems, judged, pool, [*wanted, *beside], settings, kept, show))
         written = Scores(results, judged.topics, [*wanted, *beside[: len(residuals)]])
         if output == "-":
             written.print("json" if format == "json" else "csv")
@@ -168,6 +176,35 @@ def evaluate(
         summary = summary_rows(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
         shown = Scores(results, judged.topics, wanted)
         _print(shown, summary, format, per_topic and not output, not no_summary, level)
+
+
+@contextmanager
+def _kept(executor: Executor | None, output: Any, options: dict[str, Any], files: list[str]) -> Iterator[Any]:
+    """The executor, keeping what is finished in OUTPUT.partial until all is; the same command again goes on there."""
+    if executor is None or not output:
+        yield executor
+        return
+    import json
+
+    from judgewell._version import __version__
+    from judgewell.executors.kept import Kept
+    from judgewell.formats.files import mark
+
+    work = json.dumps([__version__, options, [(path, mark(path)) for path in files]], default=str)
+    kept = Kept(executor, f"{output}.partial", work)
+    if kept.resumed:
+        print(f"{kept.resumed} parts were finished before ({output}.partial)", file=sys.stderr)
+    try:
+        yield kept
+    except BaseException:
+        kept.file.close()
+        if kept.count:
+            print(
+                f"{kept.count} finished parts are kept in {output}.partial; the same command goes on from there",
+                file=sys.stderr,
+            )
+        raise
+    kept.finish()
 
 
 def _settings(given: dict[str, Any]) -> tuple[Settings, str | None]:

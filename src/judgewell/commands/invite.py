@@ -79,7 +79,7 @@ def invite(
 
 
 def _read_people(path: str) -> pl.DataFrame:
-    """A list of people; every cell is text as it stands."""
+    """A list of people; every cell is text."""
     import polars as pl
 
     try:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--runs", multiple=True, help="Runs, several at once: --runs runs/*.run.")
 @click.option("--likes", help="Which question workers liked: topic, assessor, unit, question, liked (adcs18).")
 @click.option("--lengths", help="Documents' lengths: doc, length (adcs18).")
+@click.option("--units", help="The units.csv of an export: back clicks and revisions (sigir15).")
 @click.option("--data", help="A folder with public data sets under their own names (trec8-s100, trec-dl21, …).")
 @click.option("--draws", type=click.IntRange(min=1), default=1000, help="Resamples where the paper resamples.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
@@ -34,9 +35,9 @@ def reproduce(context: click.Context, /, **given: Any) -> None:
     """Remake every table and figure of a paper from your data, under their numbers.
 
     sigir15 is The Benefits of Magnitude Estimation, evia14 Magnitudes of Relevance with its poster, prm15 Predicting
-    relevance based on assessor disagreement, adcs18 Pairwise Crowd Judgments. What the paper prints stands beside what
-    comes out; what the data do not allow is named with its reason. Without data of yours an item is made from public
-    data in --data where they allow it, and from a synthetic study otherwise; every item says which.
+    relevance based on assessor disagreement, adcs18 Pairwise Crowd Judgments. Printed values are shown
+    beside the computed ones; items that the data cannot give are listed with the reason. Without data of your own, an
+    item is made from public data in --data where possible, and from a synthetic study otherwise; every item says which.
 
     \b
     Examples:
@@ -76,7 +77,7 @@ def _asked(given: dict[str, Any]) -> Asked:
         raise InputError(
             f"there is no folder {given['data']}", cure="name the folder that holds trec8-s100 and the others"
         )
-    plain = {name: given[name] for name in ("judgments", "pairs", "likes", "lengths", "data", "seed", "draws")}
+    plain = {name: given[name] for name in ("judgments", "pairs", "likes", "lengths", "units", "data", "seed", "draws")}
     return Asked(labels=named_files(given["labels"]), runs=tuple(given["runs"]), **plain)
 
 

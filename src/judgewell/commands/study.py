@@ -154,7 +154,7 @@ def _sizes(table: pl.DataFrame) -> str:
     rows = [[f"{row[name]:,.{decimals.get(name, 0)}f}" for name in names] for row in table.iter_rows(named=True)]
     return (
         f"{title}\n{text_table(names, rows, 0)}\n"
-        "Reliability: the squared correlation of gains with what documents are worth, expected by simulation."
+        "Reliability: the squared correlation of gains with the documents' true relevance, expected by simulation."
     )
 
 
@@ -204,7 +204,8 @@ def _bought(study: Study, inputs: Inputs, cost: Cost) -> str:
         f"seed {seed}\n{text_table(head, rows)}\n"
         "Failed: units in which the known documents are not in order; they are done again, and their time is spent.\n"
         "The same people, careless ones among them, do all designs.\n"
-        "Correlation: Spearman's, of gains with what documents are worth; in brackets what 95 % of the studies gave.\n"
+        "Correlation: Spearman's, of gains with the documents' true relevance; in brackets the range of 95 % of "
+        "simulated studies.\n"
         "Better system found: how often the better of two similar systems has the higher nDCG@10; with a 95 % interval."
     )
 

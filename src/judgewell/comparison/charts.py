@@ -119,9 +119,7 @@ def _altair() -> Any:
         importlib.import_module("vl_convert")
         return importlib.import_module("altair")
     except ImportError:
-        raise InputError(
-            "charts need the packages altair and vl-convert-python", cure="pip install altair vl-convert-python"
-        ) from None
+        raise InputError("charts need altair and vl-convert", cure="pip install 'judgewell[report]'") from None
 
 
 def _data(alt: Any, frame: pl.DataFrame) -> Any:

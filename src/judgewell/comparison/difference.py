@@ -2,7 +2,7 @@
 
 A document that people judged counts m + (h − m) / π, its prediction m and what people said beyond it; every other
 document counts its prediction. A measure that is a weighted sum of gains is then estimated without bias, whatever the
-predictions are worth; they only make the interval narrower.
+predictions are; good ones only make the interval narrower.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def _of_measure(table: pl.DataFrame, measure: str | None) -> pl.DataFrame:
         raise DataError("the scores table is empty; there is nothing to compare")
     names = table["measure"].unique(maintain_order=True).to_list()
     if measure is None:
-        names = [name for name in names if not name.endswith(".residual")] or names  # which stand beside a measure
+        names = [name for name in names if not name.endswith(".residual")] or names  # they accompany a measure
     if measure is None and len(names) > 1:
         raise InputError(
             f"the scores are of {len(names)} measures", cure=f"choose one (-m {names[0]}): {listed(names, 'measures')}"

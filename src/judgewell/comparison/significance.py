@@ -109,7 +109,7 @@ def compare_systems(
     zeros: Zeros = "drop",
 ) -> pl.DataFrame:
     """All pairs of systems, or all against a baseline: difference of means with interval, effect size, p, p corrected
-    for the number of pairs, and whether that is below alpha. The better system of a pair stands first; against a
+    for the number of pairs, and whether that is below alpha. The better system of a pair comes first; against a
     baseline, the other system does."""
     check_systems(scores)
     check_alpha(alpha)

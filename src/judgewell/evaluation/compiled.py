@@ -75,7 +75,7 @@ def index_of(judged: Judged) -> Any:
 
 
 def judged_ranks(data: Buffer, judged: Judged, settings: Settings) -> tuple[JudgedRanks, int] | None:
-    """Where the judged documents stand in these lines of a run, and how many lines go on behind the tag."""
+    """The ranks of the judged documents in these lines of a run, and how many lines have more than the tag."""
     kernel = extension()
     if kernel is None or judged.index is None:
         return None

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +16,13 @@ from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.measures import Measure, measure_text, parse_all
 from judgewell.evaluation.part import PartScores, measured, score_part
 from judgewell.evaluation.settings import Settings
+from judgewell.executors import PROCESSORS, Executor, Threads, executor_of
 from judgewell.formats.runs import Part, Run, open_runs
 
 if TYPE_CHECKING:
     import polars as pl
 
 Floats = NDArray[np.float64]
-PROCESSORS = os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -52,14 +48,14 @@ def evaluate(
     negative: str = "unjudged",
     columns: Mapping[str, str] | None = None,
     strict: bool = False,
-    executor: Executor | None = None,
+    executor: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pl.DataFrame:
     """The scores table (system, topic, measure, value) of runs under gains.
 
     `runs` and `gains`: paths, polars or pandas frames, dicts; `columns` says how a table's columns are called there
     ({"topic": "qid"}). What is left out or assumed is told as a
-    JudgewellWarning; `strict=True` makes it an error. `executor` (threads, processes, a cluster) shares the work out;
+    JudgewellWarning; `strict=True` makes it an error. `executor` (Threads, Processes, a Dask client) does the work;
     `progress` is called with (parts done, parts in all).
 
     >>> evaluate({"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 0.7, "b": 1.4}}, ["nDCG@10"])["value"].round(4).to_list()
@@ -76,7 +72,8 @@ def evaluate(
             warnings.simplefilter("error", JudgewellWarning)
         try:
             wanted = measures_of(measures)
-            systems = open_runs(runs, columns)
+            executor = None if executor is None else executor_of(executor)
+            systems = open_runs(runs, columns, executor=executor)
             if any(measure.by_intent for measure in wanted):
                 judged = prepare_intents(read_intents(gains, columns=columns, negative=negative))
                 results = list(system_scores(systems, judged, wanted, settings, executor, progress))
@@ -118,7 +115,7 @@ def system_scores(
     if executor is not None:
         yield from _shared_out(runs, judged, measures, settings, executor, progress, gaps)
     else:
-        with ThreadPoolExecutor(PROCESSORS if compiled.extension() else 2 * PROCESSORS) as threads:
+        with Threads(PROCESSORS if compiled.extension() else 2 * PROCESSORS) as threads:
             yield from _shared_out(runs, judged, measures, settings, threads, progress, gaps)
     gaps.say(len(runs), len(judged.topics), settings)
 
@@ -181,24 +178,29 @@ def _shared_out(
 ) -> Iterator[SystemScores]:
     """Parts go out a few ahead of the run being finished; results come back run by run."""
     total = sum(len(run.parts) for run in runs)
-    queue: Iterator[Part] = (part for run in runs for part in run.parts)
-    pending: deque[Future[PartScores]] = deque()
+    shared = executor.share((judged, measures, settings))
+    scores = executor.map(_score_shared, (part for run in runs for part in run.parts), shared, total=total)
     done = 0
     for run in runs:
         parts = []
         for _ in run.parts:
-            for part in islice(queue, 8 * PROCESSORS - len(pending)):
-                pending.append(executor.submit(score_part, part, judged, measures, settings))
-            parts.append(_result(pending.popleft(), run))
+            parts.append(_result(scores, run))
             done += 1
             if progress:
                 progress(done, total)
+        if np.bincount(np.concatenate([part.topics for part in parts])).max(initial=0) > 1:
+            whole = executor.map(_score_shared, run.whole().parts, shared)  # topics are not together in the file
+            parts = [_result(whole, run)]
         yield _joined(run, parts, judged, measures, settings, gaps)
 
 
-def _result(future: Future[PartScores], run: Run) -> PartScores:
+def _score_shared(part: Part, shared: tuple[Judged, Sequence[Measure], Settings]) -> PartScores:
+    return score_part(part, *shared)
+
+
+def _result(scores: Iterator[PartScores], run: Run) -> PartScores:
     try:
-        return future.result()
+        return next(scores)
     except InputError as error:
         if error.file is not None or run.source is None:
             raise
@@ -215,9 +217,6 @@ def _joined(
 ) -> SystemScores:
     """One system's parts put together, with what its missing topics score."""
     topics = np.concatenate([part.topics for part in parts])
-    if np.bincount(topics).max(initial=0) > 1:  # topics not together in the file: read it as one
-        parts = [score_part(run.whole().parts[0], judged, measures, settings)]
-        topics = parts[0].topics
     _refuse_empty(run, parts, topics)
     values = np.full((len(judged.topics), len(measures)), np.nan)
     lengths = np.zeros(len(judged.topics), np.int64)
@@ -255,7 +254,7 @@ def _unknown(parts: Sequence[PartScores]) -> frozenset[str]:
 
 
 class _Gaps:
-    """What runs leave out, gathered so that it is told once."""
+    """Topics that runs lack, collected so that one note reports them."""
 
     def __init__(self) -> None:
         self.missing: list[tuple[int, str]] = []

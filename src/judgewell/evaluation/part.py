@@ -50,7 +50,7 @@ def score_part(part: Part, judged: Judged, measures: Sequence[Measure], settings
 
 
 def part_ranks(part: Part, judged: Judged, settings: Settings) -> Iterator[JudgedRanks]:
-    """Where the judged documents stand in each piece of a part."""
+    """The ranks of the judged documents in each piece of a part."""
     for piece in part.pieces():
         yield _piece_ranks(piece, judged, settings)
 
@@ -101,7 +101,7 @@ def _measured_block(ranks: JudgedRanks, judged: Judged, measures: Sequence[Measu
         _refuse_unjudged(ranks, depth, judged)
     table = ranks.gain_table(judged.gains, depth)
     ideal = judged.ideal(ranks.topics)
-    with np.errstate(over="ignore", invalid="ignore"):  # told by _refuse_infinite
+    with np.errstate(over="ignore", invalid="ignore"):  # reported by _refuse_infinite
         if settings.ties == "doc":
             both = {False: (table, ideal)}
             if judged.intents is not None:

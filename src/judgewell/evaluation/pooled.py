@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from judgewell.evaluation.evaluate import SystemScores, system_scores
 from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.measures import Measure
 from judgewell.evaluation.settings import Settings
+from judgewell.executors import Executor
 from judgewell.formats.runs import Run
 
 if TYPE_CHECKING:

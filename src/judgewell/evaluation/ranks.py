@@ -1,4 +1,4 @@
-"""Where judged documents stand in rankings: what both kernels find, and what measures are worked out from."""
+"""The ranks of judged documents: what both kernels return and what measures are computed from."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class JudgedRanks:
-    """Where the judged documents of some topics stand in one system's rankings."""
+    """The ranks of the judged documents of some topics in one system's run."""
 
     topics: Ints  # the number of each topic, among the judged ones
     lengths: Ints  # how many documents were ranked for it
     row: Ints  # of each judged document: its topic, as a row of `topics`
     rank: Ints  # its rank, from 0
     item: Ints  # its row in the gains table
-    first: Ints  # the first rank of the tie it stands in, its own where it is not tied
+    first: Ints  # the first rank of its tie, its own where it is not tied
     size: Ints  # how many documents share its score, itself included
     unknown: frozenset[str] = frozenset()  # topics that have no judgments
     tags: tuple[str, ...] = ()  # the tags of the lines, the first two that differ
@@ -68,7 +68,7 @@ class JudgedRanks:
     def tie_table(self, depth: int) -> Ints:
         """Topics × ranks: the first rank of the tie that a rank belongs to, itself where it is not tied.
 
-        Ties without a judged document are left out: whatever their order, it is worth the same.
+        Ties without a judged document are left out: their order does not change the score.
         """
         table = np.tile(np.arange(depth), (len(self.topics), 1))
         tied = np.flatnonzero(self.size > 1)

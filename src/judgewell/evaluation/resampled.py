@@ -1,6 +1,6 @@
 """The same runs under many gain tables: documents are looked up once, then every table is array work.
 
-`ranked_items` says which row of the gains table stands at each rank; `Rankings.scores` measures any number of
+`ranked_items` maps each rank to a row of the gains table; `Rankings.scores` measures any number of
 alternative gains for those rows (draws × rows) in blocks of bounded memory. What a measure makes of a gain is worked
 out once for each row of the table, not for each place where the row is ranked.
 """
@@ -31,7 +31,7 @@ BLOCK_CELLS = 1_000_000  # gains at ranks held at once: 8 MB, small enough to st
 
 @dataclass(frozen=True)
 class Rankings:
-    """Which row of a gains table stands at each rank: systems × topics × ranks, −1 where unjudged."""
+    """The row of a gains table at each rank: systems × topics × ranks, −1 where unjudged."""
 
     systems: list[str]
     topics: list[str]
@@ -108,7 +108,7 @@ class Rankings:
 
 
 def ranked_items(runs: Sequence[Run], gains: pl.DataFrame, depth: int, settings: Settings | None = None) -> Rankings:
-    """Look the judged documents of every run's first `depth` ranks up once; a topic that a run misses is told."""
+    """Look the judged documents of every run's first `depth` ranks up once; a note reports topics that a run lacks."""
     settings = settings or Settings()
     if settings.ties != "doc" or settings.unjudged == "error" or settings.topics == "run":
         raise InputError(

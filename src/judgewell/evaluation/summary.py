@@ -21,8 +21,8 @@ Floats = NDArray[np.float64]
 def summarise(scores: pl.DataFrame, *, level: float = 0.95, seed: int = 0) -> pl.DataFrame:
     """The mean of each measure for each system over its topics, with an interval for other topics of the same kind.
 
-    The interval is that of `judgewell.stats.means`; the column `interval` says how it was made: bootstrap, t or normal.
-    One topic allows no interval: low and high are missing.
+    The interval is that of `judgewell.stats.means`; the column `interval` says how it was made: bootstrap, t, normal
+    or exact. One topic allows no interval: low and high are missing.
     """
     from judgewell.tables import SCORES, check
 

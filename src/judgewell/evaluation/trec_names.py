@@ -1,6 +1,6 @@
 """trec_eval's names and output: what `-m official` and `-m all_trec` print, to the last digit.
 
-Each name stands for a measure of ours (or of `trec_only`), how its topics are put together, and how it is
+Each name is a measure of ours (or of `trec_only`), how its topics are put together, and how it is
 printed. The values come from the evaluation like those of any measure.
 """
 

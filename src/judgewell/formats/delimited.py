@@ -44,7 +44,8 @@ SHOWN = Layout()  # all is taken from the first line
 def text_of(data: bytes, path: str | Path) -> bytes:
     """The text in UTF-8 with line feeds and without a byte order mark.
 
-    UTF-16 is told by its mark. What is not UTF-8 is read as Latin-1, or as Windows writes it, with a note.
+    UTF-16 is recognised by its byte order mark. Text that is not UTF-8 is read as Latin-1 or
+    Windows-1252, with a note.
     """
     if data.startswith(UTF16):
         try:
@@ -166,7 +167,7 @@ def _blank_rows(data: bytes, separator: str) -> list[bool]:
 
 
 def _marks(data: bytes, separator: str) -> int:
-    """How many separators stand outside quotes."""
+    """The number of separators outside quotes."""
     marks, inside = 0, 0
     for start in range(0, len(data), CHUNK):
         part = np.frombuffer(data[start : start + CHUNK], dtype=np.uint8)

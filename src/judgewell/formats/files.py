@@ -1,4 +1,4 @@
-"""Opening files: plain, gzip and Zstandard told by their first bytes, and `-` for standard input."""
+"""Opening files: plain, gzip and Zstandard recognised by their first bytes, and `-` for standard input."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from judgewell.errors import InputError
+from judgewell.executors.local import FOLDER
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 CHUNK = 1 << 18  # bytes read at a time
@@ -26,6 +27,11 @@ PACKED = {
     b"7z\xbc\xaf": "a 7-Zip archive",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
 }
+
+
+def place(path: str | Path) -> str:
+    """Where a file lies: a relative path begins in the folder of whoever asked for the work."""
+    return os.path.join(FOLDER.get(), path)
 
 
 def open_bytes(path: str | Path) -> bytes:
@@ -64,10 +70,18 @@ def map_bytes(path: str | Path) -> bytes | mmap.mmap:
 
 def is_plain(path: str | Path) -> bool:
     """Whether a file can be read from the middle: on disk and not compressed."""
-    if str(path) == "-" or not Path(path).is_file():
+    if str(path) == "-" or not Path(place(path)).is_file():
         return False
     with _opened(path) as file:
         return not file.read(4).startswith((GZIP, ZSTD))
+
+
+def mark(path: str | Path) -> str:
+    """What changes when a file does: its size and time."""
+    if str(path) == "-" or not Path(path).exists():
+        return ""
+    stat = Path(path).stat()
+    return f"{stat.st_size} {stat.st_mtime_ns}"
 
 
 def head(path: str | Path, size: int = 65536) -> bytes:
@@ -85,7 +99,7 @@ def _says_something(line: bytes) -> bool:
 
 
 def matching(path: str | Path) -> list[str]:
-    """The files that a name with *, ? or [ stands for, in order; any other name as it is."""
+    """The files that match a name with *, ? or [, in order; any other name as it is."""
     name = str(path)
     if not any(sign in name for sign in "*?[") or Path(name).exists():
         return [name]
@@ -128,7 +142,7 @@ def named_files(words: Iterable[str]) -> dict[str, str]:
 @contextmanager
 def _opened(path: str | Path) -> Iterator[BinaryIO]:
     try:
-        with open(path, "rb") as file:
+        with open(place(path), "rb") as file:
             if file.seekable():
                 _refuse_packed(file.read(8), path)
                 file.seek(0)
@@ -156,9 +170,12 @@ def _decompressed(pieces: Iterator[bytes], path: str | Path) -> Iterator[bytes]:
     if first.startswith(GZIP):
         return _unpacked(pieces, path, lambda: zlib.decompressobj(31), zlib.error)
     if first.startswith(ZSTD):
-        import zstandard
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
 
-        return _unpacked(pieces, path, lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError)
+        return _unpacked(pieces, path, zstd.ZstdDecompressor, zstd.ZstdError)
     return pieces
 
 

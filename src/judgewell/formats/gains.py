@@ -97,6 +97,11 @@ def _from_ir_datasets(name: str) -> pl.DataFrame:
         return _from_memory(ir_datasets.load(name))
     except KeyError:
         raise InputError(f"ir_datasets knows no {name!r}", cure="ir_datasets list shows the ids") from None
+    except (OSError, RuntimeError) as error:  # what its downloads raise
+        cause = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(
+            f"ir_datasets could not get irds:{name}: {cause}", cure="see https://ir-datasets.com"
+        ) from None
 
 
 def _without_repeats(frame: pl.DataFrame, place: Place) -> pl.DataFrame:

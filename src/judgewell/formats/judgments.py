@@ -1,4 +1,4 @@
-"""Judgments and pairs from whatever holds them: known crowd exports, told by their headers, and any other table.
+"""Judgments and pairs from whatever holds them: known crowd exports, recognised by their headers, and any other table.
 
 A note reports which column is read as which where its name does not say so itself, and what a file leaves out.
 """
@@ -55,11 +55,11 @@ def read_judgments(
 ) -> pl.DataFrame:
     """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
 
-    A name with a star ("batch*.csv") or a list of names stands for several such files, taken together. Instead of
+    A name with a star ("batch*.csv") or a list of names means several such files, taken together. Instead of
     files, `data` may be a frame or rows.
 
     `columns` maps our column names to the file's ({"value": "score"}). It may name parts of nested JSON ("meta.topic"),
-    several columns by a star ("rel*", then "*" is what the star stands for) and the file's name ("@file"). `words` says
+    several columns by a star ("rel*", then "*" is what the star matched) and the file's name ("@file"). `words` says
     what answers mean ({"relevant": "1"}). With words, or with a mapping for topic or doc, the file is not read as a
     known export. `kind` says what the values mean ("ratio", "interval:0..100"); without it a file that does not say so
     gets the kind its values suggest, with a note.
@@ -131,7 +131,7 @@ def _together(
     twice = units.filter(units.is_duplicated()).unique().sort(pl.all())
     if len(twice):
         such = twice["unit"][0]
-        note(f"{len(twice)} units stand in more than one file, such as {such}; each is taken as one", file)
+        note(f"{len(twice)} units are in more than one file, such as {such}; each is taken as one", file)
     if together["assessor"].null_count() == len(together):
         note(f"no assessor is named; if each file holds one assessor's answers: --columns assessor={FILE}", file)
     return together
@@ -168,7 +168,7 @@ def _plain(
     """A table with named columns, under our names and with answers that can be checked."""
     frame, place = one_judgment_a_row(frame, columns, place)
     for ours in [ours for ours, theirs in columns.items() if theirs == STAR and STAR not in frame.columns]:
-        raise place.error(f"{ours}=* is what a star stands for, and no column is named by one", "as in value=rater*")
+        raise place.error(f"{ours}=* needs a column that is named with a star", "as in value=rater*")
     if not columns and _names_pairs(frame.columns):
         _refuse_other("this table holds", "pairs", table, place)
     if not columns and {"doc", "value"} <= set(frame.columns):

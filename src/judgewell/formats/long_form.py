@@ -1,4 +1,4 @@
-"""Files whose judgments do not stand one to a row: several columns alike (`value=rel*`), or parts of nested JSON.
+"""Files that do not have one judgment per row: several columns alike (`value=rel*`), or parts of nested JSON.
 
 Only columns that the user names are taken apart.
 """
@@ -12,7 +12,7 @@ import polars as pl
 from judgewell.errors import Place
 
 ROW = "row of the file"
-STAR = "@star"  # the column of what a star stands for, which assessor=* reads
+STAR = "@star"  # the column with what a star matched, which assessor=* reads
 
 
 def one_judgment_a_row(frame: pl.DataFrame, columns: Mapping[str, str], place: Place) -> tuple[pl.DataFrame, Place]:
@@ -91,7 +91,7 @@ def _exploded(frame: pl.DataFrame, lists: list[str], place: Place) -> pl.DataFra
 
 
 def _spread(frame: pl.DataFrame, starred: Mapping[str, str], columns: Mapping[str, str], place: Place) -> pl.DataFrame:
-    """One row for each of the columns that a star stands for; columns of several stars go together by what it is."""
+    """One row for each column that a star matches; columns of several stars are joined by what the star matched."""
     taken = set(columns.values()) | {ROW}
     matches = {ours: _matching(frame, pattern, taken) for ours, pattern in starred.items()}
     ours, keys = next((ours, list(named)) for ours, named in matches.items())
@@ -100,7 +100,7 @@ def _spread(frame: pl.DataFrame, starred: Mapping[str, str], columns: Mapping[st
             raise place.error(f"no column is called {starred[other]}; the columns are {', '.join(frame.columns[1:])}")
         if set(named) != set(keys):
             raise place.error(
-                f"{starred[ours]} and {starred[other]} do not stand for the same: {', '.join(keys)}; "
+                f"{starred[ours]} and {starred[other]} do not match the same columns: {', '.join(keys)}; "
                 f"{', '.join(named)}",
                 "a star is the same in each, as in doc=doc*,value=rel* for doc1, doc2, rel1, rel2",
             )
@@ -118,7 +118,7 @@ def _spread(frame: pl.DataFrame, starred: Mapping[str, str], columns: Mapping[st
 
 
 def _matching(frame: pl.DataFrame, pattern: str, taken: set[str]) -> dict[str, str]:
-    """The columns that fit a pattern, by what its star stands for."""
+    """The columns that match a pattern, by what its star matched."""
     before, after = pattern.split("*")
     fitting = [
         name

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgewell._version import __version__
-from judgewell.formats.files import matching
+from judgewell.executors import Executor, Threads
+from judgewell.formats.files import matching, place
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,16 +38,16 @@ def provenance(
     }
 
 
-def digests(inputs: Iterable[str | Path]) -> dict[str, str]:
+def digests(inputs: Iterable[str | Path], executor: Executor | None = None) -> dict[str, str]:
     """The SHA-256 of each input that is a file."""
     paths = [path for name in inputs for path in matching(name) if path != "-" and Path(path).is_file()]
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        return dict(zip(paths, threads.map(digest, paths), strict=True))
+    with Threads() as threads:
+        return dict(zip(paths, (executor or threads).map(digest, paths, total=len(paths)), strict=True))
 
 
 def digest(path: str | Path) -> str:
     """The SHA-256 of a file."""
-    with Path(path).open("rb") as file:
+    with open(place(path), "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from judgewell.errors import InputError
-from judgewell.formats.files import head, is_plain, map_bytes, matching, open_bytes, stem, stream
+from judgewell.executors import Executor
+from judgewell.formats.files import head, is_plain, map_bytes, matching, open_bytes, place, stem, stream
 from judgewell.formats.trec_lines import RUN, first_fields, surely_trec
 
 if TYPE_CHECKING:
@@ -152,20 +153,28 @@ class Run:
         return pl.concat([piece.frame(ranks=ranks) for part in self.parts for piece in part.pieces()])
 
 
-def open_runs(data: Any, columns: Mapping[str, str] | None = None, layout: Any = None) -> list[Run]:
+def open_runs(
+    data: Any, columns: Mapping[str, str] | None = None, layout: Any = None, *, executor: Executor | None = None
+) -> list[Run]:
     """Runs from paths (globs too), frames, dicts {topic: {doc: score}} or {system: {topic: {doc: score}}}, a dict of
     named paths or frames, or a list of any of these.
 
-    A system is named by the tag in its file, by the file's name where tags are missing or clash.
+    A system is named by the tag in its file, by the file's name where tags are missing or clash. Files are looked into
+    by the `executor`'s workers.
     """
     if isinstance(data, Mapping) and data and all(_is_source(value) for value in data.values()):
         return [
-            replace(_only(open_runs(source, columns, layout), name), system=str(name)) for name, source in data.items()
+            replace(_only(open_runs(source, columns, layout, executor=executor), name), system=str(name))
+            for name, source in data.items()
         ]
     items = data if isinstance(data, list | tuple) and not _is_rows(data) else [data]
     names = (item for item in items if isinstance(item, str | Path))
     paths = list(dict.fromkeys(path for name in names for path in matching(name)))
-    runs = _named([(run, path) for path in paths for run in _runs_of_file(path, columns, layout)], paths)
+    here = executor is None or any(_once(path) for path in paths)
+    opened = (Executor() if here or executor is None else executor).map(
+        _runs_of_file, paths, columns, layout, total=len(paths)
+    )
+    runs = _named([(run, path) for path, read in zip(paths, opened, strict=True) for run in read], paths)
     for item in items:
         if not isinstance(item, str | Path):
             from judgewell.formats.run_tables import runs_of_data
@@ -202,9 +211,14 @@ def _only(runs: list[Run], name: str) -> Run:
     return runs[0]
 
 
+def _once(path: str) -> bool:
+    """Whether it is a pipe, which can be read only once, and only here."""
+    return path == "-" or (Path(place(path)).exists() and not Path(place(path)).is_file())
+
+
 def _runs_of_file(path: str, columns: Mapping[str, str] | None, layout: Any) -> list[Run]:
     """The systems of one file; a TREC run without a tag has no name yet."""
-    once = path == "-" or (Path(path).exists() and not Path(path).is_file())  # a pipe can be read only once
+    once = _once(path)
     beginning = open_bytes(path) if once else head(path)
     fields = first_fields(beginning)
     if columns or layout or not (len(fields) >= len(RUN) - 1 and surely_trec(fields[: len(RUN)], path)):
@@ -266,7 +280,7 @@ def rising(beginning: bytes) -> bool:
 
 def _parts(path: str) -> tuple[FilePart, ...]:
     """The file in parts of about PART_BYTES; a compressed one can only be read from its beginning."""
-    size = Path(path).stat().st_size
+    size = Path(place(path)).stat().st_size
     if size <= 2 * PART_BYTES or not is_plain(path):
         return (FilePart(path),)
     starts = range(0, size - PART_BYTES, PART_BYTES)

@@ -18,7 +18,7 @@ from judgewell.formats.frames import load
 from judgewell.formats.words import plain_numbers
 from judgewell.tables import NUMBER, SCORES, TEXT, check, named
 
-MEANS = ("all", "amean", "mean", "average", "avg")  # what stands for all topics together
+MEANS = ("all", "amean", "mean", "average", "avg")  # topic names that mean all topics
 NAMES = ("system", "topic", "measure")
 ROW = "row of the file"
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from judgewell.errors import InputError
 from judgewell.formats.delimited import BOM, Layout, read_delimited
-from judgewell.formats.files import head, is_plain, read_range
+from judgewell.formats.files import head, is_plain, place, read_range
 from judgewell.formats.runs import Run
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ class ParquetRows:
     size = PARQUET_ROWS
 
     def frame(self, ranges: Iterable[Range]) -> pl.DataFrame:
-        rows = pl.scan_parquet(self.path, glob=False)
+        rows = pl.scan_parquet(place(self.path), glob=False)
         return pl.concat([rows.slice(start, end - start).collect() for start, end in ranges])
 
     def blocks(self) -> Iterator[tuple[pl.DataFrame, NDArray[np.int64]]]:
-        count = pl.scan_parquet(self.path, glob=False).select(pl.len()).collect().item()
+        count = pl.scan_parquet(place(self.path), glob=False).select(pl.len()).collect().item()
         for start in range(0, count, self.size):
             end = min(start + self.size, count)
             yield self.frame([(start, end)]), np.arange(start, end + 1)
@@ -107,7 +107,7 @@ class TablePart:
 
 def runs_in_parts(file: TableFile, kind: str, beginning: bytes) -> list[Run] | None:
     """The systems of a plain CSV or Parquet file, each in parts; None where it has to be read whole."""
-    if kind not in ("csv", "parquet") or not is_plain(file.path) or Path(file.path).stat().st_size < SMALL:
+    if kind not in ("csv", "parquet") or not is_plain(file.path) or Path(place(file.path)).stat().st_size < SMALL:
         return None
     rows: CsvRows | ParquetRows = ParquetRows(file.path)
     if kind == "csv":

@@ -53,7 +53,7 @@ def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
 
 
 def line_of(data: bytes, row: int) -> int:
-    """The line on which a row (from 0) of a TREC file stands; only asked for when something is wrong."""
+    """The line of a row (from 0) of a TREC file; needed only for errors."""
     lines = enumerate(_plain_lines(data).split(b"\n"), 1)
     rows = (number for number, line in lines if line.strip() and not line.lstrip().startswith(b"#"))
     return next(number for at, number in enumerate(rows) if at == row)

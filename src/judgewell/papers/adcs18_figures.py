@@ -132,7 +132,7 @@ def figure_4(data: Data) -> Made:
     )
     notes = (
         "The caption speaks of documents affected, the text of the proportion of discords, and of changes per "
-        "document or per time: all four stand here.",
+        "document or per time: all four are shown.",
         "With three partners each, a worker who clicks at random has 0.708 discords in 12 pairs (5.9 %), and 39 % "
         "of such groups have none; for question 2 chance is far higher. 0.02 and 0.11 are not on one scale.",
     )

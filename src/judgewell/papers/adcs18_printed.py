@@ -1,4 +1,4 @@
-"""Numbers that Yang, Moffat and Turpin print, to stand beside ours."""
+"""Numbers that Yang, Moffat and Turpin print, to compare with ours."""
 
 from __future__ import annotations
 

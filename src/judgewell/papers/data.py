@@ -17,6 +17,7 @@ from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.formats.runs import Run, open_runs
 from judgewell.reports.sources import with_codes
+from judgewell.scales import Kind
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Asked:
     runs: tuple[str, ...] = ()
     likes: str | None = None
     lengths: str | None = None
+    units: str | None = None
     data: str | None = None
     seed: int = 0
     draws: int = 1000
@@ -45,7 +47,7 @@ class Asked:
     @property
     def files(self) -> list[str]:
         """Every file that was read."""
-        named = [self.judgments, self.pairs, self.likes, self.lengths, *self.labels.values()]
+        named = [self.judgments, self.pairs, self.likes, self.lengths, self.units, *self.labels.values()]
         return [*(path for path in named if path), *self.runs, *dict.fromkeys(self.used)]
 
 
@@ -59,6 +61,7 @@ class Crowd:
     binary: pl.DataFrame | None = None
     runs: tuple[Run, ...] = ()
     same: bool = False  # whether this is the paper's own collection
+    units: pl.DataFrame | None = None  # how each unit went: topic, unit, backs, revisions
 
     @property
     def levels(self) -> pl.DataFrame:
@@ -92,6 +95,18 @@ def read_asked_judgments(asked: Asked) -> pl.DataFrame | None:
     return coded_judgments(asked.judgments) if asked.judgments else None
 
 
+def magnitudes_only(judgments: pl.DataFrame, name: str | None) -> pl.DataFrame:
+    """The judgments if their values have ratios: magnitudes, or scores between two ends; grades from 0 are refused."""
+    names = {Kind.parse(kind).name for kind in judgments["kind"].unique()}
+    others = sorted(names - {"ratio", "interval"})
+    if others and judgments["value"].min() <= 0:  # type: ignore[operator]
+        raise DataError(
+            f"{name}: the values are {' and '.join(others)} and hold 0, and this paper needs magnitudes or scores "
+            "such as 0 to 100; grades are for prm15, and pairs for adcs18"
+        )
+    return judgments
+
+
 def read_asked_pairs(asked: Asked) -> pl.DataFrame | None:
     return coded_pairs(asked.pairs) if asked.pairs else None
 
@@ -114,6 +129,19 @@ def read_asked_runs(asked: Asked) -> tuple[Run, ...]:
 
 def read_asked_frame(path: str | None) -> pl.DataFrame | None:
     return read_frame(path) if path else None
+
+
+def read_asked_units(path: str | None) -> pl.DataFrame | None:
+    """How each unit went: the units.csv of an export, or any table with topic, unit, backs, revisions."""
+    frame = read_asked_frame(path)
+    if frame is None:
+        return None
+    lacking = [name for name in ("topic", "unit", "backs", "revisions") if name not in frame.columns]
+    if lacking:
+        raise DataError(f"{path} has no column {lacking[0]}; give the units.csv that judgewell export writes")
+    completed = pl.col("ending") == "completed" if "ending" in frame.columns else pl.lit(True)
+    columns = pl.col("topic", "unit").cast(pl.String), pl.col("backs", "revisions").cast(pl.Int64)
+    return frame.filter(completed).select(*columns).unique(["topic", "unit"], keep="last", maintain_order=True)
 
 
 def read_asked_likes(path: str | None) -> pl.DataFrame | None:
@@ -150,7 +178,7 @@ def read_labels(asked: Asked) -> dict[str, pl.DataFrame]:
 
 
 def label_column(judgments: pl.DataFrame, name: str) -> pl.DataFrame | None:
-    """Labels that stand beside the judgments, one for each document that has one."""
+    """Labels given with the judgments, one for each document that has one."""
     if name not in judgments.columns:
         return None
     labels = judgments.select("topic", "doc", gain=pl.col(name).cast(pl.Float64)).drop_nulls()

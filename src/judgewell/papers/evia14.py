@@ -96,8 +96,7 @@ def _agreement(data: Data, name: str, printed: Mapping[tuple[str, str], tuple[in
     )
     grid = Grid(name, "Judges in order", caption, order)
     notes = (
-        "How many judges stand behind the printed per cents can be worked out from them, up to 30: "
-        f"{', '.join(cells)}.",
+        f"The number of judges behind the printed percentages follows from them, up to 30: {', '.join(cells)}.",
         "The paper and its poster stem from different clean-ups of the data, so their tables differ.",
     )
     return Made((grid,), beside(name, rows), notes)
@@ -177,7 +176,7 @@ def table_3(data: Data) -> Made:
         f"the mean of the printed bounded means is {middle:.2f}: they are natural logarithms. In base 10 they would "
         f"be {', '.join(f'{mean / math.log(10):.3f}' for mean in MEANS['bounded'])}.",
         "The paper calls the test signed rank; its samples differ in size, so it can only be the rank-sum test. "
-        "Both stand here.",
+        "Both are shown.",
     )
     return Made(shown, beside("table-3", rows), notes)
 

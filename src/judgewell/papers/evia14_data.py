@@ -10,7 +10,7 @@ import polars as pl
 from judgewell.agreement.order_effects import with_templates
 from judgewell.errors import DataError
 from judgewell.papers import synthetic
-from judgewell.papers.data import Asked, coded_judgments, expert_labels, needed, read_asked_judgments
+from judgewell.papers.data import Asked, coded_judgments, expert_labels, magnitudes_only, needed, read_asked_judgments
 from judgewell.scales import kind_of
 from judgewell.scaling.magnitude import normalised
 
@@ -68,6 +68,7 @@ def read(asked: Asked) -> Data:
     """The user's judgments; else a synthetic study of the paper's design, beside the public scores from 0 to 100."""
     own = read_asked_judgments(asked)
     if own is not None:
+        magnitudes_only(own, asked.judgments)
         levels, _ = expert_labels(asked, own)
         cure = "give --labels sormunen=FILE, or judgments with a column level"
         given = Judged(f"the judgments in {asked.judgments}", own, needed(levels, "there are no expert levels", cure))

@@ -68,7 +68,7 @@ def figure_3(data: Data) -> Made:
 
 
 def _chain(one: Judged, template: str, scale: str) -> tuple[np.ndarray, list[float]]:
-    """What each level is worth when the lowest is 1: the product of median ratios of adjacent levels within judges."""
+    """The gain of each level relative to the lowest: the product of median ratios of adjacent levels within judges."""
     part = one.templated.filter((pl.col("template") == template) & (pl.col("scale_name") == scale))
     ratios, levels = unit_ratios(part, one.levels, offset=one.offset(scale))
     return inferred_grades(ratios), levels

@@ -78,7 +78,7 @@ def render(paper: Paper, outcomes: Sequence[Outcome], record: Mapping[str, Any])
 
 
 def printed_sheet(frame: pl.DataFrame) -> Sheet:
-    """The printed numbers beside ours, each with decimals of its own: shares and thousands stand in one column."""
+    """The printed numbers beside ours, each with decimals of its own: one column mixes shares and thousands."""
     rows = [
         [Cell(what), *(Cell(plain(value), "" if value is None else f"{value:.6g}") for value in numbers)]
         for what, *numbers in frame.iter_rows()
@@ -103,7 +103,7 @@ def _source(outcome: Outcome) -> str:
 
 
 def _json(value: Any) -> Any:
-    """JSON that may stand inside a script element."""
+    """JSON that can be put inside a script element."""
     from markupsafe import Markup
 
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

@@ -50,9 +50,9 @@ def table_1(data: Data) -> Made:
         columns,
     )
     notes = (
-        "The paper shows the threshold 2 only; 1 stands below it.",
+        "The paper shows the threshold 2 only; 1 is shown below it.",
         "The paper's σ takes the counts of equation (5) for independent, but a pair of equal grades is counted "
-        "twice; the corrected σ² = Σ(a − p·b)²/(Σb)² over documents stands first.",
+        "twice; the corrected σ² = Σ(a − p·b)²/(Σb)² over documents comes first.",
     )
     return Made((grid,), beside("table-1", rows, SAME_NUMBERS), notes)
 

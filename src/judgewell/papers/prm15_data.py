@@ -72,7 +72,7 @@ class Doubles:
 
 @dataclass(frozen=True)
 class Data:
-    """`pages` stands where the paper has FedWeb13's pages, `snippets` for its snippets, `intent` for INTENT-2."""
+    """`pages` takes the place of the paper's FedWeb13 pages, `snippets` of its snippets, `intent` of INTENT-2."""
 
     pages: Doubles
     snippets: Doubles

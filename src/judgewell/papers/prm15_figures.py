@@ -27,7 +27,7 @@ def figure_1(data: Data) -> Made:
     )
     chart = lines(frame, "best systems of each topic", "p(top|level)", points=False)
     caption = f"Systems of a topic in order of how many of their first ten results have level {good:g} or more."
-    note = "The paper ranks 157 search engines; here the runs stand in their place."
+    note = "The paper ranks 157 search engines; here runs take their place."
     return Made((Figure("figure-1", "Quality of results", caption, chart, frame),), None, (note,))
 
 

@@ -1,4 +1,4 @@
-"""Numbers that Demeester et al. print, to stand beside ours."""
+"""Numbers that Demeester et al. print, to compare with ours."""
 
 from __future__ import annotations
 

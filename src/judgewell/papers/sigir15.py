@@ -7,7 +7,9 @@ from collections.abc import Callable
 import polars as pl
 
 from judgewell.comparison.profiles import side_by_side
+from judgewell.errors import note
 from judgewell.papers import sigir15_figures as figures
+from judgewell.papers.data import Crowd
 from judgewell.papers.items import Item, Made, Paper, beside
 from judgewell.papers.sigir15_data import CUT, ERR, MEASURES, Data, read, scores_under, sides
 from judgewell.reports.parts import Grid
@@ -37,6 +39,9 @@ def table_1(data: Data) -> Made:
     )
     known = [name for name in ("known H", "known N") if name in frame.columns]
     frame = frame.select("topic", "documents", "units", "needed", "judgments", "assessors", *known)
+    went = judged_units(data.crowd)
+    if went is not None:
+        frame = frame.join(_how_often(went), on="topic", how="left", maintain_order="left")
     units = int(frame["units"].sum())
     printed = beside(
         "table-1",
@@ -48,21 +53,54 @@ def table_1(data: Data) -> Made:
             ("cost in dollars at 0.20 a unit and a fee of 20 %", 1700, units * 0.20 * 1.2),
             ("judged by NIST, share of documents", 3881 / 4269, _share(data.crowd.binary, frame)),
             ("judged by Sormunen, share of documents", 805 / 4269, _share(data.crowd.graded, frame)),
+            ("units in which the assessor went back, share (printed: fewer than)", 0.03, _times(went, "backs")),
+            ("units that failed a check and were revised, share (printed: fewer than)", 0.1, _times(went, "revisions")),
         ],
         same=data.crowd.same,
     )
     grid = Grid(
         "table-1",
         "Topics, documents and units",
-        "What was judged for each topic; needed is ⌈10·(n − 2)/6⌉ units.",
+        "What was judged for each topic; needed is ⌈10·(n − 2)/6⌉ units."
+        + (
+            ""
+            if went is None
+            else " Back 1 and revised 1 count the units in which the assessor went back once, or revised answers once "
+            "after a failed check; 2+ those where it was more often."
+        ),
         frame,
     )
+    unseen = "" if went is not None else "give an export's units.csv (--units) for them; "
     notes = (
-        "The paper's table also counts how often assessors went back and failed checks; exports do not hold that, "
-        "and the table's values are lost in the text at hand.",
+        f"The paper's table also counts how often assessors went back and failed checks; {unseen}the table's values "
+        "are lost in the text at hand.",
         "The paper rounds: “around $1,700”, “more than 50,000” judgments, “around 19 %” with a Sormunen level.",
     )
     return Made((grid,), printed, notes)
+
+
+def judged_units(crowd: Crowd) -> pl.DataFrame | None:
+    """The units whose judgments count, with their back clicks and revisions; nothing without a table of units."""
+    if crowd.units is None:
+        return None
+    judged = crowd.judgments.select("topic", "unit").unique()
+    units = judged.join(crowd.units, on=["topic", "unit"])
+    if units.height < judged.height:
+        note(f"{judged.height - units.height} of {judged.height} units are not in the table of units")
+    return units
+
+
+def _how_often(units: pl.DataFrame) -> pl.DataFrame:
+    """Per topic in how many units the assessor went back, and revised answers, once and more often."""
+    times = {"back": pl.col("backs"), "revised": pl.col("revisions")}
+    once = [(count == 1).sum().cast(pl.Int64).alias(f"{name} 1") for name, count in times.items()]
+    more = [(count > 1).sum().cast(pl.Int64).alias(f"{name} 2+") for name, count in times.items()]
+    return units.group_by("topic").agg(once[0], more[0], once[1], more[1])
+
+
+def _times(units: pl.DataFrame | None, name: str) -> float | None:
+    """The share of units in which it happened at least once."""
+    return None if units is None or units.is_empty() else float((units[name] > 0).sum()) / units.height
 
 
 def _share(labels: pl.DataFrame | None, frame: pl.DataFrame) -> float | None:
@@ -176,7 +214,7 @@ ITEMS = (
     Item("Figure 5", "Simulated systems under levels and magnitudes", ("collection",), figures.figure_5),
     Item("Figure 6", "τ with one random score for each document", ("study",), figures.figure_6),
     Item("Figure 7", "How wide units are", ("crowd",), figures.figure_7),
-    Item("Figure 8", "What levels are worth", ("crowd",), figures.figure_8),
+    Item("Figure 8", "Gains of the levels", ("crowd",), figures.figure_8),
     Item("Figure 9", "Highly relevant against relevant documents", ("crowd",), figures.figure_9),
 )
 

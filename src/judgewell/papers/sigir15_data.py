@@ -22,8 +22,10 @@ from judgewell.papers.data import (
     coded_judgments,
     dl21,
     expert_labels,
+    magnitudes_only,
     read_asked_judgments,
     read_asked_runs,
+    read_asked_units,
 )
 from judgewell.scales import kind_of
 from judgewell.scaling.known import width_gains, widths
@@ -119,10 +121,11 @@ def read(asked: Asked) -> Data:
     public = asked.data_file("trec8-s100", "judgments.csv.gz")
     made = _synthetic(asked.seed) if own is None or not asked.runs else None
     if own is not None:
+        magnitudes_only(own, asked.judgments)
         graded, binary = expert_labels(asked, own)
         runs = read_asked_runs(asked)
         source = f"the judgments in {asked.judgments}" + (" and the runs given" if runs else "")
-        crowd = Crowd(source, own, graded, binary, runs, is_the_papers(own))
+        crowd = Crowd(source, own, graded, binary, runs, is_the_papers(own), read_asked_units(asked.units))
         return Data(crowd, crowd, None, asked.seed, asked.draws)
     if public is not None and made is not None:
         judgments = coded_judgments(public)

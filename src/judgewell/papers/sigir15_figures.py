@@ -82,9 +82,7 @@ def figure_1(data: Data) -> Made:
     shown.append(
         Grid("figure-1-tests", "Adjacent levels", "Tests between the medians of adjacent levels.", table, columns)
     )
-    note = (
-        "The paper's t-test is not named: Student's, Welch's, Welch's on logarithms and the rank-sum test stand here."
-    )
+    note = "The paper's t-test is not named: here are Student's, Welch's, Welch's on logarithms and the rank-sum."
     return Made(tuple(shown), beside("figure-1", rows, same=data.crowd.same), (note,))
 
 
@@ -230,12 +228,12 @@ def _systems(
         Grid(
             f"{name}-sets",
             "How alike the orders are",
-            "Top sets: systems not told from the best by Wilcoxon's signed-rank test at 0.05.",
+            "Top sets: systems that do not differ significantly from the best (Wilcoxon's signed-rank test at 0.05).",
             pl.concat(tables),
             columns,
         )
     )
-    note = "The paper names neither its variant of τ nor its rule for the overlap; τ-b and Jaccard stand first here."
+    note = "The paper names neither its variant of τ nor its rule for the overlap; τ-b and Jaccard come first here."
     return Made(tuple(shown), beside(name, rows, same=same), (note,))
 
 
@@ -327,7 +325,7 @@ def figure_8(data: Data) -> Made:
         "Medians with the known N document left out of its level, and with it (always 1).",
         readings,
     )
-    figure = Figure("figure-8", "What levels are worth", caption, chart, frame.drop("name"))
+    figure = Figure("figure-8", "Gains of the levels", caption, chart, frame.drop("name"))
     notes = ("Whether the N document itself, always 1, counts in level N is not said in the paper.",)
     return Made((figure, grid), None, notes)
 
@@ -371,5 +369,5 @@ def figure_9(data: Data) -> Made:
         ),
         ("median H/(R, M), between document medians", 1.1, _float(over["median"][0]) if len(over) else None),
     ]
-    notes = ("“Over all pairs of documents” may mean within a unit or between document medians; both stand here.",)
+    notes = ("“Over all pairs of documents” may mean within a unit or between document medians; both are shown.",)
     return Made((figure, grid), beside("figure-9", rows, same=data.crowd.same), notes)

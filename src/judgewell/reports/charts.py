@@ -52,7 +52,7 @@ def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = 
         x=alt.X("low:Q", title=x, scale=scale, axis=axis, bin="binned" if not log else alt.Undefined),
         x2="high:Q",
         y=alt.Y("count:Q", title=y),
-        y2=alt.datum(0) if log else alt.Undefined,  # bins told by bin="binned" reach down by themselves
+        y2=alt.datum(0) if log else alt.Undefined,  # bins given by bin="binned" start at 0 by themselves
         tooltip=[_tip("low", "from"), _tip("high", "to"), _tip("count", y, ",")],
     )
     if "curve" not in frame.columns:
@@ -317,7 +317,7 @@ def cloud(frame: pl.DataFrame, x: str, y: str) -> Chart:
 
 
 def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
-    """A line for each kind (x, y, kind), told apart by colour and by dashes."""
+    """A line for each kind (x, y, kind), distinguished by colour and by dashes."""
     dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4]]
     kind: dict[str, Any] = {"title": None, "sort": list(kinds)}
     return _sized(

@@ -58,7 +58,7 @@ def checks(table: pl.DataFrame) -> Finding:
     failed, attempts = int(table["failed at first"].sum()), int(table["first attempts"].sum())
     text = f"{percent(failed / attempts) if attempts else '0 %'} of first attempts failed a check"
     if failed:
-        text += f", most often the {worst['check']} ({percent(worst['share'])})"
+        text += f", most often the {worst['check']} ({percent(worst['share'])} of its first attempts)"
     return Finding(text + ".", "checks")
 
 

@@ -83,7 +83,7 @@ def render(report: Report, files: str = "") -> str:
 
 @cache
 def libraries() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, which may stand inside a page."""
+    """Vega, Vega-Lite and Vega-Embed as one script that can be put inside a page."""
     import vl_convert
 
     bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]
@@ -168,6 +168,6 @@ def _setting_text(value: Any) -> str:
 
 
 def _json(value: Any) -> Markup:
-    """JSON that may stand inside a script element."""
+    """JSON that can be put inside a script element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return Markup(text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029"))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.worlds import Worlds
 from judgewell.reports.parts import Finding
 from judgewell.text import count, counted, interval, listing, percent, plain
@@ -36,6 +37,26 @@ def best(systems: pl.DataFrame, measure: str, under: str, topics: int) -> Findin
     return Finding(f"{text}.", "systems")
 
 
+def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Finding | None:
+    """Which system is best under each other set, and whether it may be the best under the first one too."""
+    first, *others = sets
+    leaders = {name: sets[name].systems[int(np.argmax(sets[name].means))] for name in others}
+    best = systems["system"][0]
+    if not others or set(leaders.values()) == {best}:
+        same = f"The system {best} also has the best mean under {listing(others)}." if others else ""
+        return Finding(same, "sets") if same else None
+    text = f"The best mean is that of {listing([f'{system} under {name}' for name, system in leaders.items()])}"
+    if "top" not in systems.columns:
+        return Finding(f"{text}.", "sets")
+    possible = set(systems.filter("top")["system"])
+    outside = sorted(set(leaders.values()) - possible)
+    if not outside:
+        return Finding(f"{text}; under {first}, too, these systems may be the best.", "sets")
+    verb = "is" if len(outside) == 1 else "are"
+    text += f"; under {first}, {listing(outside)} {verb} not among the systems that may be the best"
+    return Finding(f"{text}: the sets disagree about the best system.", "sets")
+
+
 def significant(pairs: pl.DataFrame) -> Finding:
     """How many pairs of systems differ by more than the choice of topics."""
     number = int(pairs["significant"].sum())
@@ -52,7 +73,8 @@ def ranks(table: pl.DataFrame) -> Finding:
     certain = int((table["rank_low"] == table["rank_high"]).sum())
     first = table.sort("best", descending=True).row(0, named=True)
     ranks = f"{count(int(width))} of {table.height} ranks"
-    sure = f"; {counted(certain, 'system')} have a single rank" if certain else ""
+    verb = "has" if certain == 1 else "have"
+    sure = f"; {counted(certain, 'system')} {verb} a single plausible rank" if certain else ""
     text = (
         f"At the median, the 95 % interval of a system’s rank covers {ranks}{sure}. "
         f"The system {first['system']} ranks first, alone or tied, in {percent(first['best'])} of "

@@ -48,7 +48,7 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
         items += [_worlds_grid(scored.worlds, sources.level, table), *_more_pairs(pairs, scored)]
     if len(scored.sets) > 1:
         more, figures = _side_by_side(scored, sources)
-        sentences += more
+        sentences += [*more, system_findings.best_elsewhere(scored.sets, table)]
         items += figures
     if len(scored.measures) > 1 and several:
         items.append(_measures(scored))

@@ -46,7 +46,7 @@ def averaged_draws(
 class SortedScores:
     """Scores by document and, within it, in ascending order."""
 
-    rows: Index  # where each score stands in its table
+    rows: Index  # the row of each score in its table
     values: Array
     ends: Index  # of each document's scores
 

@@ -1,4 +1,4 @@
-"""What every scaling function asks of its table before it computes: one scale, named groups, told repeats."""
+"""What every scaling function checks in its table first: one scale, named groups, reported repeats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from judgewell.tables import GAINS, INCLUSION, JUDGMENTS, PAIRS, check
 
 Repeated = Literal["all", "first", "last", "error"]
 
-# What tells one sitting apart: a unit is one assessor's batch for one topic, and a batch may be given to several.
+# What identifies one assessor's unit: a batch may be given to several assessors.
 GROUP = ("topic", "unit", "assessor")
 
 
@@ -79,7 +79,7 @@ def _tell_pairs_again(frame: pl.DataFrame) -> None:
 
 
 def place(frame: pl.DataFrame, row: int = 0, longest: int = 1000) -> str:
-    """Where a row stands: its topic, documents, unit and assessor, as far as known; ids cut at `longest`."""
+    """A row's place: its topic, documents, unit and assessor, as far as known; ids cut at `longest`."""
     values = frame.row(row, named=True)
     words = {"doc": "document", "left": "left", "right": "right", "unit": "unit", "assessor": "assessor"}
     parts = [f"topic {values['topic']}"]
@@ -124,14 +124,14 @@ def repeats_in(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _all_apart(frame: pl.DataFrame) -> bool:
-    """Whether surely no sitting holds a document twice: no two hashes of document and sitting are alike."""
+    """Whether no unit holds a document twice for certain: no two hashes of document and unit are equal."""
     sittings, run = runs_of(frame.select(GROUP))
     hashes = np.sort(frame["doc"].hash(1).to_numpy() ^ sittings.hash_rows(2).to_numpy()[run])
     return not bool((hashes[1:] == hashes[:-1]).any())
 
 
 def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
-    """The rows that count where a document was judged twice in one sitting; the cases are told."""
+    """The rows that count where a document was judged twice in one unit; a note reports the cases."""
     cases = repeats_in(frame)
     if cases.is_empty():
         return frame

@@ -87,7 +87,7 @@ def _refuse_unknown(named: pl.DataFrame, known: pl.DataFrame) -> None:
 
 
 def top_intents(judgments: pl.DataFrame, intents: Any) -> pl.DataFrame:
-    """The judgments of each topic's most probable intent alone; of equals the first by name, which is told."""
+    """The judgments of each topic's most probable intent alone; among equals the first by name, with a note."""
     table = intents_of(intents)
     unsaid = table.filter(pl.col("probability").is_null())
     if len(unsaid):

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, note
 from judgewell.scaling.inputs import GROUP, Repeated, extra_column, gains_frame, judgments_of, place
 from judgewell.scaling.magnitude import SCHOLER, Scores, log_scores
+from judgewell.scaling.method import Kind
+from judgewell.scaling.uncertainty import with_interval
+from judgewell.stats.resampling import check_level
 from judgewell.tables import GAINS, check
 
 Anchor = Literal["highest", "lowest"]
@@ -98,7 +102,8 @@ class LevelRatios(Scores):
     Formula: gain of a level = product, from the anchor, of the median ratio between documents of adjacent levels
     judged in one unit.
     Use: To give the grades of existing qrels gains that people's magnitudes support.
-    Traps: Gains are per level, not per document, and so is the interval, from resampled units. The chain of medians is
+    Traps: Gains are per level, not per document, and so is the interval: t times the spread of ln gain over resampled
+    units, with as many degrees of freedom as units beyond each topic's first. The chain of medians is
     not the direct median ratio of the ends. A level that no unit connects to the anchor has no gain.
     """
 
@@ -113,6 +118,27 @@ class LevelRatios(Scores):
 
     def gains(self, table: Any) -> pl.DataFrame:
         return labelled_gains(table, self.chain(table), self.label)
+
+    def interval(
+        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+    ) -> pl.DataFrame:
+        """Quantiles of so few resampled units are too narrow: with 6 units they hold 88 % where this holds 95 %."""
+        from scipy.special import stdtrit
+
+        if kind == "formula":
+            return super().interval(table, level=level, kind=kind)
+        check_level(level)
+        units = self.checked(table).select(GROUP).unique()
+        freedom = units.height - units["topic"].n_unique()
+        gains = self.gains(table)
+        if freedom < 1:
+            note("each topic has one unit, so level-ratios has no interval; collect more units")
+            return gains
+        drawn = self.draws(table, draws, seed=seed)
+        spread = drawn.documents.with_columns(sd=pl.Series(np.nanstd(np.log(drawn.array()), axis=0, ddof=1)))
+        sd = gains.join(spread, on=["topic", "doc"], how="left", maintain_order="left")["sd"].to_numpy()
+        centre, half = np.log(gains["gain"].to_numpy()), float(stdtrit(freedom, (1 + level) / 2)) * sd
+        return with_interval(gains, np.exp(centre - half), np.exp(centre + half))
 
     def tables(self, table: Any) -> dict[str, pl.DataFrame]:
         return {**super().tables(table), "levels": self.chain(table)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -112,7 +112,7 @@ def normalised(
 
 
 def _tell_alone(alone: int, groups: int, group: Group) -> None:
-    """A number that stands alone has no ratio to others: normalised, it is the mean, whatever was written."""
+    """A single number has no ratio to others: normalised, it becomes the mean, whatever it was."""
     if not alone:
         return
     cure = "normalise by assessor (--group assessor), or average the numbers as they are (--method median)"
@@ -181,10 +181,12 @@ class Scores(Method):
         return {} if repeated.is_empty() else {"repeats": repeated}
 
 
-def _averaged_interval(gains: pl.DataFrame, scores: pl.DataFrame, average: str, level: float) -> pl.DataFrame:
+def _averaged_interval(
+    gains: pl.DataFrame, scores: pl.DataFrame, average: str, level: float, in_logs: bool
+) -> pl.DataFrame:
     """The gains with the interval of the median, or of the mean of scores or logs."""
     if average.endswith("median"):
-        ends = median_interval(scores, "normalised", level)
+        ends = median_interval(scores, "normalised", level, "logs" if in_logs else "ratios")
     elif average == "mean":
         ends = mean_interval(scores, "normalised", level)
     else:
@@ -198,6 +200,7 @@ class Averaged(Scores):
     """What the methods share that average each document's normalised scores."""
 
     own_spread = True
+    in_logs: ClassVar[bool] = False  # whether the scores to average are logarithms
     average: Average = "median"
 
     def scores(self, table: Any) -> pl.DataFrame:
@@ -209,7 +212,7 @@ class Averaged(Scores):
 
     def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         scores = self.scores(table)
-        return _averaged_interval(averaged(scores, self.average), scores, self.average, level)
+        return _averaged_interval(averaged(scores, self.average), scores, self.average, level, self.in_logs)
 
     def shift(self, scores: pl.DataFrame) -> Shift:
         """How far drawing other units moves the logarithms of each document's scores: not at all."""
@@ -279,6 +282,7 @@ class LogMagnitude(_Normalised):
     Traps: Gains may be below 0, which most measures refuse or read as a cost. Not for nDCG.
     """
 
+    in_logs = True
     name = "log-magnitude"
     purpose = "the median normalised natural logarithm of the magnitudes; may be below 0, for analyses of levels"
     source = SCHOLER

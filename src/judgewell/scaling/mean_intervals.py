@@ -17,6 +17,7 @@ from judgewell.stats.arrays import Floats
 from judgewell.stats.resampling import check_level
 
 MIN_SPARE = 5
+MEDIAN_SPREAD = {1: 1.0, 2: 1.0, 3: 1.3460, 4: 1.1935, 5: 1.4341}  # variance of n normals' median over their mean's
 Ends = tuple[float, float]
 
 
@@ -88,6 +89,19 @@ def moderated(documents: Documents, values: Floats, level: float) -> tuple[Float
     variance = (1 - weight) * prior_variance + weight * np.divide(squares, own, out=np.zeros(len(own)), where=own > 0)
     half = stdtrit(np.maximum(freedom, 1.0), (1 + level) / 2) * np.sqrt(variance / count)
     return means - half, means + half
+
+
+def few_medians(documents: Documents, logs: Floats, level: float) -> tuple[Floats, Floats]:
+    """The interval of medians of one to five logarithms: the moderated t around the median, wider by what the median of
+    so many normal values spreads more than their mean (MEDIAN_SPREAD); NaN for more."""
+    count = documents.counts
+    low = high = np.full(len(count), np.nan)
+    if (count - 1).sum() >= MIN_SPARE:
+        spread = np.sqrt([MEDIAN_SPREAD.get(int(one), np.nan) for one in count])
+        ends, middle = moderated(documents, logs, level), documents.medians(logs)
+        half = (ends[1] - ends[0]) / 2 * spread
+        low, high = middle - half, middle + half
+    return low, high
 
 
 def variance_prior(variances: Floats, freedom: Floats) -> tuple[float, float]:

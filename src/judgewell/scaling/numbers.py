@@ -1,7 +1,7 @@
 """Ids as numbers, once per table: what groups and sums rows by arrays instead of by text.
 
-Ids are told apart by a 64-bit hash and every match is verified by the id itself; two ids of one hash, should they ever
-meet, are hashed again with another seed.
+Ids are distinguished by a 64-bit hash and every match is verified by the id itself. Two ids with one hash are hashed
+again with another seed.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def runs_of(frame: pl.DataFrame) -> tuple[pl.DataFrame, Index]:
 
 
 def numbered_runs(ids: pl.Series) -> tuple[pl.Series, Index]:
-    """Like :func:`numbered`, for ids that mostly stand many times in a row."""
+    """Like :func:`numbered`, for ids that mostly repeat in consecutive rows."""
     first, run = runs_of(ids.to_frame("id"))
     distinct, number = numbered(first["id"])
     return distinct, number[run]
@@ -133,7 +133,7 @@ def numbered_runs(ids: pl.Series) -> tuple[pl.Series, Index]:
 def groups_of(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Index]:
     """The groups that the rows fall into by their keys, in the order of their first rows, and each row's group.
 
-    Rows of a group mostly stand together, so runs of equal keys are found first and only their keys looked up.
+    Rows of a group are mostly consecutive, so runs of equal keys are found first and only their keys looked up.
     """
     first, run = runs_of(frame.select(keys))
     if len(_distinct(first.hash_rows(1).to_numpy())) == len(first):  # the usual table: each group is one run
@@ -144,13 +144,13 @@ def groups_of(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, I
 
 
 def _first_places(distinct: Hashes) -> Index:
-    """For each beginning of a hash, where the first hash that is not below it stands among the sorted distinct ones."""
+    """For each prefix of a hash, the position of the first hash that is not below it among the sorted distinct ones."""
     bits = min(22, max(1, len(distinct).bit_length() + 1))
     return np.searchsorted(distinct, np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits))
 
 
 def _places(hashes: Hashes, distinct: Hashes, first: Index) -> Index:
-    """Where each hash stands among the sorted distinct ones: its first bits say nearly where."""
+    """The position of each hash among the sorted distinct ones; its first bits say nearly where."""
     at = first[hashes >> np.uint64(65 - len(first).bit_length())]
     wrong = np.flatnonzero(distinct[np.minimum(at, len(distinct) - 1)] != hashes)
     while len(wrong):

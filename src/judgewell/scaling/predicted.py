@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +27,7 @@ from judgewell.scaling.method import Method
 from judgewell.scaling.predicted_curves import resampled_counts
 from judgewell.scaling.uncertainty import Draws, with_interval
 from judgewell.scaling.votes import VoteModel, vote_model
-from judgewell.stats.laplacian import Array
+from judgewell.stats.laplacian import Array, Index
 
 DEMEESTER = "Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2016"
 MIN_DOCUMENTS = 20  # fewer doubly judged documents do not show how far votes can be trusted
@@ -114,6 +115,12 @@ class Part:
     @property
     def shares(self) -> Array:
         return np.asarray(self.votes / self.votes.sum(axis=1, keepdims=True))
+
+    @cached_property
+    def patterns(self) -> tuple[Array, Index]:
+        """The different rows of votes, and which of them each document has: votes are often alike."""
+        patterns, place = np.unique(self.votes, axis=0, return_inverse=True)
+        return patterns, np.asarray(place.ravel())
 
 
 def level_votes(judgments: pl.DataFrame, levels: Array, first: bool) -> tuple[pl.DataFrame, Array]:
@@ -282,10 +289,11 @@ class Predicted(_Disagreement):
         return vote_model(joint, relevant, self.smoothing, None if self.prior == "marginal" else half)
 
     def _chance(self, part: Part, p: Array, joint: Array) -> tuple[Array, Array]:
-        """P(relevant | votes) of each document and its precision; with one vote P is p(R|level) itself."""
-        model, count = self._model(part.tally, joint), part.votes.sum(axis=1)
-        votes = part.votes @ (part.tally.groups[:, None] == np.arange(len(joint)))
-        chance = np.where(count == 1, part.shares @ np.nan_to_num(p), model.chance(votes))
+        """P(relevant | votes) of each pattern of votes and its precision; with one vote P is p(R|level) itself."""
+        given = part.patterns[0]
+        model, count = self._model(part.tally, joint), given.sum(axis=1)
+        votes = given @ (part.tally.groups[:, None] == np.arange(len(joint)))
+        chance = np.where(count == 1, given / count[:, None] @ np.nan_to_num(p), model.chance(votes))
         return chance, model.precision(count)
 
     def part_gains(self, part: Part) -> Array:
@@ -293,7 +301,8 @@ class Predicted(_Disagreement):
             return super().part_gains(part)
         p = self._p(part.tally)
         refuse_undefined(part.documents, part.votes, p, part.tally.levels)
-        return self.worth(self._chance(part, p, part.tally.joint.sum(axis=0))[0], part.tally.levels)
+        chance = self._chance(part, p, part.tally.joint.sum(axis=0))[0]
+        return self.worth(chance, part.tally.levels)[part.patterns[1]]
 
     def part_interval(self, part: Part, level: float) -> tuple[Array, Array]:
         """The middle of the beta distribution that the votes leave of the document's own chance."""
@@ -305,10 +314,10 @@ class Predicted(_Disagreement):
         a, b = _beta(chance, precision)
         if not np.isfinite(a).all():
             note("assessors agree no better than by chance, so predicted relevance has no interval")
-        both, place = np.unique(a + 1j * b, return_inverse=True)  # the quantiles take long, and votes are often alike
-        ends = [betaincinv(both.real, both.imag, tail)[place] for tail in ((1 - level) / 2, (1 + level) / 2)]
+        ends = [betaincinv(a, b, tail) for tail in ((1 - level) / 2, (1 + level) / 2)]
         low, high = np.minimum(ends[0], chance), np.maximum(ends[1], chance)
-        return self.worth(low, part.tally.levels), self.worth(high, part.tally.levels)
+        place = part.patterns[1]
+        return self.worth(low, part.tally.levels)[place], self.worth(high, part.tally.levels)[place]
 
     def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
         """Each document's chance drawn from its beta distribution, with what the resampled topics say of votes."""
@@ -318,7 +327,8 @@ class Predicted(_Disagreement):
         p = probabilities(relevant, judged, self.smoothing, self.prior)
         chance, precision = self._chance(part, np.where(np.isnan(p), whole, p), joint)
         a, b = _beta(chance, np.where(np.isfinite(precision), precision, 1e9))
-        drawn: Array = rng.beta(a, b).astype(np.float64)
+        place = part.patterns[1]
+        drawn: Array = rng.beta(a[place], b[place])
         return self.worth(drawn, part.tally.levels)
 
 

@@ -119,7 +119,7 @@ def ratio_cells(pairs: Any, epsilon: float = 1.0) -> Cells:
 
 
 def _answered(frame: pl.DataFrame) -> pl.DataFrame:
-    """The pairs with both numbers; the others are told."""
+    """The pairs with both numbers; a note reports the others."""
     lacks = frame.select(pl.col("left_score").is_null() | pl.col("right_score").is_null()).to_series()
     if not lacks.any():
         return frame
@@ -142,7 +142,7 @@ class Ratio(Method):
 
     Formula: y minimises Σ (ln((s_left + ε) / (s_right + ε)) − (y_left − y_right))²; gain = exp(y − max y).
     Use: Pairs with a number for each document: how many times better, not only which.
-    Traps: ε stands for what a 0 is worth: with the default 1 a ratio of 50 to 0 counts as 51. Documents that no
+    Traps: ε replaces a 0: with the default 1 a ratio of 50 to 0 counts as 51. Documents that no
     chain of pairs connects have no common scale.
     """
 
@@ -169,7 +169,7 @@ class Ratio(Method):
         self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
     ) -> pl.DataFrame:
         """From draws of all scores together, since a gain over the largest depends on the largest's error too; missing,
-        and told, where no comparison is to spare."""
+        where every comparison is needed; a note says so."""
         gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
         fit = self.fit(table)
         sure = pl.Series(np.isfinite(fit.sigma))

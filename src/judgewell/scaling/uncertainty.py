@@ -1,12 +1,11 @@
 """How sure a gain is: intervals by formula, bootstrap over units or assessors, and draws of whole gain tables.
 
-Draws come as blocks of draws x documents beside one frame of documents, so that a thousand tables never stand in memory
+Draws come as blocks of draws x documents beside one frame of documents, so that a thousand tables are never in memory
 at once; the same seed gives the same draws whatever is read of them.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,8 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, JudgewellWarning, note
+from judgewell.errors import DataError, InputError, kept_notes, note
 from judgewell.scaling.inputs import GROUP, listed
+from judgewell.scaling.mean_intervals import few_medians
 from judgewell.scaling.numbers import documents_of
 from judgewell.stats.laplacian import Array, Index
 from judgewell.stats.resampling import check_level, percentile_interval
@@ -77,9 +77,8 @@ def bootstrap(
 
 
 def quietly(work: Callable[[Any], pl.DataFrame], table: Any) -> pl.DataFrame:
-    """What the work makes of a table; what it leaves out is told when the gains themselves are made."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", JudgewellWarning)
+    """The result of the work on a table; its notes were emitted when the gains themselves were made."""
+    with kept_notes():
         return work(table)
 
 
@@ -138,7 +137,7 @@ def with_interval(gains: pl.DataFrame, low: Any, high: Any) -> pl.DataFrame:
 
 
 def with_grounds(gains: pl.DataFrame, own_spread: bool) -> pl.DataFrame:
-    """The gains without the intervals that rest on one judgment, which is drawn alike whenever it is drawn; told.
+    """The gains without the intervals that rest on one judgment, which every draw repeats; a note reports them.
 
     Where an interval is not from the spread of the document's own judgments, only one without any width is such.
     """
@@ -156,7 +155,7 @@ def with_grounds(gains: pl.DataFrame, own_spread: bool) -> pl.DataFrame:
 
 
 def with_log_interval(gains: pl.DataFrame, centre: Array, errors: Array, level: float) -> pl.DataFrame:
-    """The gains with the interval exp(centre +- z * error); what has no standard error is told."""
+    """The gains with the interval exp(centre +- z * error); a note reports gains without a standard error."""
     half = z_of(level) * errors
     without = gains.filter(pl.Series(np.isnan(errors))).sort("topic", "doc")
     if len(without):
@@ -183,14 +182,22 @@ def wilson(share: Array, count: Array, level: float) -> tuple[Array, Array]:
     return middle - half, middle + half
 
 
-def median_interval(frame: pl.DataFrame, column: str, level: float) -> pl.DataFrame:
+def median_interval(
+    frame: pl.DataFrame, column: str, level: float, few: Literal["ratios", "logs"] | None = None
+) -> pl.DataFrame:
     """Per document the distribution-free interval of the median: its k-th smallest and k-th largest score, k the
-    largest with binomial coverage of at least `level`; missing where too few scores reach it (5 for 95 %)."""
+    largest with binomial coverage of at least `level`. Where too few scores reach it (5 for 95 %) those of `ratios`, or
+    logarithms of them, borrow the spread of all documents (see `few_medians`); others have no interval."""
     check_level(level)
     documents = documents_of(frame)
     ranks = {int(count): _rank(int(count), level) for count in np.unique(documents.counts)}
     ends = documents.ranked(frame[column].to_numpy(), lambda n: (max(ranks[n] - 1, 0), min(n - ranks[n], n - 1)))
-    ends[[ranks[int(count)] == 0 for count in documents.counts]] = np.nan
+    lacking = np.array([ranks[int(count)] == 0 for count in documents.counts])
+    ends[lacking] = np.nan
+    if few and lacking.any():
+        values = frame[column].to_numpy()
+        both = np.stack(few_medians(documents, np.log(values) if few == "ratios" else values, level), axis=1)
+        ends[lacking] = (np.exp(both) if few == "ratios" else both)[lacking]
     result = documents.table.select("topic", "doc").with_columns(low=pl.Series(ends[:, 0]), high=pl.Series(ends[:, 1]))
     result = result.with_columns(pl.col("low", "high").fill_nan(None))
     short = result.filter(pl.col("low").is_null()).sort("topic", "doc")

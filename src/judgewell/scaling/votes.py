@@ -56,8 +56,8 @@ class VoteModel:
         return np.asarray(np.clip(chance, 0.0, 1.0))
 
     def precision(self, n: Array) -> Array:
-        """How many votes P is worth: s of the Beta(P s, (1 - P) s) with the spread that n votes leave (for two levels
-        a + b + n); infinite where assessors agree no better than by chance."""
+        """How many votes P is equivalent to: s of the Beta(P s, (1 - P) s) with the spread that n votes leave (for two
+        levels a + b + n); infinite where assessors agree no better than by chance."""
         loads, e = self._loads**2, np.maximum(self.agreement, 0)
         explained = (self._shrink(n) * e) @ loads
         total, between = self.mean * (1 - self.mean), float(loads @ e)

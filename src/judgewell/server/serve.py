@@ -38,11 +38,11 @@ def serve(
     requests_per_second: float = REQUESTS_PER_SECOND,
     write: Callable[[str], None] = print,
 ) -> None:
-    """Serve a study until the process is told to stop."""
+    """Serve a study until the process is stopped."""
     store = open_store(database)
     prepare(store, path, time.time)
     study = store.read(load_served).result().study
-    webhook_secret(study)  # missing, it is told here and not by each worker
+    webhook_secret(study)  # if it is missing, one error here and not one per worker
     signing_secret(study)
     link = store.write(lambda connection: first_link(connection, time.time())).result()
     waiting = store.read(owner_without_password).result()

@@ -35,7 +35,7 @@ class MeanIntervals:
     low: Floats
     high: Floats
     topics: Ints
-    kind: tuple[str, ...]  # bootstrap, t, normal, none
+    kind: tuple[str, ...]  # bootstrap, t, normal, exact, none
 
 
 def mean_intervals(
@@ -50,7 +50,9 @@ def mean_intervals(
 
     Symmetric studentised bootstrap: mean ± q · s/√T, q the level's quantile of |mean* − mean| / (s*/√T) over resampled
     topics. Student's t with fewer than 10 topics or where resamples have no spread, the normal interval with more than
-    2,000. The interval stays inside `limits`, the range of the measure (or of the scores, where they leave it).
+    2,000. Where every topic scores one of the two `limits` (P@1) the mean is a share, and the interval is Clopper and
+    Pearson's exact one. The interval stays inside the limits, the range of the measure (or of the scores, where they
+    leave it).
     """
     check_level(level)
     if seed < 0:
@@ -68,9 +70,42 @@ def mean_intervals(
             half = reach * whole.std(axis=-1, ddof=1) / math.sqrt(count)
             low[same], high[same] = mean[same] - half, mean[same] + half
     least, most = (np.broadcast_to(np.asarray(end, dtype=np.float64), len(rows)) for end in limits)
+    _put_shares(rows, topics, (least, most), level, (low, high, kind))
     low = np.maximum(low, np.fmin(least, np.fmin.reduce(rows, axis=-1, initial=np.inf)))
     high = np.minimum(high, np.fmax(most, np.fmax.reduce(rows, axis=-1, initial=-np.inf)))
     return MeanIntervals(mean, low, high, topics, tuple(kind.tolist()))
+
+
+def _put_shares(rows: Floats, topics: Ints, limits: tuple[Floats, Floats], level: float, into: Any) -> None:
+    """Put the exact interval where all scores are one of the two ends of the measure."""
+    least, most = (end[:, None] for end in limits)
+    at_ends = ((rows == least) | (rows == most) | np.isnan(rows)).all(axis=-1)
+    for row in np.flatnonzero(at_ends & np.isfinite(limits[0]) & np.isfinite(limits[1]) & (topics > 1)):
+        hits, count = int((rows[row] == limits[1][row]).sum()), int(topics[row])
+        span = limits[1][row] - limits[0][row]
+        low, high, kind = into
+        low[row], high[row] = (limits[0][row] + span * end for end in share_interval(hits, count, level))
+        kind[row] = "exact"
+
+
+def share_interval(hits: int, count: int, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's interval: it ends where so many hits or more, and so many or fewer, have the chance
+    (1 − level)/2."""
+    return _least_share(hits, count, level), 1 - _least_share(count - hits, count, level)
+
+
+def _least_share(hits: int, count: int, level: float) -> float:
+    if hits == 0:
+        return 0.0
+    factorial = np.cumsum(np.log(np.maximum(np.arange(count + 1), 1)))
+    some = np.arange(hits, count + 1)
+    ways = factorial[count] - factorial[some] - factorial[count - some]
+    low, high = 0.0, hits / count
+    for _ in range(60):
+        middle = (low + high) / 2
+        more = np.exp(ways + some * math.log(middle) + (count - some) * math.log1p(-middle)).sum()
+        low, high = (middle, high) if more < (1 - level) / 2 else (low, middle)
+    return high
 
 
 def few_topics_note(intervals: MeanIntervals) -> str:

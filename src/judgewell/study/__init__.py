@@ -1,1 +1,1 @@
-"""What is asked of whom: study file, scales, pools, units, groups and pair sequences, checks, texts, cost."""
+"""A study before anybody judges: study file, scales, pools, units, groups and pair sequences, checks, texts, cost."""

@@ -99,7 +99,7 @@ def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> lis
     place = ("groups",) if study.groups else ("units",)
     if study.known is None and study.templates is None:
         problems.append(
-            source.problem(place, "no known documents: careless work cannot be told", "add [known] with expert grades")
+            source.problem(place, "no known documents: careless work goes unnoticed", "add [known] with expert grades")
         )
     missing = inputs.texts.untranslated()
     if missing and inputs.texts.code != "en":

@@ -227,7 +227,7 @@ class PairAgrees:
 
 @dataclass(frozen=True)
 class KnownOrder(EndCheck):
-    """End: the document known to be highly relevant stands above the one known not to be (Turpin et al. 2015)."""
+    """End: the document known to be highly relevant is scored above the one known not to be (Turpin et al. 2015)."""
 
     ties: bool = False
 

@@ -60,7 +60,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Source:
-    """A study file as it stands: its path, its settings as written, and the line of each."""
+    """A study file as written: its path, its settings, and the line of each."""
 
     path: Path
     settings: Mapping[str, Any]
@@ -77,7 +77,7 @@ class Source:
 
 
 def read_source(path: str | Path) -> Source:
-    """The study file's settings with their lines; what is not TOML is told with its line."""
+    """The study file's settings with their lines; an error names the line that is not TOML."""
     try:
         text = Path(path).read_text("utf-8")
     except IsADirectoryError:
@@ -113,7 +113,7 @@ def parse(source: Source) -> tuple[Study | None, list[Problem]]:
 
 
 def read_study(path: str | Path) -> Study:
-    """The study in a file; where there are several mistakes the first is told, and how many there are."""
+    """The study in a file; with several mistakes, the error shows the first and their number."""
     study, problems = parse(read_source(path))
     if study is None:
         first = problems[0]

@@ -15,7 +15,6 @@ from typing import Any
 
 from judgewell.formats.provenance import digest
 from judgewell.study.file import Source, parse, read_source
-from judgewell.study.inputs import files_of
 from judgewell.study.model import Study
 
 FREE = ("pay.budget", "owner.webhook", "owner.webhook_secret")  # settings that are never frozen
@@ -84,3 +83,18 @@ def _digests(study: Study, source: Source) -> dict[str, str]:
 
 def _shown(value: Any) -> str:
     return "not set" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def files_of(study: Study, source: Source) -> list[Path]:
+    """Every file that a study names; a folder means its files."""
+    names = [study.topics.file, study.documents.file, study.pool.file, study.study.texts]
+    names += [study.grades.file if study.grades else None, study.known.file if study.known else None]
+    files: list[Path] = []
+    for name in names:
+        if name is not None:
+            path = source.resolved(name)
+            files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    for pattern in study.pool.runs:
+        path = source.resolved(pattern)
+        files += [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
+    return list(dict.fromkeys(files))

@@ -55,22 +55,6 @@ class _Reading:
     notes: list[Problem] = field(default_factory=list)
 
 
-def files_of(study: Study, source: Source) -> list[Path]:
-    """Every file that a study names; a folder stands for its files."""
-    names = [study.topics.file, study.documents.file, study.pool.file, study.study.texts]
-    names += [study.grades.file if study.grades else None, study.known.file if study.known else None]
-    files: list[Path] = []
-    for name in names:
-        if name is not None:
-            path = source.resolved(name)
-            files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    for pattern in study.pool.runs:
-        files += matching(source, pattern)
-    for pattern in study.goal.systems if study.goal else ():
-        files += matching(source, pattern)
-    return list(dict.fromkeys(files))
-
-
 def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Problem], list[Problem]]:
     """The study's tables, what is wrong with them, and what was noted while reading."""
     reading = _Reading(source)

@@ -199,7 +199,7 @@ class Goal(Section):
 class Checks(Section):
     comment: int = setting("the letters a comment needs at least; 0 asks for no comments", 0, ge=0)
     least_seconds: float = setting("the active seconds that each document needs at least", 0.0, ge=0)
-    known: Literal["strict", "ties", "off"] = setting("must the known H stand above the known N", "strict")
+    known: Literal["strict", "ties", "off"] = setting("must the known H be scored above the known N", "strict")
     revisions: int = setting("how often a unit may be revised when a check at its end fails", 2, ge=0)
     most_failed: int = setting("how many units an assessor may fail before they get no more; 0 sets no limit", 3, ge=0)
     practice: PracticeLines | None = setting("magnitudes of lines, before the work", None)
@@ -217,6 +217,9 @@ class Work(Section):
     highlight: bool = setting("offer to mark the title's words in the text", False)
     show_previous: bool = setting(
         "show the document before and its number, where numbers are given in proportion to it", True
+    )
+    straight_on: bool = setting(
+        "show invited assessors the next topic with the last answer of a unit, instead of a page of thanks", False
     )
 
 
@@ -251,7 +254,7 @@ class Privacy(Section):
 class Owner(Section):
     """Whom the server tells that the study ended, was paused or reached its budget."""
 
-    webhook: str = setting("the https address that is told, e.g. that of a chat; may change at any time", "")
+    webhook: str = setting("the https address that gets messages, e.g. that of a chat; may change at any time", "")
     webhook_secret: str = setting(
         "the environment variable that holds the secret which signs what is sent; never the secret itself",
         "",

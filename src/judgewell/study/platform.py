@@ -35,7 +35,7 @@ class Platform(Section):
     keys: str = setting("https address or file of the keys that tokens are signed with; Prolific's when empty", "")
     audience: str = setting("whom the tokens must be made for: the address that the platform sends people to", "")
     issuer: str = setting("who must have made the tokens; anybody with the keys when empty", "")
-    claims: str = setting("the token's claim that holds the ids; empty where they stand beside exp", "prolific")
+    claims: str = setting("the token's claim that holds the ids; empty where they are beside exp", "prolific")
     claim_assessor: str = setting("the claim with the assessor's id; named as the parameter when empty", "")
     claim_session: str = setting("the claim with the submission's id; named as the parameter when empty", "")
     claim_study: str = setting("the claim with the study's id; named as the parameter when empty", "")

@@ -34,7 +34,7 @@ class Level(Section):
 class Scale(Section):
     """What all scales share, and the settings of a `[scale]` table in the study file.
 
-    A new scale is one class below, with its `kind`, its `numbers` and its `allow`; its texts stand in texts/en.toml.
+    A new scale is one class below, with its `kind`, its `numbers` and its `allow`; its texts are in texts/en.toml.
     """
 
     name: str = setting("the scale's name in the results; its kind when empty", "")

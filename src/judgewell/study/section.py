@@ -15,12 +15,12 @@ def setting(about: str, default: Any = ..., **rules: Any) -> Any:
 
 
 def many(value: Any) -> Any:
-    """One where several may stand: a lone table or text is a list of one."""
+    """A list in the study file: a single table or text is a list of one."""
     return [value] if isinstance(value, dict | str) else value
 
 
 def valid(make: Any, *values: Any) -> None:
-    """Make a value whose own rules are the section's rules; a broken one is told in its words."""
+    """Make a value whose own rules are the section's rules; an error uses their words."""
     try:
         make(*values)
     except InputError as error:

@@ -106,7 +106,7 @@ def catalogue(source: str, file: str | Path | None = None) -> Catalogue:
 
 
 def _refuse_marks(key: str, text: str, file: str | Path | None, line: int | None) -> None:
-    """What browsers are told must be what they know."""
+    """Language code and direction must be ones that browsers know."""
     if key == "language_code" and not TAG.fullmatch(text):
         raise InputError(f"{text!r} is not a language's tag", cure="such as de, pt-BR or ar", file=file, line=line)
     if key == "direction" and text not in ("ltr", "rtl"):

@@ -1,4 +1,4 @@
-"""Where each key of a TOML text stands, so that a mistake can be told with its line.
+"""The line of each key of a TOML text, so that an error can name it.
 
 The standard reader gives values without lines. This scanner reads just as much of the grammar as it takes to know the
 line of every `key =`, `[table]` and `[[table]]`; the values are left to the standard reader.

@@ -27,7 +27,7 @@ def _correlation(evidence: Evidence) -> pl.DataFrame:
 
 def _finding(table: pl.DataFrame) -> list[str]:
     return [
-        f"The gains rank documents as {row['labels']} does at τ-b = {plain(row['tau_b'])} (mean over "
+        f"The gains rank documents as the label set {row['labels']} does at τ-b = {plain(row['tau_b'])} (mean over "
         f"{counted(row['topics'], 'topic')}, {counted(row['documents'], 'document')})."
         for row in table.iter_rows(named=True)
         if row["tau_b"] is not None

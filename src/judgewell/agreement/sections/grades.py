@@ -68,7 +68,7 @@ def _order(table: pl.DataFrame) -> list[str]:
         pooled = part.filter(pl.col("figure") == "pooled").row(0, named=True)
         text = (
             f"The gains order {percent(pooled['half'])} of {count(pooled['pairs'])} pairs of documents with different "
-            f"grades as {labels} does (ties count half; 50 % is chance)"
+            f"grades as the label set {labels} does (ties count half; 50 % is chance)"
         )
         steps = part.filter(pl.col("lower").is_not_null() & (pl.col("pairs") >= LEAST_PAIRS)).sort("half")
         if steps.height > 1:

@@ -51,8 +51,8 @@ class Measure:
     source: ClassVar[str]  # the paper it comes from
     other_names: ClassVar[tuple[str, ...]] = ()
     trec_names: ClassVar[tuple[str, ...]] = ()  # trec_eval's names for it; those that end in _cut need a cutoff
-    uncut: ClassVar[Mapping[str, str]] = {}  # names that stand for another measure where they have no cutoff
-    shorthands: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # other names that stand for some parameters too
+    uncut: ClassVar[Mapping[str, str]] = {}  # names that mean another measure without a cutoff
+    shorthands: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # other names, each with its parameters
     other_settings: ClassVar[Mapping[tuple[str, str], Mapping[str, Any]]] = {}  # other tools' parameters, as ours
     at: ClassVar[str] = "cutoff"  # the parameter that is written behind the @
     dotted: ClassVar[str] = ""  # the one that other tools write behind a dot (rbp.95), where it is not that one

@@ -246,7 +246,7 @@ class Bpref(Binary):
     above, N those of the topic.
     Use: Incomplete judgments: it looks only at the order of judged documents.
     Traps: It needs documents judged not relevant: with qrels that hold only relevant documents it is recall. It
-    ignores how deep documents stand, so its size says nothing beside that of AP.
+    ignores the ranks below, so its value cannot be compared with AP's.
     """
 
     name: ClassVar[str] = "Bpref"

@@ -40,7 +40,7 @@ class Novelty(ByIntent):
     A subclass gives the weight of each rank.
     """
 
-    alpha: float = setting(0.5, "how much less a further document of the same intent is worth", least=0, most=1)
+    alpha: float = setting(0.5, "the share of its gain that each further document of an intent loses", least=0, most=1)
 
     normalised: ClassVar[bool] = False
 
@@ -106,7 +106,7 @@ class AlphaNDCG(AlphaDCG):
 
     Formula: α-nDCG@k = Σ_{i≤k} Σ_{intents of i} (1 − α)^c / log2(i + 1) of the ranking / of the ideal ranking.
     Use: The usual measure of diversity: rankings that should serve several meanings of a query early.
-    Traps: The best ranking is hard to find; the greedy one stands for it, ties broken by document id, as in ndeval.
+    Traps: The ideal ranking is hard to compute; a greedy one is used instead, ties broken by document id, as in ndeval.
     """
 
     name: ClassVar[str] = "alpha_nDCG"

@@ -180,12 +180,12 @@ def _dotted(asked: str, dotted: re.Match[str]) -> Iterator[Measure]:
             yield _measure(asked, name, "", at)
 
 
-Entry = tuple[type[Measure], Mapping[str, Any]]  # a class and the parameters that a name of it stands for
+Entry = tuple[type[Measure], Mapping[str, Any]]  # a class and the parameters that a name implies
 
 
 @functools.cache
 def _names_in(module: str) -> Mapping[str, Entry]:
-    """What every accepted name of a module's measures stands for."""
+    """The meaning of every accepted name of a module's measures."""
     names: dict[str, Entry] = {}
     for cls in measures_in(module):
         names |= {name: (cls, {}) for name in (cls.name, *cls.other_names, *cls.trec_names)}
@@ -194,7 +194,7 @@ def _names_in(module: str) -> Mapping[str, Entry]:
 
 
 def _named(name: str) -> Entry | None:
-    """What a name stands for; modules are loaded one after the other until one knows it."""
+    """The meaning of a name; modules are loaded one by one until one knows it."""
     return next((_names_in(module)[name] for module in module_names() if name in _names_in(module)), None)
 
 
@@ -207,7 +207,7 @@ def _known(name: str) -> Entry:
 
 @functools.cache
 def _by_name() -> Mapping[str, Entry]:
-    """What every accepted name stands for."""
+    """The meaning of every accepted name."""
     return {name: entry for module in module_names() for name, entry in _names_in(module).items()}
 
 
@@ -307,7 +307,7 @@ def _typed(cls: type[Measure], name: str, value: Any) -> Any:
 
 
 def _number(asked: str, cls: type[Measure], at: str) -> float | int:
-    """What stands behind the @: a rank, or a share for measures at a recall level."""
+    """The text after the @: a rank, or a share for measures at a recall level."""
     kind = int if cls.at == "cutoff" else float
     try:
         return kind(at)

@@ -36,7 +36,7 @@ class Scaled(Measure):
     With `max_rel` the list ends at rank 1000, as in cwl_eval and so in ir_measures; without it, it has no end.
     """
 
-    min_rel: float = setting(0.0, "the grade that is worth nothing, with max_rel")
+    min_rel: float = setting(0.0, "the grade whose gain is 0, with max_rel")
     max_rel: float | None = setting(None, "the best grade; without it gains must lie between 0 and 1")
 
     def __post_init__(self) -> None:

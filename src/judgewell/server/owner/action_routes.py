@@ -29,7 +29,7 @@ def router(server: Server) -> APIRouter:
 
     @routes.post("/owner/act")
     async def act(request: Request) -> Response:
-        """Do one action and go back; what came of it is told on the next page."""
+        """Do one action and go back; the next page shows the result."""
         account = await require(server, request)
         form = await read_form(request, LARGEST_BODY, MOST_DOCUMENTS)
         check_guard(server, account, form)

@@ -41,7 +41,7 @@ Pseudonym = Annotated[str, Field(min_length=1, max_length=100, description="The 
 
 
 class Fields(BaseModel):
-    """What an action is told; anything else is a mistake."""
+    """The parameters of an action; anything else is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
@@ -128,7 +128,7 @@ class OfKey(Fields):
 
 @dataclass(frozen=True)
 class Action:
-    """Something an owner can do: its name, what it must be told, what it is for, and the job that does it."""
+    """Something an owner can do: its name, parameters, purpose, and the job that does it."""
 
     name: str
     fields: type[Fields]

@@ -1,4 +1,4 @@
-"""What is wrong with a request to the API, told as JSON: one line in `detail`."""
+"""Errors of the API as JSON: one line in `detail`."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def include(connection: sa.Connection, now: float, assessor: int, reservation: i
 
 
 def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reason: str) -> int:
-    """Bring the marks in line with the exclusions that stand; how many units changed."""
+    """Bring the marks in line with the exclusions in force; returns how many units changed."""
     standing = connection.execute(
         sa.select(exclusions.c.reservation).where(exclusions.c.assessor == assessor, exclusions.c.undone.is_(None))
     ).scalars()

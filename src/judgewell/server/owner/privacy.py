@@ -1,7 +1,7 @@
 """Deleting personal data: what an assessor did stays under a new pseudonym, who they were goes.
 
-Deleted are the platform's ids and what the platform told of them, the invite's label, the answers to the closing
-questionnaire, and the old pseudonym wherever it stands. Link and session open nothing any more. Comments on documents
+Deleted are the platform's ids and what the platform reported about them, the invite's label, the answers to the closing
+questionnaire, and the old pseudonym wherever it occurs. Link and session open nothing any more. Comments on documents
 are part of the judgments and stay unless they are to go as well.
 """
 

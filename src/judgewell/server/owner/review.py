@@ -2,7 +2,7 @@
 
 A reviewer sees the topic, the documents and the comments: neither who wrote them nor how they judged, nor what other
 reviewers found, nor which documents are known. Every unit goes to k different reviewers, also once it is decided, so
-that their agreement can be told.
+that their agreement can be measured.
 """
 
 from __future__ import annotations

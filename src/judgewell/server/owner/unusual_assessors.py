@@ -2,8 +2,9 @@
 
 Evidence is for a person to weigh: what was seen, of how much, and what is usual. Nobody is ever left out by it alone.
 
-Usual is what those do who do not stand out at first sight, so that a few who click at random or upside down do not make
-each other look usual. docs/evidence/suspicion.md says how often each kind of person is shown, and careful ones wrongly.
+Usual is what assessors do who are not conspicuous at first sight, so that a few who click at random or upside down do
+not make each other look usual. docs/evidence/suspicion.md says how often each kind of assessor is shown, and careful
+ones wrongly.
 """
 
 from __future__ import annotations

@@ -17,15 +17,13 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
-from fastapi import APIRouter, FastAPI
 
 from judgewell.errors import InputError
 from judgewell.server.owner.access import record
@@ -48,7 +46,7 @@ Post = Callable[[str, bytes, dict[str, str]], str]
 
 @dataclass(frozen=True)
 class Happened:
-    """Something to tell: its kind, what it is told once for, and a sentence."""
+    """A message: its kind, the event it is sent once for, and a sentence."""
 
     kind: str
     key: str
@@ -89,7 +87,7 @@ def happened(connection: sa.Connection, served: Served) -> list[Happened]:
 
 
 def queue(connection: sa.Connection, now: float, news: list[Happened]) -> None:
-    """Write down what was not told yet, to be sent; a job for the store."""
+    """Queue the messages that were not sent yet; a job for the store."""
     lock(connection)
     ours = audit.c.action.in_((WAITING, SENT, GIVEN_UP))
     known = set(connection.execute(sa.select(audit.c.target).where(ours)).scalars())
@@ -168,24 +166,10 @@ def tell(store: Store, served: Served, secret: str, known: set[str], post: Post 
     return len(due)
 
 
-def router(server: Server) -> APIRouter:
-    """No address: a task that runs beside the server, where the study names whom to tell."""
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        task = asyncio.create_task(_watch(server)) if server.served.study.owner.webhook else None
-        yield
-        if task is not None:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-
-    return APIRouter(lifespan=lifespan, include_in_schema=False)
-
-
-async def _watch(server: Server) -> None:
+async def watch(server: Server) -> None:
+    """Look again and again, where the study names whom to tell."""
     secret, known = signing_secret(server.served.study), set[str]()
-    while True:
+    while server.served.study.owner.webhook:
         with contextlib.suppress(Unavailable):  # the database is away; the next look finds the same
             await asyncio.to_thread(tell, server.store, server.served, secret, known)
         await asyncio.sleep(EVERY)

@@ -1,4 +1,4 @@
-"""A study for its report: what was asked of whom, the answers that count, and how every unit ended."""
+"""A study for its report: its settings and participants, the answers that count, and how every unit ended."""
 
 from __future__ import annotations
 

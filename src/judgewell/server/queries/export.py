@@ -177,7 +177,7 @@ def _units_query(now: float) -> sa.Select[Any]:
 
 
 def _why() -> sa.ColumnElement[Any]:
-    """The reason for which a unit is excluded: the newest that stands."""
+    """The reason for which a unit is excluded: the newest in force."""
     return (
         sa.select(exclusions.c.reason)
         .where(

@@ -103,7 +103,7 @@ class MoneyDetails:
 
 
 def money(connection: sa.Connection, pay: Pay, remaining: int) -> Money:
-    """The money as it stands, with so many completions still to come."""
+    """Spending so far, with so many completions still expected."""
     state = budget(connection, pay)
     paid, to_come = state.spent / (1 + pay.fee), remaining * pay.amount
     return Money(

@@ -1,6 +1,6 @@
-"""Which answers stand, with how their unit ended: the one query behind tables, exports, reports and live analysis.
+"""The current answers and how their units ended: the one query behind tables, exports, reports and live analysis.
 
-The newest revision of an answer stands. A unit's answers count once it is completed and as long as it is not excluded.
+The newest revision of an answer counts, once its unit is completed and as long as the unit is not excluded.
 """
 
 from __future__ import annotations

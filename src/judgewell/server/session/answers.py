@@ -54,7 +54,7 @@ def first(form: Form, name: str) -> str:
 
 @contextmanager
 def about(served: Served, name: str) -> Iterator[None]:
-    """What is refused while this field is read is told as this field's problem."""
+    """Report whatever is refused while this field is read as this field's problem."""
     try:
         yield
     except Refused as refused:
@@ -147,12 +147,12 @@ _CURRENT = Prepared(_STANDING.where(answers.c.position == sa.bindparam("place"))
 
 
 def current_answer(connection: sa.Connection, state: State, position: int) -> Any:
-    """The answer that stands at a place of the unit in hand, or None."""
+    """The current answer at a position of the unit in progress, or None."""
     return _CURRENT.one(connection, person=state.assessor, in_unit=state.held.unit, place=position)
 
 
 def standing_answers(connection: sa.Connection, state: State) -> list[Any]:
-    """The answers that stand for the unit in hand, in order."""
+    """The current answers of the unit in progress, in order."""
     return _ALL_STANDING.rows(connection, person=state.assessor, in_unit=state.held.unit)
 
 

@@ -58,7 +58,7 @@ _BY_ASSESSOR = Prepared(
 
 
 def budget(connection: sa.Connection, pay: Pay) -> Budget:
-    """The budget as it stands."""
+    """The current state of the budget."""
     rows = _BY_ASSESSOR.rows(connection)
     spent = sum(pay.earned(row.done) for row in rows) * (1 + pay.fee)
     return Budget(pay.budget, spent, sum(row.open for row in rows) * pay.dearest, pay.dearest)

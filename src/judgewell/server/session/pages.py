@@ -13,7 +13,7 @@ POST /work/alive      the open page reports itself; JSON back
 GET  /static/…        the files in static/, with long caching by their version (`static_version` in templates)
 
 GET and POST /work give a whole HTML page (`templates/page.html`). With the header `X-Fragment: 1` they give the page's
-inside alone (`templates/body.html`): what stands in <main>. Both templates get `page` (a page of one of the stages) and
+inside alone (`templates/body.html`): the content of <main>. Both templates get `page` (a page of one of the stages) and
 `static_version`; `page.kind` says which one it is and `page.template` how it is drawn. Scripts and styles come from
 /static only: the policy header allows nothing inline. The header `X-Page` of the answer is the page's kind.
 
@@ -55,9 +55,9 @@ while the page is visible; 0 means that this page does not report itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from markupsafe import Markup
 
@@ -185,7 +185,8 @@ class Ending:
 class Page:
     """What all pages have. `words` are the fixed words of every page, by their key without `page.`.
 
-    `problem` says why an answer was not taken, `problem_field` is the form's field it is about.
+    `problem` says why an answer was not taken, `problem_field` is the form's field it is about. Pages of the same
+    `shape` have the same fixed part, which is rendered once (`server.frames`).
     """
 
     kind: ClassVar[str]
@@ -201,6 +202,11 @@ class Page:
     problem_field: str = ""
     typed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alive_every: int = 0
+    shape: Hashable = None
+
+    def with_gaps(self, gap: Callable[[Callable[[Any], object]], str]) -> Self:
+        """The page with a gap in place of every text that changes within its shape; a gap is given how to read it."""
+        raise NotImplementedError(f"{type(self).__name__} has no shape")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -167,8 +167,8 @@ class Served:
     def document(self, connection: sa.Connection, number: int, unit: int = 0) -> pages.Document:
         """A document ready to be shown.
 
-        It is remembered for the unit it is shown in: a known document, which stands in many units, is not there sooner
-        than another, and so cannot be told by how long its page takes.
+        It is remembered for the unit it is shown in: a known document, which is in many units, is not ready sooner
+        than another, so response times do not reveal it.
         """
         return self._documents.get((unit, number), lambda: _document(connection, number))
 

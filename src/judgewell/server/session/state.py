@@ -143,7 +143,7 @@ def move(
 ) -> State:
     """Bring the assessor to a stage, with another unit where one is named; the step is used up, its `answer` stored.
 
-    What the stage gathered is forgotten unless told otherwise. Values named `keep_…` are remembered for good, all
+    What the stage gathered is forgotten by default. Values named `keep_…` are remembered for good, all
     others until the next step. What it gives back has the unit in hand as it was.
     """
     scratch = {name: value for name, value in state.scratch.items() if not forget or name.startswith("keep_")}

@@ -132,7 +132,7 @@ identities = Table(
     Column("session", Text),
     Column("study", Text),
     Column("arrived", Float, nullable=False),
-    Column("status", Text),  # the submission's, as the platform told it last
+    Column("status", Text),  # the submission's, as the platform last reported it
 )
 
 reservations = Table(
@@ -238,7 +238,7 @@ events = Table(
 pauses = Table(
     "pauses",
     metadata,
-    Column("topic", Text, primary_key=True),  # "" stands for the whole study
+    Column("topic", Text, primary_key=True),  # "" means the whole study
     Column("at", Float, nullable=False),
     Column("reason", Text),
 )
@@ -318,7 +318,7 @@ arrivals = Table(  # tokens of a platform that were used, so that none is used t
     Column("expires", Float, nullable=False),
 )
 
-notices = Table(  # what a platform told us, each once
+notices = Table(  # notices from a platform, each once
     "notices",
     metadata,
     Column("event", Text, primary_key=True),

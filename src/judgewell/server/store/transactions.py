@@ -1,7 +1,7 @@
 """The database and its transactions: one code for SQLite and PostgreSQL.
 
 A job is a function of a connection. `write(job)` gives a future that is done once the job's changes are on disk; until
-then nobody is told that they are stored.
+then nobody gets a confirmation.
 
 A commit waits for the disk, some milliseconds. So each process has one thread that writes: it takes all jobs that wait,
 runs them one after another in one transaction, commits once and only then answers them all. Where one of them fails,

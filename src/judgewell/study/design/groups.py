@@ -43,7 +43,7 @@ class Grouping:
     """The groups of a topic: documents group × D (known high and low first), pairs group × pair × (left, right).
 
     `repeats` counts pairs that had met in an earlier group, the known pairs' own repeats apart; `resampled` counts
-    the places per partition filled by a document that stands in another group of the same partition.
+    the places per partition filled by a document of another group of the same partition.
     """
 
     plan: GroupPlan

@@ -1,6 +1,6 @@
 """Units of work: a few documents of one topic for one assessor, with the topic's known documents in every unit.
 
-Every document is judged at least as often as asked, none stands in a unit twice, and units are as few as can be.
+Every document is judged at least as often as asked, none is in a unit twice, and there are as few units as possible.
 Documents are numbered 0..n-1 here; names are the design's business.
 """
 
@@ -39,7 +39,7 @@ def make_units(
 ) -> Whole:
     """Units as rows of document numbers in the order of presentation.
 
-    `need` is the least number of judgments, for all documents or for each; `known` documents stand in every unit
+    `need` is the least number of judgments, for all documents or for each; `known` documents are in every unit
     whatever their need. Units are max(ceil(Σ need / room), largest need), where room = size − known.
     """
     others = np.setdiff1d(np.arange(documents), np.array(known, dtype=np.int64))
@@ -83,7 +83,7 @@ def _fill(needs: Whole, room: int, rng: np.random.Generator) -> Whole:
 
 
 def _balanced(units: Whole, rng: np.random.Generator) -> Whole:
-    """The units ordered so that each document stands in every position equally often (±1).
+    """The units ordered so that each document is in every position equally often (±1).
 
     Positions are colours of a bipartite graph of units and documents. A document is split into parts of at most
     `size` units; a bipartite graph whose degrees are at most `size` has a proper colouring with `size` colours

@@ -1,0 +1,173 @@
+"""A real scheduler with two worker processes: every command gives the bytes it gives alone."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import judgewell
+from judgewell import sample
+from judgewell.cli import app
+from judgewell.errors import ClusterError, InputError
+from judgewell.executors import executor_at
+
+pytest.importorskip("distributed")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+SCHEDULER = """
+import asyncio, distributed
+
+async def main():
+    async with distributed.Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
+        print(scheduler.address, flush=True)
+        await scheduler.finished()
+
+asyncio.run(main())
+"""
+WORKER = """
+import asyncio, sys, distributed
+
+async def main():
+    async with distributed.Worker(sys.argv[1], nthreads=1, dashboard=False) as worker:
+        await worker.finished()
+
+asyncio.run(main())
+"""
+
+
+class Cluster:
+    """A scheduler and workers, each a process of its own."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        self.folder, self.processes = folder, []
+        self.scheduler = self._start(SCHEDULER)
+        assert self.scheduler.stdout is not None
+        self.address = self.scheduler.stdout.readline().strip()
+        self.workers = [self.worker() for _ in range(workers)]
+
+    def worker(self, before: str = "") -> subprocess.Popen:
+        """One more worker; `before` is done before it begins."""
+        return self._start(before + WORKER, self.address)
+
+    def _start(self, code: str, *words: str) -> subprocess.Popen:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *words], cwd=self.folder, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self.processes.append(process)
+        return process
+
+    def stop(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    started = Cluster(tmp_path_factory.mktemp("cluster"), 2)
+    with executor_at(started.address, None) as executor:
+        executor.client.wait_for_workers(2)
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def executor(cluster):
+    with executor_at(cluster.address, None) as executor:
+        yield executor
+
+
+def run(*words: object) -> str:
+    result = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False, standalone_mode=False)
+    return result.output
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def same_bytes(cluster: Cluster, tmp_path: Path, monkeypatch, *words: object) -> None:
+    """Run a command alone and on the cluster, in two folders where it may write; all it prints and writes is equal."""
+    seen = []
+    for where in ((), ("--cluster", cluster.address)):
+        folder = tmp_path / ("there" if where else "here")
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        seen.append((run(*words, *where), contents(folder)))
+    assert seen[0][1]
+    assert seen[0] == seen[1]
+
+
+def test_evaluate(cluster, tmp_path, monkeypatch):
+    runs = sorted((sample.folder() / "runs").glob("*.run.gz"))
+    sample.levels().write_csv(tmp_path / "levels.csv")
+    same_bytes(
+        cluster, tmp_path, monkeypatch, "evaluate", tmp_path / "levels.csv", *runs, "-m", "nDCG@10", "-o", "scores.csv"
+    )
+
+
+def test_relative_paths_begin_where_the_command_was_given(cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(EXAMPLES)
+    alone = run("evaluate", "tiny.qrels", "*.run", "-q", "-m", "nDCG@5")
+    assert run("evaluate", "tiny.qrels", "*.run", "-q", "-m", "nDCG@5", "--cluster", cluster.address) == alone
+
+
+def test_notes_and_errors_come_back(cluster, tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n")
+    (tmp_path / "good.run").write_text("1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 y\n9 Q0 b 2 1.0 x\n")
+    (tmp_path / "bad.run").write_text("1 Q0 a 1 2.0 bad\n1 Q0 b 2 one bad\n")
+    words = "evaluate", tmp_path / "qrels", tmp_path / "good.run"
+    alone = run(*words)
+    assert "note: " in alone
+    assert run(*words, "--cluster", cluster.address) == alone
+    seen = []
+    for where in ((), ("--cluster", cluster.address)):
+        with pytest.raises(InputError) as refused:
+            run(*words, tmp_path / "bad.run", *where)
+        seen.append(str(refused.value))
+    assert seen[0] == seen[1]
+    assert "bad.run:2:" in seen[0]
+
+
+def test_a_client_is_an_executor(executor):
+    scores = judgewell.evaluate(str(EXAMPLES / "*.run"), str(EXAMPLES / "tiny.qrels"), "nDCG@5")
+    for given in (executor.client, executor.client.get_executor(), executor):
+        there = judgewell.evaluate(str(EXAMPLES / "*.run"), str(EXAMPLES / "tiny.qrels"), "nDCG@5", executor=given)
+        assert there.equals(scores)
+
+
+def test_addresses_that_lead_nowhere(monkeypatch):
+    monkeypatch.setattr("judgewell.executors.cluster.SECONDS_TO_CONNECT", 0.5)
+    with pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9; start one"):
+        executor_at("tcp://127.0.0.1:9", None)
+    for address in ("scheduler", "tcp://scheduler", ""):
+        with pytest.raises(InputError, match="is no address; give tcp://HOST:8786"):
+            executor_at(address, None)
+    with pytest.raises(InputError, match="Dask's configuration names no scheduler"):
+        executor_at("dask", None)
+    with pytest.raises(InputError, match="both say where"):
+        executor_at("tcp://127.0.0.1:9", 2)
+
+
+def test_the_address_in_dasks_configuration(cluster):
+    import dask
+
+    with dask.config.set({"scheduler-address": cluster.address}), executor_at("dask", None) as executor:
+        assert executor.address == cluster.address
+
+
+def test_a_worker_of_another_version_is_refused(cluster, executor):
+    other = cluster.worker("import judgewell._version as own; own.__version__ = '0.0.7'\n")
+    try:
+        executor.client.wait_for_workers(3)
+        with pytest.raises(ClusterError, match=rf"has judgewell 0.0.7 and this is judgewell {judgewell.__version__}"):
+            executor_at(cluster.address, None)
+        with pytest.raises(ClusterError, match=r"has judgewell 0\.0\.7 and this"):  # it joined while work went on
+            list(executor.map(pow, range(200), 2))
+    finally:
+        other.kill()
+        other.wait()
