@@ -75,6 +75,11 @@ class Source:
         """A file named in the study, found from the study's own folder."""
         return self.path.parent / name
 
+    def matching(self, pattern: str) -> list[Path]:
+        """The file that is called so, or those that match the pattern, from the study's own folder."""
+        path = self.resolved(pattern)
+        return [path] if path.is_file() else sorted(self.path.parent.glob(pattern))
+
 
 def read_source(path: str | Path) -> Source:
     """The study file's settings with their lines; an error names the line that is not TOML."""

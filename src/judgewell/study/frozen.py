@@ -94,7 +94,6 @@ def files_of(study: Study, source: Source) -> list[Path]:
         if name is not None:
             path = source.resolved(name)
             files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    for pattern in study.pool.runs:
-        path = source.resolved(pattern)
-        files += [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
+    for pattern in (*study.pool.runs, *(study.goal.systems if study.goal else ())):
+        files += source.matching(pattern)
     return list(dict.fromkeys(files))

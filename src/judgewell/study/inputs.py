@@ -101,7 +101,7 @@ def _read(reading: _Reading, place: tuple[str, ...], name: str, read: Callable[[
 def _read_pool(reading: _Reading, study: Study) -> pl.DataFrame | None:
     if study.pool.file is not None:
         return _read(reading, ("pool", "file"), study.pool.file, _read_list)
-    paths = [str(path) for pattern in study.pool.runs for path in matching(reading.source, pattern)]
+    paths = [str(path) for pattern in study.pool.runs for path in reading.source.matching(pattern)]
     if not paths:
         patterns = ", ".join(study.pool.runs)
         reading.problems.append(reading.source.problem(("pool", "runs"), f"no run file matches {patterns}"))
@@ -113,12 +113,6 @@ def _pooled(paths: list[str], depth: int) -> pl.DataFrame:
     """The pool of some run files, one run in memory at a time."""
     firsts = [first_of_run(run.frame(), run.system, depth) for run in open_runs(paths)]
     return pool_runs(pl.concat(firsts), depth)
-
-
-def matching(source: Source, pattern: str) -> list[Path]:
-    """The file that is called so, or those that match the pattern, from the study's folder."""
-    path = source.resolved(pattern)
-    return [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
 
 
 def _read_list(path: Path) -> pl.DataFrame:

@@ -67,6 +67,16 @@ def expected_cost(plan: Plan, rounds: int | None = None) -> ExpectedCost:
     )
 
 
+def goal_words(plan: Plan) -> str:
+    """What the study wants to know, in words."""
+    rule, names = plan.rule, plan.systems.names
+    sure = f"with {100 * rule.confidence:g} % confidence"
+    if rule.decide == "order":
+        return f"the order of {len(names)} systems by {plan.measure}, {sure}"
+    which = f"the better of {names[0]} and {names[1]}" if len(names) == 2 else f"the best of {len(names)} systems"
+    return f"{which} by {plan.measure}, within {rule.within:g} points of 100, {sure}"
+
+
 def made_up(systems: Systems, rule: Rule, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Gains of all documents, and as many answers about each as the rule allows."""
     x = systems.importance

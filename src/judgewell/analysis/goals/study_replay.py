@@ -68,7 +68,8 @@ class Replay:
             f"{data}; goal: {goal}{asked}\n{frame_text(self.summary)}\n"
             f"Medians over {repeats} random orders of the answers. cost: answers per document. ratio: cost over that "
             "of the even design with the same stopping rule; ratio_90: its 90 % quantile. right: decided, and all "
-            f"answers say the same. overstated: reported differences at the stop over those of all answers, − 1.{similar}"
+            "answers say the same. overstated: reported differences at the stop over those of all answers, − 1."
+            f"{similar}"
         )
 
     def chart(self) -> Any:
