@@ -217,12 +217,12 @@ def test_many_requests_at_once_are_held_back(served):
 def test_a_bucket_fills_again_with_time_and_each_visitor_has_their_own():
     clock = Clock(0.0)
     rate = Rate(2.0, 4.0, clock)
-    assert [rate.allows("a") for _ in range(6)] == [True] * 4 + [False] * 2
-    assert rate.allows("b")
+    assert [rate.wait("a") for _ in range(6)] == [0, 0, 0, 0, 1, 1]
+    assert rate.wait("b") == 0
     clock.move(1.0)
-    assert [rate.allows("a") for _ in range(3)] == [True, True, False]
+    assert [rate.wait("a") for _ in range(3)] == [0, 0, 1]
     clock.move(3600)
-    assert [rate.allows("a") for _ in range(5)] == [True] * 4 + [False]
+    assert [rate.wait("a") for _ in range(5)] == [0, 0, 0, 0, 1]
 
 
 def test_a_platform_sends_people_by_its_own_parameters(served):

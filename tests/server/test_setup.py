@@ -34,9 +34,13 @@ def test_a_database_of_a_newer_version_is_refused(database):
         open_store(database)
 
 
-def test_a_database_without_inclusion_probabilities_is_brought_up_to_date(database):
+def test_a_database_of_the_first_version_is_brought_up_to_date(database):
     store = open_store(database)
     with store.engine.begin() as connection:
+        for table in ("replies", "machines"):
+            connection.execute(sa.text(f"DROP TABLE {table}"))
+        for column in ("unrateable", "expected", "spread", "swapped"):
+            connection.execute(sa.text(f"ALTER TABLE answers DROP COLUMN {column}"))
         connection.execute(sa.text("ALTER TABLE items DROP COLUMN inclusion"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0003'"))
     store.close()

@@ -56,7 +56,13 @@ def make_app(
         await asyncio.to_thread(lambda: owners.app)
         settle()
 
-    return assessors.make_app(server, owners, load, _retain, _tell)
+    app = assessors.make_app(server, owners, load, _retain, _tell)
+    token = os.environ.get("JUDGEWELL_METRICS_TOKEN")
+    if token:
+        from judgewell.server.metrics import add_metrics
+
+        add_metrics(app, server, token)
+    return app
 
 
 async def _retain(server: Server) -> None:

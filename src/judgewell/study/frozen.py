@@ -1,8 +1,8 @@
 """A study is frozen once the first judgment is in: what is asked may not change under the answers.
 
 Kept are the settings as written and the hashes of the files they name. Comments and layout may change; a setting
-written out that was a default before is no change. The budget and whom the server tells what happened ask assessors
-nothing, so they may change at any time.
+written out that was a default before is no change. The budget, whom the server tells what happened and `[machine]`
+ask people nothing, so they may change at any time.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from judgewell.study.file import Source, parse, read_source
 from judgewell.study.model import Study
 
 FREE = ("pay.budget", "owner.webhook", "owner.webhook_secret")  # settings that are never frozen
+FREE_TABLE = "machine."  # every machine keeps the settings it was asked with
 
 
 def freeze(path: str | Path) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 def _settings(frozen: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with their defaults, by dotted key."""
     flat = _flat(Study.model_validate(frozen["settings"]).model_dump(mode="json"))
-    return {key: value for key, value in flat.items() if key not in FREE}
+    return {key: value for key, value in flat.items() if key not in FREE and not key.startswith(FREE_TABLE)}
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, Any]:

@@ -177,6 +177,10 @@ answers = Table(
     Column("right_relevant", Boolean),
     Column("left_score", Float),
     Column("right_score", Float),
+    Column("unrateable", Text),  # why a machine gave no answer; the row then holds none
+    Column("expected", Float),  # of a machine: the mean over its token probabilities,
+    Column("spread", Float),  # and their standard deviation
+    Column("swapped", Text),  # of a machine: the side it preferred with the two documents in the other order
     Column("typed", JSON, nullable=False),
     Column("comment", Text),
     Column("seconds", Float, nullable=False),  # active, over all visits
@@ -193,6 +197,48 @@ answers = Table(
         unique=True,
         sqlite_where=text("current"),
         postgresql_where=text("current"),
+    ),
+)
+
+machines = Table(  # a model with its settings, as an assessor
+    "machines",
+    metadata,
+    Column("assessor", Number, ForeignKey("assessors.number"), primary_key=True),
+    Column("fingerprint", Text, nullable=False, unique=True),  # of model, sample, prompts and settings
+    Column("model", Text, nullable=False),
+    Column("sample", Integer, nullable=False),
+    Column("endpoint", Text, nullable=False),
+    Column("prompts", JSON, nullable=False),  # the hash of each prompt file by its name
+    Column("settings", JSON, nullable=False),
+    Column("currency", Text, nullable=False),
+)
+
+replies = Table(  # what a machine replied, stored before the step it is for is taken
+    "replies",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("assessor", Number, ForeignKey("machines.assessor"), nullable=False),
+    Column("unit", Number, ForeignKey("units.number"), nullable=False),
+    Column("purpose", Text, nullable=False),  # document, pair, practice, comprehension or quiz
+    Column("position", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),  # which time the place was judged, counted from 1
+    Column("swapped", Boolean, nullable=False),  # of a pair: the right document came first
+    Column("attempt", Integer, nullable=False),
+    Column("outcome", Text, nullable=False),  # read, refused, unreadable, cut or rejected
+    Column("form", JSON, nullable=False),  # the answer as it is sent; empty where it could not be read
+    Column("expected", Float),
+    Column("spread", Float),
+    Column("model", Text, nullable=False),  # as the server named it
+    Column("prompt", Text, nullable=False),  # the hash of the prompt file
+    Column("tokens_in", Integer, nullable=False),
+    Column("tokens_out", Integer, nullable=False),
+    Column("estimated", Boolean, nullable=False),  # the tokens: the server did not count them
+    Column("cost", Float, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    UniqueConstraint(
+        *("assessor", "unit", "purpose", "position", "revision", "swapped", "attempt"), name="uq_replies_place"
     ),
 )
 

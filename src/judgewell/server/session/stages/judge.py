@@ -9,7 +9,14 @@ from typing import Any, ClassVar, Self
 import sqlalchemy as sa
 from markupsafe import Markup
 
-from judgewell.server.session.answers import current_answer, read_answer, read_visit, standing_answers, to_keep
+from judgewell.server.session.answers import (
+    current_answer,
+    read_answer,
+    read_machine_answer,
+    read_visit,
+    standing_answers,
+    to_keep,
+)
 from judgewell.server.session.assignment import close, outlook
 from judgewell.server.session.pages import (
     CommentBox,
@@ -32,6 +39,8 @@ from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import reservations, study
 from judgewell.study.checks import FinishedUnit, Judged
 from judgewell.study.questions import Bounded, Magnitude, Scale
+
+LONGEST_REPLY = 1e6  # a machine's seconds are those of its reply, which came before the step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,12 +104,14 @@ class PairPage(Judging):
 
 def _step(step: Step) -> State:
     state = step.state
-    visit = read_visit(step.form, step.now - state.moved, step.served.silence)
+    elapsed = step.now - state.moved if not state.is_machine else LONGEST_REPLY
+    visit = read_visit(step.form, elapsed, step.served.silence)
     if step.action == "back" and state.position > 1 and _may_go_back(step.served, state):
         log(step.connection, state, step.now, "back", state.position, active=visit.active, idle=visit.idle)
         _change(step, backs=reservations.c.backs + 1)
         return step.go("judge", state.position - 1, reached=state.reached)
-    answer = read_answer(step.served, scale_of(step.served, state), step.form)
+    read = read_machine_answer if state.is_machine else read_answer
+    answer = read(step.served, scale_of(step.served, state), step.form)
     row = to_keep(step.connection, state, answer, visit, step.now)
     if state.position == 1:  # from now on the study is frozen
         _FREEZE.run(step.connection, now=step.now)
@@ -131,6 +142,8 @@ def _finish(step: Step) -> State:
     attempt = state.held.revisions + 1
     failed = []
     for check in step.served.study.end_checks:
+        if state.is_machine and not check.for_machines:
+            continue
         verdict = check.of_unit(unit)
         if verdict is not None:
             step.verdict(check.name, attempt, verdict)
@@ -161,7 +174,7 @@ def _finished(step: Step) -> FinishedUnit:
 def _asks(step: Step, units_done: int) -> bool:
     """Whether the closing questionnaire follows this unit."""
     questionnaire = step.served.study.questionnaire
-    if questionnaire.questions == []:
+    if questionnaire.questions == [] or step.state.is_machine:
         return False
     if questionnaire.when == "last":
         return outlook(step.connection, step.served, step.state, step.now) is None
