@@ -1,7 +1,7 @@
 """For how many users is one system better? The measure under each assessor's own gain profile.
 
-log(v + 1) = a_u + b_u · worth of the document: an assessor with b above the mean sees larger differences between good
-and middling documents than others do. The slopes are shrunken by their reliability.
+log(v + 1) = a_u + b_u · log gain of the document: an assessor with b above the mean sees larger differences between
+good and middling documents than others do. The slopes are shrunken by their reliability.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ UNDERSTATED = (
 
 @dataclass(frozen=True)
 class Profiles:
-    """Documents with their worth on a log scale, and each user's slope."""
+    """Documents with their gain on a log scale, and each user's slope."""
 
-    documents: pl.DataFrame  # topic, doc, worth
+    documents: pl.DataFrame  # topic, doc, log_gain
     users: pl.DataFrame  # assessor, judgments, slope, shrunken
     reliability: float
-    ratio: bool  # worth is the log of a gain, not of a gain + 1
+    ratio: bool  # log_gain is the log of a gain, not of a gain + 1
 
-    def gains(self, slopes: Floats, worth: Floats | None = None) -> Floats:
+    def gains(self, slopes: Floats, log_gain: Floats | None = None) -> Floats:
         """Gains under profiles: users × documents. The mean slope gives the gains that all share."""
-        x = self.documents["worth"].to_numpy() if worth is None else worth
+        x = self.documents["log_gain"].to_numpy() if log_gain is None else log_gain
         mean = float(self.users["shrunken"].mean())  # type: ignore[arg-type]
         return np.asarray(np.exp(np.outer(slopes / mean, x)) - (0.0 if self.ratio else 1.0))
 
@@ -62,7 +62,7 @@ def user_profiles(judgments: pl.DataFrame) -> Profiles:
         least = float(rows["value"].min() or 0.0)  # type: ignore[arg-type]
         value = ((pl.col("value") - min(least, 0.0)) / offset + 1).log()
     rows = rows.with_columns(x=value)
-    documents = rows.group_by(DOCUMENT).agg(worth=pl.col("x").mean()).sort(DOCUMENT)
+    documents = rows.group_by(DOCUMENT).agg(log_gain=pl.col("x").mean()).sort(DOCUMENT)
     count, total = pl.len().over(DOCUMENT), pl.col("x").sum().over(DOCUMENT)
     rows = rows.filter(count > 1).with_columns(others=(total - pl.col("x")) / (count - 1))
     rows = rows.filter(pl.len().over("assessor") >= FEWEST_DOCUMENTS)
@@ -85,12 +85,12 @@ def _centred(values: Floats, unit: Ints) -> Floats:
     return np.asarray(values - (np.bincount(unit, values) / np.bincount(unit))[unit])
 
 
-def _slopes(user: Ints, x: Floats, worth: Floats) -> tuple[Floats, Floats]:
+def _slopes(user: Ints, x: Floats, log_gain: Floats) -> tuple[Floats, Floats]:
     """The slope of each user within units, and its variance by the spread around all users' lines."""
-    square = np.bincount(user, worth**2)
+    square = np.bincount(user, log_gain**2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        slope = np.bincount(user, worth * x) / square
-    rest = x - np.nan_to_num(slope)[user] * worth
+        slope = np.bincount(user, log_gain * x) / square
+    rest = x - np.nan_to_num(slope)[user] * log_gain
     noise = float((rest**2).sum() / max(len(x) - 2 * len(square), 1))
     return np.asarray(slope), np.asarray(noise / np.maximum(square, 1e-12))
 
@@ -166,8 +166,8 @@ def users_text(users: pl.DataFrame, pairs: pl.DataFrame, reliability: float, mos
 
 def profile_points(profiles: Profiles, points: int = 25) -> pl.DataFrame:
     """Gains under up to 200 users' profiles over the gain that all share, both as shares of the largest."""
-    worth = profiles.documents["worth"].to_numpy()
-    grid = np.linspace(worth.min(), worth.max(), points)
+    log_gain = profiles.documents["log_gain"].to_numpy()
+    grid = np.linspace(log_gain.min(), log_gain.max(), points)
     slopes = np.sort(profiles.users["shrunken"].to_numpy())
     shown = slopes[np.linspace(0, len(slopes) - 1, min(DRAWN, len(slopes))).round().astype(np.int64)]
     if len(slopes) > DRAWN:
