@@ -56,7 +56,7 @@ def make_app(
         await asyncio.to_thread(lambda: owners.app)
         settle()
 
-    app = assessors.make_app(server, owners, load, _retain, _tell)
+    app = assessors.make_app(server, owners, load, _retain, _tell, _pursue)
     token = os.environ.get("JUDGEWELL_METRICS_TOKEN")
     if token:
         from judgewell.server.metrics import add_metrics
@@ -75,6 +75,13 @@ async def _retain(server: Server) -> None:
 async def _tell(server: Server) -> None:
     if server.served.study.owner.webhook:
         from judgewell.server.owner.webhook import watch
+
+        await watch(server)
+
+
+async def _pursue(server: Server) -> None:
+    if server.served.study.goal:
+        from judgewell.server.session.goal import watch
 
         await watch(server)
 

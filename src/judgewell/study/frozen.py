@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from judgewell.formats.provenance import digest
-from judgewell.study.file import Source, parse, read_source
+from judgewell.study.file import Source, matching, parse, read_source
 from judgewell.study.model import Study
 
 FREE = ("pay.budget", "owner.webhook", "owner.webhook_secret")  # settings that are never frozen
@@ -95,6 +95,6 @@ def files_of(study: Study, source: Source) -> list[Path]:
         if name is not None:
             path = source.resolved(name)
             files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    for pattern in (*study.pool.runs, *(study.goal.systems if study.goal else ())):
-        files += source.matching(pattern)
+    for pattern in [*study.pool.runs, *(study.goal.systems if study.goal else [])]:
+        files += matching(source, pattern)
     return list(dict.fromkeys(files))

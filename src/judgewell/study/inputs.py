@@ -16,7 +16,7 @@ from judgewell.formats.gains import read_gains
 from judgewell.formats.runs import open_runs
 from judgewell.formats.topics import read_topics
 from judgewell.study.design.pools import first_of_run, pool_list, pool_runs
-from judgewell.study.file import Problem, Source
+from judgewell.study.file import Problem, Source, matching
 from judgewell.study.model import Study
 from judgewell.study.texts import Catalogue, catalogue, english
 from judgewell.tables import INCLUSION, OTHER_NAMES, with_inclusion
@@ -101,7 +101,7 @@ def _read(reading: _Reading, place: tuple[str, ...], name: str, read: Callable[[
 def _read_pool(reading: _Reading, study: Study) -> pl.DataFrame | None:
     if study.pool.file is not None:
         return _read(reading, ("pool", "file"), study.pool.file, _read_list)
-    paths = [str(path) for pattern in study.pool.runs for path in reading.source.matching(pattern)]
+    paths = [str(path) for pattern in study.pool.runs for path in matching(reading.source, pattern)]
     if not paths:
         patterns = ", ".join(study.pool.runs)
         reading.problems.append(reading.source.problem(("pool", "runs"), f"no run file matches {patterns}"))

@@ -16,7 +16,7 @@ from judgewell.errors import InputError, JudgewellError, collect_notes
 from judgewell.evaluation.measures.base import Linear
 from judgewell.formats.runs import open_runs
 from judgewell.stats.arrays import Floats
-from judgewell.study.file import Problem, Source, read_source
+from judgewell.study.file import Problem, Source, matching, read_source
 from judgewell.study.inputs import Inputs
 from judgewell.study.model import Goal, Study
 from judgewell.tables import INCLUSION
@@ -136,7 +136,7 @@ def _parts(error: JudgewellError) -> tuple[str, str | None]:
 
 def goal_systems(goal: Goal, measure: Linear, pool: pl.DataFrame, source: Source) -> Systems:
     """The systems of the run files that a goal names."""
-    files = [str(path) for pattern in goal.systems for path in source.matching(pattern)]
+    files = [str(path) for pattern in goal.systems for path in matching(source, pattern)]
     if not files:
         raise InputError(f"no run file matches {', '.join(goal.systems)}", cure="name files from the study's folder")
     systems = systems_of(open_runs(files), measure, pool)

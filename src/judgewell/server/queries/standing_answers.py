@@ -12,6 +12,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, STANDS, ending
+from judgewell.server.queries.goal import goal_inclusion
 from judgewell.server.store.schema import (
     ASSESSOR_KIND,
     answers,
@@ -37,10 +38,14 @@ def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
     columns = _document_columns(connection, now)
     if _any(connection, items.c.known, items.c.other.is_(None)):
         columns["known"] = items.c.known
-    if _any(connection, items.c.inclusion):
+    drawn = goal_inclusion(connection)
+    if drawn is None and _any(connection, items.c.inclusion):
         columns["inclusion"] = items.c.inclusion
     columns |= _of_machines(connection, "expected", "spread")
-    return _checked(connection, _documents_query(columns), JUDGMENTS)
+    frame = _checked(connection, _documents_query(columns), JUDGMENTS)
+    if drawn is None:
+        return frame
+    return frame.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")
 
 
 def pairs_frame(connection: sa.Connection, now: float) -> pl.DataFrame:

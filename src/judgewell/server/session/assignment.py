@@ -383,6 +383,24 @@ def _silent_unit(connection: sa.Connection, limits: Limits, now: float) -> Any:
     return unit
 
 
+def silent_holders(connection: sa.Connection, batch: int | None, now: float) -> tuple[int, ...]:
+    """The reservations of a batch whose holders are silent: the batch could not be completed with them."""
+    query = (
+        sa.select(reservations.c.number)
+        .join_from(reservations, units, units.c.number == reservations.c.unit)
+        .where(units.c.batch == batch, reservations.c.state == "live", reservations.c.seen + _SILENCE <= now)
+        .where(_not_held(now))
+        .order_by(reservations.c.number)
+    )
+    return tuple(connection.execute(query).scalars()) if batch is not None else ()
+
+
+def hand_on(connection: sa.Connection, silent: Sequence[int], now: float) -> None:
+    """Free the places of silent holders; they may still come back, as after any other expiry."""
+    for number in silent:
+        release(connection, number, now, "silent")
+
+
 def _take_back(connection: sa.Connection, unit: int) -> bool:
     """The place that was lost, if it is still free."""
     place = sa.update(units).where(units.c.number == unit, units.c.free > 0).values(free=units.c.free - 1)

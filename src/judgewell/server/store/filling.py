@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
+from judgewell.errors import InputError
 from judgewell.server.cleaning import clean_document
-from judgewell.server.store.schema import documents, items, study, topics, units
+from judgewell.server.store.schema import batches, documents, goals, items, study, topics, units
 from judgewell.study.check import load_study
 from judgewell.study.design.chance import generator
 from judgewell.study.design.plan import Design, make_design
@@ -24,19 +25,46 @@ AT_ONCE = 5_000  # rows of one insert
 
 @dataclass(frozen=True)
 class Content:
-    """A study that was read and designed; `documents` are those that the design uses, ready to be shown."""
+    """A study that was read and designed; `documents` are those that the design uses, ready to be shown.
+
+    With a goal, `design` holds the units of the first batch, and `goal` and `batch` are rows of the database.
+    """
 
     study: Study
     inputs: Inputs
     design: Design
     documents: pl.DataFrame
+    goal: dict[str, Any] | None = None
+    batch: dict[str, Any] | None = None
 
 
 def read(path: str | Path) -> Content:
     """Read a study's files and make its design."""
     chosen, inputs = load_study(path)
     design = make_design(chosen, inputs)
-    return Content(chosen, inputs, design, _documents(inputs, design))
+    content = Content(chosen, inputs, design, _documents(inputs, design))
+    return content if chosen.goal is None else _with_goal(content, path)
+
+
+def _with_goal(content: Content, path: str | Path) -> Content:
+    """The study with its goal's plan, the known documents of the design, and the first batch in place of its units."""
+    from judgewell.analysis.goals.plan import load_plan
+    from judgewell.server.session.goal import batch_row, first_batch
+
+    plan = load_plan(str(path), content.study, content.inputs)
+    if plan is None or content.study.units is None:
+        raise InputError(
+            "a goal can steer a live study of [units] only",
+            cure="judge the pairs without [goal], and try the goal on the answers with judgewell replay",
+            file=path,
+        )
+    known: dict[str, dict[str, str]] = {}
+    marked = content.design.documents.filter(pl.col("known").is_not_null()).select("topic", "doc", "known")
+    for topic, doc, grade in marked.unique(maintain_order=True).iter_rows():
+        known.setdefault(topic, {})[doc] = grade
+    batch, design = first_batch(plan, known, content.study)
+    goal = {"number": 1, "plan": plan.dump(), "known": known}
+    return replace(content, design=design, goal=goal, batch=batch_row(1, None, 0, batch))
 
 
 def _documents(inputs: Inputs, design: Design) -> pl.DataFrame:
@@ -50,7 +78,7 @@ def _documents(inputs: Inputs, design: Design) -> pl.DataFrame:
 
 def fill(connection: sa.Connection, row: dict[str, Any], content: Content) -> None:
     """The study in place of whatever was there; assessors and their links stay."""
-    for table in (items, units, documents, topics, study):
+    for table in (items, units, documents, topics, batches, goals, study):
         connection.execute(sa.delete(table))
     connection.execute(sa.insert(study), row)
     used, inputs, design = content.documents, content.inputs, content.design
@@ -64,6 +92,10 @@ def fill(connection: sa.Connection, row: dict[str, Any], content: Content) -> No
     _insert(connection, units, placed.drop("assessors"))
     of_units = placed.select("unit", "topic", pl.col("number").alias("unit_number"))
     _insert(connection, items, _items(design, of_units, numbers, inputs.pool))
+    if content.goal is not None and content.batch is not None:
+        connection.execute(sa.insert(goals), content.goal)
+        connection.execute(sa.insert(batches), content.batch | {"made": row["created"]})
+        connection.execute(sa.update(units).values(batch=content.batch["number"]))
 
 
 def _items(design: Design, of_units: pl.DataFrame, numbers: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:

@@ -84,6 +84,7 @@ units = Table(
     Column("need", Integer, nullable=False),
     Column("free", Integer, nullable=False),
     Column("place", Integer, nullable=False, unique=True),  # the order in which units are handed out
+    Column("batch", Integer),  # of a study with a goal: the batch it was made for
     Index("ix_units_open", "place", sqlite_where=text("free > 0"), postgresql_where=text("free > 0")),
     Index("ix_units_topic", "topic"),
 )
@@ -98,6 +99,29 @@ items = Table(
     Column("new", Text),
     Column("known", Text),
     Column("inclusion", Float),  # the probability with which the document was drawn into the pool
+)
+
+goals = Table(  # a study that stops when it is sure: how it decides, and when it did
+    "goals",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("plan", JSON, nullable=False),  # as analysis.goals.plan dumps it
+    Column("known", JSON, nullable=False),  # the known documents of each topic, with their grades
+    Column("ended", Float),
+    CheckConstraint("number = 1", name="one"),
+)
+
+batches = Table(  # documents that a study with a goal asks about at once
+    "batches",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("made", Float, nullable=False),
+    Column("size", Integer),  # documents that were wanted; none: as many as the recipe says
+    Column("after", Integer, nullable=False),  # the last complete batch when this one was made
+    Column("documents", JSON, nullable=False),  # rows of the plan's pool
+    Column("inclusion", JSON, nullable=False),  # of every document of the pool after this batch
+    Column("completed", Float),
+    Column("look", JSON),  # what the answers said when it was complete
 )
 
 assessors = Table(
