@@ -89,10 +89,17 @@ class TwoWayModel(Scores):
         return gains_frame(gains, ["component"] if self.components == "separate" else [])
 
     def interval(
-        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+        self,
+        table: Any,
+        *,
+        level: float = 0.95,
+        kind: Kind | None = None,
+        draws: int = 200,
+        seed: int = 0,
+        executor: Executor | None = None,
     ) -> pl.DataFrame:
         """As everywhere; but draws of a fit without spare judgments have no width, so there the interval is missing."""
-        gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
+        gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed, executor=executor)
         if kind != "bootstrap":
             return gains
         missing = self.by_formula(table, level)["low"].is_null()
