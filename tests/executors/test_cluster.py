@@ -4,14 +4,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
 import judgewell
 from judgewell import sample
+from judgewell.assessors.value import Alternative, expected_value
 from judgewell.cli import app
 from judgewell.errors import ClusterError, InputError
 from judgewell.executors import executor_at
+from judgewell.papers import paper as paper_named
+from judgewell.papers.data import Asked
+from judgewell.papers.items import made_items
 
 pytest.importorskip("distributed")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -102,12 +108,102 @@ def same_bytes(cluster: Cluster, tmp_path: Path, monkeypatch, *words: object) ->
     assert seen[0] == seen[1]
 
 
-def test_evaluate(cluster, tmp_path, monkeypatch):
-    runs = sorted((sample.folder() / "runs").glob("*.run.gz"))
-    sample.levels().write_csv(tmp_path / "levels.csv")
+def _magnitudes(levels: pl.DataFrame) -> pl.DataFrame:
+    """Every document of five topics judged by four assessors in units of up to eight."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for (topic,), part in levels.partition_by("topic", as_dict=True, maintain_order=True).items():
+        for start in range(0, min(24, part.height), 8):
+            for who in rng.permutation(9)[:4]:
+                for doc, gain in part[start : start + 8].select("doc", "gain").rows():
+                    value = round(float(10 * np.exp(0.8 * gain + 0.1 * who + rng.normal(0, 0.5))), 1)
+                    rows.append((topic, doc, f"a{who}", f"u{topic}-{start}-{who}", value, int(gain)))
+    names = ["topic", "doc", "assessor", "unit", "value", "level"]
+    return pl.DataFrame(rows, schema=names, orient="row").with_columns(kind=pl.lit("ratio"))
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The sample's runs, levels and judgments as files, and gains with draws."""
+    folder = tmp_path_factory.mktemp("study")
+    sample.levels().write_csv(folder / "levels.csv")
+    _magnitudes(sample.levels()).write_csv(folder / "judgments.csv")
+    for path in (sample.folder() / "runs").glob("*.run.gz"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    run("scale", folder / "judgments.csv", "--method", "magnitude", "-o", folder / "gains.csv", "--draws", "70",
+        "--draws-to", folder / "draws.parquet")  # fmt: skip
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-o", "scores.parquet", "-m", "nDCG@10", "-m", "ERR(gmax=3)@5"),
+    ],
+)
+def test_evaluate_writes_the_same(cluster, study, tmp_path, monkeypatch, words):
+    same_bytes(cluster, tmp_path, monkeypatch, "evaluate", study / "levels.csv", study / "*.run.gz", *words)
+
+
+@pytest.mark.parametrize("words", [
+    ("--gains", "levels.csv", "--test", "randomisation", "--worlds", 700, "--resamples", 1300),
+    ("--gains", "gains.csv", "--draws", "draws.parquet", "--test", "bootstrap", "--top-test", "bootstrap"),
+    ("--gains", "gains.csv", "--judgments", "judgments.csv", "--tell-apart", "latent", "fusion", "--worlds", 150),
+])  # fmt: skip
+def test_compare_writes_the_same(cluster, study, tmp_path, monkeypatch, words):
+    words = [study / word if str(word).endswith((".csv", ".parquet")) else word for word in words]
     same_bytes(
-        cluster, tmp_path, monkeypatch, "evaluate", tmp_path / "levels.csv", *runs, "-m", "nDCG@10", "-o", "scores.csv"
+        cluster, tmp_path, monkeypatch, "compare", "--runs", *sorted(study.glob("*.run.gz")), *words, "-o", "out"
     )
+
+
+@pytest.mark.parametrize("method", ["magnitude", "mean", "two-way(components=separate)"])
+def test_scale_writes_the_same(cluster, study, tmp_path, monkeypatch, method):
+    words = "--interval", "bootstrap", "--draws", 70, "-o", "gains.csv", "--draws-to", "draws.parquet"
+    same_bytes(cluster, tmp_path, monkeypatch, "scale", study / "judgments.csv", "--method", method, *words)
+
+
+def test_agree_writes_the_same(cluster, study, tmp_path, monkeypatch):
+    words = study / "levels.csv", "--replicates", 50, "-o", "agreement", "-v"
+    same_bytes(cluster, tmp_path, monkeypatch, "agree", study / "judgments.csv", *words)
+
+
+def test_report_writes_the_same(cluster, study, tmp_path, monkeypatch):
+    words = "--judgments", study / "judgments.csv", "--labels", study / "levels.csv", "--draws", 40, "--worlds", 300
+    runs = sorted(study.glob("*.run.gz"))
+    same_bytes(cluster, tmp_path, monkeypatch, "report", "-o", "report.html", *words, "--runs", *runs)
+
+
+@pytest.mark.long
+def test_reproduce_writes_the_same(cluster, tmp_path, monkeypatch):
+    items = "--item", "table 1", "--item", "figure 1"
+    same_bytes(cluster, tmp_path, monkeypatch, "reproduce", "prm15", "-o", "paper", "--draws", 20, *items)
+
+
+def test_items_of_a_paper_are_the_same(executor, study):
+    paper, files = paper_named("sigir15"), {"judgments": str(study / "judgments.csv")}
+    items = paper.chosen(["table 2", "figure 2"])
+    seen = []
+    for workers in (None, executor):
+        outcomes = list(made_items(paper, items, Asked(**files), workers))
+        grids = [
+            one.frame.write_csv() for out in outcomes if out.made for one in out.made.shown if hasattr(one, "frame")
+        ]
+        seen.append((grids, [(one.item, one.reason, one.notes, one.made_from) for one in outcomes]))
+    assert seen[0] == seen[1]
+
+
+def test_designs_are_worth_the_same(executor):
+    designs = Alternative("magnitude"), Alternative("pairs", 12)
+    given = {"documents": 10, "topics": 2, "hours": 20, "seed": 3, "rounds": 5}
+    assert expected_value(designs, **given, executor=executor).equals(expected_value(designs, **given))
+
+
+@pytest.mark.long
+def test_design_compares_the_same(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr("judgewell.commands.study.ROUNDS", 4)
+    run("new", tmp_path / "study")
+    same_bytes(cluster, tmp_path, monkeypatch, "design", tmp_path / "study" / "study.toml", "--compare", "-o", "design")
 
 
 def test_relative_paths_begin_where_the_command_was_given(cluster, tmp_path, monkeypatch):

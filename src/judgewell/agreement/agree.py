@@ -13,9 +13,10 @@ from typing import Any
 import polars as pl
 
 from judgewell.agreement.evidence import Evidence
-from judgewell.agreement.section import OPEN, Outcome, Result, Section, run_section
-from judgewell.agreement.sections import all_sections, section_named
+from judgewell.agreement.section import OPEN, Outcome, Result, Section
+from judgewell.agreement.sections import all_sections, run_sections, section_named
 from judgewell.errors import InputError, collect_notes, note
+from judgewell.executors import executor_of
 from judgewell.formats.documents import read_documents
 from judgewell.formats.files import named_files
 from judgewell.formats.frames import read_frame, read_table
@@ -116,12 +117,14 @@ def agree(
     no_header: bool = False,
     where: str | Sequence[str] = (),
     kind: str | None = None,
+    executor: Any = None,
     progress: Progress | None = None,
 ) -> Agreement:
     """Run every analysis of agreement that the data allow, or the sections asked for.
 
     `judgments` are judgments or pairs, in a file or a frame; `labels` are label sets to compare with: files, columns of
-    the judgments, or a mapping of names to files or tables. The options are those of `judgewell agree`.
+    the judgments, or a mapping of names to files or tables. The options are those of `judgewell agree`; an `executor`
+    (Processes, a Dask client) makes sections side by side.
 
     >>> rows = [(d, a, v) for d, values in {"x": (3, 3, 2), "y": (1, 0, 1), "z": (0, 0, 0)}.items()
     ...         for a, v in zip("abc", values)]
@@ -155,13 +158,11 @@ def agree(
             replicates=replicates,
             seed=seed,
         )
-    return Agreement(tuple(_run(chosen, evidence, steps)), tuple(notes))
-
-
-def _run(chosen: Sequence[Section], evidence: Evidence, steps: _Steps) -> Iterator[Outcome]:
-    for one in chosen:
-        yield run_section(one, evidence)
+    outcomes = []
+    for one in run_sections(evidence, chosen, None if executor is None else executor_of(executor)):
+        outcomes.append(one)
         steps.next()
+    return Agreement(tuple(outcomes), tuple(notes))
 
 
 class _Steps:

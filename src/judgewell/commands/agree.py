@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import kind_option, reading_options, where_option
+from judgewell.commands.common import cluster_options, executing, kind_option, reading_options, where_option
 
 if TYPE_CHECKING:
     from judgewell.agreement.agree import Agreement
@@ -43,6 +43,7 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--seed", default=0, help="Seed of everything random.")
 @reading_options
 @where_option
+@cluster_options
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_sections, help="List the sections."
 )
@@ -61,8 +62,9 @@ def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | 
     from judgewell.agreement.agree import agree as measure
     from judgewell.terminal import notes, progress
 
-    with notes() as noted, progress("analysing") as show:
-        agreement = measure(judgments, labels, progress=show, **options)
+    where = options.pop("cluster"), options.pop("processes")
+    with notes() as noted, progress("analysing") as show, executing(*where) as executor:
+        agreement = measure(judgments, labels, progress=show, executor=executor, **options)
         if output:
             named = {**options, "judgments": judgments, "labels": labels, "output": output}
             _write(agreement, Path(output), named, noted)

@@ -12,6 +12,7 @@ from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import existing
 from judgewell.errors import InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
+from judgewell.executors import executor_of
 from judgewell.formats.files import named_files
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
@@ -53,6 +54,7 @@ def report(
     layout: Layout | None = None,
     where: Iterable[str] = (),
     kind: str | None = None,
+    executor: Any = None,
     progress: Progress | None = None,
 ) -> Report:
     """Everything that the data say, as a report: `.save("report.html")` writes the page, `.figures` and `.grids` hold
@@ -60,7 +62,7 @@ def report(
 
     `study` is a study file or its database; `judgments`, `pairs` and `runs` are files or frames; `gains` and `labels`
     are files ("NAME=FILE" gives a name), or a mapping of names to files or frames. The options are those of
-    `judgewell report`.
+    `judgewell report`; `executor` does the work (Threads, Processes, a Dask client).
 
     >>> from judgewell import report, sample
     >>> page = report(labels={"levels": sample.levels()}, runs=sample.runs(), worlds=100)
@@ -77,12 +79,13 @@ def report(
     if _there(gains) and method:
         raise InputError("gains are given and a method to make them too", cure="leave out --gains or --method")
     how = {"columns": columns, "words": words, "layout": layout}
+    workers = None if executor is None else executor_of(executor)
     with collect_notes() as notes:
         collected = _collected(study, database)
         own = _answers(collected, judgments, pairs, how, where, kind)
         answers = own if name_assessors else with_codes(*own)
         labels, runs = _of_study(study, labels, runs)
-        systems = open_runs(runs) if _there(runs) else []
+        systems = open_runs(runs, executor=workers) if _there(runs) else []
         measures = [measure] if isinstance(measure, str) else list(measure)
         sources = Sources(
             judgments=answers[0],
@@ -97,6 +100,7 @@ def report(
             replicates=replicates,
             seed=seed,
             study=collected,
+            executor=workers,
         )
     for text in notes:
         note(text)

@@ -46,7 +46,7 @@ def scale(
     `judgments` is a table of judgments or pairs (a data frame, or one or several files); `method` names the method, and
     `options` are its own, as in `judgewell scale --list`. `interval` says how low and high are made: by formula where
     there is one and from `draws` resamples otherwise (auto), by one of these alone, or not at all (none). The other
-    options mean what they mean in `judgewell scale`; `executor` makes the resamples (Threads, Processes, a Dask client).
+    options mean what they mean in `judgewell scale`; `executor` makes resamples (Threads, Processes, a Dask client).
 
     >>> grades = pl.DataFrame({"topic": "1", "doc": list("aabb"), "value": [3, 2, 0, 1], "kind": "ordinal:0..3"})
     >>> scale(grades, method="mean", interval="none", profile="exp2").rows()

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from judgewell.executors import Executor
 from judgewell.scaling.graph import Components, component_numbers, refuse_unconnected
 from judgewell.scaling.inputs import GROUP, Repeated, gains_frame
 from judgewell.scaling.magnitude import Scores, log_scores
