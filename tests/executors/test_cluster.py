@@ -112,7 +112,8 @@ def _magnitudes(levels: pl.DataFrame) -> pl.DataFrame:
     """Every document of five topics judged by four assessors in units of up to eight."""
     rng = np.random.default_rng(1)
     rows = []
-    for (topic,), part in levels.partition_by("topic", as_dict=True, maintain_order=True).items():
+    parts = levels.partition_by("topic", as_dict=True, maintain_order=True)
+    for (topic,), part in list(parts.items())[:5]:
         for start in range(0, min(24, part.height), 8):
             for who in rng.permutation(9)[:4]:
                 for doc, gain in part[start : start + 8].select("doc", "gain").rows():

@@ -77,13 +77,14 @@ def _write(agreement: Agreement, folder: Path, options: dict[str, Any], noted: l
     """One csv per table, and one record of how they were made and what could not be analysed."""
     from judgewell.formats.files import named_files
     from judgewell.formats.provenance import provenance, write_record
+    from judgewell.formats.remote import is_remote
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in agreement.tables.items():
         table.write_csv(folder / f"{name}.csv")
     sources = named_files(dict.fromkeys([*options["labels"], *options["against"]])).values()
     files = [options[name] for name in ("gains", "scores", "documents", "likes") if options[name]]
-    inputs = [options["judgments"], *(one for one in sources if Path(one).exists()), *files]
+    inputs = [options["judgments"], *(one for one in sources if is_remote(one) or Path(one).exists()), *files]
     record = provenance("agree", options, list(dict.fromkeys(inputs)), noted)
     record["left out"] = {one.name: dict(one.left_out) for one in agreement.outcomes if one.left_out}
     record["notes of sections"] = {one.name: list(one.notes) for one in agreement.outcomes if one.notes}

@@ -18,6 +18,7 @@ from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.formats.options import kept_where, read_labels
 from judgewell.formats.provenance import provenance
+from judgewell.formats.remote import is_remote
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
 from judgewell.reports.parts import Report
@@ -134,7 +135,7 @@ def _files(*sources: Any) -> list[str]:
             files += _files(*source.values())
         elif _is_file(source):
             path = next(iter(named_files([str(source)]).values()))
-            files += [path] if os.path.exists(path) or "*" in path else []
+            files += [path] if os.path.exists(path) or "*" in path or is_remote(path) else []
         elif isinstance(source, Iterable) and not hasattr(source, "columns"):
             files += _files(*source)
     return files

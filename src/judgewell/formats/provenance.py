@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from judgewell._version import __version__
 from judgewell.executors import Executor, Threads
-from judgewell.formats.files import matching, place
+from judgewell.formats.files import matching, opened
+from judgewell.formats.remote import is_remote
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,15 +41,19 @@ def provenance(
 
 def digests(inputs: Iterable[str | Path], executor: Executor | None = None) -> dict[str, str]:
     """The SHA-256 of each input that is a file."""
-    paths = [path for name in inputs for path in matching(name) if path != "-" and Path(path).is_file()]
+    names = [path for name in inputs for path in matching(name)]
+    paths = [path for path in names if path != "-" and (is_remote(path) or Path(path).is_file())]
     with Threads() as threads:
         return dict(zip(paths, (executor or threads).map(digest, paths, total=len(paths)), strict=True))
 
 
 def digest(path: str | Path) -> str:
     """The SHA-256 of a file."""
-    with open(place(path), "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    hashed = hashlib.sha256()
+    with opened(path) as file:
+        while piece := file.read(1 << 20):
+            hashed.update(piece)
+    return hashed.hexdigest()
 
 
 def write_result(frame: pl.DataFrame, path: str | Path, record: Mapping[str, Any]) -> None:
