@@ -141,7 +141,8 @@ def write_study(folder: Path, size: Size, most_units: int) -> Path:
     path.write_text(
         '[study]\nname = "load"\n[topics]\nfile = "topics.txt"\n[documents]\nfile = "docs.csv"\n'
         '[pool]\nfile = "pool.csv"\n[scale]\nkind = "magnitude"\n'
-        f"[units]\ndocuments = {size.unit}\nredundancy = {size.redundancy}\n[work]\nmost_units = {most_units}\n"
+        f"[units]\ndocuments = {size.unit}\nredundancy = {size.redundancy}\n"
+        f"[work]\nmost_units = {most_units}\nstraight_on = true\n"
     )
     return path
 

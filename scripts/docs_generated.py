@@ -460,7 +460,8 @@ def server_schema() -> dict[str, Any]:
     import tempfile
     from pathlib import Path
 
-    from judgewell.server.app import make_app
+    from judgewell.server.judging.app import make_server
+    from judgewell.server.owner.app import make_app
     from judgewell.server.store.setup import prepare
     from judgewell.server.store.transactions import open_store
     from judgewell.study.new import new_study
@@ -470,6 +471,6 @@ def server_schema() -> dict[str, Any]:
         store = open_store(Path(folder) / "study.sqlite")
         try:
             prepare(store, study, lambda: 0.0)
-            return make_app(store).openapi()
+            return make_app(make_server(store)).openapi()
         finally:
             store.close()

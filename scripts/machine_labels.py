@@ -4,7 +4,8 @@
     python scripts/machine_labels.py --results results.json --write  # writes docs/evidence/machines.md
 
 Needs the public data (JUDGEWELL_DATA or ../shared/data). `--only WORD` works out the cells whose name holds the word,
-`--draws N` changes the number of samples in each cell.
+`--draws N` changes the number of samples in each cell. Set OPENBLAS_NUM_THREADS=1: the products are many and small, and
+threads only wait for each other (500 samples of all cells take about 12 minutes of CPU then).
 """
 
 from __future__ import annotations
@@ -255,18 +256,35 @@ Here TREC Deep Learning 2021 passages stand for the truth: 63 runs, 53 topics, a
 of which some are drawn as `judgewell design --for-machine` draws them; labels are those of UMBRELA with GPT-4.
 Coverage is the share of systems, or of pairs of systems, whose 95 % interval for these topics holds the score with
 everything judged. Width is that of the interval of a system's mean, and its ratio to the width from people alone: the
-same sample, each topic's own weighted mean as prediction. τ is Kendall's, with the order under all of NIST's grades.
+same sample, each topic's own weighted mean as prediction; "held alone" is the coverage of those. τ is Kendall's, with
+the order under all of NIST's grades.
 """
 
 
 def row_of(result: dict[str, Any]) -> list[str]:
     ratio = result["width"] / result["alone"]
     numbers = [f"{result[name]:.3f}" for name in ("score", "pair", "worst")]
-    return [*numbers, f"{result['mean_bias']:+.4f}", f"{result['width']:.3f}", f"{ratio:.2f}"]
+    return [
+        *numbers,
+        f"{result['mean_bias']:+.4f}",
+        f"{result['width']:.3f}",
+        f"{ratio:.2f}",
+        f"{result['alone_score']:.3f}",
+    ]
 
 
 def page(results: dict[str, Any]) -> str:
-    heads = ["measure", "people judge", "coverage, scores", "pairs", "worst system", "bias", "width", "of people alone"]
+    heads = [
+        "measure",
+        "people judge",
+        "coverage, scores",
+        "pairs",
+        "worst system",
+        "bias",
+        "width",
+        "of people alone",
+        "held alone",
+    ]
     rows = [
         [name, f"{100 * share:g} %", *row_of(results[key])]
         for name in MEASURES
@@ -297,7 +315,17 @@ def page(results: dict[str, Any]) -> str:
     ]  # fmt: skip
     parts += ["## Order of systems\n", markdown(heads, rows, 2)]
     parts.append("The last column is the width of intervals over topics against judging everything.\n")
-    heads = ["measure", "labels", "coverage, scores", "pairs", "worst system", "bias", "width", "of people alone"]
+    heads = [
+        "measure",
+        "labels",
+        "coverage, scores",
+        "pairs",
+        "worst system",
+        "bias",
+        "width",
+        "of people alone",
+        "held alone",
+    ]
     misled = ("random", "constant", "reversed", "biased")
     rows = [
         [name, kind, *row_of(results[key])]

@@ -1,9 +1,9 @@
-"""Recovery at known truth: how well gains find what documents are worth, by scale and number of judges.
+"""Recovery at known truth: how well gains find what documents are relevance, by scale and number of judges.
 
     python scripts/recovery.py                   # writes docs/evidence/recovery.md
     python scripts/recovery.py -o recovery.csv --rounds 20
 
-Every row is the mean over simulated topics of the correlation of gains with the documents' true worth. Gains are made
+A row is the mean over simulated topics of the correlation of gains with the documents' true relevance. Gains are made
 by the package's own methods from synthetic judgments; the same people and documents stand behind all scales.
 """
 
@@ -22,7 +22,7 @@ from scipy.stats import spearmanr
 from judgewell.assessors.arrays import crowd_of
 from judgewell.assessors.people import make_people
 from judgewell.assessors.synthetic_tables import synthetic_table
-from judgewell.assessors.value import KNOWN, pair_gains, topic_worths
+from judgewell.assessors.value import KNOWN, pair_gains, topic_relevances
 from judgewell.errors import JudgewellWarning
 from judgewell.scaling.methods import parse
 
@@ -38,11 +38,13 @@ JUDGES = (1, 2, 3, 5, 10, 15)
 def recovered(scale: str, method: str, judges: int, topics: int, seed: int) -> list[float]:
     """Spearman's correlation of gains with the truth, one for each topic."""
     table = synthetic_table(scale, seed=seed, topics=topics, documents=60, redundancy=judges)  # type: ignore[arg-type]
-    gains = parse(method)(table.drop("level", "known", "worth"))
-    worth = table.filter(pl.col("known").is_null()).select("topic", "doc", "worth").unique()
-    both = gains.join(worth, on=["topic", "doc"])
+    gains = parse(method)(table.drop("level", "known", "relevance"))
+    relevance = table.filter(pl.col("known").is_null()).select("topic", "doc", "relevance").unique()
+    both = gains.join(relevance, on=["topic", "doc"])
     return [
-        float(spearmanr(part["gain"], part["worth"]).statistic) for part in both.partition_by("topic") if len(part) > 2
+        float(spearmanr(part["gain"], part["relevance"]).statistic)
+        for part in both.partition_by("topic")
+        if len(part) > 2
     ]
 
 
@@ -53,9 +55,9 @@ def recovered_by_pairs(judges: int, topics: int, seed: int) -> list[float]:
     crowd = crowd_of(make_people(300, seed))
     found = []
     for _ in range(topics):
-        worth = topic_worths(60, crowd.population, rng, alike=True)
-        gains, _ = pair_gains(60 // 6 * judges, 12, worth, crowd, rng)
-        found.append(float(spearmanr(gains, worth[KNOWN:]).statistic))
+        relevance = topic_relevances(60, crowd.population, rng, alike=True)
+        gains, _ = pair_gains(60 // 6 * judges, 12, relevance, crowd, rng)
+        found.append(float(spearmanr(gains, relevance[KNOWN:]).statistic))
     return found
 
 
@@ -91,7 +93,7 @@ def page(table: pl.DataFrame, topics: int, seed: int) -> str:
     return f"""# Recovery at known truth
 
 {made_by("recovery.py", f"seed {seed} and {topics} simulated topics for each cell")}
-How well gains find what documents are really worth, where that is known because the documents and the people are
+How well gains find what documents are really relevance, where that is known because the documents and the people are
 synthetic: Spearman's correlation of gains with the truth over the 60 documents of a topic, mean over topics with its
 95 % interval. The four expert levels are equally common. All scales have the same population, lazy, random and
 reversed people included, and one check: a unit in which the known documents are not in order is done again by somebody

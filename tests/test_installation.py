@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -30,6 +31,8 @@ TRIED = {
     "simulate s/study.toml -o data": "server",
     "serve s/study.toml": "server",
     "invite s/study.toml ada": "server",
+    "judge s/study.toml --model m --endpoint http://127.0.0.1:1/v1 --yes": "machine",
+    "judge s/study.toml --model m --endpoint http://127.0.0.1:9/v1": "machine",
     "status s/study.toml": "server",
     "export s/study.toml -o exported": "server",
     "bonus s/study.toml -o bonus.csv": "server",
@@ -74,9 +77,9 @@ print(json.dumps(answers))
 @pytest.fixture
 def study_files(tmp_path: Path) -> Path:
     """A folder with a study, judgments, runs and qrels."""
-    from backports import zstd
-
     from judgewell.study.new import new_study
+
+    zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
     new_study(tmp_path / "s", "magnitude")
     for path in (ROOT / "examples").iterdir():

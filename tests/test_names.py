@@ -1,4 +1,4 @@
-"""Names say what they hold: none is called found, said or told."""
+"""Names say what they hold: none is called found, said, told or worth."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "src" / "judgewell"
-REFUSED = {"found", "said", "told"}
+REFUSED = {"found", "said", "told", "worth"}
 
 
 def bound_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -42,7 +42,14 @@ def test_names_say_what_they_hold() -> None:
 
 
 def test_a_refused_name_is_seen_wherever_it_is_bound() -> None:
-    source = "found = 1\ndef told(said): ...\nfor found in x: ...\nself.told = 2\nsaid = former('sentence', str)\n"
+    source = (
+        "found = 1\ndef told(said): ...\nfor found in x: ...\nself.told = worth = 2\nsaid = former('sentence', str)\n"
+    )
     assert [name for name, _ in bound_names(ast.parse(source))].count("found") == 2
     assert {name for name, _ in bound_names(ast.parse(source))} >= REFUSED
     assert ("said", 5) not in set(bound_names(ast.parse(source)))
+
+
+def test_every_module_says_what_it_holds() -> None:
+    modules = [path for path in sorted(PACKAGE.rglob("*.py")) if path.read_text(encoding="utf-8").strip()]
+    assert [str(path) for path in modules if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))] == []

@@ -64,7 +64,7 @@ def test_function_and_command_have_the_same_defaults(name: str) -> None:
 
 
 @pytest.mark.parametrize("module", ["judgewell.scales", *(f"judgewell.{home}" for home in (
-    "agreement.agree", "analysis.compare", "assessors.simulate", "commands.reporting", "evaluation.evaluate",
+    "analysis.agree", "analysis.compare", "assessors.simulate", "commands.reporting", "evaluation.evaluate",
     "scaling.scale"))])  # fmt: skip
 def test_the_examples_in_docstrings_run(module: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -12,7 +12,7 @@ from judgewell._version import __version__
 from judgewell.extras import how_to_install
 
 if TYPE_CHECKING:
-    from judgewell.agreement.agree import agree
+    from judgewell.analysis.agree import agree
     from judgewell.analysis.compare import compare
     from judgewell.assessors.simulate import simulate
     from judgewell.client import Client
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from judgewell.scaling.scale import scale
 
 _HOMES = {
-    "agree": ("judgewell.agreement.agree", "agree"),
+    "agree": ("judgewell.analysis.agree", "agree"),
     "Client": ("judgewell.client", "Client"),
     "compare": ("judgewell.analysis.compare", "compare"),
     "evaluate": ("judgewell.evaluation.evaluate", "evaluate"),

@@ -28,6 +28,7 @@ GROUPS = {
     "Collect": {
         "serve": ("serve", "Run the judging server"),
         "invite": ("invite", "Make links for assessors"),
+        "judge": ("judge", "Let language models judge as assessors"),
         "status": ("status", "Show progress, checks and cost"),
         "export": ("export", "Write the judgments to files"),
         "bonus": ("bonus", "Write the bonuses that are due"),

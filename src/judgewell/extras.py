@@ -5,7 +5,7 @@ from __future__ import annotations
 # Names as they are imported. A package of two extras is named where it is missed first.
 EXTRAS = {
     "server": (
-        *("alembic", "argon2", "cryptography", "fastapi", "httptools", "itsdangerous", "jwt", "markdown_it"),
+        *("alembic", "argon2", "cryptography", "fastapi", "httptools", "jwt", "markdown_it"),
         *("nh3", "pydantic", "sqlalchemy", "starlette", "uvicorn", "uvloop"),
     ),
     "report": ("altair", "jinja2", "markupsafe", "vl_convert"),
@@ -14,7 +14,7 @@ EXTRAS = {
     "remote": ("fsspec",),
     "machine": ("httpx",),
 }
-SEVERAL = {"demo": "server,report"}  # commands that need more than one extra
+WHOLE = {"demo": "server,report", "judge": "machine"}  # commands that need more than the package's first extra
 
 
 def how_to_install(error: ModuleNotFoundError, command: str = "") -> str | None:
@@ -22,5 +22,5 @@ def how_to_install(error: ModuleNotFoundError, command: str = "") -> str | None:
     package = (error.name or "").partition(".")[0]
     for extra, packages in EXTRAS.items():
         if package in packages:
-            return f"pip install 'judgewell[{SEVERAL.get(command, extra)}]'"
+            return f"pip install 'judgewell[{WHOLE.get(command, extra)}]'"
     return None

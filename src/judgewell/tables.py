@@ -2,7 +2,7 @@
 
 judgments  one assessor judged one document
 pairs      one assessor compared two documents
-gains      a document's worth for a topic (classic qrels are gains with whole numbers)
+gains      how much a document gives a reader on a topic (classic qrels are gains with whole numbers)
 runs       a system ranked a document
 scores     a measure of a system on a topic
 
@@ -97,7 +97,7 @@ PAIRS = Table(
 
 GAINS = Table(
     "gains",
-    "a document's worth for a topic",
+    "how much a document gives a reader on a topic",
     (
         Column("topic", TEXT, True, "the topic's id"),
         Column("doc", TEXT, True, "the document's id"),

@@ -147,7 +147,7 @@ def cells(column: pl.Series) -> list[str]:
         return [MISSING if value is None else _text(value) for value in values]
     if name in P_VALUES or name.startswith("p_"):
         return [p_value(value) for value in values]
-    if name in SHARES:
+    if name in SHARES and all(value is None or not abs(value) > 1 for value in values):  # else counts of that name
         return [percent(value) for value in values]
     if column.dtype.is_integer():
         return [MISSING if value is None else _signed(count(value)) for value in values]

@@ -9,7 +9,7 @@ import pytest
 from agreement_studies import made_study
 
 import judgewell
-from judgewell.agreement import agree as module
+from judgewell.analysis import agree as module
 from judgewell.errors import InputError, JudgewellWarning
 
 

@@ -65,15 +65,19 @@ def test_shares_that_do_not_add_up_are_refused():
 def test_worth_follows_the_level_and_known_documents_are_clear():
     grade = {("t", f"d{n}"): float(n % 4) for n in range(800)}
     truth = Truth(1, grade, {("t", "d0"): "N", ("t", "d3"): "H"})
-    means = [np.mean([truth.worth("t", f"d{n}") for n in range(level + 4, 800, 4)]) for level in range(4)]
+    means = [np.mean([truth.relevance("t", f"d{n}") for n in range(level + 4, 800, 4)]) for level in range(4)]
     assert means == pytest.approx(truth.population.levels, abs=0.4)
-    assert truth.worth("t", "d3") - truth.worth("t", "d0") > 3
-    assert truth.worth("t", "d5") == Truth(1, grade, {}).worth("t", "d5") != Truth(2, grade, {}).worth("t", "d5")
+    assert truth.relevance("t", "d3") - truth.relevance("t", "d0") > 3
+    assert (
+        truth.relevance("t", "d5")
+        == Truth(1, grade, {}).relevance("t", "d5")
+        != Truth(2, grade, {}).relevance("t", "d5")
+    )
 
 
 def test_grades_that_are_no_levels_are_refused():
     with pytest.raises(DataError, match=r"topic t, document d: grade 2\.5"):
-        Truth(1, {("t", "d"): 2.5}, {}).worth("t", "d")
+        Truth(1, {("t", "d"): 2.5}, {}).relevance("t", "d")
 
 
 @given(st.integers(1, 300), st.integers(0, 30))

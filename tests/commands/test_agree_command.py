@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from judgewell.agreement.agree import agree as judgewell_agree
+from judgewell.analysis.agree import agree as judgewell_agree
 
 ROWS = [
     (f"t{t}", f"d{d}", f"w{w}", f"w{w}/t{t}", d + 1, (d * 20 + 7 * ((t + w + d) % 3)))

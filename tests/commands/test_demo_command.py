@@ -41,7 +41,7 @@ def test_the_numbers_change_with_the_seed_and_only_with_it(small, tmp_path):
     assert told[0] != told[2]
     assert told[0].count("tau") == 3
     found = pl.read_csv(tmp_path / "a" / "recovery.csv")
-    assert ((found["worth"] > 0.2) & (found["worth"] < 1)).all()
+    assert ((found["relevance"] > 0.2) & (found["relevance"] < 1)).all()
 
 
 def test_the_next_command_is_named_as_it_can_be_called(monkeypatch, tmp_path):
@@ -92,7 +92,7 @@ def test_recovery_is_one_for_the_truth_and_minus_one_for_its_reverse():
     upside_down = levels.with_columns(gain=-pl.col("gain"))
     found = recovery({"same": levels, "reversed": upside_down}, levels, levels)
     assert found["levels"].to_list() == pytest.approx([1, -1])
-    assert found["worth"].to_list() == pytest.approx([1, -1])
+    assert found["relevance"].to_list() == pytest.approx([1, -1])
 
 
 def test_fewer_draws_whole_units():

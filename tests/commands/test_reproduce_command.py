@@ -35,7 +35,8 @@ def test_items_by_number_as_page_and_files(made):
     assert "3 of 3 items" in said
     names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert names == {
-        "index.html", "index.html.meta.json", "figures/figure-3.svg", "figures/figure-3.pdf", "tables/figure-3.csv",
+        "index.html", "index.html.meta.json", "figures/figure-3.svg", "figures/figure-3.pdf", "figures/figure-3.png",
+        "tables/figure-3.csv",
         "tables/figure-3.tex", "tables/table-1.csv", "tables/table-1.tex", "tables/table-1-printed.csv",
         "tables/table-1-printed.tex", "tables/table-3.csv", "tables/table-3.tex", "tables/table-3-printed.csv",
         "tables/table-3-printed.tex",

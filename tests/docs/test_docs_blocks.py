@@ -26,7 +26,14 @@ def named(path: Path) -> str:
 
 
 # ranx compiles itself, and the others run whole studies.
-LONG = {"docs/from/ranx.md", "docs/tutorial/demo.md", "docs/tutorial/results.md", "docs/guide/comparing.md"}
+LONG = {
+    "docs/extend/check.md",
+    "docs/from/ranx.md",
+    "docs/guide/comparing.md",
+    "docs/tutorial/demo.md",
+    "docs/tutorial/results.md",
+    "docs/tutorial/your-study.md",
+}
 
 
 @pytest.mark.slow

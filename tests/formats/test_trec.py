@@ -5,12 +5,16 @@ import math
 
 import polars as pl
 import pytest
-from backports import zstd
 
 from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats.files import head, open_bytes, stem
 from judgewell.formats.gains import read_gains
 from judgewell.formats.trec import QRELS, RUN, read_fields, read_qrels, write_qrels
+
+try:
+    from compression import zstd
+except ImportError:
+    from backports import zstd
 
 REGULAR = b"1 Q0 d1 1 2.5 tag\n1 Q0 d2 2 1.5 tag\n"
 ROWS = [("1", "d1", "1", 2.5, "tag"), ("1", "d2", "2", 1.5, "tag")]

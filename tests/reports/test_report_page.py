@@ -261,3 +261,8 @@ def test_hostile_names_reach_latex_as_they_are():
     assert rows[0].startswith(r"100\%\_\#1 \& co &")
     assert rows[1].startswith("{}[0.5, 1] &")
     balanced(made)
+
+
+def test_a_share_is_a_percentage_and_a_count_of_the_same_name_is_not() -> None:
+    assert numbers.cells(pl.Series("judged", [0.5, 1.0])) == ["50.0 %", "100 %"]
+    assert numbers.cells(pl.Series("judged", [4.0, 10.0])) == ["4", "10"]

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from judging import Clock, Study, good_answer, write_study
 from starlette.testclient import TestClient
 
+from judgewell.server import bundles
 from judgewell.server.app import make_app
 from judgewell.server.judging import invitations as people
 from judgewell.server.limits import LARGEST, Rate
@@ -118,6 +119,20 @@ def test_every_answer_carries_the_security_headers(served):
     assert "set-cookie" not in cookie.headers
 
 
+def test_a_first_visit_asks_for_one_script_and_one_style_sheet_and_never_again(served):
+    client, _ = served(requests_per_second=1000.0).invited()
+    page = client.get("/work").text
+    scripts, styles = re.findall(r'<script[^>]* src="([^"]+)"', page), re.findall(r'stylesheet" href="([^"]+)"', page)
+    assert (len(scripts), len(styles)) == (1, 1)
+    script, style = client.get(scripts[0]), client.get(styles[0])
+    for response in (script, style):
+        assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert all(bundles.files()[name].decode() in style.text for name in bundles.STYLES)
+    assert not re.search(r"^(import|export) ", script.text, re.MULTILINE)
+    for name in (name for name in bundles.files() if name.endswith(".js")):
+        assert f"const {name.removesuffix('.js')}_js = (() => {{" in script.text
+
+
 def test_under_https_browsers_are_told_to_stay_there(served):
     app = served().app
     for scheme, told in (("http", None), ("https", "max-age=31536000")):
@@ -202,12 +217,12 @@ def test_many_requests_at_once_are_held_back(served):
 def test_a_bucket_fills_again_with_time_and_each_visitor_has_their_own():
     clock = Clock(0.0)
     rate = Rate(2.0, 4.0, clock)
-    assert [rate.allows("a") for _ in range(6)] == [True] * 4 + [False] * 2
-    assert rate.allows("b")
+    assert [rate.wait("a") for _ in range(6)] == [0, 0, 0, 0, 1, 1]
+    assert rate.wait("b") == 0
     clock.move(1.0)
-    assert [rate.allows("a") for _ in range(3)] == [True, True, False]
+    assert [rate.wait("a") for _ in range(3)] == [0, 0, 1]
     clock.move(3600)
-    assert [rate.allows("a") for _ in range(5)] == [True] * 4 + [False]
+    assert [rate.wait("a") for _ in range(5)] == [0, 0, 0, 0, 1]
 
 
 def test_a_platform_sends_people_by_its_own_parameters(served):

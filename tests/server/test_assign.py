@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from judging import check_whole
 
 from judgewell.server.judging.routes import sign_of_life
+from judgewell.server.queries.status import status
 from judgewell.server.session.assignment import LONGEST_IDLE, SILENT, SILENT_UNANSWERED
 from judgewell.server.store.schema import answers, events, items, reservations, units
 from judgewell.server.tokens import read_step
@@ -187,6 +188,37 @@ def test_who_comes_back_in_time_goes_on_and_who_comes_late_goes_on_too(begin):
     assert states(study) == ["done", "done"]
     assert study.rows(sa.select(units.c.need, units.c.free)) == [(1, -1)]
     assert study.rows(sa.select(sa.func.count()).select_from(answers)) == [(8,)]
+    check_whole(study.store)
+
+
+def test_late_work_that_falls_silent_is_abandoned_and_can_go_on(begin):
+    study = begin(topics=1)
+    late, other = study.person(), study.person()
+    late.until("document")
+    late.send(value="20")
+    study.clock.move(study.served.silence + 1)
+    study.expire()
+    other.until("document")
+    late.send(value="22")
+    assert states(study) == ["late", "live"]
+    for _ in range(3):  # it lives on while its holder is there
+        study.clock.move(study.served.silence * 0.6)
+        alive(late)
+        alive(other)
+    study.expire()
+    assert states(study) == ["late", "live"]
+    study.clock.move(study.served.silence * 0.6)
+    alive(other)
+    study.clock.move(study.served.silence * 0.6)
+    now = study.clock()
+    topic = study.store.read(lambda c: status(c, now)).result().topics[0]
+    assert (topic.in_progress, topic.abandoned) == (1, 1)
+    assert study.expire() == 1
+    assert states(study) == ["expired", "live"]
+    assert study.rows(sa.select(units.c.need, units.c.free)) == [(1, 0)]
+    check_whole(study.store)
+    assert late.until("done").kind == "done"
+    other.until("done")
     check_whole(study.store)
 
 

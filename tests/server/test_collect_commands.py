@@ -1,14 +1,19 @@
 """The commands around the server, as a user types them."""
 
 import json
+import os
+import pty
 import re
+import signal
+import subprocess
+import time
 import urllib.error
 import urllib.request
 
 import pytest
 from click.testing import CliRunner
 from judging import write_study
-from serving import running
+from serving import command, running
 from waiting import HANG
 
 from judgewell.commands.backup import backup, restore
@@ -17,6 +22,8 @@ from judgewell.commands.invite import invite
 from judgewell.commands.serve import serve
 from judgewell.commands.status import status
 from judgewell.errors import InputError
+from judgewell.server.owner.accounts import link_holder
+from judgewell.server.store.transactions import open_store
 
 
 def run(command, *arguments):
@@ -29,9 +36,8 @@ def test_links_are_made_once_and_shown_again(tmp_path):
     path = write_study(tmp_path / "study")
     database = str(tmp_path / "study/small.sqlite")
     with running(path, database) as server:
-        assert server.process.stdout.readline().startswith(
-            "The owner's link, which works once and for three days, to set a password: http://127.0.0.1:"
-        )
+        line = server.process.stdout.readline()
+        assert line == f"For a link with which the owner sets a password: judgewell account {path} link owner\n"
         said = run(invite, path, "Ada", "--count", 1, "--address", f"http://127.0.0.1:{server.port}")
         links = dict(line.split("\t") for line in said.splitlines())
         assert list(links) == ["Ada", "assessor 2"]
@@ -39,6 +45,30 @@ def test_links_are_made_once_and_shown_again(tmp_path):
         with pytest.raises(urllib.error.HTTPError, match="403"):  # it leads to /work, which wants the cookie
             urllib.request.urlopen(links["Ada"], timeout=HANG)
     assert (tmp_path / "study/small.sqlite").is_file()
+
+
+def test_only_a_terminal_gets_the_owners_link(tmp_path):
+    path = write_study(tmp_path / "study")
+    database = str(tmp_path / "study/small.sqlite")
+    with running(path, database):  # into a pipe, as into a journal
+        pass
+    screen, end = pty.openpty()
+    process = subprocess.Popen(command("serve", path, database, "--port", "0"), stdout=end)
+    os.close(end)
+    try:
+        with open(screen, encoding="utf-8") as lines:
+            lines.readline()
+            printed = lines.readline()
+            process.send_signal(signal.SIGTERM)
+            process.wait(HANG)
+    finally:
+        process.kill()
+    link = re.match(r"The owner's link, which works once and for three days, to set a password: (http\S+)", printed)
+    assert link, printed
+    opened = open_store(database)
+    secret = link[1].rpartition("/")[2]
+    assert opened.read(lambda c: link_holder(c, time.time(), secret)).result() is not None
+    opened.close()
 
 
 def test_a_link_leads_to_the_work(tmp_path):

@@ -49,6 +49,27 @@ def test_every_scale_from_consent_to_code(begin, kind):
     check_whole(study.store)
 
 
+def test_the_next_topic_comes_with_the_last_answer_where_the_study_says_so(begin):
+    study = begin(topics=3, more="[work]\nstraight_on = true\n[pay]\namount = 1.5\n")
+    person = study.person()
+    seen = [person.until("topic").topic]
+    kinds = []
+    for earned in ("1.50", "3.00"):  # the questions come after the first unit
+        person.send()
+        page = person.until("topic", "questionnaire")
+        kinds.append(page.kind)
+        page = person.until("topic")
+        assert page.notice.startswith("Your last task is saved. Thank you!")
+        assert f"{earned} USD" in page.notice
+        seen.append(page.topic)
+    assert kinds == ["questionnaire", "topic"]
+    assert len(set(seen)) == 3
+    assert not person.send().notice
+    assert person.until("done").more == ""
+    assert [row.state for row in study.rows(sa.select(reservations))] == ["done"] * 3
+    check_whole(study.store)
+
+
 def test_the_next_unit_is_on_another_topic_up_to_the_limit(begin):
     study = begin(topics=4, more="[work]\nmost_units = 3\n")
     person = study.person()

@@ -12,7 +12,7 @@ from stand_in import AUDIENCE, new_key, pem, public, standing_in
 from starlette.testclient import TestClient
 
 from judgewell.errors import DataError, InputError
-from judgewell.server.judging.app import make_app
+from judgewell.server.app import make_app
 from judgewell.server.platforms.keys import PAUSE, RENEWED, Keys, fetch_keys, keys_of
 from judgewell.server.platforms.links import LEEWAY, BadLink, read_link
 from judgewell.server.store.schema import arrivals, assessors, identities

@@ -7,7 +7,7 @@ from stand_in import SECRET, Platform
 from starlette.testclient import TestClient
 
 from judgewell.errors import InputError
-from judgewell.server.judging.app import make_app
+from judgewell.server.app import make_app
 from judgewell.server.platforms.notices import LARGEST, OLDEST, STATUSES, canonical
 from judgewell.server.store.schema import answers, assessors, identities, notices, reservations, units
 from judgewell.server.store.transactions import open_store

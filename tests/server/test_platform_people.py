@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from judgewell.commands.bonus import bonus
 from judgewell.commands.invite import invite
 from judgewell.errors import InputError
+from judgewell.server.app import make_app
 from judgewell.server.judging import invitations as people
-from judgewell.server.judging.app import make_app
 from judgewell.server.owner.exclusions import exclude
 from judgewell.server.platforms.bonus import take_bonuses
 from judgewell.server.platforms.endings import return_link

@@ -11,7 +11,7 @@ from judging import Clock, Study, good_answer, write_study
 
 from judgewell.errors import InputError
 from judgewell.server.session.served import load_served
-from judgewell.server.store import setup
+from judgewell.server.store import filling
 from judgewell.server.store.schema import documents, items, metadata, study, units
 from judgewell.server.store.setup import default_database, prepare
 from judgewell.server.store.transactions import HEAD, open_store
@@ -34,10 +34,15 @@ def test_a_database_of_a_newer_version_is_refused(database):
         open_store(database)
 
 
-def test_a_database_without_inclusion_probabilities_is_brought_up_to_date(database):
+def test_a_database_of_the_first_version_is_brought_up_to_date(database):
     store = open_store(database)
     with store.engine.begin() as connection:
-        connection.execute(sa.text("ALTER TABLE items DROP COLUMN inclusion"))
+        for table in ("replies", "machines", "goals", "batches"):
+            connection.execute(sa.text(f"DROP TABLE {table}"))
+        for column in ("unrateable", "expected", "spread", "swapped"):
+            connection.execute(sa.text(f"ALTER TABLE answers DROP COLUMN {column}"))
+        for change in ("items DROP COLUMN inclusion", "units DROP COLUMN batch"):
+            connection.execute(sa.text(f"ALTER TABLE {change}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0003'"))
     store.close()
     store = open_store(database)
@@ -168,14 +173,14 @@ def test_two_servers_that_start_together_share_one_secret(database, tmp_path, cl
     """While one makes the design, another brings the same study in: whoever comes second takes what is there."""
     path = write_study(tmp_path / "study")
     first, second = open_store(database), open_store(database)
-    design = setup.make_design
+    design = filling.make_design
 
     def overtaken(*arguments):
-        monkeypatch.setattr(setup, "make_design", design)
+        monkeypatch.setattr(filling, "make_design", design)
         assert prepare(second, path, clock)
         return design(*arguments)
 
-    monkeypatch.setattr(setup, "make_design", overtaken)
+    monkeypatch.setattr(filling, "make_design", overtaken)
     assert not prepare(first, path, clock)
     held = [store.read(load_served).result().secret for store in (second, first)]
     assert held[0] == held[1]

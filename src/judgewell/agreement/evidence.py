@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.agreement import common, stability
+from judgewell.agreement import common, machines, stability
 from judgewell.agreement.footing import Footing, footing_of
+from judgewell.agreement.machines import FEW_GRADES
 from judgewell.errors import DataError, kept_notes, note
 from judgewell.scales import Kind, kind_of
 
-FEW_GRADES = 20  # label sets with more values are continuous: they have an order, but no grades to compare
+SystemTables = Callable[[pl.DataFrame, Mapping[str, pl.DataFrame]], Mapping[str, pl.DataFrame]]
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Evidence:
 
     `labels` holds expert grades or other labels by name, `gains` the documents' gains (the medians of the judgments
     where none are given), `scores` systems' scores (for topic difficulty), `likes` answers to which question was liked,
-    `lengths` documents' lengths, and `score` the function that turns pairs into gains.
+    `lengths` documents' lengths, and `score` the function that turns pairs into gains. `machine` holds label sets by
+    machines, and `systems` what later stages make of people's gains and these: tables of systems and documents' ranks.
     """
 
     judgments: pl.DataFrame | None = None
@@ -34,6 +36,8 @@ class Evidence:
     likes: pl.DataFrame | None = None
     lengths: pl.DataFrame | None = None
     score: stability.Score | None = None
+    machine: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    systems: SystemTables | None = None
     progress: Callable[[int, int], None] | None = None
     replicates: int = 1000
     seed: int = 0
@@ -106,6 +110,23 @@ class Evidence:
             return self.gains
         note(f"no gains are given: documents are scored by the median of their values ({self.footing.words})")
         return common.document_medians(given(self.judgments))
+
+    @cached_property
+    def people(self) -> pl.DataFrame:
+        """People's side of each document beside machines: its gain, the lower median of its judgments, or the first
+        label set's grade."""
+        if self.judgments is not None and (self.gains is None or self.kind.name in ("ordinal", "nominal")):
+            return machines.people_of(self.judgments)
+        if self.gains is None and self.labels:
+            name, labels = next(iter(self.labels.items()))
+            note(f"the label set {name} is taken as people's")
+            return common.gains_of(labels)
+        return common.gains_of(given(self.gains, "judgments, gains or labels"))
+
+    @cached_property
+    def system_tables(self) -> Mapping[str, pl.DataFrame]:
+        """What later stages make of people's gains and machines' labels; nothing without runs."""
+        return {} if self.systems is None else self.systems(self.people, self.machine)
 
     def offset(self) -> float:
         """1 where values of 0 would spoil ratios (a scale from 0 to 100), else 0."""

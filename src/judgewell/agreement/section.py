@@ -20,7 +20,7 @@ Compute = Callable[[Evidence, Get], pl.DataFrame]
 Finding = Callable[[pl.DataFrame], "list[str] | str | None"]
 
 OPEN, FOLDED, FILE = "open", "folded", "file"
-PARTS = ("quality", "agreement", "use", "relevance")  # of a report
+PARTS = ("quality", "agreement", "machines", "use", "relevance")  # of a report
 
 
 @dataclass(frozen=True)

@@ -227,8 +227,8 @@ def rank_weights(rankings: Rankings, measure: Linear) -> list[Floats]:
 def _fixed_unit(measure: Linear) -> float | None:
     """The score of a weighted sum of 1; None where it depends on the topic's other documents."""
     one, first, second = np.ones(1), np.array([1.0, 0.0]), np.array([1.0, 1.0])
-    worth = [float(measure.total(one, ideal, one)) for ideal in (first, second)]
-    return worth[0] if worth[0] == worth[1] and not isinstance(measure, nDCG) else None
+    units = [float(measure.total(one, ideal, one)) for ideal in (first, second)]
+    return units[0] if units[0] == units[1] and not isinstance(measure, nDCG) else None
 
 
 def _documents(

@@ -60,12 +60,12 @@ def crowd_of(people: Sequence[Person], population: Population | None = None) -> 
     )
 
 
-def impressions(worth: Floats, crowd: Crowd, who: Whole, rng: np.random.Generator) -> Floats:
-    """How relevant documents look: `worth` is units × documents, `who` says whose each unit is."""
+def impressions(relevance: Floats, crowd: Crowd, who: Whole, rng: np.random.Generator) -> Floats:
+    """How relevant documents look: `relevance` is units × documents, `who` says whose each unit is."""
     person = who[:, None]
-    seen = crowd.sense[person] * (worth + crowd.noise[person] * rng.normal(size=worth.shape))
-    seen = np.where(crowd.sense[person] == 0, rng.normal(0, ANYWHERE, worth.shape), seen)
-    return seen + crowd.shift[person] + crowd.drift[person] * np.arange(worth.shape[1])
+    seen = crowd.sense[person] * (relevance + crowd.noise[person] * rng.normal(size=relevance.shape))
+    seen = np.where(crowd.sense[person] == 0, rng.normal(0, ANYWHERE, relevance.shape), seen)
+    return seen + crowd.shift[person] + crowd.drift[person] * np.arange(relevance.shape[1])
 
 
 def answered(scale: ScaleName, seen: Floats, crowd: Crowd, who: Whole, rng: np.random.Generator) -> Floats:

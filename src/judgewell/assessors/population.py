@@ -1,6 +1,6 @@
 """Every parameter of synthetic people in one place, with its source.
 
-A document's worth and a person's impression of it are log odds: 0 is half-way relevant. On 0–100 an impression x is
+A document's relevance and a person's impression of it are log odds: 0 is half-way relevant. On 0–100 an impression x is
 100 / (1 + e^-x); as a magnitude it is modulus · e^(width · x), Stevens' power law of the odds with the width as the
 exponent.
 
@@ -61,7 +61,7 @@ class Population:
 
     # Impressions, in log odds.
     person: float = 0.71  # tuned: persons differ by 0.78 there, and here with the kinds' own shifts
-    noise: float = 2.35  # fitted: sd of one impression around the document's worth
+    noise: float = 2.35  # fitted: sd of one impression around the document's relevance
     noise_spread: float = 0.2  # measured: sd of the logarithm of a person's own noise
     lasting: float = 0.8  # assumed: share of the noise's variance that stays when the document is seen again
     assimilation: float = 0.0  # measured: no effect of the previous document was found

@@ -92,9 +92,9 @@ class Session:
         if place not in self.impressions:
             own = person.chance("impression", *place)
             around = float(own.normal()) * person.noise * sqrt(lasting)
-            self.impressions[place] = self.truth.worth(*place) + around
+            self.impressions[place] = self.truth.relevance(*place) + around
         elif sight.revising and person.kind.sense:  # a closer look: half-way to what is there
-            self.impressions[place] = (self.impressions[place] + self.truth.worth(*place)) / 2
+            self.impressions[place] = (self.impressions[place] + self.truth.relevance(*place)) / 2
         moment = float(self.rng.normal()) * person.noise * sqrt(1 - lasting)
         if not person.kind.sense:
             return float(self.rng.normal(0, 3))

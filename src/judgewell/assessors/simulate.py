@@ -25,7 +25,7 @@ class Simulation:
     database: str
     judgments: pl.DataFrame
     pairs: pl.DataFrame
-    truth: pl.DataFrame  # topic, doc, worth: what the assessors see through their noise
+    truth: pl.DataFrame  # topic, doc, gain: what the assessors see through their noise
     caught: pl.DataFrame  # check, kind, failed, passed: first attempts by kind of assessor
     needed: int  # units
     done: int

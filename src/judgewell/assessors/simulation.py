@@ -103,14 +103,18 @@ def fill(
     _refuse_begun(store, study)
     truth = truth or truth_of(store, study, seed)
     names = store.read(_document_names).result()
+    if served.study.goal:
+        from judgewell.server.session.goal import advance
     hall = _Hall(store, served, clock, names)
     store.write(lambda connection: _let_in(connection, hall, crowd, truth)).result()
-    needed = int(store.read(lambda c: c.execute(sa.select(sa.func.sum(units.c.need))).scalar()).result() or 0)
+    needed = store.read(_needed).result()
     while hall.queue:
         store.write(lambda connection: _steps(connection, hall)).result()
         if hall.waiting:  # as the server does when somebody finds no free unit
             store.write(lambda connection: expire(connection, clock(), served.silence)).result()
             hall.waiting = False
+        if served.study.goal and advance(store, served):  # which makes new units
+            needed = store.read(_needed).result()
         if progress:
             progress(store.read(_done).result(), needed)
     done = store.read(_done).result()
@@ -331,6 +335,10 @@ def _document_or_pair(connection: sa.Connection, hall: _Hall, place: _Place, pag
         "revising": page.revising,
     }
     return Sight(page.kind, **shown)
+
+
+def _needed(connection: sa.Connection) -> int:
+    return int(connection.execute(sa.select(sa.func.sum(units.c.need))).scalar() or 0)
 
 
 def _done(connection: sa.Connection) -> int:

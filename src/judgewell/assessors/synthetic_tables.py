@@ -30,7 +30,7 @@ def synthetic_table(
     size: int = 8,
     population: Population | None = None,
 ) -> pl.DataFrame:
-    """A judgments table with `level`, `known` and `worth`; levels are equally common, failed units are done again."""
+    """A judgments table with `level`, `known` and `relevance`; levels are equally common, failed units are redone."""
     population = population or Population()
     rng = np.random.default_rng(seed)
     crowd = crowd_of(make_people(people, seed, population), population)
@@ -48,13 +48,13 @@ def _topic(
 ) -> pl.DataFrame:
     people = crowd.population
     level = rng.integers(0, len(people.levels), documents)
-    worth = np.asarray(people.levels)[level] + people.document * rng.normal(size=documents)
-    worth = np.concatenate([[people.known_high, people.known_low] + people.known * rng.normal(size=2), worth])
+    relevance = np.asarray(people.levels)[level] + people.document * rng.normal(size=documents)
+    relevance = np.concatenate([[people.known_high, people.known_low] + people.known * rng.normal(size=2), relevance])
     deck = np.concatenate([rng.permutation(documents) for _ in range(redundancy)]) + 2
     deck = deck[: len(deck) // (size - 2) * (size - 2)].reshape(-1, size - 2)
     units = np.concatenate([np.tile([0, 1], (len(deck), 1)), deck], axis=1)
     units = rng.permuted(units, axis=1)
-    who, values, _ = judged_units(scale, worth, units, crowd, rng)
+    who, values, _ = judged_units(scale, relevance, units, crowd, rng)
     spent = seconds(crowd, who, size, rng)
     at = units.ravel()
     return pl.DataFrame(
@@ -67,7 +67,7 @@ def _topic(
             "scale": scale,
             "value": values.ravel(),
             "seconds": spent.ravel(),
-            "worth": worth[at],
+            "relevance": relevance[at],
             "level": pl.Series(
                 [None if one < 2 else int(level[one - 2]) for one in at], dtype=pl.Float64, strict=False
             ),
@@ -77,13 +77,13 @@ def _topic(
 
 
 def judged_units(
-    scale: ScaleName, worth: Floats, units: Whole, crowd: Crowd, rng: np.random.Generator
+    scale: ScaleName, relevance: Floats, units: Whole, crowd: Crowd, rng: np.random.Generator
 ) -> tuple[Whole, Floats, Whole]:
     """Who did each unit, their answers, and how many tried; document 0 is the known H and 1 the known N, and a unit in
     which H is not scored above N goes to somebody else. What still fails after some tries is kept."""
 
     def attempt(todo: Whole, who: Whole) -> tuple[Floats, NDArray[np.bool_]]:
-        seen = impressions(worth[units[todo]], crowd, who, rng)
+        seen = impressions(relevance[units[todo]], crowd, who, rng)
         values = answered(scale, seen, crowd, who, rng)
         rows, part = np.arange(len(todo)), units[todo]
         high, low = (values[rows, np.argmax(part == known, axis=1)] for known in (0, 1))

@@ -1,4 +1,4 @@
-"""What each document is really worth: drawn once from its known level, the same for everybody and every scale."""
+"""How relevant each document really is: drawn once from its known level, the same for everybody and every scale."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from judgewell.study.design.chance import generator
 
 @dataclass(frozen=True)
 class Truth:
-    """The worth of documents in log odds, by topic and document."""
+    """The relevance of documents in log odds, by topic and document."""
 
     seed: int
     grades: Mapping[tuple[str, str], float]  # expert grades, where there are any
     known: Mapping[tuple[str, str], str]  # H or N, for documents that checks rest on
     population: Population = field(default_factory=Population)
 
-    def worth(self, topic: str, doc: str) -> float:
-        """The document's worth for the topic: its level's mean and its own part."""
+    def relevance(self, topic: str, doc: str) -> float:
+        """The document's relevance for the topic: its level's mean and its own part."""
         rng = generator(self.seed, "worth", topic, doc)
         own, level_chance = float(rng.normal()), float(rng.random())
         people = self.population
@@ -44,8 +44,8 @@ class Truth:
         return int(grade)
 
     def table(self, pairs: Iterable[tuple[str, str]]) -> pl.DataFrame:
-        """The worth of documents as a gains table: 1 / (1 + e^-worth), the share of relevance between 0 and 1."""
+        """Documents as a gains table: 1 / (1 + e^-relevance), a share between 0 and 1."""
         from math import exp
 
-        rows = [(topic, doc, 1 / (1 + exp(-self.worth(topic, doc)))) for topic, doc in pairs]
+        rows = [(topic, doc, 1 / (1 + exp(-self.relevance(topic, doc)))) for topic, doc in pairs]
         return pl.DataFrame(rows, schema={"topic": pl.String, "doc": pl.String, "gain": pl.Float64}, orient="row")

@@ -92,8 +92,8 @@ def expected_value(
     correlation  Spearman's, of the gains with the documents' true relevance, mean over topics; low and high hold 95 %
                  of the simulated studies
     better       the chance that the better of two systems has the higher mean nDCG@10 under the gains, with its 95 %
-                 interval (Wilson). The two rank by the worth with noise of 2.0 and 2.4 in log odds; which of them is
-                 better is said by the documents' worth itself
+                 interval (Wilson). The two rank by relevance with noise of 2.0 and 2.4 in log odds; the better one is
+                 known from the documents' relevance itself
 
     All designs see the same topics, documents and systems.
     """
@@ -164,18 +164,20 @@ def _study(task: tuple[Alternative, int, int], documents: int, topics: int, crow
     chance = generator(seed, "judging", str(number), str(design))
     correlations, passed, true, seen = [], 0, np.zeros(2), np.zeros(2)
     for _ in range(topics):
-        worth = topic_worths(documents, crowd.population, world)
-        gains, used = _gains(design, units, worth, crowd, chance)
+        relevance = topic_relevances(documents, crowd.population, world)
+        gains, used = _gains(design, units, relevance, crowd, chance)
         passed += used
-        correlations.append(_spearman(gains, worth[KNOWN:]))
-        ranked = [worth[KNOWN:] + world.normal(0, noise, documents) for noise in (2.0, 2.4)]
-        true += [_ndcg(one, answers.share(worth[KNOWN:])) for one in ranked]
+        correlations.append(_spearman(gains, relevance[KNOWN:]))
+        ranked = [relevance[KNOWN:] + world.normal(0, noise, documents) for noise in (2.0, 2.4)]
+        true += [_ndcg(one, answers.share(relevance[KNOWN:])) for one in ranked]
         seen += [_ndcg(one, gains) for one in ranked]
     hit = None if true[0] == true[1] else bool((true[0] > true[1]) == (seen[0] > seen[1]) and seen[0] != seen[1])
     return _Simulated(float(np.mean(correlations)), hit, passed)
 
 
-def topic_worths(documents: int, population: Population, rng: np.random.Generator, *, alike: bool = False) -> Floats:
+def topic_relevances(
+    documents: int, population: Population, rng: np.random.Generator, *, alike: bool = False
+) -> Floats:
     """The known H, the known N, and a topic's documents, their levels in the usual mixture or all alike."""
     level = rng.choice(len(population.levels), documents, p=None if alike else population.mixture)
     own = np.asarray(population.levels)[level] + population.document * rng.normal(size=documents)
@@ -184,18 +186,18 @@ def topic_worths(documents: int, population: Population, rng: np.random.Generato
 
 
 def _gains(
-    design: Alternative, units: int, worth: Floats, crowd: Crowd, rng: np.random.Generator
+    design: Alternative, units: int, relevance: Floats, crowd: Crowd, rng: np.random.Generator
 ) -> tuple[Floats, int]:
     """The gains of a topic's documents, the known ones left out, and how many units passed; what was never judged is
-    worth 0."""
+    relevance 0."""
     if design.scale == "pairs":
-        return pair_gains(units, design.size, worth, crowd, rng, failures_count=True)
-    count = len(worth) - KNOWN
+        return pair_gains(units, design.size, relevance, crowd, rng, failures_count=True)
+    count = len(relevance) - KNOWN
     taken = design.size - KNOWN
     deck = np.concatenate([rng.permutation(count) for _ in range(-(-units * taken // count))]) + KNOWN
     others = deck[: units * taken].reshape(units, taken)
     work = rng.permuted(np.concatenate([np.tile([0, 1], (units, 1)), others], axis=1), axis=1)
-    _, values, tries = judged_units(design.scale, worth, work, crowd, rng)
+    _, values, tries = judged_units(design.scale, relevance, work, crowd, rng)
     passed = _paid_for(tries, units)
     work, values = work[:passed], values[:passed]
     if design.scale == "magnitude" and passed:  # unit means removed, then each document's median (METHODS 3.1, 4.1)
@@ -203,7 +205,7 @@ def _gains(
         values = np.exp(logs - logs.mean(axis=1, keepdims=True) + logs.mean())
     middle = np.median if design.scale == "magnitude" else np.mean
     at, flat = work.ravel(), values.ravel()
-    gains = [middle(flat[at == doc]) if (at == doc).any() else 0.0 for doc in range(KNOWN, len(worth))]
+    gains = [middle(flat[at == doc]) if (at == doc).any() else 0.0 for doc in range(KNOWN, len(relevance))]
     return np.array(gains, dtype=np.float64), passed
 
 
@@ -213,7 +215,7 @@ def _paid_for(tries: NDArray[np.int64], units: int) -> int:
 
 
 def pair_gains(
-    units: int, size: int, worth: Floats, crowd: Crowd, rng: np.random.Generator, *, failures_count: bool = False
+    units: int, size: int, relevance: Floats, crowd: Crowd, rng: np.random.Generator, *, failures_count: bool = False
 ) -> tuple[Floats, int]:
     """Gains from the ratios of pairs by least squares on their logarithms (METHODS 4.6), ε = 1, not relevant 0; and
     how many groups they come from: all, or with `failures_count` those done in time for so many tries.
@@ -221,13 +223,13 @@ def pair_gains(
     A unit is a group in which each document meets three others; the known H and N are in each, and meet. An impression
     stays, but for its passing part, when the same person meets the document again.
     """
-    count, members = len(worth) - KNOWN, size * 2 // PARTNERS
+    count, members = len(relevance) - KNOWN, size * 2 // PARTNERS
     others = _groups(units, members - KNOWN, count, rng) + KNOWN
     groups = np.concatenate([np.tile([0, 1], (len(others), 1)), others], axis=1)
     edges = _three_each(members)
 
     def attempt(todo: NDArray[np.int64], who: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
-        seen = _seen_in_pairs(worth[groups[todo]], edges, crowd, who, rng)
+        seen = _seen_in_pairs(relevance[groups[todo]], edges, crowd, who, rng)
         person = who[:, None, None]
         habits = crowd.typed[person, 0], crowd.typed[person, 1]
         scores = answers.magnitudes(seen, crowd.modulus[person], crowd.width[person], *habits, rng)
@@ -237,15 +239,15 @@ def pair_gains(
     _, ratios, tries = done_again((len(groups), len(edges)), crowd, attempt, rng)
     passed = _paid_for(tries, units) if failures_count else len(groups)
     pairs = groups[:passed, edges].reshape(-1, 2)
-    return _least_squares(pairs, ratios[:passed].ravel(), len(worth))[KNOWN:], passed
+    return _least_squares(pairs, ratios[:passed].ravel(), len(relevance))[KNOWN:], passed
 
 
 def _seen_in_pairs(
-    worth: Floats, edges: NDArray[np.int64], crowd: Crowd, who: NDArray[np.int64], rng: np.random.Generator
+    relevance: Floats, edges: NDArray[np.int64], crowd: Crowd, who: NDArray[np.int64], rng: np.random.Generator
 ) -> Floats:
-    """How relevant the two documents of each pair look: groups × pairs × 2; `worth` is groups × documents."""
+    """How relevant the two documents of each pair look: groups × pairs × 2; `relevance` is groups × documents."""
     lasting, noise = crowd.population.lasting, crowd.noise[who]
-    stays = worth + noise[:, None] * sqrt(lasting) * rng.normal(size=worth.shape)
+    stays = relevance + noise[:, None] * sqrt(lasting) * rng.normal(size=relevance.shape)
     both = stays[:, edges]
     both = both + noise[:, None, None] * sqrt(1 - lasting) * rng.normal(size=both.shape)
     sense = crowd.sense[who][:, None, None]

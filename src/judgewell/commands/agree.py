@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import cluster_options, executing, kind_option, reading_options, where_option
+from judgewell.commands.common import (
+    TakesSeveral,
+    cluster_options,
+    executing,
+    kind_option,
+    reading_options,
+    where_option,
+)
 
 if TYPE_CHECKING:
-    from judgewell.agreement.agree import Agreement
+    from judgewell.analysis.agree import Agreement
 
 MOST_ROWS = 12
 WIDTH = 100
@@ -26,7 +33,7 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
         context.exit()
 
 
-@click.command()
+@click.command(cls=TakesSeveral)
 @click.argument("judgments")
 @click.argument("labels", nargs=-1)
 @click.option("--against", multiple=True, help="Labels to compare with: a qrels file, or a column of JUDGMENTS.")
@@ -34,6 +41,9 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--scores", help="Scores of systems, e.g. from judgewell evaluate, for the difficulty of topics.")
 @click.option("--documents", help="The documents judged (jsonl, csv, a folder, …), for time against length.")
 @click.option("--likes", help="Which questions assessors liked: a table of topic, assessor, question, liked.")
+@click.option("--machine", multiple=True, help="Labels by a machine, to compare with people's: FILE or NAME=FILE.")
+@click.option("--runs", multiple=True, help="Runs, several at once: which systems the machine favours.")
+@click.option("-m", "--measure", multiple=True, help="Measures of systems with --runs.  [default: nDCG@10]")
 @click.option("--pairs", is_flag=True, help="JUDGMENTS holds pairs (recognised where the file's columns show it).")
 @kind_option
 @click.option("--section", multiple=True, help="Only this section, with its tables; may be repeated.")
@@ -58,8 +68,9 @@ def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | 
       judgewell agree judgments.csv --against nist.qrels --against sormunen --gains gains.csv
       judgewell agree pairs.csv --pairs --section transitivity
       judgewell agree nist.qrels umbrela.qrels gpt4.qrels
+      judgewell agree judgments.csv --machine llm.qrels --runs runs/*.run --section "people and machines"
     """
-    from judgewell.agreement.agree import agree as measure
+    from judgewell.analysis.agree import agree as measure
     from judgewell.terminal import notes, progress
 
     where = options.pop("cluster"), options.pop("processes")
@@ -82,9 +93,10 @@ def _write(agreement: Agreement, folder: Path, options: dict[str, Any], noted: l
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in agreement.tables.items():
         table.write_csv(folder / f"{name}.csv")
-    sources = named_files(dict.fromkeys([*options["labels"], *options["against"]])).values()
+    sources = named_files(dict.fromkeys([*options["labels"], *options["against"], *options["machine"]])).values()
     files = [options[name] for name in ("gains", "scores", "documents", "likes") if options[name]]
-    inputs = [options["judgments"], *(one for one in sources if is_remote(one) or Path(one).exists()), *files]
+    named = [one for one in sources if is_remote(one) or Path(one).exists()]
+    inputs = [options["judgments"], *named, *files, *options["runs"]]
     record = provenance("agree", options, list(dict.fromkeys(inputs)), noted)
     record["left out"] = {one.name: dict(one.left_out) for one in agreement.outcomes if one.left_out}
     record["notes of sections"] = {one.name: list(one.notes) for one in agreement.outcomes if one.notes}

@@ -21,7 +21,7 @@ ENOUGH = 0.9  # tau with the order under all judgments
 class Findings:
     """The three findings as numbers, and as sentences."""
 
-    recovery: pl.DataFrame  # by gains: mean over topics of tau-b with the known levels and with the true worth
+    recovery: pl.DataFrame  # by gains: mean over topics of tau-b with the known levels and with the true relevance
     order: pl.DataFrame  # by gains: tau-b of the systems' order with that under known levels, the best, the top set
     fewer: pl.DataFrame  # by judgments for each document: tau-b with the order under all of them
 
@@ -52,18 +52,18 @@ class Findings:
 
 
 def recovery(gains: Mapping[str, pl.DataFrame], levels: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:
-    """How far each set of gains has the documents of a topic in the order of their levels, and of their true worth."""
+    """How far each set of gains orders a topic's documents as their levels do, and as their true relevance does."""
     rows = []
     for name, table in gains.items():
         joined = table.join(levels.select("topic", "doc", level="gain"), on=["topic", "doc"]).join(
-            truth.select("topic", "doc", worth="gain"), on=["topic", "doc"]
+            truth.select("topic", "doc", relevance="gain"), on=["topic", "doc"]
         )
         taus = [
-            (tau_b(part["gain"].to_numpy(), part["level"].to_numpy()), tau_b(part["gain"], part["worth"]))
+            (tau_b(part["gain"].to_numpy(), part["level"].to_numpy()), tau_b(part["gain"], part["relevance"]))
             for part in joined.partition_by("topic", maintain_order=True)
         ]
-        by_level, by_worth = np.nanmean(np.asarray(taus, dtype=np.float64), axis=0).tolist()
-        rows.append({"gains": name, "levels": by_level, "worth": by_worth, "documents": len(joined)})
+        by_level, by_relevance = np.nanmean(np.asarray(taus, dtype=np.float64), axis=0).tolist()
+        rows.append({"gains": name, "levels": by_level, "relevance": by_relevance, "documents": len(joined)})
     return pl.DataFrame(rows)
 
 

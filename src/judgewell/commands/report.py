@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--gains", multiple=True, help="Gains that are there already, several at once; NAME=FILE gives a name.")
 @click.option("--method", help="How gains are made where none are given: magnitude, 'magnitude(offset=1)', mean, …")
 @click.option("--labels", multiple=True, help="Labels to compare with: files (NAME=FILE), or columns of the judgments.")
+@click.option("--machine", multiple=True, help="Labels by a machine, or other cheap ones, of all documents: NAME=FILE.")
 @click.option("--runs", multiple=True, help="Runs to score, several at once: --runs runs/*.run.")
 @click.option("-m", "--measure", multiple=True, help="Measures; the first is the main one.  [default: nDCG@10]")
 @click.option("--title", default="Relevance judgments: a report", help="The page's title.")
@@ -74,6 +75,7 @@ def report(context: click.Context, /, **given: Any) -> None:
       judgewell report -o report.html --judgments judgments.csv --method magnitude --labels expert=nist.qrels
       judgewell report -o report.html --judgments scores.csv.gz --labels sormunen trec --files
       judgewell report -o report.html --pairs pairs.csv --method bradley-terry --runs runs/*.run -m nDCG@10
+      judgewell report -o report.html --gains human=sample.csv --machine llm=llm.qrels --runs runs/*.run
       judgewell report -o report.html --labels nist=qrels.txt llm=llm.qrels --runs runs/*.run -m nDCG@10 -m ERR@10
     """
     from judgewell.commands.reporting import report as report_on

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import existing
 from judgewell.errors import InputError, collect_notes, note
@@ -42,6 +43,7 @@ def report(
     gains: Any = (),
     method: str | None = None,
     labels: Any = (),
+    machine: Any = (),
     runs: Any = (),
     measure: str | Sequence[str] = (),
     title: str = "Relevance judgments: a report",
@@ -62,8 +64,8 @@ def report(
     its Altair charts and polars frames.
 
     `study` is a study file or its database; `judgments`, `pairs` and `runs` are files or frames; `gains` and `labels`
-    are files ("NAME=FILE" gives a name), or a mapping of names to files or frames. The options are those of
-    `judgewell report`; `executor` does the work (Threads, Processes, a Dask client).
+    are files ("NAME=FILE" gives a name), or a mapping of names to files or frames; so are `machine`, label sets by
+    machines. The options are those of `judgewell report`; `executor` does the work (Threads, Processes, a Dask client).
 
     >>> from judgewell import report, sample
     >>> page = report(labels={"levels": sample.levels()}, runs=sample.runs(), worlds=100)
@@ -84,7 +86,8 @@ def report(
     with collect_notes() as notes:
         collected = _collected(study, database)
         own = _answers(collected, judgments, pairs, how, where, kind)
-        answers = own if name_assessors else with_codes(*own)
+        people, machines = split_machines(own[0])
+        answers = (people, own[1]) if name_assessors else with_codes(people, own[1])
         labels, runs = _of_study(study, labels, runs)
         systems = open_runs(runs, executor=workers) if _there(runs) else []
         measures = [measure] if isinstance(measure, str) else list(measure)
@@ -93,6 +96,7 @@ def report(
             pairs=answers[1],
             gains=named_sets(gains, read_gains) if _there(gains) else {},
             labels=_labels(labels, answers[0], words),
+            machine=machines | _labels(machine, answers[0], words),
             runs=systems,
             measures=parse_all(measures or [DEFAULT_MEASURE]) if systems else [],
             method=None if _there(gains) else _method(method, *answers),
@@ -105,7 +109,7 @@ def report(
         )
     for text in notes:
         note(text)
-    inputs = _files(judgments, pairs, study if _is_study_file(study) else None, gains, labels)
+    inputs = _files(judgments, pairs, study if _is_study_file(study) else None, gains, labels, machine)
     inputs += [run.source for run in systems if run.source]
     options: dict[str, Any] = {"title": title, "measure": [str(one) for one in sources.measures]}
     options |= {"method": str(sources.method or "none")}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from judgewell.commands.database import database_of, database_option
@@ -21,7 +23,22 @@ from judgewell.commands.database import database_of, database_option
     type=click.FloatRange(min=1),
     help="Requests one assessor may make per second, on average.",
 )
-def serve(study: str, database: str | None, host: str, port: int, workers: int, requests_per_second: float) -> None:
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    envvar="JUDGEWELL_LOG_FORMAT",
+    help="How log lines are written; json is one object a line.",
+)
+def serve(
+    study: str,
+    database: str | None,
+    host: str,
+    port: int,
+    workers: int,
+    requests_per_second: float,
+    log_format: str,
+) -> None:
     """Run the judging server for STUDY. The first start reads its documents and makes its units.
 
     \b
@@ -38,5 +55,7 @@ def serve(study: str, database: str | None, host: str, port: int, workers: int, 
         port=port,
         workers=workers,
         requests_per_second=requests_per_second,
+        log_format=log_format,
         write=lambda line: print(line, flush=True),
+        terminal=sys.stdout.isatty(),
     )

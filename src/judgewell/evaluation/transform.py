@@ -19,13 +19,13 @@ Transform = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 def levels(gains: pl.DataFrame, table: Mapping[float, float]) -> pl.DataFrame:
-    """Each level worth what the table says; a level the table does not name is an error, never 0."""
+    """The gain of each level is what the table says; a level the table does not name is an error, never 0."""
     new = gains["gain"].replace_strict(list(table), list(table.values()), default=None, return_dtype=pl.Float64)
     if new.null_count():
         row = gains.row(new.is_null().arg_true()[0], named=True)
         raise DataError(
             f"topic {row['topic']}, document {row['doc']}: level {row['gain']:g} is not in the table "
-            f"({', '.join(f'{level:g}={worth:g}' for level, worth in table.items())}); name every level that is used"
+            f"({', '.join(f'{level:g}={gain:g}' for level, gain in table.items())}); name every level that is used"
         )
     return gains.with_columns(new.alias("gain"))
 
@@ -99,10 +99,10 @@ def parse_transform(text: str) -> Transform:
 def _table(text: str) -> dict[float, float]:
     table: dict[float, float] = {}
     for item in text.split(","):
-        level, _, worth = item.partition("=")
+        level, _, gain = item.partition("=")
         if _number(level, text) in table:
             raise InputError(f"{text!r} names the level {level.strip()} twice")
-        table[_number(level, text)] = _number(worth, text)
+        table[_number(level, text)] = _number(gain, text)
     return table
 
 

@@ -123,13 +123,13 @@ class Family:
         if not self.parameter:
             raise MeasureError(f"{self.name}.{given}: {self.name} takes no parameters; write {self.name}")
         values = self._numbers(given.removeprefix("p=") if self.parameter == "p" else given)
-        if self.parameter == "worth" and (len(values) != 4 or values[3]):
+        if self.parameter == "utilities" and (len(values) != 4 or values[3]):
             raise MeasureError(
                 f"{self.name}.{given}: write four numbers, the last 0 (the collection's size is unknown)"
             )
         if self.parameter == "rank" and not 1 <= values[0] <= only.LONGEST_STRING:
             raise MeasureError(f"{self.name}.{given}: write a number of documents from 1 to {only.LONGEST_STRING}")
-        several = {"worth": tuple(values[:3]), "levels": tuple(values), "rank": int(values[0])}
+        several = {"utilities": tuple(values[:3]), "levels": tuple(values), "rank": int(values[0])}
         return {self.parameter: several.get(self.parameter, values[0])}
 
     def _numbers(self, given: str) -> list[float]:
@@ -160,7 +160,7 @@ FAMILIES = {
         Family("infAP", InfAP),
         Family("gm_bpref", Bpref, over_topics="geometric", by_topic=False),
         Family("Rprec_mult", only.RprecMult, "multiple", levels=MULTIPLES),
-        Family("utility", only.Utility, "worth"),
+        Family("utility", only.Utility, "utilities"),
         Family("11pt_avg", only.ElevenPoint, "levels"),
         Family("binG", only.BinG),
         Family("G", only.NormalizedG),

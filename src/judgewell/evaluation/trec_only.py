@@ -91,13 +91,13 @@ class RelativeP(TrecOnly):
 class Utility(TrecOnly):
     """A weighted sum of the relevant retrieved, the others retrieved and the relevant not retrieved documents."""
 
-    worth: tuple[float, float, float] = (1.0, -1.0, 0.0)
+    utilities: tuple[float, float, float] = (1.0, -1.0, 0.0)
 
     name: ClassVar[str] = "utility"
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         both = np.asarray(self.retrieved_relevant(gains), dtype=np.float64)
-        hit, wrong, missed = self.worth
+        hit, wrong, missed = self.utilities
         return hit * both + wrong * (lengths - both) + missed * (np.asarray(self.known(ideal)) - both)
 
 
@@ -122,8 +122,8 @@ class NormalizedG(TrecOnly):
         depth = gain.shape[-1]
         rank = np.arange(1, depth + 1)
         dear = to_depth(np.cumsum(np.maximum(best, 1.0) - 1.0, axis=-1), depth) + rank
-        worth = gain / np.log2(2 + dear - np.cumsum(gain, axis=-1))
-        return ratio(worth.sum(axis=-1), best.sum(axis=-1))
+        discounted = gain / np.log2(2 + dear - np.cumsum(gain, axis=-1))
+        return ratio(discounted.sum(axis=-1), best.sum(axis=-1))
 
 
 class NdcgRel(TrecOnly):

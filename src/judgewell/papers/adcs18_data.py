@@ -155,12 +155,13 @@ def _music(asked: Asked) -> Compared | None:
 def _synthetic(seed: int) -> Compared:
     pairs = synthetic.pair_study(seed)
     documents = pl.concat(
-        pairs.select("topic", doc=side, level=f"{side}_level", worth=f"{side}_worth") for side in ("left", "right")
+        pairs.select("topic", doc=side, level=f"{side}_level", relevance=f"{side}_relevance")
+        for side in ("left", "right")
     ).unique()
     levels = read_gains(documents.select("topic", "doc", gain="level").sort("topic", "doc"))
     binary = levels.with_columns(gain=(pl.col("gain") > 0).cast(pl.Float64))
     runs = synthetic.rankings(documents, seed, systems=40)
-    hidden = [name for name in pairs.columns if name.endswith(("_worth", "_level"))]
+    hidden = [name for name in pairs.columns if name.endswith(("_relevance", "_level"))]
     source = (
         "a synthetic study: three topics, groups of eight and all three questions by synthetic people, made-up runs"
     )

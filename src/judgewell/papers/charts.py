@@ -73,13 +73,13 @@ def marked_boxes(frame: pl.DataFrame, x: str, y: str, marks: Sequence[str], *, l
     scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
     names = frame["name"].to_list()
     base = alt.Chart(_data(frame)).encode(x=alt.X("name:N", sort=names, title=x, axis=alt.Axis(labelAngle=0)))
-    spread = frame.unpivot(list(marks), index="name", variable_name="profile", value_name="worth").drop_nulls()
+    spread = frame.unpivot(list(marks), index="name", variable_name="profile", value_name="relevance").drop_nulls()
     shapes = (
         alt.Chart(_data(spread))
         .mark_point(size=110, filled=True, opacity=1)
         .encode(
             x=alt.X("name:N", sort=names, title=x),
-            y=alt.Y("worth:Q", title=y, scale=scale),
+            y=alt.Y("relevance:Q", title=y, scale=scale),
             shape=alt.Shape("profile:N", title=None, scale=alt.Scale(domain=list(marks))),
             color=alt.Color("profile:N", title=None, scale=alt.Scale(domain=list(marks))),
         )

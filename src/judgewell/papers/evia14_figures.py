@@ -78,11 +78,11 @@ def _chains(data: Data, highest: bool) -> pl.DataFrame:
     parts = []
     for template in TWO_ORDERS:
         for scale in data.orders.by_scale:
-            worth, levels = _chain(data.orders, template, scale)
-            worth = worth / worth[-1] if highest else worth
+            relevance, levels = _chain(data.orders, template, scale)
+            relevance = relevance / relevance[-1] if highest else relevance
             kind = f"{scale} {template}"
             parts.append(
-                pl.DataFrame({"x": [KEYS.get(level, f"{level:g}") for level in levels], "y": worth, "kind": kind})
+                pl.DataFrame({"x": [KEYS.get(level, f"{level:g}") for level in levels], "y": relevance, "kind": kind})
             )
     return pl.concat(parts).fill_nan(None)
 

@@ -1,8 +1,7 @@
-"""A paper's items as a folder: a page that opens offline, every table as csv and LaTeX, every figure as SVG and PDF."""
+"""A paper's items as a folder: an offline page, every table as csv and LaTeX, every figure as SVG, PDF and PNG."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,9 +12,8 @@ import polars as pl
 from judgewell.formats.provenance import write_record
 from judgewell.papers.items import Outcome, Paper
 from judgewell.reports.files import write_files
-from judgewell.reports.page import TEMPLATES, Cell, Sheet, libraries, sheet, specification, tight
+from judgewell.reports.page import Cell, Sheet, fill_template
 from judgewell.reports.parts import Figure, Grid, Part, Report
-from judgewell.reports.themes import theme
 from judgewell.text import counted, plain
 
 HERE = Path(__file__).parent / "templates"
@@ -52,29 +50,9 @@ def as_report(paper: Paper, outcomes: Sequence[Outcome]) -> Report:
 
 def render(paper: Paper, outcomes: Sequence[Outcome], record: Mapping[str, Any]) -> str:
     """The page; its looks and scripts are those of reports, its numbers of tables and figures are the paper's."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
-    )
-    environment.filters["tight"] = tight
     figures = [it for one in outcomes if one.made for it in one.made.shown if isinstance(it, Figure)]
-    shown = environment.get_template("paper.html").render(
-        paper=paper,
-        outcomes=outcomes,
-        subtitle=_subtitle(outcomes),
-        record=record,
-        sheet=sheet,
-        printed_sheet=printed_sheet,
-        is_figure=lambda item: isinstance(item, Figure),
-        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
-        script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
-        specs=_json({figure.name: specification(figure.chart) for figure in figures}),
-        themes=_json({"light": theme(), "dark": theme(dark=True)}),
-        libraries=Markup(libraries()) if figures else "",
-    )
-    return shown.rstrip() + "\n"
+    values = {"paper": paper, "outcomes": outcomes, "subtitle": _subtitle(outcomes), "record": record}
+    return fill_template(HERE / "paper.html", figures, {**values, "printed_sheet": printed_sheet})
 
 
 def printed_sheet(frame: pl.DataFrame) -> Sheet:
@@ -100,11 +78,3 @@ def _source(outcome: Outcome) -> str:
     """What an item was made from, in a few words."""
     names = (text.partition(":")[0] for text in outcome.made_from)
     return " and ".join(dict.fromkeys(names)) or "the paper's own numbers"
-
-
-def _json(value: Any) -> Any:
-    """JSON that can be put inside a script element."""
-    from markupsafe import Markup
-
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return Markup(text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029"))

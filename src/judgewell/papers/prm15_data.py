@@ -143,6 +143,6 @@ def _nyt(asked: Asked) -> Doubles | None:
 
 def _synthetic(seed: int, levels: int) -> Doubles:
     judgments = synthetic.double_study(seed, levels=levels)
-    runs = synthetic.rankings(judgments.select("topic", "doc", "worth").unique(), seed, systems=20, depth=20)
+    runs = synthetic.rankings(judgments.select("topic", "doc", "relevance").unique(), seed, systems=20, depth=20)
     source = f"a synthetic study: 50 topics of 60 documents, {levels} levels by two synthetic assessors, made-up runs"
-    return Doubles(source, f"synthetic, {levels} levels", judgments.drop("worth"), runs)
+    return Doubles(source, f"synthetic, {levels} levels", judgments.drop("relevance"), runs)

@@ -143,6 +143,6 @@ def read(asked: Asked) -> Data:
 def _synthetic(seed: int) -> Crowd:
     judgments = synthetic.magnitude_study(seed)
     graded, binary = expert_labels(Asked(), judgments)
-    runs = synthetic.rankings(judgments.select("topic", "doc", "worth").unique(), seed)
+    runs = synthetic.rankings(judgments.select("topic", "doc", "relevance").unique(), seed)
     source = "a synthetic study: 18 topics of 42 documents, magnitudes by synthetic people, made-up runs"
-    return Crowd(source, judgments.drop("worth"), graded, binary, runs)
+    return Crowd(source, judgments.drop("relevance"), graded, binary, runs)

@@ -34,7 +34,7 @@ def magnitude_study(seed: int, topics: int = 18, documents: int = 40) -> pl.Data
     docs = table.select("topic", "doc").unique().sort("topic", "doc")
     doubt = docs.with_columns(doubt=pl.Series(np.random.default_rng(seed).normal(0, 1.5, len(docs))))
     joined = table.join(doubt, on=["topic", "doc"], how="left", maintain_order="left")
-    yes = pl.col("worth") + pl.col("doubt") > answers.thresholds(2, Population())[0]
+    yes = pl.col("relevance") + pl.col("doubt") > answers.thresholds(2, Population())[0]
     return (
         joined.with_columns(
             sormunen=known.otherwise(pl.col("level")), trec=yes.cast(pl.Float64), unit=pl.col("unit").cast(pl.String)
@@ -44,18 +44,18 @@ def magnitude_study(seed: int, topics: int = 18, documents: int = 40) -> pl.Data
     )
 
 
-def rankings(worths: pl.DataFrame, seed: int, systems: int = 60, depth: int = 20) -> tuple[Run, ...]:
-    """Runs of systems of every skill: each ranks a topic's documents (topic, doc, worth) by worth and chance."""
+def rankings(relevances: pl.DataFrame, seed: int, systems: int = 60, depth: int = 20) -> tuple[Run, ...]:
+    """Runs of systems of every skill: each ranks documents (topic, doc, relevance) by relevance and chance."""
     rng = np.random.default_rng(seed)
     skills = np.linspace(0.4, 0.6, systems)
     parts = []
-    for (topic,), part in worths.sort("topic", "doc").group_by("topic", maintain_order=True):
-        worth = part["worth"].to_numpy()
-        spread = float(worth.std()) or 1.0
-        shared = rng.normal(size=len(worth))  # what all systems get wrong alike
+    for (topic,), part in relevances.sort("topic", "doc").group_by("topic", maintain_order=True):
+        relevance = part["relevance"].to_numpy()
+        spread = float(relevance.std()) or 1.0
+        shared = rng.normal(size=len(relevance))  # what all systems get wrong alike
         for number, skill in enumerate(skills):
-            noise = sqrt(0.5) * (shared + rng.normal(size=len(worth)))
-            score = skill * (worth - worth.mean()) / spread + (1 - skill) * noise
+            noise = sqrt(0.5) * (shared + rng.normal(size=len(relevance)))
+            score = skill * (relevance - relevance.mean()) / spread + (1 - skill) * noise
             best = np.argsort(-score)[:depth]
             parts.append(
                 pl.DataFrame(
@@ -74,7 +74,7 @@ def template_study(seed: int, judges: int = 10, topics: int = 3) -> pl.DataFrame
     judge = 0
     for topic in range(1, topics + 1):
         names = {key: [f"t{topic}-{key}{number}" for number in range(1, 6)] for key in KEYS}
-        worth = {
+        relevance = {
             doc: population.levels[KEYS.index(key)] + 0.3 * population.document * rng.normal()  # chosen as clear cases
             for key, docs in names.items()
             for doc in docs
@@ -84,7 +84,7 @@ def template_study(seed: int, judges: int = 10, topics: int = 3) -> pl.DataFrame
             for scale in SCALES:
                 who = np.arange(judge, judge + judges)
                 judge += judges
-                seen = impressions(np.tile([worth[doc] for doc in docs], (judges, 1)), crowd, who, rng)
+                seen = impressions(np.tile([relevance[doc] for doc in docs], (judges, 1)), crowd, who, rng)
                 values = answered("magnitude" if scale == "unbounded" else "s100", seen, crowd, who, rng)
                 values = values if scale == "unbounded" else np.clip(values, 0.01, 99)
                 parts.append(_template_rows(f"t{topic}", template, scale, docs, who, values, len(parts)))
@@ -111,16 +111,18 @@ def _template_rows(
 
 
 def double_study(seed: int, topics: int = 50, documents: int = 60, levels: int = 4) -> pl.DataFrame:
-    """Every document graded by two of many assessors, called U1 and U2, with its worth; grades from 0."""
+    """Every document graded by two of many assessors, called U1 and U2, with its relevance; grades from 0."""
     population = Population()
     rng = np.random.default_rng(seed)
     crowd = crowd_of([one for one in make_people(80, seed, population) if one.kind.sense > 0], population)
     level = rng.choice(len(population.levels), (topics, documents), p=population.mixture)
-    worth = np.asarray(population.levels)[level] + population.document * rng.normal(size=level.shape)
+    relevance = np.asarray(population.levels)[level] + population.document * rng.normal(size=level.shape)
     parts = []
     for name in ("U1", "U2"):
         who = rng.integers(0, len(crowd), topics)
-        seen = worth + 0.5 * crowd.noise[who][:, None] * rng.normal(size=worth.shape) + crowd.shift[who][:, None]
+        seen = (
+            relevance + 0.5 * crowd.noise[who][:, None] * rng.normal(size=relevance.shape) + crowd.shift[who][:, None]
+        )
         grades = answers.grades(seen, levels, population).astype(np.float64)
         parts.append(
             pl.DataFrame(
@@ -129,7 +131,7 @@ def double_study(seed: int, topics: int = 50, documents: int = 60, levels: int =
                     "doc": [f"d{doc:02}" for _ in range(topics) for doc in range(1, documents + 1)],
                     "assessor": name,
                     "value": grades.ravel(),
-                    "worth": worth.ravel(),
+                    "relevance": relevance.ravel(),
                 }
             )
         )
@@ -140,7 +142,7 @@ def double_study(seed: int, topics: int = 50, documents: int = 60, levels: int =
 def pair_study(seed: int, sizes: tuple[int, ...] = (96, 80, 64), people: int = 120) -> pl.DataFrame:
     """Groups of eight with a known H and N, twelve pairs each and three questions a pair, three people for a group.
 
-    Extra columns: partition, left_known, right_known, left_level, right_level, left_worth, right_worth.
+    Extra columns: partition, left_known, right_known, left_level, right_level, left_relevance, right_relevance.
     """
     rng = np.random.default_rng(seed)
     return pl.concat([_pair_topic(f"t{number}", size, people, seed, rng) for number, size in enumerate(sizes, 1)])
@@ -151,7 +153,7 @@ def _pair_topic(topic: str, documents: int, people: int, seed: int, rng: np.rand
     crowd = crowd_of([one for one in make_people(people, seed, population) if one.kind.sense > 0], population)
     level = rng.choice(len(population.levels), documents, p=population.mixture)
     level[: documents // 8], level[documents // 8 : documents // 4] = 3, 0
-    worth = np.asarray(population.levels)[level] + population.document * rng.normal(size=documents)
+    relevance = np.asarray(population.levels)[level] + population.document * rng.normal(size=documents)
     high, low = range(documents // 8), range(documents // 8, documents // 4)
     plan = plan_groups(documents, high=len(high), low=len(low))
     grouping = make_groups(plan, rng, high=high, low=low)
@@ -161,7 +163,7 @@ def _pair_topic(topic: str, documents: int, people: int, seed: int, rng: np.rand
     noise, lasting = crowd.noise[who][:, None], population.lasting
     own = noise * sqrt(lasting) * rng.normal(size=(len(who), documents))
     passing = noise[..., None] * sqrt(1 - lasting) * rng.normal(size=at.shape)
-    seen = worth[at] + np.take_along_axis(own, at.reshape(len(who), -1), 1).reshape(at.shape) + passing
+    seen = relevance[at] + np.take_along_axis(own, at.reshape(len(who), -1), 1).reshape(at.shape) + passing
     relevant = seen + crowd.shift[who][:, None, None] > answers.thresholds(2, population)[0]
     scale = crowd.modulus[who][:, None, None], crowd.width[who][:, None, None]
     habits = crowd.typed[who][:, 0][:, None, None], crowd.typed[who][:, 1][:, None, None]
@@ -189,8 +191,8 @@ def _pair_topic(topic: str, documents: int, people: int, seed: int, rng: np.rand
             "right_known": flags[right].tolist(),
             "left_level": level[left].astype(np.float64),
             "right_level": level[right].astype(np.float64),
-            "left_worth": worth[left],
-            "right_worth": worth[right],
+            "left_relevance": relevance[left],
+            "right_relevance": relevance[right],
         }
     )
     blank = pl.col("left_known", "right_known")

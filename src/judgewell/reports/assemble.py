@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from judgewell.agreement.sections import Evidence, Outcome, Section, all_sections, run_sections
+from judgewell.analysis.trust import system_tables
 from judgewell.errors import InputError
 from judgewell.reports import system_findings
 from judgewell.reports.analyses import agreement_part, left_out_of, quality_part, use_part
 from judgewell.reports.gains import ReportGains, gains_part, report_gains, steps_of
+from judgewell.reports.machine import drawn_by_chance, machine_part, trust_part
 from judgewell.reports.participants import participants_part
 from judgewell.reports.parts import Grid, LeftOut, Part, Report
 from judgewell.reports.scoring import Scored, score_systems
@@ -40,16 +43,21 @@ def assemble(
     outcomes = analysed(sources, used, step)
     judgments = (
         agreement_part(sources, outcomes),
+        trust_part(outcomes),
         participants_part(sources),
         quality_part(sources, outcomes),
         use_part(outcomes),
     )
+    machine, lacking = machine_part(sources, used)
+    best = [*([systems_part(sources, scored)] if scored else []), *([machine] if machine else [])]
+    if machine and drawn_by_chance(sources, used):  # scores under a sample alone count unjudged documents as 0
+        best.reverse()
     answers = [
-        ("Which system is best", (systems_part(sources, scored),) if scored else ()),
+        ("Which system is best", tuple(best)),
         ("How good the judgments are", judgments),
         ("What the judgments say about relevance", (gains_part(sources, used, outcomes),) if used else ()),
     ]
-    limits = limits_part(sources, used, scored, outcomes, notes)
+    limits = limits_part(used, scored, lacking, outcomes, notes)
     step()
     return Report(title, subtitle(sources), arranged(answers, limits), record or {})
 
@@ -109,6 +117,8 @@ def analysed(sources: Sources, used: ReportGains | None, step: Callable[[], None
         labels=sources.labels,
         gains=used.gains if used else None,
         score=sources.method if sources.method is not None and sources.method.takes == "pairs" else None,
+        machine=sources.machine,
+        systems=partial(system_tables, runs=sources.runs, measures=sources.measures[:1], seed=sources.seed),
         replicates=sources.replicates,
         seed=sources.seed,
     )
@@ -135,10 +145,14 @@ def subtitle(sources: Sources) -> str:
 
 
 def limits_part(
-    sources: Sources, used: ReportGains | None, scored: Scored | None, outcomes: Sequence[Outcome], notes: Sequence[str]
+    used: ReportGains | None,
+    scored: Scored | None,
+    lacking: Sequence[LeftOut],
+    outcomes: Sequence[Outcome],
+    notes: Sequence[str],
 ) -> Part:
     """What could not be analysed, and what was assumed."""
-    missing = left_out_of(outcomes)
+    missing = [*left_out_of(outcomes), *lacking]
     if used is None:
         missing.append(LeftOut("gains", "gains", "needs gains, judgments or pairs"))
     if scored is None:

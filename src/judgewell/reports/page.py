@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -53,30 +53,29 @@ class Sheet:
 
 def render(report: Report, files: str = "") -> str:
     """The page; `files` is the folder with all figures and tables, where there is one."""
+    labels, record = dict(_labels(report)), list(_record(report.record))
+    values = {"report": report, "parts": report.parts, "labels": labels, "files": files, "record": record}
+    return fill_template(TEMPLATES / "page.html", report.figures, values)
+
+
+def fill_template(template: Path, figures: Sequence[Figure], values: Mapping[str, Any]) -> str:
+    """A page of a report's looks and scripts, with these figures and values."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+    loader = FileSystemLoader([template.parent, TEMPLATES])
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     environment.filters["tight"] = tight
-    labels = dict(_labels(report))
-    shown = environment.get_template("page.html").render(
-        report=report,
-        parts=report.parts,
-        labels=labels,
-        files=files,
+    shown = environment.get_template(template.name).render(
+        **values,
         sheet=sheet,
         is_figure=lambda item: isinstance(item, Figure),
-        record=list(_record(report.record)),
         style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
-        specs=_json({figure.name: specification(figure.chart) for figure in report.figures}),
+        specs=_json({figure.name: specification(figure.chart) for figure in figures}),
         themes=_json({"light": theme(), "dark": theme(dark=True)}),
-        libraries=Markup(libraries()) if report.figures else "",
+        libraries=Markup(libraries()) if figures else "",
     )
     return shown.rstrip() + "\n"
 

@@ -36,14 +36,15 @@ class Sources:
     """The data of a report; everything may be missing.
 
     `labels` are grades of the same documents by experts or others; runs are scored under the gains first, then under
-    every set of labels. `method` makes the gains where none are given. `study` describes the study, where the judgments
-    come from its database.
+    every set of labels. `method` makes the gains where none are given. `machine` are label sets by machines. `study`
+    describes the study, where the judgments come from its database.
     """
 
     judgments: pl.DataFrame | None = None
     pairs: pl.DataFrame | None = None
     gains: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     labels: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    machine: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     runs: Sequence[Run] = ()
     measures: Sequence[Measure] = ()
     method: Method | None = None

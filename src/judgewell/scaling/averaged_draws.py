@@ -85,10 +85,10 @@ def topic_shift(scores: pl.DataFrame, topic_mean: Literal["judgments", "units"])
     first = np.full(len(units), len(unit))
     np.minimum.at(first, unit, np.arange(len(unit)))
     means = np.bincount(unit, log) / sizes
-    worth = sizes if topic_mean == "judgments" else np.ones(len(units))
+    of_unit = sizes if topic_mean == "judgments" else np.ones(len(units))
 
     def centres(weights: Index) -> Array:
-        times = weights[first] * worth
+        times = weights[first] * of_unit
         return np.asarray(np.bincount(topic, times * means) / np.bincount(topic, times))
 
     everything = centres(np.ones(len(unit), dtype=np.int64))

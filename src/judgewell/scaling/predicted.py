@@ -152,7 +152,7 @@ class _Disagreement(Method):
     def cut(self) -> float | None:
         return None
 
-    def worth(self, p: Array, levels: Array) -> Array:
+    def gains_of(self, p: Array, levels: Array) -> Array:
         """The gain of each level from p(R|level)."""
         raise NotImplementedError
 
@@ -171,7 +171,7 @@ class _Disagreement(Method):
 
     def part_gains(self, part: Part) -> Array:
         """The gains of the documents of a part."""
-        gains = self.worth(self._p(part.tally), part.tally.levels)
+        gains = self.gains_of(self._p(part.tally), part.tally.levels)
         refuse_undefined(part.documents, part.votes, gains, part.tally.levels)
         return np.asarray(part.shares @ np.nan_to_num(gains))
 
@@ -184,7 +184,7 @@ class _Disagreement(Method):
                 f"p(R|level) has no interval where fewer than {MIN_TOPICS} topics have double judgments of a level "
                 f"(level {', '.join(f'{one:g}' for one in part.tally.levels[undefined])})"
             )
-        ends = [self.worth(end, part.tally.levels) for end in (low, high)]
+        ends = [self.gains_of(end, part.tally.levels) for end in (low, high)]
         lacks = (part.votes[:, np.isnan(ends[0])] > 0).any(axis=1)
         low, high = (np.where(lacks, np.nan, part.shares @ np.nan_to_num(end)) for end in ends)
         return low, high
@@ -192,7 +192,7 @@ class _Disagreement(Method):
     def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
         """The gains of a part from resampled counts; a level that a draw lacks keeps its estimate from all."""
         p = probabilities(relevant, judged, self.smoothing, self.prior)
-        gains = self.worth(np.where(np.isnan(p), self._p(part.tally), p), part.tally.levels)
+        gains = self.gains_of(np.where(np.isnan(p), self._p(part.tally), p), part.tally.levels)
         return np.asarray(np.nan_to_num(gains) @ part.shares.T)
 
     def gains(self, table: Any) -> pl.DataFrame:
@@ -229,7 +229,7 @@ class _Disagreement(Method):
         levels, sufficient, others = [], [], []
         for part in self.parts(table):
             params = estimated(part.tally, smoothing=self.smoothing, prior=self.prior)
-            gains = self.worth(params["p"].fill_null(float("nan")).to_numpy(), part.tally.levels)
+            gains = self.gains_of(params["p"].fill_null(float("nan")).to_numpy(), part.tally.levels)
             levels.append(params.select(*part.kind, pl.all()).with_columns(gain=pl.Series(gains).fill_nan(None)))
             sufficient.append(enough(part.tally).select(*part.kind, pl.all()))
             if len(part.tally.levels) <= MANY_LEVELS:
@@ -268,7 +268,7 @@ class Predicted(_Disagreement):
     def cut(self) -> float | None:
         return self.threshold
 
-    def worth(self, p: Array, levels: Array) -> Array:
+    def gains_of(self, p: Array, levels: Array) -> Array:
         return p if self.wanted == self.users == 1 else at_least(p, self.wanted, self.users)
 
     def _by_votes(self, part: Part, noted: bool = False) -> bool:
@@ -302,7 +302,7 @@ class Predicted(_Disagreement):
         p = self._p(part.tally)
         refuse_undefined(part.documents, part.votes, p, part.tally.levels)
         chance = self._chance(part, p, part.tally.joint.sum(axis=0))[0]
-        return self.worth(chance, part.tally.levels)[part.patterns[1]]
+        return self.gains_of(chance, part.tally.levels)[part.patterns[1]]
 
     def part_interval(self, part: Part, level: float) -> tuple[Array, Array]:
         """The middle of the beta distribution that the votes leave of the document's own chance."""
@@ -317,7 +317,7 @@ class Predicted(_Disagreement):
         ends = [betaincinv(a, b, tail) for tail in ((1 - level) / 2, (1 + level) / 2)]
         low, high = np.minimum(ends[0], chance), np.maximum(ends[1], chance)
         place = part.patterns[1]
-        return self.worth(low, part.tally.levels)[place], self.worth(high, part.tally.levels)[place]
+        return self.gains_of(low, part.tally.levels)[place], self.gains_of(high, part.tally.levels)[place]
 
     def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
         """Each document's chance drawn from its beta distribution, with what the resampled topics say of votes."""
@@ -329,7 +329,7 @@ class Predicted(_Disagreement):
         a, b = _beta(chance, np.where(np.isfinite(precision), precision, 1e9))
         place = part.patterns[1]
         drawn: Array = rng.beta(a[place], b[place])
-        return self.worth(drawn, part.tally.levels)
+        return self.gains_of(drawn, part.tally.levels)
 
 
 def _beta(chance: Array, precision: Array) -> tuple[Array, Array]:
@@ -356,5 +356,5 @@ class UserDisagreement(_Disagreement):
     wanted: int = 1
     users: int = 2
 
-    def worth(self, p: Array, levels: Array) -> Array:
+    def gains_of(self, p: Array, levels: Array) -> Array:
         return udm_weights(p, levels, self.wanted, self.users)

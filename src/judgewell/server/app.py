@@ -1,23 +1,38 @@
-"""The whole server: the assessors' pages and the owner's."""
+"""The whole server: the assessors' pages, and the owner's, which are loaded once the server has started."""
 
 from __future__ import annotations
 
+import asyncio
 import os
+import threading
 import time
+from collections.abc import Callable
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from judgewell.server.judging import app as assessors
-from judgewell.server.judging.app import REQUESTS_PER_SECOND, Router
-from judgewell.server.owner import action_routes as acting
-from judgewell.server.owner import api, dashboard, downloads, retention, webhook
-from judgewell.server.owner import invite_routes as inviting
-from judgewell.server.owner import report_routes as reporting
-from judgewell.server.owner import review_routes as reviewing
-from judgewell.server.owner import sign_in as signing
-from judgewell.server.owner.api_errors import speak_json
-from judgewell.server.owner.live_cache import Computed
+from judgewell.server.judging.app import REQUESTS_PER_SECOND, make_server, settle
+from judgewell.server.process import Server
 from judgewell.server.store.transactions import Clock, Store, open_store
+
+
+class Later:
+    """An app that is made when it is first asked for."""
+
+    def __init__(self, make: Callable[[], ASGIApp]) -> None:
+        self._make, self._made, self._lock = make, list[ASGIApp](), threading.Lock()
+
+    @property
+    def app(self) -> ASGIApp:
+        with self._lock:
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._made[0] if self._made else await asyncio.to_thread(lambda: self.app)
+        await app(scope, receive, send)
 
 
 def make_app(
@@ -25,26 +40,56 @@ def make_app(
     clock: Clock = time.time,
     requests_per_second: float = REQUESTS_PER_SECOND,
     study: str | None = None,
-) -> FastAPI:
+) -> Starlette:
     """The server of the study in a database; its file, where it is known, names the runs that a report scores."""
-    computed = Computed(store.url, clock)  # for the pages and the API alike
-    looking: tuple[Router, ...] = (
-        lambda server: dashboard.router(server, computed),
-        lambda server: api.router(server, computed),
-        lambda server: reporting.router(server, study),
-        api.description,
-    )
-    acted = (signing.router, reviewing.router, acting.router, inviting.router, downloads.router)
-    beside = (retention.router, webhook.router)
-    app = assessors.make_app(store, clock, requests_per_second, (*assessors.ASSESSORS, *acted, *looking, *beside))
-    speak_json(app, api.PREFIX)
+    server = make_server(store, clock, requests_per_second)
+
+    def make_owners() -> ASGIApp:
+        from judgewell.server.owner.app import make_app as owners_app
+
+        return owners_app(server, study)
+
+    owners = Later(make_owners)
+
+    async def load(_: Server) -> None:
+        """Have the owner's side ready before somebody asks for it; nobody who comes to judge waits for that."""
+        await asyncio.to_thread(lambda: owners.app)
+        settle()
+
+    app = assessors.make_app(server, owners, load, _retain, _tell, _pursue)
+    token = os.environ.get("JUDGEWELL_METRICS_TOKEN")
+    if token:
+        from judgewell.server.metrics import add_metrics
+
+        add_metrics(app, server, token)
     return app
 
 
-def from_environment() -> FastAPI:
+async def _retain(server: Server) -> None:
+    if server.served.study.privacy.retention_days is not None:
+        from judgewell.server.owner.retention import watch
+
+        await watch(server)
+
+
+async def _tell(server: Server) -> None:
+    if server.served.study.owner.webhook:
+        from judgewell.server.owner.webhook import watch
+
+        await watch(server)
+
+
+async def _pursue(server: Server) -> None:
+    if server.served.study.goal:
+        from judgewell.server.session.goal import watch
+
+        await watch(server)
+
+
+def from_environment() -> Starlette:
     """The server of a worker process."""
     url = os.environ["JUDGEWELL_DATABASE"]
     rate = float(os.environ.get("JUDGEWELL_REQUESTS_PER_SECOND", REQUESTS_PER_SECOND))
     app = make_app(open_store(url), requests_per_second=rate, study=os.environ.get("JUDGEWELL_STUDY"))
-    assessors.settle()
+    settle()
     return app

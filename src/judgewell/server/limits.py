@@ -94,10 +94,6 @@ class Rate:
         self.rate, self.burst, self._clock = rate, burst, clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def allows(self, visitor: str) -> bool:
-        """Count one request of the visitor; false where it is one too many."""
-        return self.wait(visitor) == 0
-
     def wait(self, visitor: str) -> int:
         """Count one request of the visitor: 0, or where it is one too many the seconds after which to ask again."""
         now = self._clock()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from fastapi import Request
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from judgewell.server.limits import Rate

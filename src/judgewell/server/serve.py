@@ -6,6 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from logging.config import dictConfig
 from pathlib import Path
 
 import uvicorn
@@ -14,6 +15,7 @@ from judgewell.errors import InputError
 from judgewell.server.app import make_app
 from judgewell.server.connections import BoundedConnection
 from judgewell.server.judging.app import REQUESTS_PER_SECOND, settle
+from judgewell.server.logs import CONFIG, write_json
 from judgewell.server.owner.access import HOME
 from judgewell.server.owner.accounts import first_link, owner_without_password
 from judgewell.server.owner.webhook import signing_secret
@@ -36,23 +38,28 @@ def serve(
     port: int = 8000,
     workers: int = 1,
     requests_per_second: float = REQUESTS_PER_SECOND,
+    log_format: str = "text",
     write: Callable[[str], None] = print,
+    terminal: bool = False,
 ) -> None:
-    """Serve a study until the process is stopped."""
+    """Serve a study until the process is stopped. The owner's link is written on a terminal only: others read logs."""
+    if log_format == "json":
+        dictConfig(CONFIG)
+        write = write_json
     store = open_store(database)
     prepare(store, path, time.time)
     study = store.read(load_served).result().study
     webhook_secret(study)  # if it is missing, one error here and not one per worker
     signing_secret(study)
-    link = store.write(lambda connection: first_link(connection, time.time())).result()
+    link = store.write(lambda connection: first_link(connection, time.time(), make=terminal)).result()
     waiting = store.read(owner_without_password).result()
     listening = _listen(host, port)
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
     write(f"Judging at {address}, in {without_password(store.url)}")
     if link is not None:
         write(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
-    elif waiting is not None:  # printed at an earlier start, and not again into every log
-        write(f"The owner's link was printed before. For a new one: judgewell account {path} link {waiting}")
+    elif waiting is not None:
+        write(f"For a link with which the owner sets a password: judgewell account {path} link {waiting}")
     else:
         write(f"Owners and reviewers sign in at {address}{HOME}")
     if study.platform.kind == "invite":
@@ -63,6 +70,7 @@ def serve(
     options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": STOP_WITHIN}
     options |= {"server_header": False, "proxy_headers": True, "limit_concurrency": 2000}
     options |= {"timeout_keep_alive": KEEP_ALIVE, "http": BoundedConnection}
+    options |= {"log_config": CONFIG} if log_format == "json" else {}
     _allow_many_files()
     if workers == 1:
         app = make_app(store, requests_per_second=requests_per_second, study=str(path))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
 
-from fastapi import Request
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 from markupsafe import Markup, escape
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from judgewell.server.bundles import FOR_GOOD, static_version
+from judgewell.server.frames import Frames
 from judgewell.server.session import pages
 
 # Nothing but our own files; nothing inline; nobody may frame us. Other sites never see invite links.
@@ -71,7 +71,7 @@ class Versioned(StaticFiles):
         response = super().file_response(*arguments, **options)
         scope: Scope = options.get("scope") or arguments[2]
         known = b"v=" in scope.get("query_string", b"")
-        response.headers["cache-control"] = "public, max-age=31536000, immutable" if known else "no-cache"
+        response.headers["cache-control"] = FOR_GOOD if known else "no-cache"
         # a document's sandboxed frame has no origin of its own, and takes its style from here
         response.headers["cross-origin-resource-policy"] = "cross-origin"
         return response
@@ -81,14 +81,13 @@ class Pages:
     """Pages as HTML."""
 
     def __init__(self) -> None:
-        made = environment(auto_reload=False)
-        self._whole, self._inside = made.get_template("page.html"), made.get_template("body.html")
-        self._version = static_version()
+        made, version = environment(auto_reload=False), static_version()
+        self._whole = Frames(made.get_template("page.html"), static_version=version)
+        self._inside = Frames(made.get_template("body.html"), static_version=version)
 
     def response(self, page: pages.Page, request: Request, status_code: int = 200) -> HTMLResponse:
-        template = self._inside if "x-fragment" in request.headers else self._whole
-        text = template.render(page=page, static_version=self._version)
-        return HTMLResponse(text, status_code, {"x-page": page.kind})
+        frames = self._inside if "x-fragment" in request.headers else self._whole
+        return HTMLResponse(frames.text(page), status_code, {"x-page": page.kind})
 
 
 def environment(**options: Any) -> Environment:
@@ -116,14 +115,3 @@ def paragraphs(text: str) -> Markup:
             short = ' class="lines"' if any(len(line) < SHORT_LINE for line in lines[:-1]) else ""
             parts.append(f'<p dir="auto"{short}>{escape(paragraph.strip())}</p>\n')
     return Markup("".join(parts))  # every text in it is escaped
-
-
-def static_version() -> str:
-    """A name for the state of all static files."""
-    digest = hashlib.sha256()
-    for file in sorted(
-        resources.files("judgewell.server.judging").joinpath("static").iterdir(), key=lambda file: file.name
-    ):
-        if file.is_file():
-            digest.update(file.name.encode() + file.read_bytes())
-    return digest.hexdigest()[:12]

@@ -78,6 +78,7 @@ class EndCheck:
 
     name: ClassVar[str]
     decides: ClassVar[bool] = True
+    for_machines: ClassVar[bool] = True
 
     def of_unit(self, unit: FinishedUnit) -> Verdict | None:
         """The verdict on a finished unit, or None where there is nothing to check."""
@@ -277,6 +278,7 @@ class LeastTime(EndCheck):
 
     name: ClassVar[str] = "time"
     decides: ClassVar[bool] = False  # too little time alone is never held against anybody
+    for_machines: ClassVar[bool] = False  # how fast a server replies says nothing about reading
 
     def of_unit(self, unit: FinishedUnit) -> Verdict | None:
         return self({f"{place}: {one.name}": one.seconds for place, one in enumerate(unit.places, start=1)})

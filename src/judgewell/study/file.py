@@ -6,6 +6,7 @@ import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import Any, get_args
 
@@ -98,6 +99,12 @@ def read_source(path: str | Path) -> Source:
             file=path,
             line=int(line) if line.isdigit() else None,
         ) from None
+
+
+def matching(source: Source, pattern: str) -> list[Path]:
+    """The file that is called so, or those that match the pattern, from the study's folder."""
+    path = source.resolved(pattern)
+    return [path] if path.is_file() else sorted(map(Path, glob(str(path), recursive=True)))
 
 
 def parse(source: Source) -> tuple[Study | None, list[Problem]]:

@@ -1,8 +1,8 @@
 """A study is frozen once the first judgment is in: what is asked may not change under the answers.
 
 Kept are the settings as written and the hashes of the files they name. Comments and layout may change; a setting
-written out that was a default before is no change. The budget and whom the server tells what happened ask assessors
-nothing, so they may change at any time.
+written out that was a default before is no change. The budget, whom the server tells what happened and `[machine]`
+ask people nothing, so they may change at any time.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from judgewell.formats.provenance import digest
-from judgewell.study.file import Source, parse, read_source
-from judgewell.study.inputs import files_of
+from judgewell.study.file import Source, matching, parse, read_source
 from judgewell.study.model import Study
 
 FREE = ("pay.budget", "owner.webhook", "owner.webhook_secret")  # settings that are never frozen
+FREE_TABLE = "machine."  # every machine keeps the settings it was asked with
 
 
 def freeze(path: str | Path) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 def _settings(frozen: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with their defaults, by dotted key."""
     flat = _flat(Study.model_validate(frozen["settings"]).model_dump(mode="json"))
-    return {key: value for key, value in flat.items() if key not in FREE}
+    return {key: value for key, value in flat.items() if key not in FREE and not key.startswith(FREE_TABLE)}
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
@@ -84,3 +84,17 @@ def _digests(study: Study, source: Source) -> dict[str, str]:
 
 def _shown(value: Any) -> str:
     return "not set" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def files_of(study: Study, source: Source) -> list[Path]:
+    """Every file that a study names; a folder means its files."""
+    names = [study.topics.file, study.documents.file, study.pool.file, study.study.texts]
+    names += [study.grades.file if study.grades else None, study.known.file if study.known else None]
+    files: list[Path] = []
+    for name in names:
+        if name is not None:
+            path = source.resolved(name)
+            files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    for pattern in [*study.pool.runs, *(study.goal.systems if study.goal else [])]:
+        files += matching(source, pattern)
+    return list(dict.fromkeys(files))

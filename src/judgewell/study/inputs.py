@@ -16,7 +16,7 @@ from judgewell.formats.gains import read_gains
 from judgewell.formats.runs import open_runs
 from judgewell.formats.topics import read_topics
 from judgewell.study.design.pools import first_of_run, pool_list, pool_runs
-from judgewell.study.file import Problem, Source
+from judgewell.study.file import Problem, Source, matching
 from judgewell.study.model import Study
 from judgewell.study.texts import Catalogue, catalogue, english
 from judgewell.tables import INCLUSION, OTHER_NAMES, with_inclusion
@@ -53,22 +53,6 @@ class _Reading:
     source: Source
     problems: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
-
-
-def files_of(study: Study, source: Source) -> list[Path]:
-    """Every file that a study names; a folder means its files."""
-    names = [study.topics.file, study.documents.file, study.pool.file, study.study.texts]
-    names += [study.grades.file if study.grades else None, study.known.file if study.known else None]
-    files: list[Path] = []
-    for name in names:
-        if name is not None:
-            path = source.resolved(name)
-            files += sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    for pattern in study.pool.runs:
-        files += matching(source, pattern)
-    for pattern in study.goal.systems if study.goal else ():
-        files += matching(source, pattern)
-    return list(dict.fromkeys(files))
 
 
 def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Problem], list[Problem]]:
@@ -129,12 +113,6 @@ def _pooled(paths: list[str], depth: int) -> pl.DataFrame:
     """The pool of some run files, one run in memory at a time."""
     firsts = [first_of_run(run.frame(), run.system, depth) for run in open_runs(paths)]
     return pool_runs(pl.concat(firsts), depth)
-
-
-def matching(source: Source, pattern: str) -> list[Path]:
-    """The file that is called so, or those that match the pattern, from the study's folder."""
-    path = source.resolved(pattern)
-    return [path] if path.is_file() else sorted(source.path.parent.glob(pattern))
 
 
 def _read_list(path: Path) -> pl.DataFrame:

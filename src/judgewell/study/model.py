@@ -20,6 +20,7 @@ from judgewell.study.checks import (
 )
 from judgewell.study.closing import Questionnaire
 from judgewell.study.design.templates import documents_needed
+from judgewell.study.machine import Machine
 from judgewell.study.platform import Platform
 from judgewell.study.questions import PAIR_QUESTIONS, AnyScale, Preference, Questions, Scale
 from judgewell.study.section import Section, many, setting, valid
@@ -218,6 +219,9 @@ class Work(Section):
     show_previous: bool = setting(
         "show the document before and its number, where numbers are given in proportion to it", True
     )
+    straight_on: bool = setting(
+        "show invited assessors the next topic with the last answer of a unit, instead of a page of thanks", False
+    )
 
 
 class Pay(Section):
@@ -298,6 +302,7 @@ class Study(Section):
     platform: Platform = Platform()
     privacy: Privacy = setting("how long personal data is kept", Privacy())
     owner: Owner = setting("whom the server tells what happened", Owner())
+    machine: Machine = setting("models that judge as assessors; `judgewell judge` asks them", Machine())
 
     @property
     def end_checks(self) -> tuple[EndCheck, ...]:

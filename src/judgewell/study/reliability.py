@@ -1,9 +1,9 @@
 """How reliable the gains of a design can be expected to be, by simulation.
 
-Assumed are log-normal magnitudes: the logarithm of an answer is the document's worth, plus what the assessor adds
+Assumed are log-normal magnitudes: the logarithm of an answer is the document's relevance, plus what the assessor adds
 to all documents of a unit, plus noise. The defaults are near what 56,472 crowd judgments of 4,269 documents showed
 on the logarithm of a 0–100 scale (documents 1.0, units 0.9, noise 1.2). Reliability is the squared correlation of
-the estimated with the true worth, averaged over simulated topics: the share of the gains' variance that is not
+the estimated with the true relevance, averaged over simulated topics: the share of the gains' variance that is not
 chance.
 """
 
@@ -52,8 +52,8 @@ def reliability_of_units(
     squared = []
     for _ in range(rounds or _rounds(documents)):
         units = make_units(documents, size, redundancy, rng, known=tuple(range(known)))
-        worth = rng.normal(0, assumed.documents, documents)
-        squared.append(_squared(worth, _estimated(units, worth, assumed, rng)))
+        relevance = rng.normal(0, assumed.documents, documents)
+        squared.append(_squared(relevance, _estimated(units, relevance, assumed, rng)))
     return float(np.mean(squared))
 
 
@@ -72,9 +72,9 @@ def reliability_of_pairs(
     for _ in range(rounds or _rounds(small.documents)):
         pairs = make_groups(small, rng, graphs=graphs, avoid_repeats=False).pairs.reshape(-1, 2)
         pairs = np.repeat(pairs, assessors, axis=0)
-        worth = rng.normal(0, assumed.documents, small.documents)
-        ratios = worth[pairs[:, 0]] - worth[pairs[:, 1]] + rng.normal(0, assumed.noise * np.sqrt(2), len(pairs))
-        squared.append(_squared(worth, _least_squares(pairs, ratios, small.documents)))
+        relevance = rng.normal(0, assumed.documents, small.documents)
+        ratios = relevance[pairs[:, 0]] - relevance[pairs[:, 1]] + rng.normal(0, assumed.noise * np.sqrt(2), len(pairs))
+        squared.append(_squared(relevance, _least_squares(pairs, ratios, small.documents)))
     return float(np.mean(squared))
 
 
@@ -93,18 +93,20 @@ def _smaller(plan: GroupPlan, assessors: int) -> GroupPlan:
 
 
 def _estimated(
-    units: Whole, worth: NDArray[np.float64], assumed: Assumed, rng: np.random.Generator
+    units: Whole, relevance: NDArray[np.float64], assumed: Assumed, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Simulated answers, normalised by unit and reduced to the median of each document."""
-    answers = worth[units] + rng.normal(0, assumed.units, (len(units), 1)) + rng.normal(0, assumed.noise, units.shape)
+    answers = (
+        relevance[units] + rng.normal(0, assumed.units, (len(units), 1)) + rng.normal(0, assumed.noise, units.shape)
+    )
     normalised = answers - answers.mean(axis=1, keepdims=True) + answers.mean()
     order = np.argsort(units, axis=None, kind="stable")
-    starts = np.searchsorted(units.ravel()[order], np.arange(1, len(worth)))
+    starts = np.searchsorted(units.ravel()[order], np.arange(1, len(relevance)))
     return np.array([np.median(part) for part in np.split(normalised.ravel()[order], starts)])
 
 
 def _least_squares(pairs: Whole, ratios: NDArray[np.float64], documents: int) -> NDArray[np.float64]:
-    """The worths whose differences fit the log ratios best: the graph's Laplacian, with a mean of 0."""
+    """The relevances whose differences fit the log ratios best: the graph's Laplacian, with a mean of 0."""
     left, right = pairs[:, 0], pairs[:, 1]
     met = np.bincount(left * documents + right, minlength=documents**2).reshape(documents, documents).astype(float)
     met += met.T

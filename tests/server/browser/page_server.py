@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from waiting import HANG, wait_until
 
+from judgewell.server import bundles
 from judgewell.server.session import pages
 from judgewell.server.web import Headers, Pages, Versioned
 
@@ -28,7 +29,7 @@ def page_server(shown: Mapping[str, pages.Page]) -> Iterator[str]:
         return made.response(shown[request.path_params["name"]], request)
 
     static = Mount("/static", Versioned(packages=[("judgewell.server.judging", "static")]))
-    app = Headers(Starlette(routes=[Route("/{name}", show), static]))
+    app = Headers(Starlette(routes=[Route("/{name}", show), *bundles.routes(), static]))
     with in_thread(app) as address:
         yield address
 

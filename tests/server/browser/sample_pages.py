@@ -97,6 +97,7 @@ def judging(**more: Any) -> dict[str, Any]:
         "progress": pages.Progress(3, 8, "3 of 8"),
         "unit_progress": pages.Progress(1, 4, "Task 1 of 4"),
         "can_go_back": True,
+        "first": False,
         "last": False,
         "revising": False,
         "can_highlight": True,
@@ -162,7 +163,11 @@ def pair_page(first: bool = False, **more: Any) -> PairPage:
     mark = "" if first else WORDS["document_new"]
     left = pages.Document(WORDS["document_left"], VINEGAR.title, VINEGAR.text)
     right = pages.Document(WORDS["document_right"], SHOP.title, SHOP.text, new=not first, mark=mark)
-    more |= {"progress": pages.Progress(1, 8, "1 of 8"), "can_go_back": False} if first else {"comment": None}
+    more |= (
+        {"progress": pages.Progress(1, 8, "1 of 8"), "can_go_back": False, "first": True}
+        if first
+        else {"comment": None}
+    )
     return PairPage(**judging(**more), left=left, right=right, questions=pair_questions())
 
 

@@ -31,7 +31,12 @@ def window(chromium, sample_address):
     page.close()
 
 
-@pytest.mark.parametrize("name", PAGES)
+QUICK = ("consent", "topic", "magnitude", "ordinal", "s100_rtl", "pair_refused", "questionnaire_refused", "trouble")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in PAGES]
+)
 def test_axe_finds_nothing_in_light_and_dark(window, sample_address, name):
     window.emulate_media(color_scheme="light")
     window.goto(f"{sample_address}/{name}")

@@ -6,6 +6,7 @@ import pytest
 from jinja2 import StrictUndefined
 from sample_pages import all_pages
 
+from judgewell.server.frames import Frames
 from judgewell.server.session import pages
 from judgewell.server.session.stage import stages
 from judgewell.server.web import environment, paragraphs
@@ -30,7 +31,7 @@ def test_every_kind_of_page_has_a_sample_and_a_template():
 
 @pytest.mark.parametrize("name", sorted(all_pages()))
 def test_nothing_a_template_names_is_missing(name):
-    text = STRICT.get_template("page.html").render(page=all_pages()[name], static_version="1")
+    text = Frames(STRICT.get_template("page.html"), static_version="1").text(all_pages()[name])
     assert "built-in method" not in text  # a word called like something of a dict
     assert not re.search(r"<style| style=|<script(?! type=\"module\" src=)| on[a-z]+=", text.split("srcdoc=")[0])
     assert not re.search(r"\{[a-z_]+\}", re.sub(r'data-words="[^"]*"', "", text))  # names that were never filled in
@@ -38,7 +39,7 @@ def test_nothing_a_template_names_is_missing(name):
 
 def test_two_keys_are_never_the_same():
     for name, page in all_pages().items():
-        text = STRICT.get_template("body.html").render(page=page, static_version="1")
+        text = Frames(STRICT.get_template("body.html"), static_version="1").text(page)
         keys = [key.lower() for key in re.findall(r'data-key="([^"]+)"', text)]
         assert len(keys) == len(set(keys)), name
 

@@ -316,7 +316,7 @@ def test_tokens_have_scopes_and_an_end(door):
 
     served = door()
     served.owner()
-    server = Server(served.study.store, served.study.served, Rate(3, 3), Pages())
+    server = Server(served.study.store, served.study.served, Rate(3, 3, served.study.clock), Pages())
     token = served.write(lambda c, now: new_token(c, now, "Ada", ["read"], 1, "notebook"))
 
     async def ask(scope, secret=token):
@@ -338,7 +338,7 @@ def test_tokens_have_scopes_and_an_end(door):
     assert (refused.value.status, "retry-after" in refused.value.headers) == (429, True)
     assert [row.kind for row in served.write(list_keys)] == ["session", "token"]
     served.study.clock.move(86401)
-    server = Server(served.study.store, served.study.served, Rate(3, 3), Pages())
+    server = Server(served.study.store, served.study.served, Rate(3, 3, served.study.clock), Pages())
     with pytest.raises(Refusal) as refused:
         run(ask("read"))
     assert refused.value.status == 401

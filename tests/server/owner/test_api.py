@@ -114,7 +114,7 @@ def test_everything_the_dashboard_shows(api: Api) -> None:
         assert trail["answers"]
         assert client.working().is_empty() or "unit" in client.working().columns
         assert client.reviews() is None
-        found = client.insight()
+        found = client.insight(wait=HANG)
         assert found is not None
         assert found["judgments"] == len(client.judgments())
         assert {action["name"] for action in client.actions()} >= {"pause", "exclude", "more", "forget"}

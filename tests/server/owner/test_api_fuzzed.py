@@ -30,7 +30,7 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 NOW = 1_800_000_000.0
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
 def kept_in(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A small study with judgments, and one owner."""
     folder = tmp_path_factory.mktemp("fuzzed")

@@ -21,7 +21,7 @@ from judgewell.assessors.population import KINDS, Population
 from judgewell.assessors.simulation import Filled, fill
 from judgewell.server.owner.exclusions import exclude, include
 from judgewell.server.owner.live_analysis import Insight, from_json, insight, to_json
-from judgewell.server.owner.live_cache import SHARE, Computed
+from judgewell.server.owner.live_cache import SHARE, Computed, in_a_process
 from judgewell.server.owner.unusual_assessors import people
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import assessor_rows, trail
@@ -33,7 +33,10 @@ from judgewell.server.store.transactions import Store, open_store
 NOW = 1_700_100_000.0
 
 
-@pytest.fixture(scope="module", params=["s100", "magnitude", "pairs"])
+@pytest.fixture(
+    scope="module",
+    params=["magnitude", pytest.param("s100", marks=pytest.mark.long), pytest.param("pairs", marks=pytest.mark.long)],
+)
 def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Filled]]:
     """A study filled by people of whom more than usual are careless."""
     folder = tmp_path_factory.mktemp("filled")
@@ -46,17 +49,22 @@ def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     store.close()
 
 
+@pytest.fixture(scope="module")
+def computed(filled: tuple[Store, Filled]) -> Insight:
+    return computed_of(filled[0])
+
+
 def computed_of(store: Store) -> Insight:
     with store.snapshot() as connection:
         return insight(connection, NOW)
 
 
 @pytest.mark.long
-def test_careless_people_are_those_with_evidence(filled):
-    store, found = filled
+def test_careless_people_are_those_with_evidence(filled, computed):
+    _, found = filled
     kinds = {person.name: person.kind.name for person in found.people}
     seen, flagged = defaultdict(int), defaultdict(int)
-    for person in computed_of(store).assessors:
+    for person in computed.assessors:
         if person.judgments >= 12:  # less than two units say little about anybody
             seen[kinds[person.assessor]] += 1
             flagged[kinds[person.assessor]] += bool(person.evidence)
@@ -67,11 +75,11 @@ def test_careless_people_are_those_with_evidence(filled):
         assert flagged[kind] >= least * seen[kind], (kind, seen, flagged)
 
 
-def test_reversed_and_fast_people_are_called_so(filled):
-    store, found = filled
+def test_reversed_and_fast_people_are_called_so(filled, computed):
+    _, found = filled
     kinds = {person.name: person.kind.name for person in found.people}
     by_kind = defaultdict(set)
-    for person in computed_of(store).assessors:
+    for person in computed.assessors:
         if person.judgments >= 12:
             for one in person.evidence:
                 by_kind[one.kind].add(kinds[person.assessor])
@@ -149,9 +157,8 @@ def test_somebody_constant_or_on_one_side_is_seen():
     assert not any(person.evidence for person in people(alike, pairs, verdicts)[0])
 
 
-def test_gains_settle_and_agreement_is_that_of_the_stages(filled):
-    store, _ = filled
-    found = computed_of(store)
+def test_gains_settle_and_agreement_is_that_of_the_stages(computed):
+    found = computed
     (scale,) = found.scales
     taus = [step.tau for step in scale.steps if step.tau is not None]
     assert scale.alpha is not None
@@ -166,9 +173,9 @@ def test_gains_settle_and_agreement_is_that_of_the_stages(filled):
     assert from_json(to_json(found)) == found
 
 
-def test_work_left_out_counts_no_more(filled):
+def test_work_left_out_counts_no_more(filled, computed):
     store, _ = filled
-    before = computed_of(store)
+    before = computed
     person = max(before.assessors, key=lambda one: one.judgments)
 
     def leave_out(connection: sa.Connection) -> int:
@@ -308,17 +315,17 @@ class TestComputed:
         held.wait()
         assert len(calls) == 2
 
-    def test_in_a_process_of_its_own(self, filled):
+    def test_in_a_process_of_its_own(self, filled, computed):
         store, _ = filled
-        held = Computed(store.url, lambda: NOW)
+        held = Computed(store.url, lambda: NOW, in_a_process)
         held.look("a")
         found = held.wait(HANG)
         assert not held.trouble
         assert found is not None
-        assert dataclasses.replace(found, took=0) == dataclasses.replace(computed_of(store), took=0)
+        assert dataclasses.replace(found, took=0) == dataclasses.replace(computed, took=0)
 
     def test_trouble_is_told(self, tmp_path: Path):
-        held = Computed(str(tmp_path / "no" / "such.sqlite"), lambda: NOW)
+        held = Computed(str(tmp_path / "no" / "such.sqlite"), lambda: NOW, in_a_process)
         held.look("a")
         assert held.wait(HANG) is None
         assert "could not be computed" in held.trouble

@@ -43,8 +43,13 @@ SCALES = {
     **{f"named {kind}": f'kind = "{kind}"\nname = "usefulness"' for kind in KINDS},
     "pairs": "",
 }
-QUICK = ("magnitude", "named s100", "ordinal", "pairs")  # of the whole reports; the others are long
-REPORTED = [pytest.param(scale, marks=() if scale in QUICK else pytest.mark.long) for scale in SCALES]
+QUICK = ("magnitude", "named bounded", "named s100", "ordinal", "binary", "pairs")
+REPORTED = ("magnitude", "named s100", "ordinal", "pairs")
+
+
+def quick(chosen: tuple[str, ...]) -> list[Any]:
+    """All scales; those that are not chosen are long."""
+    return [pytest.param(scale, marks=() if scale in chosen else pytest.mark.long) for scale in SCALES]
 
 
 def judged_study(folder: Path, store: Store, scale: str) -> Study:
@@ -124,7 +129,7 @@ def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     store.close()
 
 
-@pytest.mark.parametrize("study", SCALES, indirect=True)
+@pytest.mark.parametrize("study", quick(QUICK), indirect=True)
 def test_every_reader_gives_the_same_counts(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = study.clock()
     monkeypatch.setattr(time, "time", study.clock)
@@ -210,7 +215,7 @@ def columns_of(page: str) -> dict[str, list[int]]:
     }
 
 
-@pytest.mark.parametrize("study", SCALES, indirect=True)
+@pytest.mark.parametrize("study", quick(QUICK), indirect=True)
 def test_agreement_and_gains_are_those_of_the_stages(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,7 +267,7 @@ def check_insight_of_api_and_page(study: Study, computed: Insight, monkeypatch: 
     )
 
 
-@pytest.mark.parametrize("study", REPORTED, indirect=True)
+@pytest.mark.parametrize("study", quick(REPORTED), indirect=True)
 def test_the_report_gives_the_figures_of_agree_scale_and_compare(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,7 +116,7 @@ def _routes(app):
             elif isinstance(route, Route) or hasattr(route, "methods"):
                 yield from ((route.path, method) for method in route.methods if method != "HEAD")
 
-    return list(walk(app.routes))
+    return list(walk([*app.routes, *app.router.default.app.routes]))
 
 
 def test_a_reviewer_can_do_nothing_but_review(place):

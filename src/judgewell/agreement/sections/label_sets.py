@@ -6,7 +6,8 @@ import polars as pl
 
 from judgewell.agreement import alpha, confusion, kappa, label_sets
 from judgewell.agreement.common import judgments_of, pairs_of
-from judgewell.agreement.evidence import FEW_GRADES, Evidence
+from judgewell.agreement.evidence import Evidence
+from judgewell.agreement.machines import FEW_GRADES
 from judgewell.agreement.section import LABELS, OPEN, Need, Section, Table
 from judgewell.errors import DataError, note
 from judgewell.text import counted, interval, plain

@@ -139,7 +139,7 @@ class _Topic:
 
     def __init__(self, strengths: Strengths, value: Floats, left: Floats | None) -> None:
         self.covariance = strengths.covariance
-        self.worth = value * strengths.slope**2
+        self.weight = value * strengths.slope**2
         chance = expit(strengths.theta[:, None] - strengths.theta)
         self.information = chance * (1 - chance)
         self.left = np.triu(np.full(self.information.shape, np.inf) if left is None else left, 1)
@@ -147,7 +147,7 @@ class _Topic:
 
     def _measure(self) -> None:
         spread = self.covariance
-        both = (spread * self.worth) @ spread
+        both = (spread * self.weight) @ spread
         own, reached = np.diag(spread), np.diag(both)
         variance = own[:, None] + own - 2 * spread
         reached = reached[:, None] + reached - 2 * both

@@ -16,8 +16,8 @@ from judgewell.errors import InputError, JudgewellError, collect_notes
 from judgewell.evaluation.measures.base import Linear
 from judgewell.formats.runs import open_runs
 from judgewell.stats.arrays import Floats
-from judgewell.study.file import Problem, Source, read_source
-from judgewell.study.inputs import Inputs, matching
+from judgewell.study.file import Problem, Source, matching, read_source
+from judgewell.study.inputs import Inputs
 from judgewell.study.model import Goal, Study
 from judgewell.tables import INCLUSION
 

@@ -70,15 +70,15 @@ class Novelty(ByIntent):
         *lead, intents, documents = hit.shape
         rest = hit.reshape(math.prod(lead), intents, documents)
         chosen = np.zeros((len(rest), intents, depth), dtype=bool)
-        worth = np.ones((len(rest), intents))
+        weights = np.ones((len(rest), intents))
         taken = np.zeros((len(rest), documents), dtype=bool)
         rows = np.arange(len(rest))
         for rank in range(depth if documents else 0):
-            gain = np.where(taken, -1.0, np.einsum("ri,rid->rd", worth, rest.astype(np.float64)))
+            gain = np.where(taken, -1.0, np.einsum("ri,rid->rd", weights, rest.astype(np.float64)))
             best = gain.argmax(axis=-1)
             chosen[..., rank] = rest[rows, :, best]
             taken[rows, best] = True
-            worth *= np.where(chosen[..., rank], 1 - self.alpha, 1.0)
+            weights *= np.where(chosen[..., rank], 1 - self.alpha, 1.0)
         return chosen.reshape(*lead, intents, depth)
 
 

@@ -1,35 +1,40 @@
-"""The server put together: routes, refusals and headers.
+"""The server put together: the assessors' routes, refusals and headers; all else is passed on to the owner's side.
 
-Assessors' routes are in `arriving` and `judging`; whoever puts a larger server together brings more.
+Assessors' routes are in `routes` and `arriving`.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import Any
 
 import sqlalchemy as sa
-from fastapi import APIRouter, FastAPI, Request
-from starlette.responses import Response
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
 
-from judgewell._version import __version__
+from judgewell.server import bundles
 from judgewell.server.judging import arriving
 from judgewell.server.judging import routes as judging
 from judgewell.server.limits import Crowded, Limited, Rate
 from judgewell.server.process import Server, done
 from judgewell.server.session.served import load_served
 from judgewell.server.session.steps import trouble
-from judgewell.server.store.schema import study
-from judgewell.server.store.transactions import Clock, Store, Unavailable
+from judgewell.server.store.transactions import Clock, Store, Unavailable, probe_disk
 from judgewell.server.web import Headers, Pages, Refusal, Versioned
 
-Router = Callable[[Server], APIRouter]
+Task = Callable[[Server], Coroutine[Any, Any, None]]
+Handlers = dict[Any, Callable[[Request, Any], Response]]
 
-ASSESSORS: tuple[Router, ...] = (judging.router, arriving.router)  # steps are asked for most: they are looked for first
 REQUESTS_PER_SECOND = 20.0  # of one assessor, or of one address without a session
 BURST = 5  # so many seconds' worth at once
 MANY = 25  # people of whom one address may have the requests: a school, an office
@@ -37,63 +42,69 @@ RETRY_AFTER = 2
 PROBE_EVERY = 1.0
 
 
-def make_app(
-    store: Store,
-    clock: Clock = time.time,
-    requests_per_second: float = REQUESTS_PER_SECOND,
-    routers: Sequence[Router] = ASSESSORS,
-) -> FastAPI:
-    """The server of the study in a database, with these routes."""
+def make_server(store: Store, clock: Clock = time.time, requests_per_second: float = REQUESTS_PER_SECOND) -> Server:
+    """What the routes of this process share, for the study in a database."""
     served = store.read(lambda connection: load_served(connection, clock)).result()
-    server = Server(store, served, Rate(requests_per_second, requests_per_second * BURST), Pages())
+    return Server(store, served, Rate(requests_per_second, requests_per_second * BURST), Pages())
+
+
+def make_app(server: Server, others: ASGIApp | None = None, *tasks: Task) -> Starlette:
+    """The assessors' side; `others` answers what it does not know, and the tasks run beside it."""
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        running = [asyncio.create_task(task(server)) for task in tasks]
         yield
-        store.close()
+        for task in running:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        server.store.close()
 
-    app = FastAPI(
-        title=served.title, version=__version__, docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
+    many = server.rate.rate * MANY
+    app = Starlette(
+        routes=[
+            *judging.routes(server),
+            *arriving.routes(server),
+            *_health(server),
+            *bundles.routes(),
+            Mount("/static", Versioned(packages=[("judgewell.server.judging", "static")])),
+        ],
+        middleware=[
+            Middleware(Headers),
+            Middleware(Crowded, rate=Rate(many, many * BURST)),
+            Middleware(Limited),
+        ],
+        exception_handlers=refusals(server),
+        lifespan=lifespan,
     )
     app.router.redirect_slashes = False  # it would lead to whatever host a request names
-    app.add_middleware(Limited)
-    app.add_middleware(Crowded, rate=Rate(requests_per_second * MANY, requests_per_second * MANY * BURST))
-    app.add_middleware(Headers)
-    app.mount("/static", Versioned(packages=[("judgewell.server.judging", "static")]), "static")
-    _refuse(app, server)
-    for router in (*routers, _health):
-        app.include_router(router(server))
+    if others is not None:
+        app.router.default = others
     return app
 
 
-def _health(server: Server) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
-
+def _health(server: Server) -> list[Route]:
     # Asking again and again costs one write a second at most: those who ask meanwhile share it.
     probe: list[tuple[float, Future[Any]]] = []
 
-    @routes.get("/healthz")
-    async def healthy() -> dict[str, bool]:
+    async def healthy(_: Request) -> Response:
         """For whoever watches: the database takes answers; 503 where it does not."""
         now = time.monotonic()
         if not probe or now - probe[0][0] >= PROBE_EVERY:
-            probe[:] = [(now, server.store.write(lambda connection: connection.execute(_PROBE)))]
+            probe[:] = [(now, server.store.write(probe_disk))]
         await done(probe[0][1])
-        return {"ok": True}
+        return JSONResponse({"ok": True})
 
-    @routes.get("/readyz")
-    async def ready() -> dict[str, bool]:
+    async def ready(_: Request) -> Response:
         """For a reverse proxy: this process has started and the database can be read."""
         await done(server.store.read(lambda connection: connection.execute(sa.text("SELECT 1")).scalar()))
-        return {"ok": True}
+        return JSONResponse({"ok": True})
 
-    return routes
-
-
-_PROBE = sa.update(study).values(name=study.c.name)  # changes nothing, and is written to disk all the same
+    return [Route("/healthz", healthy, methods=["GET"]), Route("/readyz", ready, methods=["GET"])]
 
 
-def _refuse(app: FastAPI, server: Server) -> None:
+def refusals(server: Server) -> Handlers:
     """Every refusal and failure is a page in the study's own words."""
     pages_for: dict[type[Exception] | int, tuple[str, int]] = {
         413: ("server", 413),
@@ -111,9 +122,7 @@ def _refuse(app: FastAPI, server: Server) -> None:
         assert isinstance(refusal, Refusal)
         return refusal_page(server, request, refusal.key, refusal.status, refusal.headers)
 
-    app.add_exception_handler(Refusal, refused)
-    for kind, (key, status) in pages_for.items():
-        app.add_exception_handler(kind, page(key, status))
+    return {Refusal: refused, **{kind: page(key, status) for kind, (key, status) in pages_for.items()}}
 
 
 def refusal_page(server: Server, request: Request, key: str, status: int, headers: Mapping[str, str]) -> Response:

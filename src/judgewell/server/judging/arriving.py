@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from fastapi import APIRouter, Request
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from judgewell.server.judging import invitations as people
 from judgewell.server.platforms import links, notices
@@ -15,23 +15,20 @@ from judgewell.server.tokens import numbered
 from judgewell.server.web import Refusal
 
 
-def router(server: Server) -> APIRouter:
+def routes(server: Server) -> list[Route]:
     """The doors."""
-    routes = APIRouter(include_in_schema=False)
     store, served = server.store, server.served
     platform = served.study.platform
     keys = links.platform_keys(platform, store.read(people.held_keys).result())
     secret = notices.webhook_secret(served.study)
 
-    @routes.get("/i/{token}")
-    async def by_invite(request: Request, token: str) -> Response:
-        assessor = people.by_invite(served, token)
+    async def by_invite(request: Request) -> Response:
+        assessor = people.by_invite(served, request.path_params["token"])
         if assessor is None or not await done(store.read(lambda connection: people.is_welcome(connection, assessor))):
             server.slow_down(request)
             raise Refusal(404, "link")
         return server.enter(request, assessor)
 
-    @routes.get("/join")
     async def join(request: Request) -> Response:
         server.slow_down(request)
         if platform.kind == "invite":
@@ -45,7 +42,6 @@ def router(server: Server) -> APIRouter:
             raise Refusal(503, "arrival_later", {"retry-after": "60"}) from None
         return server.enter(request, assessor)
 
-    @routes.post("/webhooks/prolific")
     async def notified(request: Request) -> Response:
         if secret is None:
             raise Refusal(404, "link")
@@ -57,7 +53,11 @@ def router(server: Server) -> APIRouter:
             return JSONResponse({"error": bad.sentence}, bad.status)
         return JSONResponse({"taken": await asyncio.to_thread(notices.take_notice, store, served, notice)})
 
-    return routes
+    return [
+        Route("/i/{token}", by_invite, methods=["GET"]),
+        Route("/join", join, methods=["GET"]),
+        Route("/webhooks/prolific", notified, methods=["POST"]),
+    ]
 
 
 async def _body(request: Request) -> bytes:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
-from fastapi import APIRouter, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from judgewell.server.limits import read_form
 from judgewell.server.process import Server, done
@@ -22,9 +23,8 @@ from judgewell.server.tokens import read_step
 from judgewell.server.web import Refusal
 
 
-def router(server: Server) -> APIRouter:
+def routes(server: Server) -> list[Route]:
     """Where assessors work."""
-    routes = APIRouter(include_in_schema=False)
     store, served, html = server.store, server.served, server.html
 
     async def front(request: Request) -> Response:
@@ -57,12 +57,12 @@ def router(server: Server) -> APIRouter:
         sign = await done(store.write(lambda connection: sign_of_life(connection, served, assessor, turn)))
         return JSONResponse(sign)
 
-    # Plain routes: a step has no parameters for the framework to look for, and it is asked for most.
-    routes.add_route("/work", step, ["POST"])
-    routes.add_route("/work", work, ["GET"])
-    routes.add_route("/work/alive", alive, ["POST"])
-    routes.add_route("/", front, ["GET"])
-    return routes
+    return [
+        Route("/work", step, methods=["POST"]),
+        Route("/work", work, methods=["GET"]),
+        Route("/work/alive", alive, methods=["POST"]),
+        Route("/", front, methods=["GET"]),
+    ]
 
 
 def _turn(served: Served, assessor: int, form: Form) -> int:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 import sqlalchemy as sa
-from fastapi import Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from judgewell.server.process import Server, address_of, done

@@ -127,18 +127,21 @@ def link_path(secret: str) -> str:
     return f"/owner/link/{secret}"
 
 
-def first_link(connection: sa.Connection, now: float) -> str | None:
-    """A link with which a study's first owner comes in; None where an owner has a password or a link still works."""
+def first_link(connection: sa.Connection, now: float, *, make: bool = True) -> str | None:
+    """A link with which a study's first owner comes in; None where an owner has a password or a link still works.
+
+    Without `make` only the account is made.
+    """
     owners = sa.select(accounts.c.number, accounts.c.name).where(accounts.c.role == "owner")
     if connection.execute(owners.where(accounts.c.password.is_not(None))).first() is not None:
         return None
     first = connection.execute(owners.order_by(accounts.c.number)).first()
     if first is None:
         add_account(connection, now, "owner", "owner")
-        return new_link(connection, now, "owner")
+        return new_link(connection, now, "owner") if make else None
     works = (keys.c.account == first.number, keys.c.kind == "link", keys.c.revoked.is_(None), keys.c.expires > now)
     has_one = connection.execute(sa.select(keys.c.number).where(*works)).first() is not None
-    return None if has_one else new_link(connection, now, first.name)
+    return new_link(connection, now, first.name) if make and not has_one else None
 
 
 def owner_without_password(connection: sa.Connection) -> str | None:

@@ -12,14 +12,13 @@ import math
 import os
 import sys
 import time
-import warnings
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.errors import JudgewellWarning, collect_notes
+from judgewell.errors import collect_notes
 from judgewell.server.owner.live_agreement import Scale, Step, on_pairs, on_scale
 from judgewell.server.owner.unusual_assessors import Evidence, Person, Usual, people
 from judgewell.server.queries.former_names import former
@@ -288,11 +287,10 @@ def main() -> None:
     from judgewell.server.store.transactions import open_store
 
     os.nice(10)
-    warnings.simplefilter("ignore", JudgewellWarning)
     asked = json.loads(sys.stdin.readline())
     store = open_store(asked["database"])
     try:
-        with store.snapshot() as connection:
+        with store.snapshot() as connection, collect_notes():
             print(to_json(insight(connection, asked["now"])))
     finally:
         store.close()

@@ -11,12 +11,12 @@ from importlib import resources
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from judgewell.server.web import static_version
+from judgewell.server.bundles import static_version
 from judgewell.study.checks import check_words
 from judgewell.text import counted
 
@@ -236,18 +236,13 @@ def respond(request: Request, name: str, values: Mapping[str, Any]) -> Response:
     """A page, or with X-Fragment its inside alone; unchanged ones are answered in a word (304)."""
     whole = "x-fragment" not in request.headers
     layout = "dashboard/page.html" if whole else "dashboard/fragment.html"
-    known = {"layout": layout, "here": name, "static_version": static_version_once(), "own_version": own_version()}
+    known = {"layout": layout, "here": name, "static_version": static_version(), "own_version": own_version()}
     text = environment().get_template(f"dashboard/{name}.html").render(**known, **values)
     tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:24]}"'
     headers = {"etag": tag, "cache-control": "no-cache, private", "vary": "X-Fragment, Cookie"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return HTMLResponse(text, headers=headers)
-
-
-@lru_cache(1)
-def static_version_once() -> str:
-    return static_version()
 
 
 @lru_cache(1)

@@ -8,9 +8,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from judgewell.server.bundles import static_version
 from judgewell.server.owner.pages import own_version
 from judgewell.server.process import Server
-from judgewell.server.web import static_version
 
 
 @lru_cache(1)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import sqlalchemy as sa
-from fastapi import APIRouter, FastAPI
 
 from judgewell.server.owner.access import record
 from judgewell.server.owner.privacy import forget_old
@@ -26,24 +23,10 @@ def retain(connection: sa.Connection, now: float, days: float) -> int:
     return count
 
 
-def router(server: Server) -> APIRouter:
-    """No address: a task that runs beside the server."""
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        days = server.served.study.privacy.retention_days
-        task = asyncio.create_task(_look(server, days)) if days is not None else None
-        yield
-        if task is not None:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-
-    return APIRouter(lifespan=lifespan, include_in_schema=False)
-
-
-async def _look(server: Server, days: float) -> None:
-    while True:
+async def watch(server: Server) -> None:
+    """Look again and again, where the study says how long personal data is kept."""
+    days = server.served.study.privacy.retention_days
+    while days is not None:
         with contextlib.suppress(Unavailable):  # the database is away; the next look finds the same
             erased = False
             while await done(server.store.write(lambda connection: retain(connection, server.served.clock(), days))):

@@ -7,13 +7,12 @@ that their agreement can be measured.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, collect_notes
 from judgewell.server.owner.access import Account
 from judgewell.server.owner.exclusions import exclude
 from judgewell.server.session import pages
@@ -241,8 +240,7 @@ def reviewer_agreement(votes: list[tuple[int, int, bool]]) -> tuple[float | None
     if len(votes) < 2:
         return None, "needs units that two reviewers have read"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", JudgewellWarning)  # that units with one review are left out is said here
+        with collect_notes():  # the page says that units with one review are left out
             row = fleiss_kappa(frame, interval=False).row(0, named=True)
     except DataError as error:
         return None, str(error)

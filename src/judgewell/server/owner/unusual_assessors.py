@@ -9,14 +9,13 @@ ones wrongly.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, JudgewellWarning
+from judgewell.errors import DataError, collect_notes
 from judgewell.server.queries.former_names import former
 
 LEAST = 6  # judgments before anything is said of somebody
@@ -133,8 +132,7 @@ def _order_of_documents(judgments: pl.DataFrame) -> pl.DataFrame:
     for _, part in judgments.group_by("scale", maintain_order=True):
         table = part.select("topic", "doc", "assessor", pl.col("comparable").alias("value"))
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", JudgewellWarning)
+            with collect_notes():
                 tables.append(against_the_rest(table, least_documents=LEAST))
         except DataError:  # nobody shares enough documents with others yet: nothing can be said
             continue

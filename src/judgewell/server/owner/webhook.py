@@ -17,15 +17,13 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
-from fastapi import APIRouter, FastAPI
 
 from judgewell.errors import InputError
 from judgewell.server.owner.access import record
@@ -168,24 +166,10 @@ def tell(store: Store, served: Served, secret: str, known: set[str], post: Post 
     return len(due)
 
 
-def router(server: Server) -> APIRouter:
-    """No address: a task that runs beside the server, where the study names whom to tell."""
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        task = asyncio.create_task(_watch(server)) if server.served.study.owner.webhook else None
-        yield
-        if task is not None:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-
-    return APIRouter(lifespan=lifespan, include_in_schema=False)
-
-
-async def _watch(server: Server) -> None:
+async def watch(server: Server) -> None:
+    """Look again and again, where the study names whom to tell."""
     secret, known = signing_secret(server.served.study), set[str]()
-    while True:
+    while server.served.study.owner.webhook:
         with contextlib.suppress(Unavailable):  # the database is away; the next look finds the same
             await asyncio.to_thread(tell, server.store, server.served, secret, known)
         await asyncio.sleep(EVERY)

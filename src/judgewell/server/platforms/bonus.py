@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from judgewell.errors import InputError
 from judgewell.server.queries.endings import COMPLETED, endings_by
 from judgewell.server.session.served import Served
-from judgewell.server.store.schema import assessors, audit, identities, reservations
+from judgewell.server.store.schema import MACHINE, assessors, audit, identities, reservations
 from judgewell.server.store.transactions import Store
 
 CENT = Decimal("0.01")
@@ -69,7 +69,7 @@ def _take(connection: sa.Connection, served: Served, again: bool, account: int |
 
 def _completed(connection: sa.Connection, now: float) -> tuple[Counter[int], list[str]]:
     """Completed units of each assessor a platform sent, and how many other units are not paid."""
-    sent = sa.select(assessors.c.number).where(assessors.c.origin != "invite")
+    sent = sa.select(assessors.c.number).where(assessors.c.origin.not_in(("invite", MACHINE)))
     completed: Counter[int] = Counter()
     others: Counter[str] = Counter()
     for assessor, units in endings_by(

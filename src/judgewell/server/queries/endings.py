@@ -21,6 +21,10 @@ ENDINGS = (COMPLETED, EXCLUDED, FAILED, ABANDONED, IN_PROGRESS)
 PAID = (COMPLETED, EXCLUDED)  # work that is excluded later stays paid
 
 
+# An answer stands unless it was revised; one that a machine could not give is none.
+STANDS = sa.and_(answers.c.current, answers.c.unrateable.is_(None))
+
+
 @dataclass(frozen=True)
 class UnitEnding:
     """Units that ended in one way: how many, by how many assessors, and how many standing answers they hold."""
@@ -38,7 +42,7 @@ def ending(now: float) -> sa.ColumnElement[str]:
         (sa.and_(state == "done", reservations.c.excluded), EXCLUDED),
         (state == "done", COMPLETED),
         (state == "failed", FAILED),
-        (sa.or_(state == "expired", sa.and_(state == "live", ~held(now))), ABANDONED),
+        (sa.or_(state == "expired", sa.and_(state.in_(("live", "late")), ~held(now))), ABANDONED),
         else_=IN_PROGRESS,
     )
 
@@ -68,7 +72,7 @@ def unit_endings(connection: sa.Connection, now: float) -> tuple[UnitEnding, ...
     given = (
         sa.select(how, sa.func.count())
         .join_from(answers, reservations, reservations.c.number == answers.c.reservation)
-        .where(answers.c.current)
+        .where(STANDS)
         .group_by(how)
     )
     standing: dict[str, int] = dict(connection.execute(given).all())

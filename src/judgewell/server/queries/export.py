@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from judgewell.errors import InputError
 from judgewell.formats.provenance import provenance, write_record, write_result
 from judgewell.server.queries.endings import COMPLETED, EXCLUDED, ending
+from judgewell.server.queries.machines import replies_query
 from judgewell.server.queries.standing_answers import ENDED, judgments_frame, pairs_frame, read_frame
 from judgewell.server.store.private_files import create_private
 from judgewell.server.store.schema import (
@@ -36,7 +37,7 @@ from judgewell.server.store.transactions import Store
 # What a spreadsheet takes for the beginning of a formula, in its wide forms too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 DOES = r"[(|!\uff08\uff5c\uff01]"  # a call, a program or a cell elsewhere: what makes a formula dangerous
-FREE_TEXTS = ("comment", "answer", "reason", "excluded_for", "left_out_for", "label", "target")
+FREE_TEXTS = ("comment", "answer", "reason", "excluded_for", "left_out_for", "label", "target", "reply")
 FORMER_NAMES = (
     "left_out.csv and the column left_out_for of units.csv are the former names of excluded.csv and excluded_for"
 )
@@ -53,6 +54,7 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
                        times, revisions, steps back
     verdicts           what each check said at each attempt
     questionnaire      the closing answers
+    replies            every reply of a machine: outcome, token probabilities, model, prompt, tokens, cost
     log.jsonl          every answer with all its revisions, every verdict and event, in order of time
 
     With `everything`, excluded work stays among judgments and pairs, which then have a column `excluded`. In CSV a free
@@ -97,6 +99,7 @@ def _frames(connection: sa.Connection, everything: bool, now: float) -> dict[str
         "questionnaire": read_frame(connection, _closing_query()).with_columns(
             pl.col("answer").map_elements("; ".join, return_dtype=pl.String)
         ),
+        "replies": read_frame(connection, replies_query()),
     }
     return {name: frame for name, frame in frames.items() if not frame.is_empty()}
 

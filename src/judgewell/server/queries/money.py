@@ -13,13 +13,15 @@ import sqlalchemy as sa
 from judgewell.server.queries.endings import PAID, ending
 from judgewell.server.queries.slots import slot_length
 from judgewell.server.session.budget import budget
-from judgewell.server.store.schema import answers, items, reservations, units
+from judgewell.server.store.schema import MACHINE, answers, assessors, items, reservations, units
 from judgewell.study.model import Pay
 
 MOST_POINTS = 200
 MOST_BARS = 16
 STEPS = (1, 2, 5)
 LEAST_SECONDS = 60.0  # of work for which a pay per hour means anything
+
+_BY_MACHINE = reservations.c.assessor.in_(sa.select(assessors.c.number).where(assessors.c.origin == MACHINE))
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def _count(connection: sa.Connection, documents: sa.Select[Any]) -> int:
 
 def _spending(connection: sa.Connection, pay: Pay, now: float) -> tuple[Spent, ...]:
     """What the study had cost at the end of each stretch of time."""
-    query = sa.select(reservations.c.assessor, reservations.c.finished).where(ending(now).in_(PAID))
+    query = sa.select(reservations.c.assessor, reservations.c.finished).where(ending(now).in_(PAID), ~_BY_MACHINE)
     rows = connection.execute(query.order_by(reservations.c.finished, reservations.c.number)).all()
     if not rows:
         return ()
@@ -176,7 +178,7 @@ def hourly(connection: sa.Connection, pay: Pay) -> Hourly:
     query = (
         sa.select(sa.func.count(), sa.func.sum(seconds))
         .select_from(reservations.outerjoin(idle, idle.c.reservation == reservations.c.number))
-        .where(reservations.c.state == "done")
+        .where(reservations.c.state == "done", ~_BY_MACHINE)
         .group_by(reservations.c.assessor)
     )
     worked = [(done, spent) for done, spent in connection.execute(query) if spent >= LEAST_SECONDS]

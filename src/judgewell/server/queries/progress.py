@@ -25,6 +25,7 @@ from judgewell.server.queries.endings import (
     held,
 )
 from judgewell.server.queries.former_names import former
+from judgewell.server.queries.goal import GoalProgress
 from judgewell.server.queries.money import Money, money
 from judgewell.server.queries.slots import slot_length
 from judgewell.server.queries.status import CheckResult, TopicProgress, missing_completions, status
@@ -127,6 +128,7 @@ class Overview:
     checks: tuple[CheckResult, ...]
     money: Money
     bars: tuple[Bar, ...]
+    goal: GoalProgress | None = None
     in_hand = former("in_progress", int)
     left_out = former("assessors_excluded", int)
 
@@ -193,6 +195,7 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
         checks=state.checks,
         money=money(connection, served.study.pay, remaining),
         bars=tuple(_bars(connection, now)),
+        goal=state.goal,
     )
 
 

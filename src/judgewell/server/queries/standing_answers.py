@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, ending
+from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, STANDS, ending
+from judgewell.server.queries.goal import goal_inclusion
 from judgewell.server.store.schema import (
     ASSESSOR_KIND,
     answers,
@@ -37,9 +38,14 @@ def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
     columns = _document_columns(connection, now)
     if _any(connection, items.c.known, items.c.other.is_(None)):
         columns["known"] = items.c.known
-    if _any(connection, items.c.inclusion):
+    drawn = goal_inclusion(connection)
+    if drawn is None and _any(connection, items.c.inclusion):
         columns["inclusion"] = items.c.inclusion
-    return _checked(connection, _documents_query(columns), JUDGMENTS)
+    columns |= _of_machines(connection, "expected", "spread")
+    frame = _checked(connection, _documents_query(columns), JUDGMENTS)
+    if drawn is None:
+        return frame
+    return frame.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")
 
 
 def pairs_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
@@ -53,6 +59,7 @@ def pairs_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
     partitioned = sa.select(units.c.partition).where(units.c.partition.is_not(None)).limit(1)
     if connection.execute(partitioned).scalar() is not None:
         columns["partition"] = units.c.partition
+    columns |= _of_machines(connection, "expected", "spread", "swapped")
     return _checked(connection, _pairs_query(columns), PAIRS)
 
 
@@ -111,9 +118,15 @@ def standing(columns: Columns) -> sa.Select[Any]:
         .join(assessors, assessors.c.number == answers.c.assessor)
         .join(units, units.c.number == answers.c.unit)
         .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
-        .where(answers.c.current)
+        .where(STANDS)
         .order_by(units.c.number, assessors.c.number, answers.c.position)
     )
+
+
+def _of_machines(connection: sa.Connection, *names: str) -> Columns:
+    """What some machine gave beside its answers: mean and spread over token probabilities, and of a pair the side that
+    it preferred in the other order."""
+    return {name: answers.c[name] for name in names if _any(connection, answers.c[name])}
 
 
 def _any(connection: sa.Connection, column: sa.ColumnElement[Any], *of: sa.ColumnElement[bool]) -> bool:
@@ -124,7 +137,7 @@ def _any(connection: sa.Connection, column: sa.ColumnElement[Any], *of: sa.Colum
 def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
     """The rows as a table of ours; an empty one has its columns too."""
     marks = dict.fromkeys(("comment", "assessor_kind", "known", "left_known", "right_known"), pl.String) | ENDED
-    marks[INCLUSION.name] = INCLUSION.dtype
+    marks |= {INCLUSION.name: INCLUSION.dtype, "expected": pl.Float64, "spread": pl.Float64, "swapped": pl.String}
     frame = read_frame(connection, query, {column.name: column.dtype for column in table.columns} | marks)
     return frame if frame.is_empty() else check(frame, table)
 

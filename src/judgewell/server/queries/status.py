@@ -18,6 +18,8 @@ from judgewell.server.queries.endings import (
     endings_by,
     unit_endings,
 )
+from judgewell.server.queries.goal import GoalProgress, goal_progress
+from judgewell.server.queries.machines import MachineRow, machine_rows
 from judgewell.server.queries.money import Hourly, hourly, money
 from judgewell.server.store.schema import answers, assessors, pauses, reservations, study, units, verdicts
 from judgewell.study.model import Study
@@ -79,6 +81,8 @@ class Status:
     budget_state: str  # near (80 % or more), reached (no further unit can be paid), or empty
     hourly: Hourly
     paused: tuple[str, ...] = ()  # topics; "" is the whole study
+    goal: GoalProgress | None = None
+    machines: tuple[MachineRow, ...] = ()  # they are among the assessors, and not paid
 
     @property
     def needed(self) -> int:
@@ -124,6 +128,8 @@ def status(connection: sa.Connection, now: float) -> Status:
         budget_state=spent.budget_state,
         hourly=hourly(connection, settings.pay),
         paused=tuple(sorted(connection.execute(sa.select(pauses.c.topic)).scalars())),
+        goal=goal_progress(connection, settings),
+        machines=tuple(machine_rows(connection, now)),
     )
 
 
@@ -205,9 +211,12 @@ def status_text(state: Status) -> str:
         if one.units
     ]
     lines += [f"check {one.name}: {one.passed:,} passed, {one.failed:,} failed" for one in state.checks]
+    lines += [one.text for one in state.machines]
     if state.paused:
         stopped = [f"topic {topic}" if topic else "the whole study" for topic in state.paused]
         lines.append(f"paused: {', '.join(stopped)}")
+    if state.goal is not None:
+        lines += ["", *state.goal.sentences]
     if state.paid:
         lines.append(f"cost so far: {state.paid:,.2f} {state.currency} and {state.fee:,.2f} in fees")
     if state.budget is not None and state.budget_share is not None:

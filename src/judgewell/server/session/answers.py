@@ -77,6 +77,17 @@ def read_answer(served: Served, scale: Scale | None, form: Form) -> Answer:
     return Answer(columns, typed, comment)
 
 
+def read_machine_answer(served: Served, scale: Scale | None, form: Form) -> Answer:
+    """A machine's answer with what came beside it; where it gave none, why not."""
+    why = first(form, "unrateable")
+    if why:
+        return Answer({"unrateable": why}, {})
+    answer = read_answer(served, scale, form)
+    numbers = {name: float(first(form, name)) for name in ("expected", "spread") if name in form}
+    columns = answer.columns | numbers | {"swapped": first(form, "swapped") or None}
+    return Answer(columns, answer.typed, answer.comment)
+
+
 def _read_pair(served: Served, questions: Questions, form: Form) -> dict[str, Any]:
     preferred: Side | None = None
     relevant: tuple[bool | None, bool | None] = (None, None)

@@ -16,18 +16,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from judgewell.server.session.answers import LONGEST_IDLE
 from judgewell.server.session.budget import budget, lock_budget
+from judgewell.server.session.limits import RULES, Limits, limits_of, may_take, under_each
 from judgewell.server.session.served import Served
 from judgewell.server.session.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, log_event, state_of
 from judgewell.server.store.prepared import Prepared
-from judgewell.server.store.schema import answers, assessors, events, items, pauses, reservations, units
+from judgewell.server.store.schema import answers, events, reservations, units
 
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
 SILENT_UNANSWERED = 45.0  # the same for a holder who has answered nothing yet
@@ -36,16 +37,21 @@ PAUSE_WAIT = 60.0  # seconds after which somebody who waits for a pause to end l
 AT_ONCE = 500
 
 
+_IN_HAND = sa.or_(reservations.c.state == "live", reservations.c.state == "late")
+
+
 def expire(connection: sa.Connection, now: float, silence: float) -> int:
-    """Free the places of those who have been silent too long; how many. Always a transaction of its own."""
+    """Free the places of those who have been silent too long; how many. Always a transaction of its own.
+
+    Late work holds no place; it ends all the same, so that it is not in progress for ever.
+    """
     ahead = now + silence + 1
-    live = reservations.c.state == "live"
     connection.execute(  # made before the clock was put back: counted from now
-        sa.update(reservations).where(live, reservations.c.expires > ahead).values(seen=now, expires=now + silence)
+        sa.update(reservations).where(_IN_HAND, reservations.c.expires > ahead).values(seen=now, expires=now + silence)
     )
     overdue = connection.execute(
-        sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit)
-        .where(live, reservations.c.expires <= now, _not_held(now))
+        sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit, reservations.c.state)
+        .where(_IN_HAND, reservations.c.expires <= now, _not_held(now))
         .order_by(reservations.c.unit)
         .limit(AT_ONCE)
         .with_for_update(skip_locked=True)
@@ -54,7 +60,7 @@ def expire(connection: sa.Connection, now: float, silence: float) -> int:
         return 0
     numbers = [row.number for row in overdue]
     connection.execute(sa.update(reservations).where(reservations.c.number.in_(numbers)).values(state="expired"))
-    for unit, count in sorted(Counter(row.unit for row in overdue).items()):
+    for unit, count in sorted(Counter(row.unit for row in overdue if row.state == "live").items()):
         connection.execute(sa.update(units).where(units.c.number == unit).values(free=units.c.free + count))
     rows = [
         {"at": now, "kind": "expired", "assessor": row.assessor, "reservation": row.number, "data": {}}
@@ -95,8 +101,31 @@ def _not_held(now: float) -> sa.ColumnElement[bool]:
 
 def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> int | None:
     """A unit for the assessor: the reservation's number, or None where there is none just now."""
-    limits = _limits(connection, served, state.assessor)
-    if limits.used_up or limits.stopped or not _affordable(connection, served):
+    limits = limits_of(connection, served, state.assessor)
+    if limits.machine:
+        held = _AHEAD.one(connection, person=state.assessor)
+        if held is not None:
+            return int(held.number)
+    return _reserve(connection, served, limits, now)
+
+
+def reserve_ahead(connection: sa.Connection, served: Served, machine: int, most: int, now: float) -> list[int]:
+    """The units that a machine has in hand or reserved, oldest first; up to `most`, new ones among them.
+
+    A person holds one unit. A machine is asked about several at a time, so it holds as many, and nobody else takes what
+    is being paid for. Every one of them lives on.
+    """
+    limits = limits_of(connection, served, machine)
+    _ALL_ALIVE.run(connection, person=machine, new_seen=now, new_expires=now + served.silence)
+    while len(held := [int(row.unit) for row in _ALL_AHEAD.rows(connection, person=machine)]) < most:
+        if _reserve(connection, served, limits, now) is None:
+            break
+    return held
+
+
+def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: float) -> int | None:
+    paid = limits.machine or _affordable(connection, served)
+    if limits.used_up or limits.stopped or not paid:
         return None
     unit = _free_unit(connection, limits)
     if unit is not None:
@@ -105,23 +134,25 @@ def reserve(connection: sa.Connection, served: Served, state: State, now: float)
         unit = _silent_unit(connection, limits, now)
     if unit is None:
         return None
-    own = _OWN.one(connection, person=state.assessor, of_unit=unit.number, of_topic=unit.topic)
+    own = _OWN.one(connection, person=limits.person, of_unit=unit.number, of_topic=unit.topic)
     live = {"new_created": now, "new_seen": now, "new_expires": now + served.silence}
     if own.number is not None:  # given up before
         made = int(own.number)
         _RENEW.run(connection, reservation=made, **live)
     else:
-        row = {"new_assessor": state.assessor, "new_unit": unit.number, "new_topic": unit.topic}
+        row = {"new_assessor": limits.person, "new_unit": unit.number, "new_topic": unit.topic}
         made = int(_RESERVE.value(connection, new_round=(own.round or 0) + 1, **row, **live))
-    log_event(connection, now, "reserved", state.assessor, made, None, {"unit": unit.unit})
+    log_event(connection, now, "reserved", limits.person, made, None, {"unit": unit.unit})
     return made
 
 
 def outlook(connection: sa.Connection, served: Served, state: State, now: float) -> float | None:
     """Seconds until work may be free for the assessor (0: there is some now), or None where there is none for good."""
-    limits = _limits(connection, served, state.assessor)
+    limits = limits_of(connection, served, state.assessor)
     pay = served.study.pay
-    spent = budget(connection, pay) if pay.budget is not None else None
+    if limits.machine and _AHEAD.one(connection, person=state.assessor) is not None:
+        return 0.0
+    spent = budget(connection, pay) if pay.budget is not None and not limits.machine else None
     if limits.used_up or (spent is not None and spent.state == "reached"):
         return None
     if spent is not None and not spent.room:  # until units in progress fail or are given up
@@ -134,7 +165,7 @@ def outlook(connection: sa.Connection, served: Served, state: State, now: float)
 
 def waits_for_pause(connection: sa.Connection, served: Served, state: State, now: float) -> bool:
     """Whether the assessor would have work, or could hope for some, if nothing were paused."""
-    limits = _limits(connection, served, state.assessor)
+    limits = limits_of(connection, served, state.assessor)
     if not limits.paused or outlook(connection, served, state, now) is None:
         return False
     return limits.stopped or _when_free(connection, limits, now) is None
@@ -148,98 +179,18 @@ def _affordable(connection: sa.Connection, served: Served) -> bool:
     return budget(connection, served.study.pay).room
 
 
-@dataclass(frozen=True)
-class _Limits:
-    """What an assessor may have: `most` units of a topic, nothing where it is all used up or the study is stopped."""
-
-    person: int
-    most: int
-    used_up: bool
-    paused: bool  # at least one topic
-    stopped: bool  # all of them
-
-    @property
-    def bound(self) -> dict[str, Any]:
-        return {"person": self.person, "most": self.most}
-
-
-def _count(ending: str) -> sa.Label[int]:
-    mine = sa.and_(reservations.c.assessor == assessors.c.number, reservations.c.ending == ending)
-    return sa.select(sa.func.count()).where(mine).scalar_subquery().label(ending)
-
-
-_FACTS = Prepared(
-    sa.select(
-        assessors.c.excluded,
-        _count("completed"),
-        _count("failed_quality"),
-        sa.exists().select_from(pauses).label("paused"),
-        sa.exists().where(pauses.c.topic == "").label("stopped"),
-    ).where(assessors.c.number == sa.bindparam("person"))
+_MINE = sa.and_(reservations.c.assessor == sa.bindparam("person"), reservations.c.state == "live")
+_RESERVED = sa.select(reservations.c.number, reservations.c.unit).where(_MINE).order_by(reservations.c.number)
+_ALL_AHEAD, _AHEAD = Prepared(_RESERVED), Prepared(_RESERVED.limit(1))
+_ALL_ALIVE = Prepared(
+    sa.update(reservations).where(_MINE).values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
 )
-
-
-def _limits(connection: sa.Connection, served: Served, assessor: int) -> _Limits:
-    """Whoever has done enough, has failed too often, or whose work is excluded, gets no more of it."""
-    row, work = _FACTS.one(connection, person=assessor), served.study.work
-    used_up = row.completed + row.failed_quality >= work.most_units or bool(row.excluded)
-    used_up = used_up or _too_many(served, row.failed_quality)
-    return _Limits(assessor, work.units_per_topic, used_up, bool(row.paused), bool(row.stopped))
-
-
-def has_failed_often(connection: sa.Connection, served: Served, assessor: int) -> bool:
-    """Whether an assessor has failed so many units that they get no more."""
-    return _too_many(served, _FACTS.one(connection, person=assessor).failed_quality)
-
-
-def _too_many(served: Served, failed: int) -> bool:
-    return 0 < served.study.checks.most_failed <= failed
-
-
 _ANSWERED = sa.exists().where(answers.c.reservation == reservations.c.number)
 _SILENCE = sa.case((_ANSWERED, SILENT), else_=SILENT_UNANSWERED)
 
 
-def _may(*, several: bool) -> sa.ColumnElement[bool]:
-    """Whether a unit is for the assessor; `several` where the study lets one do several units of a topic.
-
-    A unit that was given up before its first answer counts for nothing and may be taken again. Units that share a
-    document, or a pair, with one they had are not for them; known documents do not count, except in templates, where
-    every document's grade is known.
-    """
-    had = reservations.alias("had")
-    answered = sa.exists().where(answers.c.reservation == had.c.number)
-    mine = had.c.assessor == sa.bindparam("person", type_=sa.BigInteger)
-    kept = sa.and_(mine, sa.or_(had.c.state != "expired", had.c.excluded, answered))
-    full = sa.select(had.c.topic).where(kept).group_by(had.c.topic)
-    conditions = [
-        units.c.number.not_in(sa.select(had.c.unit).where(kept)),
-        units.c.topic.not_in(full.having(sa.func.count() >= sa.bindparam("most", type_=sa.Integer))),
-        sa.or_(sa.bindparam("unpaused", type_=sa.Boolean), units.c.topic.not_in(sa.select(pauses.c.topic))),
-    ]
-    if several:
-        one, other = items.alias("one"), items.alias("other")
-        same = sa.and_(one.c.doc == other.c.doc, one.c.other.is_not_distinct_from(other.c.other))
-        turned = sa.and_(one.c.doc == other.c.other, one.c.other == other.c.doc)
-        unknown = sa.and_(one.c.known.is_(None), other.c.known.is_(None))
-        overlapping = (
-            sa.select(had.c.number)
-            .join_from(had, one, one.c.unit == had.c.unit)
-            .join(other, sa.or_(same, turned))
-            .where(kept, had.c.topic == units.c.topic, other.c.unit == units.c.number)
-            .where(sa.or_(units.c.template.is_not(None), unknown))
-        )
-        conditions.append(~overlapping.exists())
-    return sa.and_(*conditions)
-
-
-def _both(make: Callable[[sa.ColumnElement[bool]], sa.Executable]) -> dict[bool, Prepared]:
-    """A query about units that may be taken, for studies with one and with several units of a topic."""
-    return {several: Prepared(make(_may(several=several))) for several in (False, True)}
-
-
-_ANY_FREE = _both(lambda may: sa.select(units.c.number).where(units.c.free > 0, may).limit(1))
-_NEXT_SILENT = _both(
+_ANY_FREE = under_each(lambda may: sa.select(units.c.number).where(units.c.free > 0, may).limit(1))
+_NEXT_SILENT = under_each(
     lambda may: (
         sa.select(
             sa.func.min(reservations.c.seen + _SILENCE).label("silent"),
@@ -251,11 +202,11 @@ _NEXT_SILENT = _both(
 )
 
 
-def _when_free(connection: sa.Connection, limits: _Limits, now: float, *, unpaused: bool = False) -> float | None:
-    several, bound = limits.most > 1, limits.bound | {"unpaused": unpaused}
-    if _ANY_FREE[several].one(connection, **bound) is not None:
+def _when_free(connection: sa.Connection, limits: Limits, now: float, *, unpaused: bool = False) -> float | None:
+    rule, bound = limits.rule, limits.bound | {"unpaused": unpaused}
+    if _ANY_FREE[rule].one(connection, **bound) is not None:
         return 0.0
-    silent, expires = _NEXT_SILENT[several].one(connection, **bound)
+    silent, expires = _NEXT_SILENT[rule].one(connection, **bound)
     return None if silent is None else max(0.0, min(float(silent), float(expires)) - now)
 
 
@@ -284,7 +235,7 @@ _PERSON = PERSON.with_for_update()
 _PERSON_ALONE, _HOLDING = Prepared(_PERSON), Prepared(HOLDING.with_for_update())
 _ALIVE = Prepared(
     sa.update(reservations)
-    .where(reservations.c.number == sa.bindparam("reservation"), reservations.c.state == "live")
+    .where(reservations.c.number == sa.bindparam("reservation"), _IN_HAND)
     .values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
     .returning(*HOLDING_COLUMNS)
 )
@@ -295,7 +246,7 @@ def _person_and_alive() -> sa.Select[Any]:
     person = _PERSON.cte("person")
     held = (
         sa.update(reservations)
-        .where(reservations.c.number == person.c.reservation, reservations.c.state == "live")
+        .where(reservations.c.number == person.c.reservation, _IN_HAND)
         .values(
             seen=sa.bindparam("new_seen"),
             expires=sa.func.least(
@@ -383,36 +334,24 @@ def close(connection: sa.Connection, state: State, now: float, ending: str) -> N
     log(connection, state, now, "closed", ending=ending, late=held == "late")
 
 
-_FREE = _both(
-    lambda may: (
-        sa.select(units.c.number, units.c.unit, units.c.topic)
-        .where(units.c.free > 0, may)
-        .order_by(units.c.place)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    )
-)
-_FREE_LOCKED = _both(
-    lambda may: (
-        sa.select(units.c.number, units.c.unit, units.c.topic)
-        .where(units.c.free > 0, may)
-        .order_by(units.c.place)
-        .limit(1)
-        .with_for_update()
-    )
-)
+# The design's own order puts every document once into a topic's first units: what a machine needs.
+_ORDER = {"one": units.c.place, "several": units.c.place, "machine": units.c.number}
+_FREE_UNITS = sa.select(units.c.number, units.c.unit, units.c.topic).where(units.c.free > 0)
+_FIRST_FREE = {rule: _FREE_UNITS.where(may_take(rule)).order_by(_ORDER[rule]).limit(1) for rule in RULES}
+_FREE = {rule: Prepared(query.with_for_update(skip_locked=True)) for rule, query in _FIRST_FREE.items()}
+_FREE_LOCKED = {rule: Prepared(query.with_for_update()) for rule, query in _FIRST_FREE.items()}
 
 
-def _free_unit(connection: sa.Connection, limits: _Limits) -> Any:
+def _free_unit(connection: sa.Connection, limits: Limits) -> Any:
     """A unit with a free place, locked; those that others are just taking are passed over while there are more."""
-    several, bound = limits.most > 1, limits.bound | {"unpaused": False}
-    unit = _FREE[several].one(connection, **bound)
+    rule, bound = limits.rule, limits.bound | {"unpaused": False}
+    unit = _FREE[rule].one(connection, **bound)
     if unit is None and connection.dialect.name == "postgresql":
-        unit = _FREE_LOCKED[several].one(connection, **bound)
+        unit = _FREE_LOCKED[rule].one(connection, **bound)
     return unit
 
 
-_SILENT = _both(
+_SILENT = under_each(
     lambda may: (
         sa.select(
             units.c.number, units.c.unit, units.c.topic, reservations.c.number.label("held"), reservations.c.assessor
@@ -435,13 +374,31 @@ _EXPIRE = Prepared(
 )
 
 
-def _silent_unit(connection: sa.Connection, limits: _Limits, now: float) -> Any:
+def _silent_unit(connection: sa.Connection, limits: Limits, now: float) -> Any:
     """The unit whose holder has been silent longest; that reservation expires, so its place changes hands."""
-    unit = _SILENT[limits.most > 1].one(connection, **limits.bound, unpaused=False, now=now)
+    unit = _SILENT[limits.rule].one(connection, **limits.bound, unpaused=False, now=now)
     if unit is not None:
         _EXPIRE.run(connection, reservation=unit.held)
         log_event(connection, now, "handed on", unit.assessor, unit.held, None, {})
     return unit
+
+
+def silent_holders(connection: sa.Connection, batch: int | None, now: float) -> tuple[int, ...]:
+    """The reservations of a batch whose holders are silent: the batch could not be completed with them."""
+    query = (
+        sa.select(reservations.c.number)
+        .join_from(reservations, units, units.c.number == reservations.c.unit)
+        .where(units.c.batch == batch, reservations.c.state == "live", reservations.c.seen + _SILENCE <= now)
+        .where(_not_held(now))
+        .order_by(reservations.c.number)
+    )
+    return tuple(connection.execute(query).scalars()) if batch is not None else ()
+
+
+def hand_on(connection: sa.Connection, silent: Sequence[int], now: float) -> None:
+    """Free the places of silent holders; they may still come back, as after any other expiry."""
+    for number in silent:
+        release(connection, number, now, "silent")
 
 
 def _take_back(connection: sa.Connection, unit: int) -> bool:

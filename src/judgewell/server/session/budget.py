@@ -1,7 +1,8 @@
 """The budget: what completed units cost, what those in progress will cost, and whether another unit fits.
 
 Everything counts with the platform's fee. A unit that was begun is finished and paid; only new units are refused. Work
-that comes late, after its unit went to somebody else, is paid too and may go beyond the budget.
+that comes late, after its unit went to somebody else, is paid too and may go beyond the budget. Machines are not paid
+here: `judgewell judge` keeps their own budget.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from judgewell.server.store.prepared import Prepared
-from judgewell.server.store.schema import reservations
+from judgewell.server.store.schema import MACHINE, assessors, reservations
 from judgewell.study.model import Pay
 
 NEAR = 0.8  # the share of the budget from which the owner is warned
@@ -52,7 +53,8 @@ _BY_ASSESSOR = Prepared(
         sa.func.sum(sa.case((reservations.c.state == "done", 1), else_=0)).label("done"),
         sa.func.sum(sa.case((reservations.c.state == "done", 0), else_=1)).label("open"),
     )
-    .where(reservations.c.state != "expired", reservations.c.state != "failed")
+    .join_from(reservations, assessors, assessors.c.number == reservations.c.assessor)
+    .where(reservations.c.state != "expired", reservations.c.state != "failed", assessors.c.origin != MACHINE)
     .group_by(reservations.c.assessor)
 )
 

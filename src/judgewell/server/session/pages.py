@@ -55,9 +55,9 @@ while the page is visible; 0 means that this page does not report itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from markupsafe import Markup
 
@@ -185,7 +185,8 @@ class Ending:
 class Page:
     """What all pages have. `words` are the fixed words of every page, by their key without `page.`.
 
-    `problem` says why an answer was not taken, `problem_field` is the form's field it is about.
+    `problem` says why an answer was not taken, `problem_field` is the form's field it is about. Pages of the same
+    `shape` have the same fixed part, which is rendered once (`server.frames`).
     """
 
     kind: ClassVar[str]
@@ -201,6 +202,11 @@ class Page:
     problem_field: str = ""
     typed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alive_every: int = 0
+    shape: Hashable = None
+
+    def with_gaps(self, gap: Callable[[Callable[[Any], object]], str]) -> Self:
+        """The page with a gap in place of every text that changes within its shape; a gap is given how to read it."""
+        raise NotImplementedError(f"{type(self).__name__} has no shape")
 
 
 @dataclass(frozen=True, kw_only=True)

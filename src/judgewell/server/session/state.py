@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from judgewell.server.session.served import Served
 from judgewell.server.store.prepared import Prepared
-from judgewell.server.store.schema import answers, assessors, events, reservations, verdicts
+from judgewell.server.store.schema import MACHINE, answers, assessors, events, reservations, verdicts
 from judgewell.study.checks import Verdict
 
 
@@ -46,7 +46,12 @@ class State:
     turn: int
     scratch: Mapping[str, Any]
     moved: float
+    origin: str
     holding: Holding | None
+
+    @property
+    def is_machine(self) -> bool:
+        return self.origin == MACHINE
 
     @property
     def reached(self) -> int:
@@ -69,6 +74,7 @@ PERSON = sa.select(
     assessors.c.turn,
     assessors.c.scratch,
     assessors.c.moved,
+    assessors.c.origin,
     assessors.c.reservation,
 ).where(assessors.c.number == sa.bindparam("person"), assessors.c.forgotten.is_(None))
 HOLDING_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
@@ -102,8 +108,8 @@ def load(connection: sa.Connection, served: Served, assessor: int) -> State | No
 
 def state_of(row: Sequence[Any], holding: Holding | None) -> State:
     """A row that begins with the person's columns, and the unit in hand."""
-    number, pseudonym, stage, position, turn, scratch, moved = row[: OWN - 1]
-    return State(number, pseudonym, stage, position, turn, scratch, moved, holding)
+    number, pseudonym, stage, position, turn, scratch, moved, origin = row[: OWN - 1]
+    return State(number, pseudonym, stage, position, turn, scratch, moved, origin, holding)
 
 
 def held(connection: sa.Connection, served: Served, reservation: int) -> Holding:

@@ -84,6 +84,7 @@ units = Table(
     Column("need", Integer, nullable=False),
     Column("free", Integer, nullable=False),
     Column("place", Integer, nullable=False, unique=True),  # the order in which units are handed out
+    Column("batch", Integer),  # of a study with a goal: the batch it was made for
     Index("ix_units_open", "place", sqlite_where=text("free > 0"), postgresql_where=text("free > 0")),
     Index("ix_units_topic", "topic"),
 )
@@ -98,6 +99,29 @@ items = Table(
     Column("new", Text),
     Column("known", Text),
     Column("inclusion", Float),  # the probability with which the document was drawn into the pool
+)
+
+goals = Table(  # a study that stops when it is sure: how it decides, and when it did
+    "goals",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("plan", JSON, nullable=False),  # as analysis.goals.plan dumps it
+    Column("known", JSON, nullable=False),  # the known documents of each topic, with their grades
+    Column("ended", Float),
+    CheckConstraint("number = 1", name="one"),
+)
+
+batches = Table(  # documents that a study with a goal asks about at once
+    "batches",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("made", Float, nullable=False),
+    Column("size", Integer),  # documents that were wanted; none: as many as the recipe says
+    Column("after", Integer, nullable=False),  # the last complete batch when this one was made
+    Column("documents", JSON, nullable=False),  # rows of the plan's pool
+    Column("inclusion", JSON, nullable=False),  # of every document of the pool after this batch
+    Column("completed", Float),
+    Column("look", JSON),  # what the answers said when it was complete
 )
 
 assessors = Table(
@@ -177,6 +201,10 @@ answers = Table(
     Column("right_relevant", Boolean),
     Column("left_score", Float),
     Column("right_score", Float),
+    Column("unrateable", Text),  # why a machine gave no answer; the row then holds none
+    Column("expected", Float),  # of a machine: the mean over its token probabilities,
+    Column("spread", Float),  # and their standard deviation
+    Column("swapped", Text),  # of a machine: the side it preferred with the two documents in the other order
     Column("typed", JSON, nullable=False),
     Column("comment", Text),
     Column("seconds", Float, nullable=False),  # active, over all visits
@@ -193,6 +221,48 @@ answers = Table(
         unique=True,
         sqlite_where=text("current"),
         postgresql_where=text("current"),
+    ),
+)
+
+machines = Table(  # a model with its settings, as an assessor
+    "machines",
+    metadata,
+    Column("assessor", Number, ForeignKey("assessors.number"), primary_key=True),
+    Column("fingerprint", Text, nullable=False, unique=True),  # of model, sample, prompts and settings
+    Column("model", Text, nullable=False),
+    Column("sample", Integer, nullable=False),
+    Column("endpoint", Text, nullable=False),
+    Column("prompts", JSON, nullable=False),  # the hash of each prompt file by its name
+    Column("settings", JSON, nullable=False),
+    Column("currency", Text, nullable=False),
+)
+
+replies = Table(  # what a machine replied, stored before the step it is for is taken
+    "replies",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("assessor", Number, ForeignKey("machines.assessor"), nullable=False),
+    Column("unit", Number, ForeignKey("units.number"), nullable=False),
+    Column("purpose", Text, nullable=False),  # document, pair, practice, comprehension or quiz
+    Column("position", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),  # which time the place was judged, counted from 1
+    Column("swapped", Boolean, nullable=False),  # of a pair: the right document came first
+    Column("attempt", Integer, nullable=False),
+    Column("outcome", Text, nullable=False),  # read, refused, unreadable, cut or rejected
+    Column("form", JSON, nullable=False),  # the answer as it is sent; empty where it could not be read
+    Column("expected", Float),
+    Column("spread", Float),
+    Column("model", Text, nullable=False),  # as the server named it
+    Column("prompt", Text, nullable=False),  # the hash of the prompt file
+    Column("tokens_in", Integer, nullable=False),
+    Column("tokens_out", Integer, nullable=False),
+    Column("estimated", Boolean, nullable=False),  # the tokens: the server did not count them
+    Column("cost", Float, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    UniqueConstraint(
+        *("assessor", "unit", "purpose", "position", "revision", "swapped", "attempt"), name="uq_replies_place"
     ),
 )
 

@@ -6,25 +6,14 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
 import sqlalchemy as sa
 
 from judgewell.errors import InputError
-from judgewell.server.cleaning import clean_document
 from judgewell.server.platforms.keys import read_key_file
-from judgewell.server.store.schema import documents, items, reservations, study, topics, units
+from judgewell.server.store.schema import reservations, study
 from judgewell.server.store.transactions import Clock, Store, lock
-from judgewell.study.check import load_study
-from judgewell.study.design.chance import generator
-from judgewell.study.design.plan import Design, make_design
 from judgewell.study.file import read_study
 from judgewell.study.frozen import changes, freeze, study_hash
-from judgewell.study.inputs import Inputs
-from judgewell.study.model import Study
-from judgewell.tables import INCLUSION
-
-AT_ONCE = 5_000  # rows of one insert
 
 
 def default_database(path: str | Path) -> Path:
@@ -46,18 +35,19 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
         return False
     if held is not None:
         store.read(lambda connection: _refuse_if_begun(connection, held.frozen, frozen, path)).result()
-    chosen, inputs = load_study(path)
-    design = make_design(chosen, inputs)
+    from judgewell.server.store.filling import fill, read  # what it takes is loaded where the study is new
+
+    content = read(path)
+    chosen, texts = content.study, content.inputs.texts
     row = {
         "number": 1,
         "name": chosen.study.name,
         "frozen": frozen,
         "hash": marked,
-        "texts": {"texts": dict(inputs.texts.texts), "own": sorted(inputs.texts.own), "keys": keys},
+        "texts": {"texts": dict(texts.texts), "own": sorted(texts.own), "keys": keys},
         "secret": secrets.token_hex(32),
         "created": clock(),
     }
-    used = _documents(inputs, design)
 
     def put(connection: sa.Connection) -> bool:
         """Put the study there, unless another process just did; its secret stays whoever made it."""
@@ -68,7 +58,7 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
                 return False
             _refuse_if_begun(connection, there.frozen, frozen, path)
             row["secret"] = there.secret
-        _fill(connection, row, chosen, inputs, design, used)
+        fill(connection, row, content)
         return there is None
 
     return store.write_alone(put)
@@ -96,75 +86,3 @@ def _renew(store: Store, held: Any, keys: dict[str, Any] | None, frozen: dict[st
     if held.texts.get("keys") != keys or held.frozen != frozen:
         new = sa.update(study).values(texts={**held.texts, "keys": keys}, frozen=frozen)
         store.write(lambda connection: connection.execute(new)).result()
-
-
-def _documents(inputs: Inputs, design: Design) -> pl.DataFrame:
-    """The documents that the design uses, HTML made harmless here, once: nobody who judges waits for that."""
-    wanted = design.documents["doc"].unique().to_list()
-    wanted += pl.concat([design.pairs["left"], design.pairs["right"]]).unique().to_list()
-    used = inputs.documents.filter(pl.col("doc").is_in(wanted)).sort("doc").with_row_index("number", 1)
-    shown = [clean_document(text) if kind == "html" else text for text, kind in used.select("text", "kind").iter_rows()]
-    return used.select("number", "doc", "title", pl.Series("text", shown, pl.String), "kind")
-
-
-def _fill(
-    connection: sa.Connection, row: dict[str, Any], chosen: Study, inputs: Inputs, design: Design, used: pl.DataFrame
-) -> None:
-    """The study in place of whatever was there; assessors and their links stay."""
-    for table in (items, units, documents, topics, study):
-        connection.execute(sa.delete(table))
-    connection.execute(sa.insert(study), row)
-    numbers = used.select("doc", "number")
-    _insert(connection, topics, inputs.topics.select("topic", "title", "description", "narrative"))
-    _insert(connection, documents, used)
-    order = generator(chosen.study.seed, "order of units").permutation(len(design.units))
-    placed = design.units.with_row_index("number", 1).with_columns(
-        place=pl.Series(np.asarray(order, dtype=np.int64)), need=pl.col("assessors"), free=pl.col("assessors")
-    )
-    _insert(connection, units, placed.drop("assessors"))
-    of_units = placed.select("unit", "topic", pl.col("number").alias("unit_number"))
-    _insert(connection, items, _items(design, of_units, numbers, inputs.pool))
-
-
-def _items(design: Design, of_units: pl.DataFrame, numbers: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
-    """The places of all units, documents and pairs in one table."""
-    drawn = pool.select("topic", "doc", INCLUSION.name) if INCLUSION.name in pool.columns else None
-    placed = _placed(design, of_units, numbers)
-    if drawn is not None:
-        placed = placed.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")
-        placed = placed.with_columns(inclusion=pl.when(pl.col("other").is_null()).then("inclusion"))
-    return placed.drop("topic", "doc", "other").rename(
-        {"unit_number": "unit", "number": "doc", "other_number": "other"}
-    )
-
-
-def _placed(design: Design, of_units: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
-    """The places with the names and the numbers of their unit and documents."""
-    single = design.documents.select(
-        "unit", "position", "doc", pl.lit(None, pl.String).alias("other"), pl.lit(None, pl.String).alias("new"), "known"
-    )
-    double = design.pairs.select(
-        "unit", "position", pl.col("left").alias("doc"), pl.col("right").alias("other"), "new", "known"
-    )
-    other = numbers.rename({"doc": "other", "number": "other_number"})
-    return (
-        pl.concat([single, double])
-        .join(of_units, on="unit", how="left", maintain_order="left")
-        .join(numbers, on="doc", how="left", maintain_order="left")
-        .join(other, on="other", how="left", maintain_order="left")
-        .drop("unit")
-    )
-
-
-def _insert(connection: sa.Connection, table: sa.Table, frame: pl.DataFrame) -> None:
-    """Many rows as they are, by each database's own quick way: the columns hold numbers and text only."""
-    names = ", ".join(frame.columns)
-    if connection.dialect.name == "postgresql":
-        driver: Any = connection.connection.dbapi_connection
-        with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} ({names}) FROM STDIN") as copy:
-            for row in frame.iter_rows():
-                copy.write_row(row)
-        return
-    marks = ", ".join("?" * frame.width)
-    for part in frame.iter_slices(AT_ONCE):
-        connection.exec_driver_sql(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", part.rows())

@@ -269,7 +269,7 @@ def _unit_tables(topic: str, rows: Whole, docs: list[str], known: dict[str, str]
         }
     )
     return Design(
-        _with_all(units.with_columns(topic=pl.lit(topic), size=pl.lit(size), assessors=pl.lit(1))),
+        units_table(units.with_columns(topic=pl.lit(topic), size=pl.lit(size), assessors=pl.lit(1))),
         documents.with_columns(topic=pl.lit(topic)).select(pl.col(name).cast(kind) for name, kind in DOCUMENTS.items()),
         pl.DataFrame(schema=PAIRS),
     )
@@ -289,7 +289,7 @@ def _template_tables(topic: str, filled: dict[str, tuple[str, ...]], scales: lis
         for name, (_, template) in zip(names, cells, strict=True)
         for position, doc in enumerate(filled[template], start=1)
     ]
-    return Design(_with_all(units), pl.DataFrame(rows, schema=DOCUMENTS, orient="row"), pl.DataFrame(schema=PAIRS))
+    return Design(units_table(units), pl.DataFrame(rows, schema=DOCUMENTS, orient="row"), pl.DataFrame(schema=PAIRS))
 
 
 def _group_tables(topic: str, made: Grouping, docs: list[str], settings: Groups, *, known: bool) -> Design:
@@ -315,7 +315,7 @@ def _group_tables(topic: str, made: Grouping, docs: list[str], settings: Groups,
         }
     )
     pairs = pairs.with_columns(topic=pl.lit(topic)).select(pl.col(name).cast(kind) for name, kind in PAIRS.items())
-    return Design(_with_all(units), pl.DataFrame(schema=DOCUMENTS), pairs, _group_notes(topic, made, settings))
+    return Design(units_table(units), pl.DataFrame(schema=DOCUMENTS), pairs, _group_notes(topic, made, settings))
 
 
 def _group_notes(topic: str, made: Grouping, settings: Groups) -> tuple[Note, ...]:
@@ -352,7 +352,7 @@ def _unit_names(topic: str, count: int) -> list[str]:
     return [f"{topic}-{number:0{width}d}" for number in range(1, count + 1)]
 
 
-def _with_all(units: pl.DataFrame) -> pl.DataFrame:
+def units_table(units: pl.DataFrame) -> pl.DataFrame:
     """The units table with every column, in order."""
     missing = [pl.lit(None, dtype).alias(name) for name, dtype in UNITS.items() if name not in units.columns]
     return units.with_columns(missing).select(pl.col(name).cast(dtype) for name, dtype in UNITS.items())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from judgewell.errors import DataError, InputError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def documents_needed(templates: Sequence[str]) -> dict[str, int]:

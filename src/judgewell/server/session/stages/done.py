@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from judgewell.server.platforms.endings import ending, farewell
+from judgewell.server.platforms.endings import earned_text, ending, farewell
 from judgewell.server.session.answers import NotTaken
-from judgewell.server.session.assignment import outlook
+from judgewell.server.session.assignment import outlook, reserve
 from judgewell.server.session.pages import Ended, Page
 from judgewell.server.session.stage import Look, Stage, Step
 from judgewell.server.session.stages.waiting import begin
-from judgewell.server.session.state import State
+from judgewell.server.session.state import State, held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +19,18 @@ class Done(Ended):
     """Thanks, with the code or the link; `more` is the button's text where there is more work."""
 
     kind: ClassVar[str] = "done"
+
+
+def thank(step: Step, **values: Any) -> State:
+    """The end of a unit: thanks, or where the study says so the next topic at once, with thanks above it."""
+    served, assessor = step.served, step.state.assessor
+    straight_on = served.study.work.straight_on and served.study.platform.kind == "invite"
+    reservation = reserve(step.connection, served, step.state, step.now) if straight_on else None
+    if reservation is None:
+        return step.go("done", **values)
+    thanks = (served.say("end.completed_on"), earned_text(step.connection, served, assessor))
+    state = replace(step.state, stage="waiting", holding=held(step.connection, served, reservation))
+    return replace(step, state=state).advance(notice=" ".join(part for part in thanks if part), **values)
 
 
 def take_more(step: Step) -> State:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import sqlalchemy as sa
 from markupsafe import Markup
 
-from judgewell.server.session.answers import current_answer, read_answer, read_visit, standing_answers, to_keep
+from judgewell.server.session.answers import (
+    current_answer,
+    read_answer,
+    read_machine_answer,
+    read_visit,
+    standing_answers,
+    to_keep,
+)
 from judgewell.server.session.assignment import close, outlook
 from judgewell.server.session.pages import (
     CommentBox,
@@ -24,6 +31,7 @@ from judgewell.server.session.pages import (
 from judgewell.server.session.questions import pair_questions, progress, scale_input
 from judgewell.server.session.served import Served
 from judgewell.server.session.stage import Look, Stage, Step, scale_of
+from judgewell.server.session.stages.done import thank
 from judgewell.server.session.stages.instructions import how_it_works
 from judgewell.server.session.stages.topic import unit_progress
 from judgewell.server.session.state import State, log, store
@@ -32,23 +40,38 @@ from judgewell.server.store.schema import reservations, study
 from judgewell.study.checks import FinishedUnit, Judged
 from judgewell.study.questions import Bounded, Magnitude, Scale
 
+LONGEST_REPLY = 1e6  # a machine's seconds are those of its reply, which came before the step
+
 
 @dataclass(frozen=True, kw_only=True)
 class Judging(Page):
     """What judging a document and judging a pair share; `typed` holds the earlier answer where there is one.
 
-    `revising` is true after the checks at the end asked to look again; `last` where the button says Finish.
+    `revising` is true after the checks at the end asked to look again; `last` where the button says Finish, `first`
+    where questions are explained.
     """
 
     topic: Topic
     progress: Progress
     unit_progress: Progress | None
     can_go_back: bool
+    first: bool
     last: bool
     revising: bool
     can_highlight: bool
     comment: CommentBox | None
     help: Markup
+
+    def with_gaps(self, gap: Callable[[Callable[[Any], object]], str]) -> Self:
+        there, unit = self.progress, self.unit_progress
+        place = gap(lambda page: page.progress.position)
+        return replace(
+            self,
+            step=gap(lambda page: page.step),
+            title=gap(lambda page: page.title),
+            progress=Progress(place, there.total, gap(lambda page: page.progress.text)),  # type: ignore[arg-type]
+            unit_progress=unit and replace(unit, text=gap(lambda page: page.unit_progress.text)),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +83,12 @@ class DocumentPage(Judging):
     document: Document
     scale: ScaleInput
     previous: PreviousAnswer | None = None
+
+    def with_gaps(self, gap: Callable[[Callable[[Any], object]], str]) -> Self:
+        previous = self.previous and replace(
+            self.previous, title=gap(lambda page: page.previous.title), answer=gap(lambda page: page.previous.answer)
+        )
+        return replace(super().with_gaps(gap), previous=previous)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,12 +104,14 @@ class PairPage(Judging):
 
 def _step(step: Step) -> State:
     state = step.state
-    visit = read_visit(step.form, step.now - state.moved, step.served.silence)
+    elapsed = step.now - state.moved if not state.is_machine else LONGEST_REPLY
+    visit = read_visit(step.form, elapsed, step.served.silence)
     if step.action == "back" and state.position > 1 and _may_go_back(step.served, state):
         log(step.connection, state, step.now, "back", state.position, active=visit.active, idle=visit.idle)
         _change(step, backs=reservations.c.backs + 1)
         return step.go("judge", state.position - 1, reached=state.reached)
-    answer = read_answer(step.served, scale_of(step.served, state), step.form)
+    read = read_machine_answer if state.is_machine else read_answer
+    answer = read(step.served, scale_of(step.served, state), step.form)
     row = to_keep(step.connection, state, answer, visit, step.now)
     if state.position == 1:  # from now on the study is frozen
         _FREEZE.run(step.connection, now=step.now)
@@ -111,6 +142,8 @@ def _finish(step: Step) -> State:
     attempt = state.held.revisions + 1
     failed = []
     for check in step.served.study.end_checks:
+        if state.is_machine and not check.for_machines:
+            continue
         verdict = check.of_unit(unit)
         if verdict is not None:
             step.verdict(check.name, attempt, verdict)
@@ -123,7 +156,7 @@ def _finish(step: Step) -> State:
         return step.go("stopped", ending="failed_quality", notice=step.served.say("check.revise_last"))
     close(step.connection, state, step.now, "completed")
     count = int(state.scratch.get("keep_units", 0)) + 1
-    return step.go("questionnaire" if _asks(step, count) else "done", keep_units=count)
+    return step.go("questionnaire", keep_units=count) if _asks(step, count) else thank(step, keep_units=count)
 
 
 def _finished(step: Step) -> FinishedUnit:
@@ -141,7 +174,7 @@ def _finished(step: Step) -> FinishedUnit:
 def _asks(step: Step, units_done: int) -> bool:
     """Whether the closing questionnaire follows this unit."""
     questionnaire = step.served.study.questionnaire
-    if questionnaire.questions == []:
+    if questionnaire.questions == [] or step.state.is_machine:
         return False
     if questionnaire.when == "last":
         return outlook(step.connection, step.served, step.state, step.now) is None
@@ -157,7 +190,8 @@ def _page(look: Look) -> Page:
         document = replace(served.document(look.connection, item.doc, state.held.unit), label=served.words["document"])
         asked = served.once(("scale", state.held.scale), lambda: scale_input(served, scale))
         previous = _previous(look, scale, items[position - 2].doc) if position > 1 else None
-        return DocumentPage(**_shared(look), document=document, scale=asked, previous=previous)
+        shared = _shared(look, state.held.scale, previous is None)
+        return DocumentPage(**shared, document=document, scale=asked, previous=previous)
     both: dict[str, Any] = {}
     for side, number in {"left": item.doc, "right": item.other or item.doc}.items():
         new = position > 1 and item.new in (side, "both")
@@ -165,25 +199,33 @@ def _page(look: Look) -> Page:
         label = served.words[f"document_{side}"]
         document = served.document(look.connection, number, state.held.unit)
         both[side] = replace(document, label=label, new=new, mark=mark)
-    return PairPage(**_shared(look), **both, questions=served.once("pairs", lambda: pair_questions(served)))
+    shared = _shared(look, both["left"].new, both["right"].new)
+    return PairPage(**shared, **both, questions=served.once("pairs", lambda: pair_questions(served)))
 
 
-def _shared(look: Look) -> Mapping[str, Any]:
-    """What pages of documents and of pairs share."""
+def _shared(look: Look, *kind: Hashable) -> Mapping[str, Any]:
+    """What pages of documents and of pairs share; `kind` and what is the same for many pages make their shape."""
     served, state, position = look.served, look.state, look.state.position
     shared = dict(look.common)
     if "typed" not in shared:
         before = current_answer(look.connection, state, position) if position <= state.reached else None
         shared["typed"] = {name: tuple(values) for name, values in before.typed.items()} if before else {}
     topic, size, least = served.topic(look.connection, state.held.topic), state.held.size, served.study.checks.comment
+    unit, back = unit_progress(look), position > 1 and _may_go_back(served, state)
+    same: dict[str, Any] = {
+        "can_go_back": back,
+        "first": position == 1,
+        "last": position == size,
+        "revising": state.held.revisions > 0,
+        "alive_every": shared["alive_every"],
+    }
     return shared | {
+        **same,
+        "shape": (*kind, size, unit is None, *same.values()),
         "title": topic.title,
         "topic": topic,
         "progress": progress(served, position, size),
-        "unit_progress": unit_progress(look),
-        "can_go_back": position > 1 and _may_go_back(served, state),
-        "last": position == size,
-        "revising": state.held.revisions > 0,
+        "unit_progress": unit,
         "can_highlight": served.study.work.highlight,
         "comment": CommentBox(served.say("comment.label"), served.say("comment.placeholder"), least) if least else None,
         "help": served.once(("help", state.held.scale, size), lambda: how_it_works(served, state)),

@@ -11,6 +11,7 @@ from judgewell.server.session.answers import about
 from judgewell.server.session.pages import ClosingQuestion, Page
 from judgewell.server.session.questions import closing_questions
 from judgewell.server.session.stage import Look, Stage, Step
+from judgewell.server.session.stages.done import thank
 from judgewell.server.session.state import State
 from judgewell.server.store.schema import closing
 
@@ -31,7 +32,7 @@ def _step(step: Step) -> State:
     row = {"assessor": step.state.assessor, "reservation": step.state.held.number, "at": step.now}
     rows = [{**row, "name": name, "answer": answer} for name, answer in given.items()]
     step.connection.execute(sa.insert(closing), rows)
-    return step.go("done")
+    return thank(step)
 
 
 def _page(look: Look) -> Page:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from judgewell.server.platforms.endings import best_ending, ending, farewell
-from judgewell.server.session.assignment import close, has_failed_often, outlook
+from judgewell.server.session.assignment import close, outlook
+from judgewell.server.session.limits import has_failed_often
 from judgewell.server.session.pages import Ended, Page
 from judgewell.server.session.stage import Look, Stage, Step
 from judgewell.server.session.stages.done import take_more

@@ -39,11 +39,13 @@ def _page(look: Look) -> Page:
     )
 
 
+_COUNT = sa.select(sa.func.count()).select_from(topics)
+
+
 def unit_progress(look: Look) -> Progress | None:
     """Which of an assessor's units this is, of as many as the study's topics let one person do."""
     served, work = look.served, look.served.study.work
-    count = sa.select(sa.func.count()).select_from(topics)
-    there = served.once("topics", lambda: int(look.connection.execute(count).scalar_one()))
+    there = served.once("topics", lambda: int(look.connection.execute(_COUNT).scalar_one()))
     number, most = int(look.state.scratch.get("keep_units", 0)) + 1, min(work.most_units, there * work.units_per_topic)
     if most == 1:
         return None

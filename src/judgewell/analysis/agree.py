@@ -7,15 +7,19 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from judgewell.agreement.evidence import Evidence
+from judgewell.agreement.machines import split_machines
 from judgewell.agreement.section import OPEN, Outcome, Result, Section
 from judgewell.agreement.sections import all_sections, run_sections, section_named
+from judgewell.analysis.trust import system_tables
 from judgewell.errors import InputError, collect_notes, note
+from judgewell.evaluation.measures import Measure, parse_all
 from judgewell.executors import executor_of
 from judgewell.formats.documents import read_documents
 from judgewell.formats.files import named_files
@@ -23,10 +27,12 @@ from judgewell.formats.frames import read_frame, read_table
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import holds_labels, holds_pairs, read_judgments, read_pairs
 from judgewell.formats.options import kept_where, read_labels, reading
+from judgewell.formats.runs import open_runs
 from judgewell.tables import SCORES, check, frame_of
 from judgewell.text import counted
 
 Progress = Callable[[int, int], None]
+DEFAULT_MEASURE = "nDCG@10"
 
 # What tables were called before 0.2; the old names still find them.
 OLD_NAMES = {
@@ -107,6 +113,9 @@ def agree(
     scores: Any = None,
     documents: Any = None,
     likes: Any = None,
+    machine: Mapping[str, Any] | Sequence[Any] | str | Path = (),
+    runs: Any = (),
+    measure: str | Sequence[str] = (),
     pairs: bool = False,
     section: Sequence[str] = (),
     replicates: int = 1000,
@@ -123,8 +132,9 @@ def agree(
     """Run every analysis of agreement that the data allow, or the sections asked for.
 
     `judgments` are judgments or pairs, in a file or a frame; `labels` are label sets to compare with: files, columns of
-    the judgments, or a mapping of names to files or tables. The options are those of `judgewell agree`; an `executor`
-    (Processes, a Dask client) makes sections side by side.
+    the judgments, or a mapping of names to files or tables. `machine` are label sets by machines, beside judgments
+    whose `assessor_kind` is machine; with `runs` they are compared by what they make of systems too. The other options
+    are those of `judgewell agree`; an `executor` (Processes, a Dask client) makes sections side by side.
 
     >>> rows = [(d, a, v) for d, values in {"x": (3, 3, 2), "y": (1, 0, 1), "z": (0, 0, 0)}.items()
     ...         for a, v in zip("abc", values)]
@@ -146,14 +156,18 @@ def agree(
         if judgments is not None and not own:
             table = kept_where(_read(judgments, pairs, kind, how), where)
         paired = table is not None and "left" in table.columns
+        judged, machines = (None, {}) if paired else split_machines(table)
+        systems = open_runs(runs) if hasattr(runs, "columns") or runs else []
         evidence = Evidence(
-            judgments=None if paired else table,
+            judgments=judged,
             pairs=table if paired else None,
             labels=_label_sets(labels, against, own, table, how["words"]),
             gains=None if gains is None else read_gains(gains, negative="auto"),
             scores=None if scores is None else _scores(scores),
             lengths=None if documents is None else _lengths(documents),
             likes=None if likes is None else _likes(likes),
+            machine=machines | _label_sets(machine, (), {}, table, how["words"]),
+            systems=partial(system_tables, runs=systems, measures=_measures(measure) if systems else (), seed=seed),
             progress=(steps := _Steps(len(chosen), progress)).within,
             replicates=replicates,
             seed=seed,
@@ -163,6 +177,11 @@ def agree(
         outcomes.append(one)
         steps.next()
     return Agreement(tuple(outcomes), tuple(notes))
+
+
+def _measures(names: str | Sequence[str]) -> Sequence[Measure]:
+    wanted = [names] if isinstance(names, str) else list(names)
+    return parse_all(wanted or [DEFAULT_MEASURE])
 
 
 class _Steps:

@@ -1,0 +1,298 @@
+"""How far a machine's labels can be believed: against people's, by grade, topic, length and rank, and on pairs.
+
+People's side of a document is one number: its gain, or the lower median of people's judgments. Bias is the mean of
+machine − people over documents; its interval comes from leaving out each topic in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from judgewell.agreement import alpha, confusion, kappa, label_sets
+from judgewell.agreement.common import DOCUMENT, gains_of, judgments_of, pairs_of, with_number
+from judgewell.errors import DataError, note
+from judgewell.stats.arrays import Floats
+
+MACHINE = "machine"
+KIND = "assessor_kind"
+LEAST_TOPICS = 5
+FEW_GRADES = 20  # labels with more values have an order, but no grades to compare
+PRIOR = 5.0  # documents that a machine grade's own rate counts for beside a topic's
+FIRST_LOOKS = 100  # documents listed of each machine
+RANKS, DEEP, DEEPER = {"1 to 3": 3, "4 to 10": 10, "11 to 30": 30}, 30, "deeper or never"
+
+
+def split_machines(
+    judgments: pl.DataFrame | None,
+) -> tuple[pl.DataFrame | None, dict[str, pl.DataFrame]]:
+    """The judgments by people (and synthetic assessors), and each machine's as a label set."""
+    if judgments is None or KIND not in judgments.columns:
+        return judgments, {}
+    by_machine = (pl.col(KIND) == MACHINE).fill_null(False)
+    labels = {}
+    for (name,), part in judgments.filter(by_machine).group_by("assessor", maintain_order=True):
+        table = part.group_by(DOCUMENT, maintain_order=True).agg(gain=pl.col("value").mean())
+        labels[str(name)] = gains_of(table)
+    if not labels:
+        return judgments, {}
+    people = judgments.filter(~by_machine)
+    note(
+        f"{judgments.height - people.height} judgments by {len(labels)} machine assessors are compared with people's "
+        "and left out of all other analyses"
+    )
+    return (people if people.height else None), labels
+
+
+def people_of(judgments: pl.DataFrame) -> pl.DataFrame:
+    """The lower median of each document's judgments: always a value that somebody gave."""
+    middle = pl.col("value").quantile(0.5, "lower")
+    return judgments_of(judgments).group_by(DOCUMENT, maintain_order=True).agg(gain=middle)
+
+
+def beside(people: pl.DataFrame, machine: pl.DataFrame) -> pl.DataFrame:
+    """The documents that both have: topic, doc, people, machine."""
+    both = (
+        gains_of(people)
+        .rename({"gain": "people"})
+        .join(gains_of(machine).rename({"gain": "machine"}), on=DOCUMENT, maintain_order="left")
+    )
+    if both.is_empty():
+        raise DataError("people and machine share no document")
+    return both
+
+
+def each_machine(people: pl.DataFrame, machines: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Every machine with the documents it shares with people; one that shares none is reported."""
+    shared = 0
+    for name, labels in machines.items():
+        try:
+            both = beside(people, labels)
+        except DataError as reason:
+            note(f"{name} is left out: {reason}")
+            continue
+        shared += 1
+        yield name, both
+    if not shared:
+        raise DataError("people and machine share no document")
+
+
+def same_scale(both: pl.DataFrame, people: pl.DataFrame) -> bool:
+    """Whether the machine's labels lie on people's scale, so that differences mean something; of whole grades people
+    may not have given the lowest or highest one."""
+    low, high = float(people["gain"].min()), float(people["gain"].max())  # type: ignore[arg-type]
+    whole = pl.concat([both["machine"], people["gain"].alias("machine")])
+    spare = 1.0 if (whole == whole.round()).all() and high - low > 1 else 0.0
+    return bool(both["machine"].is_between(low - spare, high + spare).all())
+
+
+def agreement(people: pl.DataFrame, machines: Mapping[str, pl.DataFrame], replicates: int, seed: int) -> pl.DataFrame:
+    """One row for each machine: equal, higher and lower labels, bias, κ, weighted κ and τ-b."""
+    rows = []
+    for name, both in each_machine(people, machines):
+        gap = both["machine"] - both["people"]
+        sets = {"people": both.select(*DOCUMENT, gain="people"), "machine": both.select(*DOCUMENT, gain="machine")}
+        row: dict[str, Any] = {"machine": name, "documents": both.height, "topics": both["topic"].n_unique()}
+        if same_scale(both, people):
+            row |= {"equal": (gap == 0).mean(), "higher": (gap > 0).mean(), "lower": (gap < 0).mean()}
+            row |= cluster_mean(gap.to_numpy(), both)
+            row |= _kappas(sets, replicates, seed)
+        else:
+            low, high = float(both["machine"].min()), float(both["machine"].max())  # type: ignore[arg-type]
+            note(f"{name} labels from {low:g} to {high:g}, outside people's scale, so only its order is compared")
+        try:
+            row["tau_b"] = label_sets.concordance(sets)["macro_tau_b"].item()
+        except DataError:
+            row["tau_b"] = None
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _kappas(sets: Mapping[str, pl.DataFrame], replicates: int, seed: int) -> dict[str, float | None]:
+    try:
+        simple = kappa.kappa_between(sets, replicates=replicates, seed=seed).row(0, named=True)
+        weighted = kappa.kappa_between(sets, "quadratic", replicates=replicates, seed=seed).row(0, named=True)
+    except DataError:
+        return {}
+    ends = {f"weighted_{name}": weighted[name] for name in ("kappa", "low", "high")}
+    return {"kappa": simple["kappa"], **ends}
+
+
+def cluster_mean(values: Floats, both: pl.DataFrame) -> dict[str, float | None]:
+    """The mean over documents with its 95 % interval over topics (delete-one jackknife; none under 5 topics)."""
+    from scipy.special import stdtrit
+
+    topic = with_number(both, ["topic"], "number")["number"].to_numpy()
+    sums, counts = np.bincount(topic, values), np.bincount(topic)
+    sums, counts = sums[counts > 0], counts[counts > 0]
+    mean, topics = float(sums.sum() / counts.sum()), len(counts)
+    if topics < LEAST_TOPICS:
+        return {"bias": mean, "low": None, "high": None}
+    without = (sums.sum() - sums) / (counts.sum() - counts)
+    variance = (topics - 1) / topics * np.square(without - without.mean()).sum()
+    half = float(stdtrit(topics - 1, 0.975) * np.sqrt(variance))
+    return {"bias": mean, "low": mean - half, "high": mean + half}
+
+
+def _document_mean(values: Floats) -> dict[str, float | None]:
+    """The mean over the documents of one topic with Student's 95 % interval."""
+    from scipy.special import stdtrit
+
+    mean, size = float(values.mean()), len(values)
+    if size < 2:
+        return {"bias": mean, "low": None, "high": None}
+    half = float(stdtrit(size - 1, 0.975) * values.std(ddof=1) / np.sqrt(size))
+    return {"bias": mean, "low": mean - half, "high": mean + half}
+
+
+def alphas(judgments: pl.DataFrame, machines: Mapping[str, pl.DataFrame], metric: str) -> pl.DataFrame:
+    """Krippendorff's α of people on the documents that a machine labelled, and with the machine as one more."""
+    people = judgments_of(judgments).select(*DOCUMENT, "assessor", "value")
+    if people["assessor"].null_count():
+        raise DataError("α with the machine as one of the assessors needs assessors' names")
+    rows = []
+    for name, labels in machines.items():
+        shared = people.join(gains_of(labels).select(DOCUMENT), on=DOCUMENT, how="semi")
+        several = shared.filter(pl.col("assessor").n_unique().over(DOCUMENT) > 1)
+        if several.is_empty():
+            note(f"{name} is left out: it labelled no document that two people judged")
+            continue
+        own = gains_of(labels).join(several.select(DOCUMENT).unique(), on=DOCUMENT, how="semi")
+        machine = own.select(*DOCUMENT, assessor=pl.lit(f"machine {name}"), value="gain")
+        sides = {"people": several, "people and machine": pl.concat([several, machine])}
+        for who, frame in sides.items():
+            row = alpha.krippendorff_alpha(frame, metric).row(0, named=True)
+            kept = ("alpha", "low", "high", "assessors", "documents", "note")
+            rows.append({"machine": name, "among": who} | {key: row.get(key) for key in kept})
+    if not rows:
+        raise DataError("no machine labelled a document that two people judged")
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def confusions(people: pl.DataFrame, machines: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """How many documents of each of people's grades got each label; the share is of people's grade."""
+    parts = []
+    for name, both in each_machine(people, machines):
+        sets = {"people": both.select(*DOCUMENT, gain="people"), name: both.select(*DOCUMENT, gain="machine")}
+        table = confusion.label_confusion(sets).rename({"second": "machine", "grade": "people", "other": "label"})
+        parts.append(table.select("machine", "people", "label", "documents", "share"))
+    return pl.concat(parts)
+
+
+def biases(
+    people: pl.DataFrame, machines: Mapping[str, pl.DataFrame], lengths: pl.DataFrame | None, ranks: pl.DataFrame | None
+) -> pl.DataFrame:
+    """The machine's bias by people's grade, by topic, by length and by the best rank in any run."""
+    rows = []
+    for name, both in each_machine(people, machines):
+        if not same_scale(both, people):
+            note(f"{name} is left out: its labels are not on people's scale")
+            continue
+        for by, groups in _groups(both, lengths, ranks).items():
+            for group in groups.unique().drop_nulls().sort():
+                part = both.filter((groups == group).fill_null(False))
+                gap = (part["machine"] - part["people"]).to_numpy()
+                words = f"{group:g}" if isinstance(group, float) else str(group)
+                row = {"machine": name, "by": by, "group": words, "documents": part.height}
+                rows.append(row | (_document_mean(gap) if by == "topic" else cluster_mean(gap, part)))
+    if not rows:
+        raise DataError("no machine's labels are on people's scale")
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _groups(both: pl.DataFrame, lengths: pl.DataFrame | None, ranks: pl.DataFrame | None) -> dict[str, pl.Series]:
+    """What documents are grouped by: a value for each of them."""
+    groups: dict[str, pl.Series] = {}
+    if both["people"].n_unique() <= FEW_GRADES:
+        groups["people’s grade"] = both["people"]
+    if lengths is not None:
+        words = both.join(lengths, on="doc", how="left", maintain_order="left")["length"]
+        thirds = [words.quantile(share) for share in (1 / 3, 2 / 3)]
+        if words.null_count() < both.height and None not in thirds:
+            names = [f"up to {thirds[0]:g} words", f"up to {thirds[1]:g} words", f"more than {thirds[1]:g} words"]
+            place = (words > thirds[0]).cast(pl.Int8) + (words > thirds[1]).cast(pl.Int8)
+            groups["length"] = place.replace_strict(range(3), names, default=None, return_dtype=pl.String)
+    if ranks is not None:
+        best = both.join(ranks, on=DOCUMENT, how="left", maintain_order="left")["rank"]
+        groups["best rank"] = (
+            best.fill_null(DEEP + 1).cut(list(RANKS.values()), labels=[*RANKS, DEEPER]).cast(pl.String)
+        )
+    return groups | {"topic": both["topic"]}
+
+
+def first_looks(
+    people: pl.DataFrame, machines: Mapping[str, pl.DataFrame], ranks: pl.DataFrame | None, most: int = FIRST_LOOKS
+) -> pl.DataFrame:
+    """The documents that people have not judged and where the machine is most likely wrong, times how many runs rank
+    them among the first ten.
+
+    P(wrong) is the share of the machine's labels of this grade in this topic that differ from people's, drawn towards
+    the share over all topics: (k + 5 p) / (n + 5).
+    """
+    parts = []
+    for name, both in each_machine(people, machines):
+        if both["machine"].n_unique() > FEW_GRADES or not same_scale(both, people):
+            note(f"{name} is left out: its labels are not people's grades")
+            continue
+        wrong = both.with_columns(wrong=(pl.col("machine") != pl.col("people")).cast(pl.Float64))
+        grade = wrong.group_by("machine").agg(p=pl.col("wrong").mean(), expected=pl.col("people").mean())
+        cell = wrong.group_by("topic", "machine").agg(k=pl.col("wrong").sum(), n=pl.len())
+        rest = gains_of(machines[name]).rename({"gain": "machine"}).join(both, on=DOCUMENT, how="anti")
+        rest = rest.join(grade, on="machine").join(cell, on=["topic", "machine"], how="left")
+        chance = (pl.col("k").fill_null(0.0) + PRIOR * pl.col("p")) / (pl.col("n").fill_null(0) + PRIOR)
+        rest = rest.with_columns(wrong=chance)
+        if ranks is not None:
+            rest = rest.join(ranks.select(*DOCUMENT, "systems"), on=DOCUMENT, how="left")
+            rest = rest.with_columns(pl.col("systems").fill_null(0)).sort(
+                pl.col("wrong") * pl.col("systems"), "topic", "doc", descending=[True, False, False]
+            )
+        else:
+            rest = rest.sort("wrong", "topic", "doc", descending=[True, False, False])
+        kept = ["topic", "doc", "machine", "expected", "wrong", *(["systems"] if ranks is not None else [])]
+        parts.append(rest.head(most).select(pl.lit(name).alias("labels"), *kept).rename({"machine": "label"}))
+    if not parts or all(part.is_empty() for part in parts):
+        raise DataError("people have judged every document that the machine labelled")
+    return pl.concat(parts).rename({"labels": "machine"})
+
+
+def pair_positions(pairs: pl.DataFrame) -> pl.DataFrame:
+    """How often each machine, and people, prefer the left document, and how often an answer stays when sides change.
+
+    A pair shown in both orders to one assessor is consistent if the same document wins; "same" counts half.
+    """
+    frame = pairs_of(pairs)
+    if KIND not in frame.columns or not (frame[KIND] == MACHINE).any():
+        raise DataError("no pair was answered by a machine (column assessor_kind)")
+    by_machine = (pl.col(KIND) == MACHINE).fill_null(False)
+    side = pl.col("preferred").replace_strict({"left": 1.0, "right": 0.0, "same": 0.5}, default=None)
+    frame = frame.filter(pl.col("preferred").is_not_null()).with_columns(
+        who=pl.when(by_machine).then(pl.format("{}", "assessor")).otherwise(pl.lit("people")), left_share=side
+    )
+    rows = []
+    for (who,), part in frame.group_by("who", maintain_order=True):
+        share, answers = float(part["left_share"].mean()), part.height  # type: ignore[arg-type]
+        topics = cluster_mean(part["left_share"].to_numpy(), part)
+        turned, kept = _both_orders(part)
+        rows.append(
+            {"by": who, "answers": answers, "left": share, "low": topics["low"], "high": topics["high"],
+             "both_orders": turned, "consistent": kept / turned if turned else None}
+        )  # fmt: skip
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _both_orders(part: pl.DataFrame) -> tuple[int, float]:
+    """How many pairs one assessor saw in both orders, and in how many the same document won."""
+    first = pl.min_horizontal("left", "right")
+    won = pl.when(pl.col("left") == first).then(pl.col("left_share")).otherwise(1 - pl.col("left_share"))
+    sides = part.with_columns(
+        one=first, two=pl.max_horizontal("left", "right"), won=won, turned=pl.col("left") == first
+    )
+    keys = ["topic", "one", "two", "assessor"]
+    pairs = sides.group_by(keys).agg(
+        orders=pl.col("turned").n_unique(), spread=pl.col("won").max() - pl.col("won").min()
+    )
+    both = pairs.filter(pl.col("orders") == 2)
+    return both.height, float((1 - both["spread"]).sum())

@@ -1,0 +1,253 @@
+"""A study with a goal: it makes units while it runs, keeps the rules of the design, and stops when it is sure."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import pytest
+import sqlalchemy as sa
+from databases import new_database, new_file
+
+from judgewell.assessors.people import make_people
+from judgewell.assessors.simulation import Clock, fill
+from judgewell.errors import InputError
+from judgewell.sample import folder
+from judgewell.server.judging.invitations import new_assessor
+from judgewell.server.queries.progress import overview
+from judgewell.server.queries.standing_answers import counting, judgments_frame
+from judgewell.server.queries.status import status, status_text
+from judgewell.server.session import goal
+from judgewell.server.session.served import load_served
+from judgewell.server.store.schema import assessors, batches, events, goals, items, pauses, reservations, units
+from judgewell.server.store.setup import prepare
+from judgewell.server.store.transactions import open_store
+
+STUDY = f"""[study]
+name = "goal"
+seed = 7
+[topics]
+file = "{folder()}/topics.jsonl"
+[documents]
+file = "{folder()}/documents.jsonl"
+[pool]
+runs = "{folder()}/runs/*.run.gz"
+depth = 5
+[grades]
+file = "{folder()}/levels.qrels"
+[known]
+high = [3]
+low = [0]
+[scale]
+kind = "s100"
+[units]
+documents = 8
+redundancy = 6
+[work]
+most_units = 50
+units_per_topic = 4
+[checks]
+known = "strict"
+[pay]
+amount = 1.5
+[goal]
+systems = "{folder()}/runs/*.run.gz"
+within = 0.05
+"""
+
+
+def write(path: Path, *changes: tuple[str, str]) -> Path:
+    text = STUDY
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def filled(request, tmp_path_factory):
+    """A study that synthetic assessors have taken to its end."""
+    path = tmp_path_factory.mktemp("goal")
+    file = new_file(path / "goal.sqlite")
+    place = file if request.param == "sqlite" else new_database(request.getfixturevalue("postgres"))
+    store = open_store(place)
+    study = write(path / "study.toml")
+    fill(store, study, make_people(80, 1), seed=1)
+    served = store.read(lambda connection: load_served(connection, lambda: 1_700_100_000.0)).result()
+    yield store, served
+    store.close()
+
+
+_LOOKED = batches.c.completed.is_not(None)
+
+
+def rows(store, query):
+    return store.read(lambda connection: connection.execute(query).all()).result()
+
+
+def test_the_study_stops_by_itself_and_says_why(filled):
+    store, _ = filled
+    (pause,) = rows(store, sa.select(pauses))
+    assert "is the best system, or within 5 points of the best, by DCG@10" in pause.reason
+    assert "overstated by -2 to 14 %" in pause.reason
+    last = rows(store, sa.select(batches.c.look).where(_LOOKED).order_by(batches.c.number))[-1]
+    assert last.look["status"] == "decided"
+    assert rows(store, sa.select(goals.c.ended))[0].ended == pause.at
+
+
+def test_it_asks_for_a_fraction_of_the_even_design(filled):
+    store, _ = filled
+    given = rows(store, sa.select(sa.func.count()).select_from(reservations).where(reservations.c.state == "done"))
+    pool = len(rows(store, sa.select(goals.c.plan))[0].plan["pool"]["doc"])
+    assert given[0][0] * 6 < 0.5 * 6 * pool
+
+
+def test_nobody_judges_a_document_twice_and_every_unit_holds_the_known_documents(filled):
+    store, served = filled
+    frame = store.read(lambda connection: judgments_frame(connection, served.clock())).result()
+    own = frame.filter(pl.col("known").is_null())
+    assert not own.select("assessor", "topic", "doc").is_duplicated().any()
+    in_units = rows(
+        store,
+        sa.select(items.c.unit, sa.func.count(items.c.known)).group_by(items.c.unit),
+    )
+    assert {count for _, count in in_units} == {2}
+
+
+def test_a_replay_gives_the_same_batches(filled):
+    store, served = filled
+    compared = goal.recomputed(store, served)
+    assert len(compared) > 3
+    assert all(stored == again for stored, again in compared)
+
+
+def test_the_log_holds_every_batch_and_look(filled):
+    store, _ = filled
+    kinds = [row.kind for row in rows(store, sa.select(events.c.kind).where(events.c.kind.like("goal %")))]
+    made, looked = len(rows(store, sa.select(batches))), len(rows(store, sa.select(batches).where(_LOOKED)))
+    assert kinds.count("goal batch") == made - 1  # the first one comes with the study
+    assert kinds.count("goal look") == looked
+    assert kinds.count("goal ended") == 1
+
+
+def test_inclusion_probabilities_travel_with_the_export(filled):
+    store, served = filled
+    frame = counting(store.read(lambda connection: judgments_frame(connection, served.clock())).result())
+    drawn = frame.filter(pl.col("known").is_null(), pl.col("inclusion").is_not_null())
+    assert drawn.height > 50
+    assert drawn["inclusion"].is_between(0, 1, closed="right").all()
+    assert drawn.group_by("topic", "doc").agg(pl.col("inclusion").n_unique())["inclusion"].max() == 1
+
+
+def test_status_and_overview_show_the_goal(filled):
+    store, served = filled
+    state = store.read(lambda connection: status(connection, served.clock())).result()
+    assert state.goal is not None
+    assert state.goal.status == "decided"
+    assert "is the best system" in status_text(state)
+    glance = store.read(lambda connection: overview(connection, served, served.clock())).result()
+    assert glance.goal == state.goal
+    assert glance.remaining == 0
+
+
+def test_places_that_come_free_after_the_end_are_closed(filled):
+    store, served = filled
+    store.write(lambda c: c.execute(sa.update(units).where(units.c.number == 1).values(free=1, need=2))).result()
+    assert goal.advance(store, served) is False
+    assert rows(store, sa.select(units.c.free, units.c.need).where(units.c.number == 1)) == [(0, 1)]
+
+
+@pytest.fixture
+def begun(database, tmp_path):
+    store = open_store(database)
+    clock = Clock()
+    prepare(store, write(tmp_path / "study.toml"), clock)
+    served = store.read(lambda connection: load_served(connection, clock)).result()
+    yield store, served, clock, database
+    store.close()
+
+
+def test_before_the_first_answer_there_is_one_batch_and_no_leader(begun):
+    store, served, clock, _ = begun
+    assert [row.number for row in rows(store, sa.select(batches.c.number))] == [1]
+    state = store.read(lambda connection: status(connection, clock())).result()
+    assert (state.goal.leader, state.goal.complete, state.goal.batches) == (None, 0, 1)
+    assert "The first look is taken when the first batch is complete." in status_text(state)
+    assert goal.advance(store, served) is False
+
+
+def test_units_are_made_when_none_is_free_and_two_processes_make_them_once(begun):
+    store, served, _, database = begun
+    store.write(lambda c: c.execute(sa.update(units).values(free=0))).result()
+    other = open_store(database)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda one: goal.advance(one, served), (store, other)))
+    other.close()
+    made = rows(store, sa.select(batches).order_by(batches.c.number))
+    assert len(made) >= 2
+    assert [row.number for row in made] == list(range(1, len(made) + 1))
+    names = [row.unit for row in rows(store, sa.select(units.c.unit))]
+    assert len(names) == len(set(names))
+    assert all(stored == again for stored, again in goal.recomputed(store, served))
+
+
+def test_as_many_units_are_made_as_people_wait_for(begun):
+    store, served, clock, _ = begun
+    store.write(lambda c: c.execute(sa.update(units).values(free=0))).result()
+
+    def wait(connection):
+        for _ in range(30):
+            number = new_assessor(connection, "invite", clock())
+            connection.execute(sa.update(assessors).where(assessors.c.number == number).values(stage="waiting"))
+
+    store.write(wait).result()
+    assert goal.advance(store, served) is True
+    assert len(rows(store, sa.select(units).where(units.c.free > 0))) >= 31
+
+
+def test_a_batch_does_not_wait_for_somebody_who_has_gone(begun):
+    store, served, clock, _ = begun
+
+    def leave(connection):
+        number = new_assessor(connection, "invite", clock())
+        gone = {"assessor": number, "unit": 1, "topic": "kettle", "round": 1, "state": "live", "late": False}
+        gone |= {"created": clock(), "seen": clock(), "expires": clock() + 9999, "revisions": 0, "backs": 0}
+        connection.execute(sa.insert(reservations), gone)
+        connection.execute(sa.update(units).where(units.c.number == 1).values(free=0))
+
+    store.write(leave).result()
+    goal.advance(store, served)
+    assert rows(store, sa.select(reservations.c.state)) == [("live",)]
+    clock.now += 46
+    goal.advance(store, served)
+    assert rows(store, sa.select(reservations.c.state)) == [("expired",)]
+    assert rows(store, sa.select(units.c.free).where(units.c.number == 1)) == [(1,)]
+
+
+def test_a_cap_that_is_reached_is_no_conclusion(tmp_path):
+    """Systems that are equal but for noise cannot be told apart, and the study says so instead of guessing."""
+    store = open_store(new_file(tmp_path / "goal.sqlite"))
+    changes = (("redundancy = 6", "redundancy = 1"), ("within = 0.05", "within = 0.0"))
+    fill(store, write(tmp_path / "study.toml", *changes), make_people(60, 2), seed=2)
+    served = store.read(lambda connection: load_served(connection, time.time)).result()
+    state = store.read(lambda connection: status(connection, served.clock())).result()
+    store.close()
+    assert state.goal.status == "not separable"
+    assert "not separable at this cost" in state.goal.reason
+    assert state.completed <= state.needed
+
+
+def test_a_goal_about_pairs_is_refused_with_the_way_out(tmp_path):
+    groups = '[groups]\ndocuments = 4\npartners = 3\nshare = 0.3\nassessors = 1\nquestions = ["preference"]\n'
+    study = write(
+        tmp_path / "study.toml",
+        ('[scale]\nkind = "s100"\n[units]\ndocuments = 8\nredundancy = 6\n', groups),
+    )
+    store = open_store(new_file(tmp_path / "goal.sqlite"))
+    with pytest.raises(InputError, match=r"live study of \[units\] only; .*judgewell replay"):
+        prepare(store, study, Clock())
+    store.close()
