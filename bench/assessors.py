@@ -1,8 +1,8 @@
 """Simulated assessors without think time, for the benchmark of the judging server.
 
-Each keeps one connection and goes from the invite link through as many units as it is given. Prints one line of
-JSON: the seconds from sending each answer to having the next page, the units done, the statuses of all requests and
-the processor time that the assessors themselves took, which the server did not have.
+Each keeps one connection and goes from the invite link through as many units as it is given. Prints one line of JSON:
+the seconds from sending each answer to having the next page, the same for all forms and for answers that ended a unit,
+the statuses of all requests and the processor time that the assessors themselves took, which the server did not have.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ class Tally:
     """What all assessors together have seen."""
 
     answered: list[float] = field(default_factory=list)
+    sent: list[float] = field(default_factory=list)
+    ends: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
-    units: int = 0
     first: float = 0.0
     last: float = 0.0
 
@@ -91,11 +92,13 @@ class Assessor:
             judged = self.kind == "document"
             begun = time.perf_counter()
             await self.turn("POST /work", self.form())
+            took = time.perf_counter() - begun
+            self.tally.sent.append(took)
             if judged:
-                self.tally.answered.append(time.perf_counter() - begun)
+                self.tally.answered.append(took)
+                self.tally.ends += [took] if self.kind != "document" else []
                 self.tally.first = self.tally.first or begun
                 self.tally.last = time.perf_counter()
-            self.tally.units += self.kind == "done"
         self.wire.transport.close()
 
     def form(self) -> bytes:
@@ -135,9 +138,9 @@ def main() -> None:
     given = parser.parse_args()
     links = sys.stdin.read().split()
     tally = uvloop.run(asyncio.wait_for(all_of(given.address, links), given.limit))
-    told = {"answered": tally.answered, "units": tally.units, "seconds": tally.last - tally.first}
-    told |= {"cpu": time.process_time()}
-    print(json.dumps(told | {"statuses": dict(tally.statuses)}))
+    times = {"answered": tally.answered, "sent": tally.sent, "ends": tally.ends}
+    seconds = {"seconds": tally.last - tally.first, "cpu": time.process_time()}
+    print(json.dumps(times | seconds | {"statuses": dict(tally.statuses)}))
 
 
 if __name__ == "__main__":

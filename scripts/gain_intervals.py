@@ -32,7 +32,7 @@ from judgewell.scaling.uncertainty import median_interval
 Floats = NDArray[np.float64]
 Maker = Callable[[np.random.Generator, int], pl.DataFrame]
 
-RESAMPLED = 0.1  # the share of studies where an interval takes seconds of resampling
+RESAMPLED, SLOW = 0.1, 0.03  # the share of studies where an interval takes a second, or more than ten, of resampling
 DATA = Path(os.environ.get("JUDGEWELL_DATA", ROOT.parent / "shared" / "data"))
 ENDLESS = 4000  # judgments of each document, for the truth
 FEW, MANY = 6, 24  # judgments of each document
@@ -140,7 +140,7 @@ CASES = (
     Case("relevance", pairs),
     Case("bradley-terry", pairs),
     Case("ratio", pairs),
-    Case("combined", pairs, RESAMPLED, kind="bootstrap"),
+    Case("combined", pairs, SLOW, kind="bootstrap"),
     Case("predicted(threshold=1,use=mean)", doubles),
     Case("udm", doubles, fixed=True),
 )
@@ -204,11 +204,12 @@ def _cell(found: tuple[float, float]) -> str:
 HEAD = f"""## All methods
 
 How often the 95 % interval of a document's gain holds what the method would make of endlessly many judgments by the
-same people ({ENDLESS:,} of each document here). Of `level-ratios`, `majority`, `dawid-skene` and `combined` there are
-{100 * RESAMPLED:.0f} % as many studies; twelve documents with {FEW} or {MANY} judgments each. A judge of pairs sees a
-document three times; of double judgments there are {10 * FEW} or {10 * MANY} documents with two each, in
-topics of ten. Gains that are fixed by definition (the top level of `level-ratios`, both ends of `udm`) are not counted.
-Chance alone moves a share by up to 2 points, and by up to 6 where there are fewer studies.
+same people ({ENDLESS:,} of each document here). Of `level-ratios`, `majority` and `dawid-skene` there are
+{100 * RESAMPLED:.0f} % as many studies, of `combined` {100 * SLOW:.0f} %; twelve documents with {FEW} or {MANY}
+judgments each. A judge of pairs sees a document three times; of double judgments there are {10 * FEW} or {10 * MANY}
+documents with two each, in topics of ten. Gains that are fixed by definition (the top level of `level-ratios`, both
+ends of `udm`) are not counted. Chance alone moves a share by up to 2 points, and by up to 6 where there are fewer
+studies (10 for `combined`).
 """
 
 READING = """
@@ -274,7 +275,7 @@ def page(seed: int, studies: int) -> str:
         "Student",
         "medians of logs",
     ]
-    few = markdown(heads, few_judgments(seed, 5 * studies), words=0)
+    few = markdown(heads, few_judgments(seed, 2 * studies), words=0)
     made = made_by("gain_intervals.py", f"seed {seed} and {studies} studies a cell")
     return "\n".join(
         [f"# How far intervals of gains can be trusted\n\n{made}{MEANS}{few}", *all_methods(seed, studies)]

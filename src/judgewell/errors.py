@@ -14,9 +14,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from judgewell.values import dataclass
 
 
 class JudgewellError(Exception):

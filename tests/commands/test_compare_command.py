@@ -361,3 +361,23 @@ def test_grades_in_words(judgewell):
     code, out, _ = judgewell("compare", "--runs", "x.run", "y.run", "--gains", "w.qrels", "--words", words)
     assert code == 0
     assert "nDCG@10 of 2 systems on 2 topics" in out
+
+
+def test_measures_by_intent_are_those_of_evaluate(judgewell):
+    """Two intents a topic, in the second field of the qrels."""
+    rng = np.random.default_rng(1)
+    rows = [f"{topic} {intent} {doc} {rng.integers(0, 2)}" for topic in TOPICS for intent in (1, 2) for doc in DOCS]
+    Path("intents.qrels").write_text("\n".join(rows) + "\n")
+    asked = ("-m", "alpha-nDCG@10", "-m", "P@5")
+    code, _, err = judgewell("compare", *RUNS, "--gains", "intents.qrels", *asked, "-o", "found.json")
+    assert (code, err) == (0, "")
+    found = json.loads(Path("found.json").read_text())["systems"]
+    judgewell("evaluate", "intents.qrels", *RUNS[1:], *asked, "-o", "scores.csv")
+    means = pl.read_csv("scores.csv").group_by("system", "measure").agg(pl.col("value").mean())
+    expected = {(system, measure): value for system, measure, value in means.iter_rows()}
+    assert {row["measure"] for row in found} == {"alpha_nDCG@10", "P@5"}
+    for row in found:
+        assert row["mean"] == pytest.approx(expected[row["system"], row["measure"]])
+    code, _, err = judgewell("compare", *RUNS, "--gains", "intents.qrels", *asked, "--random")
+    assert code == 2
+    assert "--random cannot be used with alpha_nDCG@10; ask for measures that do not look at intents" in err

@@ -72,7 +72,7 @@ def test_several_files_are_taken_together(judgewell):
     assert list(json.loads(Path("parts.csv.meta.json").read_text())["inputs"]) == ["batch1.csv", "batch2.csv"]
     Path("batch3.csv").write_text("\n".join([head, *lines[:2]]))
     _, _, err = judgewell("scale", "batch*.csv", "--method", "magnitude")
-    assert "1 units stand in more than one file, such as x/t; each is taken as one" in err
+    assert "1 units are in more than one file, such as x/t; each is taken as one" in err
     Path("batch3.csv").write_text("topic,doc,value\nt,a,many\n")
     code, _, err = judgewell("scale", "batch*.csv", "--method", "magnitude")
     assert (code, "batch3.csv" in err) == (2, True)
@@ -182,6 +182,9 @@ BAD = {
     ),
     "above 100": (S100, "magnitude", ("value 101 is outside its scale of 0 to 100", "document a", "assessor x")),
     "above 100, mean": (S100, "mean", ("value 101 is outside its scale of 0 to 100", "document a", "assessor x")),
+    "above 100, dawid-skene": (S100, "dawid-skene", ("value 101 is outside its scale of 0 to 100", "document a")),
+    "above 100, predicted": (S100, "predicted", ("value 101 is outside its scale of 0 to 100", "document a")),
+    "above 100, udm": (S100, "udm", ("value 101 is outside its scale of 0 to 100", "document a")),
     "no unit": ("topic,doc,value\nt,a,1\n", "magnitude", ("neither a unit nor an assessor", "fill the column unit")),
     "no known": (
         KNOWN,

@@ -88,6 +88,7 @@ def of_ntcir(qrels: Any, run: Any) -> dict[str, dict[str, float]]:
         gains = [1, 2, 3]
         asked = {
             "O": metrics.OMeasure(counts, gains, 1.0),
+            "PMeasure": metrics.PMeasure(counts, gains, 1.0),
             "PPlus": metrics.PPlusMeasure(counts, gains, 1.0),
             "Q": metrics.QMeasure(counts, gains, 1.0),
             "Q(beta=10,norm='min')@5": metrics.QMeasure(counts, gains, 10.0, 5),

@@ -163,6 +163,38 @@ def test_a_tie_is_half_a_win_for_each() -> None:
     assert bradley_terry(tied.drop("index"), prior=0).theta == pytest.approx(expected - expected.mean(), abs=1e-7)
 
 
+def graded(strengths: list[float | None], preferred: list[str]) -> pl.DataFrame:
+    """The same pair again and again, with graded answers."""
+    rows = {"topic": "t", "left": "a", "right": "b", "preferred": preferred}
+    return pl.DataFrame(rows).with_columns(pl.Series("strength", strengths, pl.Float64))
+
+
+def test_a_weak_preference_is_part_of_a_win() -> None:
+    """Wins of 3/4, 1, 1/2 and 1/4: the odds of a are 2.5 to 1.5."""
+    pairs = graded([1, 2, 0, 1], ["left", "left", "same", "right"])
+    shared = bradley_terry(pairs, prior=0, graded="share").theta
+    assert shared[0] - shared[1] == pytest.approx(np.log(2.5 / 1.5))
+    with pytest.warns(JudgewellWarning, match="--graded share counts weak ones as part of a win"):
+        once = bradley_terry(pairs, prior=0).theta
+    assert once[0] - once[1] == pytest.approx(np.log(2.5 / 1.5))  # 1, 1, 1/2, 0
+    strong = bradley_terry(graded([2, 2, 1], ["left", "right", "right"]), prior=0, graded="share").theta
+    assert strong[0] - strong[1] == pytest.approx(np.log(1.25 / 1.75))
+
+
+def test_answers_of_equal_strength_are_what_they_are_without_it() -> None:
+    pairs = graded([3, 3, 3, None], ["left", "left", "right", "same"])
+    plain = bradley_terry(pairs.drop("strength")).theta
+    assert bradley_terry(pairs, graded="share").theta == pytest.approx(plain)
+
+
+def test_strengths_that_are_missing_or_below_zero_are_refused() -> None:
+    with pytest.raises(DataError, match="needs the column strength"):
+        bradley_terry(graded([1], ["left"]).drop("strength"), graded="share")
+    for wrong in (None, -1.0):
+        with pytest.raises(DataError, match=f"the strength {wrong} is not 0 or more .topic t"):
+            bradley_terry(graded([1, wrong], ["left", "left"]), graded="share")
+
+
 def test_standard_errors_are_those_of_the_information_matrix() -> None:
     fit = bradley_terry(wins(random_wins(1)), prior=0)
     assert fit.standard_errors == pytest.approx(np.sqrt(np.diag(np.linalg.pinv(information(fit)))), rel=1e-6)

@@ -37,6 +37,7 @@ from judgewell.formats.delimited import Layout
 from judgewell.formats.files import named_file
 from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
+from judgewell.formats.intents import read_intents
 from judgewell.formats.judgments import read_judgments
 from judgewell.formats.runs import Run, open_runs
 from judgewell.formats.scores import read_scores
@@ -108,22 +109,22 @@ def compare(
         tables = named_sets(scores, lambda source: read_scores(source, columns, layout, named))
         sets = sets_of_scores(tables, measures, missing=missing, common=common)
         return conclude(sets, choices, lambda measure, one: None, _files(scores))
-    tables = named_sets(gains, lambda source: read_gains(source, negative=negative, words=words))
+    wanted = parse_all(measures or [DEFAULT_MEASURE])
+    by_intent = next((one for one in wanted if one.by_intent), None)
+    read = read_gains if by_intent is None else read_intents
+    tables = named_sets(gains, lambda source: read(source, negative=negative, words=words))
+    sole = {"random": random, "simulated": simulated, "draws": draws, "judgments": judgments}
+    if by_intent is not None:
+        _refuse_beside(str(by_intent), "ask for measures that do not look at intents", **sole, machine=machine)
     if machine is not None:
-        _refuse_beside_machine(
-            tables,
-            random=random,
-            simulated=simulated,
-            draws=draws,
-            judgments=judgments,
-            gains_as=gains_as,
-            tell_apart=tell_apart,
-        )
+        one_set = {f"{len(tables)} sets of gains": len(tables) > 1}
+        cure = "give the gains of people, once, and the labels"
+        _refuse_beside("--machine", cure, **sole, gains_as=gains_as, tell_apart=tell_apart, **one_set)
         from judgewell.analysis.machine import compare_with_machine
 
         systems = open_runs(runs, executor=executor)
         inputs = _files(gains, machine) + tuple(run.source for run in systems if run.source)
-        settings, wanted = Settings(order, precision, "doc", unjudged), parse_all(measures or [DEFAULT_MEASURE])
+        settings = Settings(order, precision, "doc", unjudged)
         labels = read_gains(machine, negative=negative, words=words)
         return compare_with_machine(systems, next(iter(tables.items())), labels, wanted, choices, settings, inputs)
     tables = _transformed(tables, gains_as)
@@ -133,7 +134,7 @@ def compare(
     inputs = _files(gains, draws, judgments) + tuple(run.source for run in systems if run.source)
     if simulated:
         systems, tables = _simulated(systems, tables, simulated, seed)
-    settings, wanted = Settings(order, precision, "doc", unjudged), parse_all(measures or [DEFAULT_MEASURE])
+    settings = Settings(order, precision, "doc", unjudged)
     if draws is not None or judgments is not None:
         _refuse_whole_rankings(wanted)
     judged = None if judgments is None else _judgments(judgments, columns, words, layout, kind)
@@ -157,12 +158,12 @@ def compare(
     return result
 
 
-def _refuse_beside_machine(tables: Mapping[str, pl.DataFrame], **options: Any) -> None:
-    """What cannot be asked for beside a machine's labels."""
-    given = [name for name, value in options.items() if value]
-    if given or len(tables) > 1:
-        what = f"--{given[0].replace('_', '-')}" if given else f"{len(tables)} sets of gains"
-        raise InputError(f"{what} cannot be used with --machine", cure="give the gains of people, once, and the labels")
+def _refuse_beside(what: str, cure: str, **options: Any) -> None:
+    """Refuse options that are given and have no meaning beside something else."""
+    for name, value in options.items():
+        if value is not None and not (isinstance(value, int | Sequence) and not value):
+            option = name if " " in name else f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} cannot be used with {what}", cure=cure)
 
 
 def _judgments(data: Any, columns: Any, words: Any, layout: Layout | None, kind: str | None) -> pl.DataFrame:

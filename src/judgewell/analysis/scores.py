@@ -10,6 +10,7 @@ import polars as pl
 
 from judgewell.comparison.scores import Missing, ScoreArray, aligned, score_array, shared_names
 from judgewell.evaluation.evaluate import system_scores, topic_names
+from judgewell.evaluation.intents import prepare_intents
 from judgewell.evaluation.measures import Measure, find_measure
 from judgewell.evaluation.settings import Settings
 from judgewell.evaluation.summary import measure_limits
@@ -41,8 +42,10 @@ def scores_under(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> list[ScoreArray]:
-    """The scores of runs under one set of gains, a table for each measure; its name says what the gains settled."""
-    results = sorted(system_scores(runs, gains, measures, settings, executor, progress), key=lambda one: one.system)
+    """The scores of runs under one set of gains, by intent too, a table for each measure; its name says what the gains
+    settled."""
+    judged = prepare_intents(gains) if "intent" in gains.columns else gains
+    results = sorted(system_scores(runs, judged, measures, settings, executor, progress), key=lambda one: one.system)
     topics = topic_names(gains).to_list()
     order = sorted(range(len(topics)), key=topics.__getitem__)
     values = np.stack([one.values for one in results])[:, order]

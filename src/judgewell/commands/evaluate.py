@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +20,7 @@ from judgewell.commands.common import (
     without_place,
 )
 from judgewell.errors import InputError
+from judgewell.values import dataclass
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,14 +134,13 @@ def evaluate(
       judgewell evaluate qrels.txt 'runs/*.run' --cluster tcp://scheduler:8786 -o scores.parquet
     """
     options = {**without_place(locals()), "measure": list(measure)}
-    from concurrent.futures import ThreadPoolExecutor
-
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy, which would start threads that have no work here
     import numpy as np
 
     from judgewell.evaluation.evaluate import ready
     from judgewell.evaluation.pooled import scores_with_pool
     from judgewell.evaluation.summary import summary_rows
-    from judgewell.formats.provenance import digests, provenance
+    from judgewell.formats.provenance import digests_meanwhile, provenance
     from judgewell.formats.runs import open_runs
     from judgewell.terminal import notes, progress
 
@@ -168,17 +168,16 @@ def evaluate(
         options |= {"precision": settings.precision, "unjudged": settings.unjudged}
         residuals, shares = _beside(wanted)
         beside = ready([*residuals, *shares], judged, settings)
-        with ThreadPoolExecutor(1) as meanwhile, progress("evaluating") as show:
-            recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
-            hashes = meanwhile.submit(digests, recorded, executor)
-            with _kept(executor, recorded and output, options, recorded) as kept:
-                results = list(scores_with_pool(systems, judged, pool, [*wanted, *beside], settings, kept, show))
+        recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
+        with progress("evaluating") as show, _kept(executor, recorded and output, options, recorded) as kept:
+            results = list(scores_with_pool(systems, judged, pool, [*wanted, *beside], settings, kept, show))
         written = Scores(results, judged.topics, [*wanted, *beside[: len(residuals)]])
         if output == "-":
             written.print("json" if format == "json" else "csv")
             return
         if output:
-            written.write(output, provenance("evaluate", options, hashes.result(), assumed))
+            hashes = digests_meanwhile(recorded, executor)
+            written.write(output, lambda: provenance("evaluate", options, hashes(), assumed))
         values, names = np.stack([result.values for result in results]), [result.system for result in results]
         summary = summary_rows(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
         shown = Scores(results, judged.topics, wanted)
@@ -299,15 +298,16 @@ class Scores:
         else:
             sys.stdout.writelines(self.text())
 
-    def write(self, path: str, record: dict[str, Any]) -> None:
+    def write(self, path: str, record: Callable[[], dict[str, Any]]) -> None:
+        """The file and, when that is there, its record."""
         from judgewell.formats.provenance import write_record, write_result
 
         if not path.endswith((".csv", ".tsv")):
-            write_result(self.table(), path, record)
+            write_result(self.table(), path, record())
             return
         with open(path, "w", encoding="utf-8", newline="") as file:
             file.writelines(self.text("\t" if path.endswith(".tsv") else ","))
-        write_record(path, record)
+        write_record(path, record())
 
 
 def _asked(given: dict[str, Any], settings: Settings) -> tuple[list[Measure], list[TrecMeasure]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from judgewell.evaluation.part import PartScores, measured, score_part
 from judgewell.evaluation.settings import Settings
 from judgewell.executors import PROCESSORS, Executor, Threads, executor_of
 from judgewell.formats.runs import Part, Run, open_runs
+from judgewell.values import dataclass
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,6 +114,8 @@ def system_scores(
     gaps = _Gaps()
     if executor is not None:
         yield from _shared_out(runs, judged, measures, settings, executor, progress, gaps)
+    elif len(runs) == len(runs[0].parts) == 1:
+        yield from _shared_out(runs, judged, measures, settings, Executor(), progress, gaps)
     else:
         with Threads(PROCESSORS if compiled.extension() else 2 * PROCESSORS) as threads:
             yield from _shared_out(runs, judged, measures, settings, threads, progress, gaps)

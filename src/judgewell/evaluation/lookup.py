@@ -12,22 +12,17 @@ from judgewell.evaluation.judged import Judged
 
 Keys = NDArray[np.uint64]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: neighbouring topics get distant keys
-CHECK = 0x5DEECE66D  # the seed of the second hash
 
 
 @dataclass(frozen=True)
 class Lookup:
-    """Judged documents by their keys.
-
-    A key only suggests a match, and a second hash of the document's id decides: ids that agree in all 128 bits are
-    taken for one, which among a billion judged documents and a billion ranked ones has a chance of 3 in 10^21.
-    """
+    """Judged documents by their keys; a key only suggests a match, and comparing the ids decides."""
 
     topics: dict[str, int]  # their numbers
     seed: int
     keys: Keys  # ascending
     item: NDArray[np.int64]  # of each key: its row in the gains table
-    checks: Keys  # the second hash, in the keys' order
+    docs: pl.Series  # the judged documents, row by row of the gains table
     present: NDArray[np.bool_]  # whether any key begins with these bits: turns most unjudged documents away at once
     first: NDArray[np.int32]  # the place of the first key that begins with these bits, or with higher ones
     fullest: int  # the most keys that begin with the same bits
@@ -48,8 +43,9 @@ class Lookup:
             at[behind] = np.minimum(at[behind] + 1, len(self.keys) - 1)
             match[behind] = self.keys[at[behind]] == wanted[behind]
         rows, at = rows[match], at[match]
-        same = docs.hash(CHECK).to_numpy().take(rows) == self.checks.take(at)
-        return (rows, self.item.take(at)) if same.all() else (rows[same], self.item[at[same]])
+        item = self.item.take(at)
+        same = (docs.gather(rows) == self.docs.gather(item)).to_numpy()
+        return rows[same], item[same]
 
 
 def lookup_of(judged: Judged) -> Lookup:
@@ -70,7 +66,7 @@ def lookup_of(judged: Judged) -> Lookup:
         seed=seed,
         keys=keys[order],
         item=order,
-        checks=docs.hash(CHECK).to_numpy()[order],
+        docs=docs,
         present=counts > 0,
         first=(np.cumsum(counts) - counts).astype(np.int32),
         fullest=int(counts.max(initial=0)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Part, Piece
 from judgewell.formats.trec_lines import junk_note
+from judgewell.values import dataclass
 
 Floats = NDArray[np.float64]
 BLOCK_CELLS = 500_000  # gains of one padded table: 4 MB

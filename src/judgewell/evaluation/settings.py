@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from judgewell.errors import InputError
+from judgewell.values import dataclass
 
 
 @dataclass(frozen=True)

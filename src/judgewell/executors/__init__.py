@@ -10,7 +10,6 @@ results in the order of the tasks. So an executor changes how long a result take
 
 from __future__ import annotations
 
-from concurrent import futures
 from typing import Any
 
 from judgewell.errors import InputError
@@ -29,6 +28,8 @@ def executor_of(given: Any) -> Executor:
         from judgewell.executors.cluster import Dask
 
         return Dask(getattr(given, "_client", given))
+    from concurrent import futures
+
     if isinstance(given, futures.ProcessPoolExecutor):
         return Processes(pool=given)
     if isinstance(given, futures.Executor):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent import futures
 from contextvars import ContextVar
 from itertools import islice
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from judgewell.errors import ClusterError, JudgewellError, kept_notes, note
+
+if TYPE_CHECKING:
+    from concurrent import futures  # loaded where a pool is made
 
 PROCESSORS = os.cpu_count() or 1
 AHEAD = 4  # tasks in flight for each worker
@@ -119,7 +121,9 @@ class Threads(Pool):
     """Threads of this process: no time to begin, and memory is shared."""
 
     def __init__(self, workers: int = PROCESSORS) -> None:
-        super().__init__(futures.ThreadPoolExecutor(workers), workers)
+        from concurrent.futures import ThreadPoolExecutor
+
+        super().__init__(ThreadPoolExecutor(workers), workers)
 
     def close(self) -> None:
         self.pool.shutdown(cancel_futures=True)
@@ -133,11 +137,12 @@ class Processes(Pool):
     def __init__(self, workers: int = PROCESSORS, pool: futures.Executor | None = None) -> None:
         import multiprocessing
         import tempfile
+        from concurrent.futures import ProcessPoolExecutor
 
         # Spawned, because polars must not be forked once it has run.
         spawn = multiprocessing.get_context("spawn")
         self.own = pool is None
-        made = pool or futures.ProcessPoolExecutor(workers, mp_context=spawn, initializer=_leave_interrupts_to_parent)
+        made = pool or ProcessPoolExecutor(workers, mp_context=spawn, initializer=_leave_interrupts_to_parent)
         super().__init__(made, None if pool else workers)
         self.folder = tempfile.TemporaryDirectory(prefix="judgewell-", ignore_cleanup_errors=True)
         self.values = 0

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from judgewell.formats.remote import is_remote
 
 if TYPE_CHECKING:
     import polars as pl
+
+WORTH_A_THREAD = 16 << 20  # bytes; a few hundredths of a second
 
 
 def provenance(
@@ -41,10 +44,35 @@ def provenance(
 
 def digests(inputs: Iterable[str | Path], executor: Executor | None = None) -> dict[str, str]:
     """The SHA-256 of each input that is a file."""
+    paths = _files(inputs)
+    with Executor() if _are_small(paths) else Threads() as here:
+        return dict(zip(paths, (executor or here).map(digest, paths, total=len(paths)), strict=True))
+
+
+def digests_meanwhile(inputs: Iterable[str | Path], executor: Executor | None = None) -> Callable[[], dict[str, str]]:
+    """`digests` in threads beside other work, where it takes long enough for that; calling the answer waits for it."""
+    paths = _files(inputs)
+    if executor is None and _are_small(paths):
+        return lambda: digests(paths)
+    from concurrent.futures import ThreadPoolExecutor
+
+    thread = ThreadPoolExecutor(1)
+    hashes = thread.submit(digests, paths, executor)
+
+    def waited_for() -> dict[str, str]:
+        with thread:
+            return hashes.result()
+
+    return waited_for
+
+
+def _files(inputs: Iterable[str | Path]) -> list[str]:
     names = [path for name in inputs for path in matching(name)]
-    paths = [path for path in names if path != "-" and (is_remote(path) or Path(path).is_file())]
-    with Threads() as threads:
-        return dict(zip(paths, (executor or threads).map(digest, paths, total=len(paths)), strict=True))
+    return [path for path in names if path != "-" and (is_remote(path) or Path(path).is_file())]
+
+
+def _are_small(paths: Iterable[str]) -> bool:
+    return sum(WORTH_A_THREAD if is_remote(path) else os.path.getsize(path) for path in paths) < WORTH_A_THREAD
 
 
 def digest(path: str | Path) -> str:

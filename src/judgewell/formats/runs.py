@@ -8,7 +8,7 @@ from __future__ import annotations
 import mmap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +18,7 @@ from judgewell.executors import Executor
 from judgewell.formats.files import head, is_plain, map_bytes, matching, open_bytes, place, stem, stream
 from judgewell.formats.remote import is_remote
 from judgewell.formats.trec_lines import RUN, first_fields, surely_trec
+from judgewell.values import dataclass
 
 if TYPE_CHECKING:
     import polars as pl

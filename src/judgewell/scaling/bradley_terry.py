@@ -13,7 +13,7 @@ from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, maxima, refuse_unconnected
 from judgewell.scaling.inputs import gains_frame, place
 from judgewell.scaling.method import Method
-from judgewell.scaling.preference import Ties, compared
+from judgewell.scaling.preference import STRENGTH, Graded, Ties, compared
 from judgewell.scaling.uncertainty import Draws, with_log_interval
 from judgewell.stats.laplacian import DENSE, Array, Index, System, components_of, laplacian, summed
 
@@ -59,19 +59,26 @@ class Strengths:
 
 
 def bradley_terry(
-    pairs: Any, *, prior: Prior = 1.0, ties: Ties = "half", components: Components = "error"
+    pairs: Any,
+    *,
+    prior: Prior = 1.0,
+    ties: Ties = "half",
+    components: Components = "error",
+    graded: Graded = "once",
 ) -> Strengths:
     """The log strengths that make the answers most likely, less prior * sum(theta^2).
 
     The prior is a normal one with variance 1/(2 prior) on every log strength (choix's alpha). `auto` chooses it by the
     answers themselves (see `likeliest_prior`). 0 is maximum likelihood, which exists only where every document, and
-    every group of them, has both won and lost against the rest.
+    every group of them, has both won and lost against the rest. With graded="share" a weak preference is part of a win.
     """
     if prior != "auto" and prior < 0:
         raise InputError(
             f"the prior {prior:g} is below 0", cure="give auto, 0 (maximum likelihood) or a number above 0"
         )
-    frame = compared(pairs, ties)
+    frame = compared(pairs, ties, graded)
+    if graded == "once" and STRENGTH in frame.columns and frame[STRENGTH].n_unique() > 2:
+        note("every preference counts once, whatever its strength; --graded share counts weak ones as part of a win")
     cells = cells_of(frame, frame["left_wins"].to_numpy(), lambda wins: 1 - wins, "sum")
     return fit_strengths(cells, prior=prior, components=components)
 
@@ -206,6 +213,8 @@ class BradleyTerry(Method):
     Formula: P(a beats b) = 1 / (1 + exp(θ_b − θ_a)); θ maximises the likelihood less prior · Σ θ²; gain = exp(θ −
     max θ).
     prior=auto chooses the prior under which all answers together are likeliest; prior=0 is maximum likelihood.
+    graded=share uses the strength s of graded preferences: the preferred document gets 1/2 + s/(2 S) of a win, S the
+    largest strength, and the other the rest, as a tie gives half to each.
     Use: Designs in which documents meet others of different strength.
     Traps: The prior pulls strengths together, the more so the fewer answers a document has. Without one (prior=0)
     there is no finite answer when a document never won or never lost: it refuses and says which. Strengths fall off
@@ -224,9 +233,10 @@ class BradleyTerry(Method):
     ties: Ties = "half"
     components: Components = "error"
     gain: Literal["strength", "probability", "log"] = "strength"
+    graded: Graded = "once"
 
     def fit(self, table: Any) -> Strengths:
-        return bradley_terry(table, prior=self.prior, ties=self.ties, components=self.components)
+        return bradley_terry(table, prior=self.prior, ties=self.ties, components=self.components, graded=self.graded)
 
     def scaled(self, fit: Strengths, theta: Array) -> Array:
         """Gains from log strengths, documents x draws: exp(theta) over the set's largest, the mean chance to beat its

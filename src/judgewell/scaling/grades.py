@@ -15,7 +15,6 @@ from judgewell.scaling.averaged_draws import averaged_draws
 from judgewell.scaling.dawid_skene import Crowd, dawid_skene
 from judgewell.scaling.inputs import (
     Repeated,
-    check_range,
     gains_frame,
     judgments_of,
     listed,
@@ -88,7 +87,6 @@ def graded(
 ) -> pl.DataFrame:
     """The judgments with their value turned into the gain of its level."""
     frame = settle_repeats(judgments_of(judgments), repeated)
-    check_range(frame)
     if profile == "linear" and threshold is None:
         return frame
     table = profile_table(profile, frame["value"].unique(), threshold=threshold)

@@ -20,7 +20,7 @@ GROUP = ("topic", "unit", "assessor")
 
 
 def judgments_of(data: Any) -> pl.DataFrame:
-    """The data as a checked judgments table with at least one row, all on one scale."""
+    """The data as a checked judgments table with at least one row, all on one scale and between its ends."""
     frame = check(data, JUDGMENTS)
     if frame.is_empty():
         raise DataError("the judgments table has no rows; there is nothing to scale")
@@ -30,6 +30,7 @@ def judgments_of(data: Any) -> pl.DataFrame:
             f"the judgments mix the scales {', '.join(scales)}; keep the rows of one and scale each alone (--where "
             f"scale={scales[0]})"
         )
+    check_range(frame)
     return frame
 
 

@@ -56,7 +56,8 @@ def log_scores(
     bounded magnitude scale.
     """
     frame = with_groups(settle_repeats(judgments_of(judgments), repeated))
-    check_range(frame, bound)
+    if bound is not None:
+        check_range(frame, bound)
     added = kind_of(frame).offset if offset is None else offset
     shifted = frame.with_columns(magnitude=pl.col("value") + added)
     bad = shifted.filter(pl.col("magnitude") <= 0)

@@ -58,6 +58,7 @@ OPTIONS = {
     "steps": "most iterations of the fit",
     "estimate": "whether both judgments of a pair of assessors serve as truth, or the first only",
     "weight": "whether pairs of judgments or documents count equally",
+    "graded": "graded preferences: each is one win (once), or a weak one part of a win (share)",
     "prior": "where smoothed probabilities, or strengths, are drawn to, or how strongly",
     "levels": "all values of the scale, where some do not occur in the data",
     "split": "a column with the kind of topic; probabilities are then estimated for each kind",

@@ -14,12 +14,17 @@ from judgewell.scaling.method import Method
 from judgewell.scaling.uncertainty import wilson, with_interval
 
 Ties = Literal["half", "skip", "error"]
+Graded = Literal["once", "share"]
 
+STRENGTH = "strength"  # the column of graded preferences
 YANG = "Yang, Moffat and Turpin, ADCS 2018"
 
 
-def compared(pairs: Any, ties: Ties = "half") -> pl.DataFrame:
-    """The pairs with an answer to which is preferred, and `left_wins`: 1, 0, or a half for "same"."""
+def compared(pairs: Any, ties: Ties = "half", graded: Graded = "once") -> pl.DataFrame:
+    """The pairs with an answer to which is preferred, and `left_wins`: 1, 0, or a half for "same".
+
+    With graded="share" the winner of a pair gets 1/2 + s/(2 S), s being the pair's strength and S the largest of all.
+    """
     frame = pairs_of(pairs)
     unanswered = frame.filter(pl.col("preferred").is_null())
     if len(unanswered) == len(frame):
@@ -34,7 +39,27 @@ def compared(pairs: Any, ties: Ties = "half") -> pl.DataFrame:
         note(f"{len(tied)} of {len(frame)} pairs are tied and left out")
         frame = frame.filter(pl.col("preferred") != "same")
     wins = pl.col("preferred").replace_strict({"left": 1.0, "same": 0.5, "right": 0.0}, return_dtype=pl.Float64)
-    return frame.with_columns(left_wins=wins)
+    frame = frame.with_columns(left_wins=wins)
+    return _shared(frame) if graded == "share" else frame
+
+
+def _shared(frame: pl.DataFrame) -> pl.DataFrame:
+    """Wins of graded preferences: all of the win at the largest strength, a half where there is none."""
+    if STRENGTH not in frame.columns:
+        raise DataError(
+            f"graded=share needs the column {STRENGTH} (say --words 1=right:1,2=right:2), and there is none"
+        )
+    strength = pl.col(STRENGTH).cast(pl.Float64, strict=False)
+    wrong = frame.filter((strength.is_null() | ~(strength >= 0)) & (pl.col("preferred") != "same"))
+    if len(wrong):
+        raise DataError(
+            f"the strength {wrong[STRENGTH][0]} is not 0 or more ({place(wrong)}); mend it, or count every preference "
+            "once (graded=once)"
+        )
+    largest = frame.select(pl.when(pl.col("preferred") != "same").then(strength).max()).item()
+    share = strength / largest if largest else pl.lit(0.0)
+    graded = 0.5 + (pl.col("left_wins") - 0.5) * share
+    return frame.with_columns(left_wins=pl.when(pl.col("preferred") == "same").then(0.5).otherwise(graded))
 
 
 def _sides(frame: pl.DataFrame, left: pl.Expr, right: pl.Expr) -> pl.DataFrame:

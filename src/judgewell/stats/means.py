@@ -7,8 +7,6 @@ on what else is in the table; so every stage prints the same interval for the sa
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgewell.errors import InputError
 from judgewell.stats.resampling import bootstrap_weights, check_level
+from judgewell.values import dataclass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -123,6 +122,8 @@ def _reach(rows: Floats, level: float, resamples: int, seed: int) -> tuple[Any, 
     if count < FEW_TOPICS:
         return student_reach(count - 1, level), "t"
     if count > MANY_TOPICS:
+        from statistics import NormalDist  # loads much that fewer topics do not need
+
         return NormalDist().inv_cdf((1 + level) / 2), "normal"
     weights = bootstrap_weights(count, resamples, np.random.default_rng(seed)).astype(np.float64)
     reach = studentised_reach(rows, weights, level)

@@ -222,4 +222,4 @@ def _status(answers: int, documents: int, rule: Rule, least: float) -> tuple[Sta
     if answers >= rule.most * documents:
         few = f"{rule.most} answers per document, and z is {least:.2f} where {rule.threshold:g} is needed"
         return "not separable", few
-    return "collecting", f"z is {least:.2f}, and {rule.threshold:g} is needed"
+    return "collecting", f"the least certain pair has z = {least:.2f}, and {rule.threshold:g} is needed to stop"

@@ -11,13 +11,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.ranks import Array, weighted_sum
+from judgewell.values import dataclass
 
 DEEPEST = 1_000_000  # ranks
 LN2 = math.log(2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.base import Linear, Measure, cut_known, ratio, setting
 from judgewell.evaluation.measures.ranks import Array, Truth, added_up, keep, weighted_sum
+from judgewell.values import dataclass
 
 GEOMETRIC_FLOOR = 0.00001  # trec_eval's least value in a geometric mean
 USUAL = frozenset({"range01", "best_is_one", "monotone_append", "unjudged_is_zero", "zero_without_relevant", "swap_up"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from judgewell.evaluation.measures.base import (
     unjudged_as,
 )
 from judgewell.evaluation.measures.ranks import Array, keep, weighted_sum
+from judgewell.values import dataclass
 
 GRADES = 4.0  # gdeval's largest grade, and so that of ir_measures' ERR@k
 

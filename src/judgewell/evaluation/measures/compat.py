@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from judgewell.evaluation.measures.base import Measure, ratio, refuse_below, setting
 from judgewell.evaluation.measures.ranks import Array, added_up, keep
 from judgewell.evaluation.measures.sets import given_lengths
+from judgewell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

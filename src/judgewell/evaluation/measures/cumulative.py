@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from judgewell.evaluation.measures.base import (
     unjudged_as_zero,
 )
 from judgewell.evaluation.measures.ranks import Array
+from judgewell.values import dataclass
 
 LARGEST_EXPONENT = 1000.0  # 2^gain stays finite, and so do sums of thousands of them
 

@@ -1,14 +1,14 @@
-"""Average precision for graded and real-valued gains, and NTCIR's measures: GAP, Q, O, P+, NCU."""
+"""Average precision for graded and real-valued gains, and NTCIR's measures: GAP, Q, O, P-measure, P+, NCU."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from judgewell.evaluation.measures.base import Measure, cut_known, ratio, refuse_below, setting, unjudged_as_zero
 from judgewell.evaluation.measures.ranks import Array, Kept, Truth, added_up, keep, weighted_sum
+from judgewell.values import dataclass
 
 
 class GAP(Measure):
@@ -107,6 +107,26 @@ class O(Blended):  # noqa: E742  # the measure's name
     def __call__(self, gains: Array, ideal: Array) -> Array:
         worthy, ratios = self.ratios(self.top(gains), ideal)
         return added_up(np.where(worthy.number == 1, ratios, 0.0))
+
+
+class PMeasure(Blended):
+    """P-measure: the blended ratio at the first of the best documents found.
+
+    Formula: P = (C_r + β cg_r) / (r + β cg*_r), r the rank of the ranking's largest gain; 0 where none is above 0.
+    Use: Finding one highly relevant document, whatever stands above it.
+    Traps: Good documents above the best one only count through the ratio at its rank; P+ averages over them.
+    """
+
+    name: ClassVar[str] = "PMeasure"
+    other_names: ClassVar[tuple[str, ...]] = ("P-measure",)
+    source: ClassVar[str] = "Sakai, IPSJ TOD 48(SIG 9), 2007"
+
+    def __call__(self, gains: Array, ideal: Array) -> Array:
+        top = self.top(gains)
+        worthy, ratios = self.ratios(top, ideal)
+        inside = worthy.there & ~_passed(worthy.values(top))
+        last = inside & (worthy.number == np.count_nonzero(inside, axis=-1)[..., None])
+        return added_up(np.where(last, ratios, 0.0))
 
 
 class PPlus(Blended):

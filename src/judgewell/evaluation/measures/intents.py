@@ -9,7 +9,6 @@ Values are those of ndeval, the tool of TREC's Web tracks.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from judgewell.evaluation.measures.base import ratio, setting
 from judgewell.evaluation.measures.binary import AP, Binary
 from judgewell.evaluation.measures.ranks import Array, Truth
+from judgewell.values import dataclass
 
 WEB_TRACK = "Clarke, Craswell, Soboroff & Ashkan, WSDM 2011 (ndeval)"
 

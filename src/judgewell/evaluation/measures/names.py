@@ -49,10 +49,11 @@ def all_measures() -> Mapping[str, type[Measure]]:
     return MappingProxyType(dict(sorted(classes.items(), key=lambda item: item[0].lower())))
 
 
-def module_names() -> list[str]:
+@functools.cache
+def module_names() -> tuple[str, ...]:
     """The modules of this package; the most usual measures come first, so that the others are rarely loaded."""
     names = [module.name for module in pkgutil.iter_modules(measures.__path__)]
-    return sorted(names, key=lambda name: (name not in USUAL_MODULES, name))
+    return tuple(sorted(names, key=lambda name: (name not in USUAL_MODULES, name)))
 
 
 @functools.cache
@@ -194,8 +195,10 @@ def _names_in(module: str) -> Mapping[str, Entry]:
 
 
 def _named(name: str) -> Entry | None:
-    """The meaning of a name; modules are loaded one by one until one knows it."""
-    return next((_names_in(module)[name] for module in module_names() if name in _names_in(module)), None)
+    """What a name stands for (alpha-nDCG is alpha_nDCG); modules are loaded one after the other until one knows it."""
+    entries = (_names_in(module).get(name) for module in module_names())
+    entry = next((entry for entry in entries if entry is not None), None)
+    return _named(name.replace("-", "_")) if entry is None and "-" in name else entry
 
 
 def _known(name: str) -> Entry:

@@ -7,11 +7,12 @@ rankings have equal values, so that a difference of two systems is 0 exactly whe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from judgewell.values import dataclass
 
 Array = NDArray[np.float64]
 Truth = NDArray[np.bool_]

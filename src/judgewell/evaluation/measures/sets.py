@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from judgewell.errors import MeasureError
 from judgewell.evaluation.measures.base import Linear, Measure, ratio, setting
 from judgewell.evaluation.measures.binary import Binary
 from judgewell.evaluation.measures.ranks import Array
+from judgewell.values import dataclass
 
 SOURCE = "van Rijsbergen, Information Retrieval, 1979"
 

@@ -7,7 +7,6 @@ chance of going on behind rank j.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +22,7 @@ from judgewell.evaluation.measures.base import (
     unjudged_as_zero,
 )
 from judgewell.evaluation.measures.ranks import Array, weighted_sum
+from judgewell.values import dataclass
 
 LONGEST = 1000  # ranks that cwl_eval and ir_measures look at
 NEARLY = "Azzopardi, Mackenzie & Moffat, ICTIR 2021"

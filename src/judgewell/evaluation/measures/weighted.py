@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from judgewell.evaluation.measures.base import Linear, refuse_outside_unit, setting, unjudged_as_zero
 from judgewell.evaluation.measures.ranks import Array
+from judgewell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,13 +53,16 @@ class GoalProgress:
         """The progress in words."""
         if self.status != "collecting":
             return [self.reason]
-        text = [f"Goal: {self.decide}. {counted(self.complete, 'batch', 'batches')} of {self.batches} complete."]
+        aims = {"best": "find the best system", "order": "find the order of the systems"}
+        aim = aims.get(self.decide, f"decide between {self.decide.replace(' or ', ' and ')}")
+        done = f"{self.complete} of {counted(self.batches, 'batch', 'batches')} of documents complete"
+        text = [f"Goal: {aim} by {self.measure}. {done}."]
         if self.leader is None:
             return [*text, "The first look is taken when the first batch is complete."]
-        if self.decide != "order":
-            text.append(f"{self.leader} leads; {self.reason}.")
+        lead = "" if self.decide == "order" else f"{self.leader} leads. "
+        text.append(f"{lead}{self.reason[:1].upper()}{self.reason[1:]}.")
         text.append(
-            f"{counted(self.contested_pairs, 'pair')} of systems still open; about {self.next_contested} after the "
+            f"{counted(self.contested_pairs, 'pair')} of systems are still open; about {self.next_contested} after the "
             f"next {self.next_answers} answers."
         )
         end = "The study is not expected to be sure before its cap."
