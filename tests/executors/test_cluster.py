@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 import judgewell
 from judgewell import sample
 from judgewell.assessors.value import Alternative, expected_value
-from judgewell.cli import app
+from judgewell.cli import app, main
 from judgewell.errors import ClusterError, InputError
 from judgewell.executors import executor_at
 from judgewell.papers import paper as paper_named
@@ -268,3 +269,80 @@ def test_a_worker_of_another_version_is_refused(cluster, executor):
     finally:
         other.kill()
         other.wait()
+
+
+@pytest.fixture
+def own_cluster(tmp_path):
+    started = Cluster(tmp_path, 2)
+    with executor_at(started.address, None) as executor:
+        executor.client.wait_for_workers(2)
+    yield started
+    started.stop()
+
+
+def many_runs(folder: Path, count: int = 40) -> None:
+    folder.mkdir()
+    (folder / "qrels").write_text("".join(f"{topic} 0 d{doc} {doc % 3}\n" for topic in range(9) for doc in range(20)))
+    for number in range(count):
+        lines = [
+            f"{topic} Q0 d{doc} 0 {(7 * doc + number * topic) % 23} s{number}\n"
+            for topic in range(9)
+            for doc in range(20)
+        ]
+        (folder / f"{number:02}.run").write_text("".join(lines))
+
+
+@pytest.mark.long
+def test_workers_killed_three_times_and_late_ones_change_nothing(own_cluster, tmp_path):
+    many_runs(tmp_path / "runs")
+    given = str(tmp_path / "runs" / "*.run"), str(tmp_path / "runs" / "qrels"), "nDCG@10"
+    killed = []
+
+    def kill(done: int, total: int) -> None:
+        if done in (4, 12, 20):
+            victim = own_cluster.workers.pop(0)
+            victim.kill()
+            victim.wait()
+            killed.append(victim)
+            own_cluster.workers.append(own_cluster.worker())  # joins late; in the end only such workers are left
+
+    with executor_at(own_cluster.address, None) as executor:
+        there = judgewell.evaluate(*given, executor=executor, progress=kill)
+    assert len(killed) == 3
+    assert there.equals(judgewell.evaluate(*given))
+
+
+@pytest.mark.long
+def test_when_the_scheduler_goes_away_what_is_finished_is_kept(own_cluster, tmp_path, monkeypatch, capsys):
+    many_runs(tmp_path / "runs")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    words = "evaluate", tmp_path / "runs" / "qrels", tmp_path / "runs" / "*.run", "-m", "nDCG@10", "-o", "scores.csv"
+    monkeypatch.chdir(tmp_path / "here")
+    alone = run(*words)
+    monkeypatch.chdir(tmp_path / "there")
+
+    @contextmanager
+    def killing(what: str):
+        def show(done: int, total: int) -> None:
+            if done == 12:
+                own_cluster.scheduler.kill()
+                own_cluster.scheduler.wait()
+
+        yield show
+
+    with monkeypatch.context() as patch:
+        patch.setattr("judgewell.terminal.progress", killing)
+        patch.setattr(sys, "argv", ["judgewell", *map(str, words), "--cluster", own_cluster.address])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1] == f"judgewell: the scheduler at {own_cluster.address} went away before the work was done"
+    assert "finished parts are kept in scores.csv.partial" in lines[-2]
+    assert Path("scores.csv.partial").is_file()
+    resumed = run(*words, "--processes", 1)
+    again = [line for line in resumed.splitlines() if line.endswith("parts were finished before (scores.csv.partial)")]
+    assert len(again) == 1
+    assert resumed.replace(f"{again[0]}\n", "") == alone
+    assert contents(tmp_path / "here") == contents(tmp_path / "there")
