@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral, choice, kind_option, reading, reading_options
+from judgewell.commands.common import (
+    TakesSeveral,
+    choice,
+    cluster_options,
+    executing,
+    kind_option,
+    reading,
+    reading_options,
+    without_place,
+)
 
 if TYPE_CHECKING:
     from judgewell.analysis.conclusions import Comparison
@@ -34,6 +43,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--worlds", default=1000, help="Resamples of the topics, and of the judgments without --draws.")
 @click.option("--judgments", help="Judgments (topic, doc, value): draw one for the gain of each document.")
 @click.option("--machine", help="Labels of a machine, or other cheap ones, for all documents; the gains are people's.")
+@click.option("--users", is_flag=True, help="For how many users is it better? Needs --judgments with assessors.")
 @click.option("--tell-apart", nargs=2, metavar="A B", help="How many topics, or judgments, distinguish these two.")
 @click.option("--random", is_flag=True, help="Add random labels: the reference's gains dealt out anew.")
 @click.option("--simulated", type=int, help="Compare so many systems made of sub-runs with all documents judged.")
@@ -52,6 +62,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @reading_options
 @kind_option
+@cluster_options
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.pass_context
 def compare(
@@ -63,7 +74,8 @@ def compare(
     system. Several sets (files, or gains): how similarly they rank the systems, and which pairs differ under each. With
     --machine: conclusions from people's gains of some documents and a machine's labels of all. With
     --draws or --judgments: scores without judgment noise, and how often one system is above another over other
-    judgments, other topics, and both.
+    judgments, other topics, and both. With --judgments --users: the share of users for whom one system is better than
+    another, each with an own gain profile; --chart draws the profiles.
 
     \b
     Examples:
@@ -73,6 +85,7 @@ def compare(
       judgewell compare --runs runs/*.run --gains qrels.txt --gains-as linear --gains-as exp2 --gains-as 'binary(2)'
       judgewell compare --runs runs/*.run --gains gains.csv --draws draws.parquet
       judgewell compare --runs runs/*.run --gains human=sample.csv --machine llm.qrels -m nDCG@10
+      judgewell compare --runs runs/*.run --gains gains.csv --judgments judgments.csv --users --chart profiles.svg
       judgewell compare scores.csv --tell-apart bm25 reranked
     """
     from judgewell.analysis.compare import compare as compare_systems
@@ -82,9 +95,10 @@ def compare(
     options = {**given, **reading(given, *(("scores",) if given["scores"] else ("judgments", "gains")))}
     options |= {name: given[name] or None for name in ("scores", "runs", "gains")}
     del options["separator"], options["no_header"]
+    where = options.pop("cluster"), options.pop("processes")
     with notes(strict) as collected:
-        with progress("scoring") as show:
-            comparison = compare_systems(**options, progress=show)
+        with progress("scoring") as show, executing(*where) as executor:
+            comparison = compare_systems(**options, executor=executor, progress=show)
         if chart:
             from judgewell.comparison.charts import save
 
@@ -101,7 +115,7 @@ def _write(comparison: Comparison, output: str, options: dict[str, Any], collect
     from judgewell.formats.provenance import provenance, write_record, write_result
 
     tables = comparison.tables
-    record = provenance("compare", options, comparison.inputs, collected)
+    record = provenance("compare", without_place(options), comparison.inputs, collected)
     main = next(name for name in ("sets", "pairs", "systems") if name in tables)
     if output == "-":
         sys.stdout.write(tables[main].write_csv())

@@ -10,7 +10,7 @@ from judgewell.agreement import machines
 from judgewell.agreement.evidence import Evidence, given, has
 from judgewell.agreement.section import FILE, OPEN, Compute, Need, Section, Table
 from judgewell.errors import DataError
-from judgewell.text import counted, interval, percent, plain
+from judgewell.text import count, counted, interval, percent, plain
 
 ALPHA = 0.05
 
@@ -147,7 +147,8 @@ def _needed_finding(table: pl.DataFrame) -> list[str]:
             row = rows.row(0, named=True)
             texts.append(
                 f"±0.02 on the mean gain (range 0 to 1) of {counted(row['documents'], 'document')} needs about "
-                f"{counted(row['with_machine'], 'human judgment')} with {name} and {row['people_alone']} without."
+                f"{counted(row['with_machine'], 'human judgment')} with {name} and {count(row['people_alone'])} "
+                "without."
             )
     return texts
 
@@ -174,6 +175,7 @@ SECTION = Section(
             "the mean over topics.",
             compute=lambda e, get: _agreement(e),
             finding=_agreement_finding,
+            heads={"weighted_kappa": "weighted κ", "weighted_low": "95 % from", "weighted_high": "95 % to"},
             shown=OPEN,
             across_scales=True,
         ),
@@ -204,6 +206,7 @@ SECTION = Section(
             "the favour is corrected by Holm over systems.",
             compute=_by_systems("machine_systems"),
             finding=_systems_finding,
+            heads={"machine_mean": "labels alone", "favour_low": "95 % from", "favour_high": "95 % to"},
             across_scales=True,
         ),
         Table(
