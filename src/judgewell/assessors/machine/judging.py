@@ -90,7 +90,7 @@ async def judge(run: Run, who: Sequence[bank.Identity]) -> None:
     enter = lambda connection: [bank.enter(connection, run.served, run.settings, one) for one in who]  # noqa: E731
     numbers: list[int] = await done(run.store.write(enter))
     now = run.served.clock()
-    await done(run.store.write(lambda connection: [reclaim(connection, run.served, one, now) for one in numbers]))
+    await done(run.store.write(partial(reclaim, served=run.served, machines=numbers, now=now)))
     models = dict(zip(numbers, who, strict=True))
     workers = [asyncio.create_task(_work(run, number, models[number], len(numbers))) for number in numbers]
     try:

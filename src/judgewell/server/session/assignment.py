@@ -124,10 +124,10 @@ def reserve_ahead(connection: sa.Connection, served: Served, machine: int, most:
     return held
 
 
-def reclaim(connection: sa.Connection, served: Served, machine: int, now: float) -> None:
-    """Take up again the units that a machine gave up with replies paid for, where their places are still free."""
-    paid = sa.exists().where(replies.c.assessor == machine, replies.c.unit == reservations.c.unit)
-    gone = sa.and_(reservations.c.assessor == machine, reservations.c.state == "expired", ~reservations.c.excluded)
+def reclaim(connection: sa.Connection, served: Served, machines: Sequence[int], now: float) -> None:
+    """Take up again the units that machines gave up with replies paid for, where their places are still free."""
+    paid = sa.exists().where(replies.c.assessor == reservations.c.assessor, replies.c.unit == reservations.c.unit)
+    gone = sa.and_(reservations.c.assessor.in_(machines), reservations.c.state == "expired", ~reservations.c.excluded)
     query = sa.select(reservations.c.number, reservations.c.unit).where(gone, paid).order_by(reservations.c.number)
     for number, unit in connection.execute(query).all():
         if _take_back(connection, unit):
