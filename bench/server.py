@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +22,9 @@ from measure import Outcome, Row
 HERE = Path(__file__).parent
 JUDGEWELL = Path(sys.executable).parent / "judgewell"
 LOAD, START = "load", "start"
-DATABASES = ("SQLite", "PostgreSQL")
-PROCESSES = 2  # on PostgreSQL; on SQLite one
+PROCESSES = {"SQLite": 1, "PostgreSQL": 2}
+DATABASES = tuple(PROCESSES)
+SETTLE = 2.0  # seconds
 LIMIT = 600.0
 WORDS = "It was said that the river rose by night and that nobody in the town had seen it before. " * 20
 
@@ -48,59 +49,78 @@ class Size:
 
 @dataclass(frozen=True)
 class Load(Row):
-    """What some assessors at once saw of the server."""
+    """What some assessors at once saw of the server; quantiles are of p50, p99 and the slowest, in seconds."""
 
+    assessors: int = 0
+    processes: int = 1
     answers: int = 0
-    quantiles: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    requests: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    ends: tuple[float, float, float] = (0.0, 0.0, 0.0)
     per_second: float = 0.0
     cpu: float = 0.0  # the server's own seconds for each answer
     others: float = 0.0  # those of the assessors, on the same machine
     exact: str = ""
+    goal: bool = False
 
 
 def rows(quick: bool) -> Iterator[Row]:
     """Every measurement, as it is made."""
-    size = Size(10, 16, 8, 3) if quick else Size(50, 40, 8, 3)
+    size = Size(10, 16, 8, 3) if quick else Size(50, 80, 8, 3)
     for database in DATABASES:
-        for assessors in (1, 10) if quick else (1, 20, 100, 500):
-            yield load(database, size, assessors)
-    large = Size(10, 40, 8, 10) if quick else Size(50, 300, 8, 10)
-    for database in DATABASES:
-        yield load(database, large, 20, most_units=5)
-    yield from starts(Size(10, 100, 8, 1) if quick else Size(50, 1000, 8, 1))
+        for assessors in (1, 10) if quick else (1, 100, 500):
+            yield load(database, size, assessors, PROCESSES[database])
+    yield load("SQLite", size, 10 if quick else 100, 2)
+    yield load("SQLite", size, 10 if quick else 100, goal=True)
+    yield from starts(Size(2, 16, 8, 1), "a small study")
+    large = Size(10, 100, 8, 1) if quick else Size(50, 1000, 8, 1)
+    yield from starts(large, f"{large.topics * large.documents:,} documents")
 
 
-def load(database: str, size: Size, assessors: int, most_units: int = 1000) -> Load:
-    """Let so many assessors judge at once until there is no work, or each has done enough units."""
-    case = f"{size.label}, {assessors} at once"
+def load(database: str, size: Size, assessors: int, processes: int = 1, goal: bool = False) -> Load:
+    """Let so many assessors judge at once until there is no work.
+
+    With a goal the same judgments are asked for in units that are made meanwhile: two equal systems are never decided.
+    """
+    case = f"{size.label}, {assessors} at once" + (", with a goal" if goal else "")
     with tempfile.TemporaryDirectory() as folder, kept_in(database, Path(folder)) as where:
-        study = write_study(Path(folder) / "study", size, most_units)
-        with served(study, where) as (address, process, _):
+        study = write_study(Path(folder) / "study", size, goal=goal)
+        with served(study, where, processes) as (address, process, _):
             made = told("invite", study, where, "--count", str(assessors), "--address", "")
             links = "\n".join(line.split("\t")[1] for line in made.splitlines())
+            time.sleep(SETTLE)  # the owner's pages are loaded
             before = cpu_of(process.pid)
-            command = [sys.executable, str(HERE / "assessors.py"), address]
+            command = [sys.executable, str(HERE / "assessors.py"), address, *(["--patient"] if goal else [])]
             done = subprocess.run(command, input=links, capture_output=True, text=True, timeout=LIMIT)
             used, peak = cpu_of(process.pid) - before, peak_of(process.pid)
             status = json.loads(told("status", study, where, "--format", "json"))
+    tool = f"judgewell on {database}" + (f", {processes} processes" if processes > 1 else "")
     if done.returncode:
-        return Load(LOAD, case, f"judgewell on {database}", (Outcome(0, peak, done.stderr.strip()[-200:]),))
-    found = json.loads(done.stdout)
-    times = found["answered"]
-    cuts = statistics.quantiles(times, n=100)
-    exact = exactly(status, len(times), size if assessors > 1 and most_units == 1000 else None)
+        return Load(LOAD, case, tool, (Outcome(0, peak, done.stderr.strip()[-200:]),), assessors, processes)
+    seen = json.loads(done.stdout)
+    answers = len(seen["answered"])
+    exact = exactly(status, answers, size if assessors > 1 and not goal else None)
     return Load(
         LOAD,
         case,
-        f"judgewell on {database}",
-        (Outcome(found["seconds"], peak, "" if exact.startswith("yes") else exact),),
-        len(times),
-        (cuts[49], cuts[94], cuts[98]),
-        len(times) / found["seconds"],
-        used / len(times),
-        found["cpu"] / len(times),
+        tool,
+        (Outcome(seen["seconds"], peak, "" if exact.startswith("yes") else exact),),
+        assessors,
+        processes,
+        answers,
+        quantiles(seen["sent"]),
+        quantiles(seen["ends"]),
+        answers / seen["seconds"],
+        used / answers,
+        seen["cpu"] / answers,
         exact,
+        goal,
     )
+
+
+def quantiles(times: list[float]) -> tuple[float, float, float]:
+    """The median, the 99th of 100 and the slowest."""
+    cuts = statistics.quantiles(times, n=100)
+    return cuts[49], cuts[98], max(times)
 
 
 def exactly(status: dict[str, object], sent: int, size: Size | None) -> str:
@@ -116,21 +136,20 @@ def exactly(status: dict[str, object], sent: int, size: Size | None) -> str:
     return "yes"
 
 
-def starts(size: Size) -> Iterator[Row]:
+def starts(size: Size, name: str) -> Iterator[Row]:
     """From the command to the moment the server answers: at first, when all is read and designed, and later."""
     for database in DATABASES:
         with tempfile.TemporaryDirectory() as folder, kept_in(database, Path(folder)) as where:
-            study = write_study(Path(folder) / "study", size, 1000)
-            for name in ("first start", "start", "start"):
-                with served(study, where) as (_, process, seconds):
-                    outcome = Outcome(seconds, peak_of(process.pid))
-                case = f"{size.topics * size.documents:,} documents, {name}"
-                if name == "first start":
-                    yield Row(START, case, f"judgewell on {database}", (outcome,))
-            yield Row(START, case, f"judgewell on {database}", (outcome,))
+            study = write_study(Path(folder) / "study", size)
+            outcomes = []
+            for _ in range(4):
+                with served(study, where, PROCESSES[database]) as (_, process, seconds):
+                    outcomes.append(Outcome(seconds, peak_of(process.pid)))
+            yield Row(START, f"{name}, first", f"judgewell on {database}", (outcomes[0],))
+            yield Row(START, name, f"judgewell on {database}", tuple(outcomes[1:]))
 
 
-def write_study(folder: Path, size: Size, most_units: int) -> Path:
+def write_study(folder: Path, size: Size, most_units: int = 1000, goal: bool = False) -> Path:
     """A study of that size; every document has some two thousand letters."""
     folder.mkdir()
     pairs = [(topic, doc) for topic in range(size.topics) for doc in range(size.documents)]
@@ -140,10 +159,14 @@ def write_study(folder: Path, size: Size, most_units: int) -> Path:
     path = folder / "study.toml"
     path.write_text(
         '[study]\nname = "load"\n[topics]\nfile = "topics.txt"\n[documents]\nfile = "docs.csv"\n'
-        '[pool]\nfile = "pool.csv"\n[scale]\nkind = "magnitude"\n'
+        f'[pool]\nfile = "pool.csv"\n[scale]\nkind = "{"s100" if goal else "magnitude"}"\n'
         f"[units]\ndocuments = {size.unit}\nredundancy = {size.redundancy}\n"
         f"[work]\nmost_units = {most_units}\nstraight_on = true\n"
+        + ('[goal]\nsystems = ["up.run", "down.run"]\nwithin = 0.0\n' if goal else "")
     )
+    for name, sign in (("up", 1), ("down", -1)):
+        lines = (f"{t} Q0 {t}x{d} 1 {sign * d + size.documents} {name}\n" for t, d in pairs)
+        (folder / f"{name}.run").write_text("".join(lines))
     return path
 
 
@@ -166,11 +189,11 @@ def kept_in(database: str, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def served(study: Path, where: str) -> Iterator[tuple[str, subprocess.Popen[str], float]]:
+def served(study: Path, where: str, processes: int = 1) -> Iterator[tuple[str, subprocess.Popen[str], float]]:
     """A running server: its address, process and the seconds it took to start; assessors are not held back."""
     begun = time.perf_counter()
     command = [JUDGEWELL, "serve", study, "--database", where, "--port", "0", "--requests-per-second", "100000"]
-    command += [] if where.endswith(".sqlite") else ["--workers", str(PROCESSES)]
+    command += ["--workers", str(processes)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -206,34 +229,72 @@ def peak_of(pid: int) -> float:
     return sum(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM"))
 
 
-def section(found: Sequence[Row]) -> str:
-    """The rows as Markdown."""
+def section(measured: Sequence[Row]) -> str:
+    """The rows as Markdown: what is asked beside what was reached, then the details."""
     return "\n".join(
         (
             "## Judging server",
             "",
-            "Assessors without think time on the same machine as the server and the database; the server is one",
-            f"process on SQLite and {PROCESSES} on PostgreSQL. Every answer is on disk before the next document shows.",
-            "Milliseconds from sending it to having the next page.",
+            "Assessors without think time on the same machine as the server and the database. Every answer is on disk",
+            "before the next page shows. Times are seconds from sending a form to having the next page, unit ends too.",
+            "",
+            "| | asked | SQLite, 1 process | PostgreSQL, 2 processes |",
+            "|---|---:|---:|---:|",
+            *(asked_line(*line, measured) for line in ASKED),
+            *start_lines(measured),
+            "",
             "`exact`: what is stored is what was sent, no unit was judged too often, and none too seldom where all was",
-            "judged. `CPU ms`: the server's own for each answer; `theirs`: the assessors'.",
+            "judged. `CPU`: the server's own milliseconds for each answer; `theirs`: the assessors'.",
             "",
-            "| documents × judgments | database | answers | per s | p50 | p95 | p99 | CPU ms | theirs | MB | exact |",
-            "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|",
-            *(load_line(row) for row in found if isinstance(row, Load)),
-            "",
-            "From the command to the server's first answer:",
-            "",
-            "| | database | s | MB |",
-            "|---|---|---:|---:|",
-            *(
-                f"| {row.case} | {database_of(row)} | {row.median:.2f} | {row.megabytes:.0f} |"
-                for row in found
-                if row.table == START
-            ),
+            "| documents | server | answers | per s | p50 | p99 | slowest | p99, ends | CPU | theirs | MB | exact |",
+            "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|",
+            *(load_line(row) for row in measured if isinstance(row, Load)),
             "",
         )
     )
+
+
+RATE: Callable[[Load], str] = lambda row: f"{row.per_second:.0f}"  # noqa: E731
+TIMES: Callable[[Load], str] = lambda row: both(row.requests)  # noqa: E731
+ENDS: Callable[[Load], str] = lambda row: both(row.ends)  # noqa: E731
+SLOWEST: Callable[[Load], str] = lambda row: f"{both(row.requests)}; {row.requests[2]:.2f}"  # noqa: E731
+ASKED: tuple[tuple[str, str, int, int, Callable[[Load], str]], ...] = (
+    ("100 assessors: answers/s", "≥ 600", 100, 0, RATE),
+    ("100 assessors: p50 / p99", "< .15 / .30", 100, 0, TIMES),
+    ("100 assessors at unit ends: p50 / p99", "< .15 / .30", 100, 0, ENDS),
+    ("500 assessors: answers/s", "≥ 600", 500, 0, RATE),
+    ("500 assessors: p50 / p99", "< .80 / 1.50", 500, 0, TIMES),
+    ("1 assessor: p50 / p99", "< .003 / .015", 1, 0, TIMES),
+    ("100 assessors, units made while the study runs: answers/s", "≥ 90 % of the first row", 100, -1, RATE),
+    ("2 processes on SQLite, 100 assessors: p50 / p99; slowest", "steady", 100, 2, SLOWEST),
+)
+STARTS = (("a small study", "< 1"), ("50,000 documents", "< 1.5"), ("50,000 documents, first", "< 3"))
+
+
+def both(times: tuple[float, float, float]) -> str:
+    return " / ".join(f"{time:.3f}" if time < 0.1 else f"{time:.2f}" for time in times[:2])
+
+
+def asked_line(
+    what: str, asked: str, assessors: int, processes: int, show: Callable[[Load], str], measured: Sequence[Row]
+) -> str:
+    """What was reached by each server; `processes` where they are not its usual ones, −1 for studies with a goal."""
+    goal, processes = processes < 0, max(processes, 0)
+    loads = [row for row in measured if isinstance(row, Load) and row.assessors == assessors and row.answers]
+    loads = [row for row in loads if row.goal == goal]
+    cells = []
+    for database in DATABASES:
+        wanted = processes or PROCESSES[database]
+        mine = [row for row in loads if database_of(row).split(",")[0] == database and row.processes == wanted]
+        cells.append(show(mine[0]) if mine and not (processes and database == "PostgreSQL") else "")
+    return f"| {what} | {asked} | {' | '.join(cells)} |"
+
+
+def start_lines(measured: Sequence[Row]) -> Iterator[str]:
+    """From the command to the server's first answer."""
+    for case, asked in STARTS:
+        seconds = [row.median for row in measured if row.table == START and row.case == case]
+        yield f"| start, {case} | {asked} | {' | '.join(f'{one:.2f}' for one in seconds)} |"
 
 
 def database_of(row: Row) -> str:
@@ -242,9 +303,9 @@ def database_of(row: Row) -> str:
 
 def load_line(row: Load) -> str:
     if row.failure and not row.answers:
-        return f"| {row.case} | {database_of(row)} | {row.failure} | | | | | | | | |"
-    p50, p95, p99 = (f"{1000 * cut:.0f}" for cut in row.quantiles)
+        return f"| {row.case} | {database_of(row)} | {row.failure} | | | | | | | | | |"
+    times = " | ".join(f"{time:.3f}" for time in (*row.requests, row.ends[1]))
     return (
-        f"| {row.case} | {database_of(row)} | {row.answers:,} | {row.per_second:.0f} | {p50} | {p95} | {p99} "
+        f"| {row.case} | {database_of(row)} | {row.answers:,} | {row.per_second:.0f} | {times} "
         f"| {1000 * row.cpu:.2f} | {1000 * row.others:.2f} | {row.megabytes:.0f} | {row.exact} |"
     )

@@ -83,7 +83,8 @@ def means() -> str:
     return f"""## Intervals of means over topics
 
 How often 95 % intervals hold the mean of all topics: the percentile bootstrap / the interval that `evaluate`, `compare`
-and `report` print (studentised bootstrap). {MEANS:,} samples of topics for each cell.
+and `report` print (studentised bootstrap; exact where every topic scores 0 or 1, as under P@1). {MEANS:,} samples of
+topics for each cell.
 
 {markdown(["scores", *(f"{count} topics" for count in TOPICS)], rows)}
 No interval can know what no topic shows: where nearly all topics score 0, all resamples do too.

@@ -250,7 +250,7 @@ def labels_needed() -> list[dict[str, Any]]:
 
 HEAD = f"""# Few human judgments and many machine labels
 
-{made_by("machine_labels.py", f"{DRAWS} samples of documents a cell, seed {SEED}")}
+{made_by("machine_labels.py", f"seed {SEED}; the tables name the samples of documents drawn for each row")}
 `judgewell compare --machine` estimates the scores of systems from people's gains of some documents and labels of all.
 Here TREC Deep Learning 2021 passages stand for the truth: 63 runs, 53 topics, and NIST's grades of 10,828 documents,
 of which some are drawn as `judgewell design --for-machine` draws them; labels are those of UMBRELA with GPT-4.
@@ -259,6 +259,9 @@ everything judged. Width is that of the interval of a system's mean, and its rat
 same sample, each topic's own weighted mean as prediction; "held alone" is the coverage of those. τ is Kendall's, with
 the order under all of NIST's grades.
 """
+
+
+COLUMNS = ("coverage, scores", "pairs", "worst system", "bias", "width", "of people alone", "held alone", "samples")
 
 
 def row_of(result: dict[str, Any]) -> list[str]:
@@ -270,21 +273,12 @@ def row_of(result: dict[str, Any]) -> list[str]:
         f"{result['width']:.3f}",
         f"{ratio:.2f}",
         f"{result['alone_score']:.3f}",
+        str(result["draws"]),
     ]
 
 
 def page(results: dict[str, Any]) -> str:
-    heads = [
-        "measure",
-        "people judge",
-        "coverage, scores",
-        "pairs",
-        "worst system",
-        "bias",
-        "width",
-        "of people alone",
-        "held alone",
-    ]
+    heads = ["measure", "people judge", *COLUMNS]
     rows = [
         [name, f"{100 * share:g} %", *row_of(results[key])]
         for name in MEASURES
@@ -315,17 +309,7 @@ def page(results: dict[str, Any]) -> str:
     ]  # fmt: skip
     parts += ["## Order of systems\n", markdown(heads, rows, 2)]
     parts.append("The last column is the width of intervals over topics against judging everything.\n")
-    heads = [
-        "measure",
-        "labels",
-        "coverage, scores",
-        "pairs",
-        "worst system",
-        "bias",
-        "width",
-        "of people alone",
-        "held alone",
-    ]
+    heads = ["measure", "labels", *COLUMNS]
     misled = ("random", "constant", "reversed", "biased")
     rows = [
         [name, kind, *row_of(results[key])]

@@ -12,6 +12,8 @@ import tomllib
 from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
@@ -147,6 +149,71 @@ def test_a_failed_download_of_ir_datasets_is_one_line(study_files: Path) -> None
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert done.stderr.splitlines()[-1].startswith("judgewell: ir_datasets could not get irds:vaswani: ")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+def new_environment(folder: Path, what: str, versions: Path) -> Path:
+    """The interpreter of a new environment in which this is installed, in these versions."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = folder / "bin" / "python"
+    install = [python, "-m", "pip", "--disable-pip-version-check", "-q", "install", "-c", versions, what]
+    done = subprocess.run(install, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return python
+
+
+@pytest.mark.long
+def test_core_alone_analyses_and_names_the_rest(wheel: Path, study_files: Path, tmp_path_factory: Any) -> None:
+    python = new_environment(tmp_path_factory.mktemp("core") / "new", str(wheel), ROOT / "constraints.txt")
+    here = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [python, "-c", RUN_ALL, "", json.dumps(list(TRIED))]
+    done = subprocess.run(command, cwd=study_files, env=here, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    check_answers(json.loads(done.stdout))
+
+
+# What the lowest versions have to do, in this order.
+WITH_LOWEST = (
+    "check s/study.toml",
+    "simulate s/study.toml --assessors 30 -o data",
+    "scale data/judgments.csv --method magnitude -o gains.csv",
+    "agree data/judgments.csv",
+    "evaluate tiny.qrels keywords.run.zst expanded.run -m nDCG@5 -o scores.parquet",
+    "compare scores.parquet -m nDCG@5",
+    "report --judgments data/judgments.csv -o report.html",
+    "reproduce sigir15 -o sigir15 --item table_1",
+)
+
+
+@pytest.mark.long
+def test_lowest_versions_that_are_allowed_work(wheel: Path, study_files: Path, tmp_path_factory: Any) -> None:
+    needs = {*PROJECT["dependencies"], *(need for one in EXTRAS for need in PROJECT["optional-dependencies"][one])}
+    pins = [re.sub(r"\[.*?\]", "", need).replace(">=", "==") for need in needs if not need.startswith("judgewell")]
+    versions = study_files / "lowest.txt"
+    versions.write_text("\n".join(sorted(pins)))
+    python = new_environment(tmp_path_factory.mktemp("lowest") / "new", f"{wheel}[all]", versions)
+    here = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    for command in WITH_LOWEST:
+        run = [python, "-m", "judgewell", *(word.replace("_", " ") for word in command.split())]
+        done = subprocess.run(run, cwd=study_files, env=here, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+    serve = [python, "-m", "judgewell", "serve", "s/study.toml", "--port", "0"]
+    with subprocess.Popen(serve, cwd=study_files, env=here, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout
+            address = re.findall(r"http://[\d.:]+", server.stdout.readline())[0]
+            for path in ("/healthz", "/owner/sign-in"):
+                with urlopen(address + path) as answer:
+                    assert answer.status == 200
+        finally:
+            server.terminate()
 
 
 def distribution(need: str) -> str:

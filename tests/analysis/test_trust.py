@@ -77,3 +77,15 @@ def test_ranks_of_runs() -> None:
     ranks = best_ranks(open_runs(runs)).sort("doc")
     assert ranks["rank"].to_list() == list(range(1, 13))
     assert ranks["systems"].to_list() == [1] * 10 + [0, 0]
+
+
+def test_llmjudge_needs_as_many_human_labels_as_published(data) -> None:
+    """±.02 on the mean gain: 837 people's labels alone, 540 to 570 with one of the best label sets."""
+    folder = data / "llmjudge"
+    people = read_gains(folder / "human.qrels")
+    machines = {name: read_gains(folder / "submissions" / f"{name}.txt") for name in ("Olz-gpt4o", "TREMA-nuggets")}
+    table = system_tables(people, machines)["machine_needed"].filter(pl.col("width") == 0.02)
+    assert table["people_alone"].to_list() == [837, 837]
+    best, worst = table["with_machine"]
+    assert 530 <= best <= 575
+    assert 690 <= worst <= 760

@@ -75,6 +75,7 @@ def test_persons_come_back():
     assert found["noise_spread"] == pytest.approx(0.3, abs=0.1)
 
 
+@pytest.mark.long
 def test_the_exponent_is_solved_for():
     width = measured.solved_width(8.0)
     population = replace(Population(), width=width)

@@ -144,7 +144,12 @@ def test_one_section_alone_and_the_list_of_them(judgewell):
     [
         ("music-preferences/judgments.csv", (), "transitivity_overall"),
         ("nyt-crowd/judgments.csv.gz", ("--where", "pilot=Pilot_2P-Doc-High"), "fleiss_kappa"),
-        ("trec8-s100/judgments.csv.gz", ("--against", "sormunen", "--against", "trec"), "order_agreement"),
+        pytest.param(
+            "trec8-s100/judgments.csv.gz",
+            ("--against", "sormunen", "--against", "trec"),
+            "order_agreement",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_real_data_end_to_end(data, judgewell, file, more, table):

@@ -46,6 +46,7 @@ def test_every_kind_of_study_is_filled_without_a_refused_answer(tmp_path, kind):
     assert len(judgments(tmp_path / "out", "pairs" if kind == "pairs" else "judgments")) > 50
 
 
+@pytest.mark.long
 def test_checks_catch_bad_people_and_spare_careful_ones(study, tmp_path):
     text = (
         study.read_text()

@@ -90,10 +90,17 @@ def test_with_everything_judged_the_estimate_is_the_score_without_an_interval(wo
     assert ndcg.variances == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("labels", ["machine", "random", "reversed", "constant"])
+@pytest.mark.parametrize("labels", ["machine", "random", "reversed", "constant", "biased"])
 def test_intervals_hold_the_truth_whatever_the_labels_are_worth(world, labels):
     other = np.random.default_rng(3).integers(0, 4, world[1].shape).astype(float)
-    label = {"machine": world[1], "random": other, "reversed": 3 - world[1], "constant": np.ones_like(other)}[labels]
+    favoured = np.stack([weight[0] > 0 for weight in world[2]]).reshape(world[1].shape)  # by the first system
+    label = {
+        "machine": world[1],
+        "random": other,
+        "reversed": 3 - world[1],
+        "constant": np.ones_like(other),
+        "biased": np.minimum(world[1] + favoured, 3),
+    }[labels]
     right, narrower, errors = [], [], []
     for draw in range(150):
         rng = np.random.default_rng([4, draw])
@@ -107,7 +114,7 @@ def test_intervals_hold_the_truth_whatever_the_labels_are_worth(world, labels):
     assert 0.91 <= np.mean(right) <= 0.98
     spread = np.std(errors, axis=0)
     assert (np.abs(np.mean(errors, axis=0)) < 3.5 * spread / np.sqrt(150)).all()
-    assert np.mean(narrower) < (0.85 if labels in ("machine", "reversed") else 1.08)
+    assert np.mean(narrower) < (0.85 if labels in ("machine", "reversed", "biased") else 1.08)
 
 
 def test_pairs_under_ndcg_hold_the_truth(world):

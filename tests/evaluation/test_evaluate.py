@@ -67,6 +67,7 @@ def test_ties_by_id_descending_or_shared():
         value(run, {"q": {"a": 1}}, "AP", ties="shared")
 
 
+@pytest.mark.long
 def test_shared_ties_are_the_mean_over_random_orders_of_the_tied():
     docs = [f"d{n}" for n in range(9)]
     scores = dict(zip(docs, [3, 3, 3, 2, 2, 1, 1, 1, 1], strict=True))

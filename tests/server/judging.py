@@ -13,7 +13,7 @@ from judgewell.server.session.assignment import expire
 from judgewell.server.session.served import Served, load_served
 from judgewell.server.session.stages.judge import DocumentPage
 from judgewell.server.session.steps import Taken, take
-from judgewell.server.store.schema import answers, reservations, units
+from judgewell.server.store.schema import answers, machines, reservations, units
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import Store
 from judgewell.server.tokens import read_step
@@ -193,7 +193,10 @@ def check_whole(store: Store) -> None:
             assert has + finished - late_done.get(unit.number, 0) <= unit.need, unit
         answered = sa.exists().where(answers.c.reservation == reservations.c.number)
         had = sa.or_(reservations.c.state != "expired", answered)
-        twice = sa.select(reservations.c.assessor, reservations.c.topic).where(had).group_by("assessor", "topic")
+        person = reservations.c.assessor.not_in(sa.select(machines.c.assessor))  # a machine takes all units of a topic
+        twice = (
+            sa.select(reservations.c.assessor, reservations.c.topic).where(had, person).group_by("assessor", "topic")
+        )
         assert not connection.execute(twice.having(sa.func.count() > 1)).all()
         standing = sa.select(answers.c.assessor).where(answers.c.current)
         doubled = standing.group_by(answers.c.assessor, answers.c.unit, answers.c.position)

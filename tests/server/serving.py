@@ -114,11 +114,23 @@ class Browser:
         self.cookie = headers["set-cookie"].partition(";")[0]
         self.turn("GET")
 
-    def judge(self, marker: str = "") -> None:
-        """From the link until there is nothing more to do; every answer carries a number of its own."""
+    def _asked_again(self) -> bool:
+        self.turn("POST", {"step": self.step})
+        return self.kind != "come_back"
+
+    def judge(self, marker: str = "", patient: bool = False) -> None:
+        """From the link until there is nothing more to do; every answer carries a number of its own.
+
+        Who is patient looks again until there is work, or none for good.
+        """
         self.enter()
         number = 0
-        while self.step and self.kind not in ("no_work", "come_back") and not self.troubles:
+        while self.step and self.kind != "no_work" and not self.troubles:
+            if self.kind == "come_back":
+                if not patient:
+                    break
+                wait_until(self._asked_again)
+                continue
             form = {"step": self.step}
             if self.kind == "document":
                 number += 1

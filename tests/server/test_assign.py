@@ -321,7 +321,7 @@ def test_the_database_itself_refuses_the_same_topic_and_two_standing_answers(beg
     check_whole(store)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_whatever_people_do_in_whatever_order_the_counts_hold(begin, seed):
     study = begin(topics=3, docs=6, size=3, redundancy=2, known=True, more="[checks]\nrevisions = 1\n")
     rng = random.Random(seed)

@@ -11,20 +11,21 @@ from judging import Study, check_whole, good_answer, write_study
 from serving import Browser, running
 from waiting import HANG, wait_until
 
+from judgewell.server.session.goal import recomputed
 from judgewell.server.store.schema import answers, assessors, reservations
 from judgewell.server.store.transactions import Unavailable, open_store
 
 KILLS = int(os.environ.get("JUDGEWELL_KILLS", "20"))  # of the long test, for each database
 
 
-def survive(database, path, kills, people=8, workers=()):
+def survive(database, path, kills, people=8, workers=(), patient=False):
     """Kill the server again and again while people judge; afterwards all of them finish and nothing is missing."""
     store = open_store(database)
     study = Study(store, path)
     numbers = [study.person().number for _ in range(people)]
     with running(path, database, *workers) as server:
         browsers = [Browser(server.port, study.served, number) for number in numbers]
-        threads = [threading.Thread(target=browser.judge, daemon=True) for browser in browsers]
+        threads = [threading.Thread(target=browser.judge, args=("", patient), daemon=True) for browser in browsers]
         for thread in threads:
             thread.start()
         killed = 0
@@ -70,6 +71,22 @@ def test_every_acknowledged_answer_survives_kill_minus_nine(database, tmp_path, 
 def test_several_workers_are_killed_too(database, tmp_path):
     path = write_study(tmp_path / "study", topics=8, docs=8, size=8, redundancy=8, more="[work]\nmost_units = 30\n")
     assert len(survive(database, path, 3, workers=("--workers", "2"))) == 8 * 8 * 8
+
+
+@pytest.mark.long
+def test_units_that_are_made_while_servers_are_killed_are_whole(database, tmp_path):
+    """Two equal systems: the study asks until its cap, and makes its batches while the server dies again and again."""
+    topics, docs = 24, 16
+    goal = '[work]\nmost_units = 30\n[goal]\nsystems = ["a.run", "b.run"]\nwithin = 0.0\n'
+    path = write_study(tmp_path / "study", kind="s100", topics=topics, docs=docs, size=4, redundancy=8, more=goal)
+    for system, turn in (("a", 1), ("b", -1)):
+        lines = [f"t{t} Q0 t{t}d{d} 1 {turn * d + docs} {system}\n" for t in range(topics) for d in range(docs)]
+        (path.parent / f"{system}.run").write_text("".join(lines))
+    acknowledged = survive(database, path, KILLS, patient=True)
+    assert len(acknowledged) == len(set(acknowledged))
+    store = open_store(database)
+    assert all(stored == again for stored, again in recomputed(store, Study(store, path).served))
+    store.close()
 
 
 def fill(person):

@@ -62,6 +62,7 @@ def compare(
     worlds: int = 1000,
     judgments: Any = None,
     machine: Any = None,
+    users: bool = False,
     tell_apart: tuple[str, str] | None = None,
     random: bool = False,
     simulated: int | None = None,
@@ -91,6 +92,9 @@ def compare(
     >>> result["systems"].select("system", "top").head(2).rows()
     [('latent', True), ('fusion', True)]
     """
+    if users and (runs is None or judgments is None or machine is not None):
+        cure = "give --runs, --gains and --judgments with the column assessor"
+        raise InputError("profiles of users come from judgments", cure=cure)
     if (scores is None) == (runs is None) or (runs is None) != (gains is None):
         raise InputError("name either scores, or --runs with --gains", cure="judgewell compare --help shows how")
     choices = Choices(
@@ -146,11 +150,30 @@ def compare(
         return resample(drawn, score[measure], one, worlds=worlds, seed=seed)
 
     result = conclude(sets, choices, resampled, inputs)
+    if users and judged is not None:
+        _add_users(result, judged, systems, wanted, settings)
     if tell_apart and judged is not None:
         first = next(iter(sets))
         needed = _judges_needed(drawn, judged, score[first], sets[first], choices)
         result.tables["judges needed"] = needed.select(pl.lit(first).alias("measure"), pl.all())
     return result
+
+
+def _add_users(
+    result: Comparison, judged: pl.DataFrame, systems: Sequence[Run], measures: Sequence[Measure], settings: Settings
+) -> None:
+    """For how many users each system is better: a table of profiles, and one of pairs for every measure."""
+    from judgewell.analysis.users import profile_points, user_pairs, user_profiles
+
+    profiles = user_profiles(judged)
+    level = result.choices.level
+    parts = [
+        user_pairs(profiles, systems, one, settings, level).select(pl.lit(name).alias("measure"), pl.all())
+        for name, one in zip(result.scores, measures, strict=True)
+    ]
+    result.tables["users"] = profiles.users.with_columns(reliability=pl.lit(profiles.reliability))
+    result.tables["user pairs"] = pl.concat(parts)
+    result.tables["profiles"] = profile_points(profiles)
 
 
 def _refuse_beside(what: str, cure: str, **options: Any) -> None:

@@ -79,10 +79,14 @@ class Comparison:
         return f"<pre>{escape(repr(self))}</pre>"
 
     def chart(self) -> Any:
-        """The first measure drawn: ranks over worlds, or two sets of scores against each other."""
+        """The first measure drawn: ranks over worlds, or two sets of scores against each other; or users' profiles."""
         from judgewell.comparison.charts import rank_chart, score_chart, tau_chart
 
         sets, worlds = next(iter(self.scores.values())), next(iter(self.worlds.values()))
+        if "profiles" in self.tables:
+            from judgewell.analysis.users import profile_chart
+
+            return profile_chart(self.tables["profiles"])
         if "both" in worlds:
             return rank_chart(worlds["both"], self.choices.level) & tau_chart(worlds)
         if len(sets) > 1:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from judgewell.analysis.users import users_text
 from judgewell.comparison.scores import listed
 from judgewell.terminal import frame_text
 
@@ -31,7 +32,11 @@ def comparison_text(comparison: Comparison, every_pair: bool = False) -> str:
 def _of_measure(comparison: Comparison, measure: str, every_pair: bool) -> str:
     choices, sets, worlds = comparison.choices, comparison.scores[measure], comparison.worlds[measure]
     first = next(iter(sets.values()))
-    tables = {name: table.filter(pl.col("measure") == measure) for name, table in comparison.tables.items()}
+    tables = {
+        name: table.filter(pl.col("measure") == measure)
+        for name, table in comparison.tables.items()
+        if "measure" in table.columns
+    }
     parts = [f"{measure} of {len(first.systems)} systems on {len(first.topics)} topics"]
     parts.append(_systems(tables["systems"], list(sets), worlds, choices))
     if "sets" in tables:
@@ -48,6 +53,10 @@ def _of_measure(comparison: Comparison, measure: str, every_pair: bool) -> str:
         one, other = choices.tell_apart
         head = f"How often {one} is above {other}, by the number of judgments of each document, topics as here"
         parts.append(f"{head}\n{frame_text(tables['judges needed'].drop('measure'))}")
+    if "user pairs" in tables:
+        users = comparison.tables["users"]
+        most = None if every_pair else SHOWN
+        parts.append(users_text(users, tables["user pairs"].drop("measure"), users["reliability"][0], most))
     return "\n\n".join(parts)
 
 
@@ -76,6 +85,11 @@ def _with_machine(comparison: Comparison, measure: str, every_pair: bool) -> str
         if of["machine_bias"] is not None
         else f"With the labels, intervals are {narrower:.2f} times as wide as from people alone."
     )
+    if tables["needed"].height:
+        parts.append(
+            "Documents that people judge until the typical interval of a mean, and of a difference of two systems, is "
+            f"± width (an estimate):\n{frame_text(tables['needed'].drop('measure'))}"
+        )
     if len(pairs):
         here, beyond = int(pairs["significant"].sum()), int(pairs["significant_topics"].sum())
         shown = (

@@ -34,6 +34,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--worlds", default=1000, help="Resamples of the topics, and of the judgments without --draws.")
 @click.option("--judgments", help="Judgments (topic, doc, value): draw one for the gain of each document.")
 @click.option("--machine", help="Labels of a machine, or other cheap ones, for all documents; the gains are people's.")
+@click.option("--users", is_flag=True, help="For how many users is it better? Needs --judgments with assessors.")
 @click.option("--tell-apart", nargs=2, metavar="A B", help="How many topics, or judgments, distinguish these two.")
 @click.option("--random", is_flag=True, help="Add random labels: the reference's gains dealt out anew.")
 @click.option("--simulated", type=int, help="Compare so many systems made of sub-runs with all documents judged.")
@@ -63,7 +64,8 @@ def compare(
     system. Several sets (files, or gains): how similarly they rank the systems, and which pairs differ under each. With
     --machine: conclusions from people's gains of some documents and a machine's labels of all. With
     --draws or --judgments: scores without judgment noise, and how often one system is above another over other
-    judgments, other topics, and both.
+    judgments, other topics, and both. With --judgments --users: the share of users for whom one system is better than
+    another, each with an own gain profile; --chart draws the profiles.
 
     \b
     Examples:
@@ -73,6 +75,7 @@ def compare(
       judgewell compare --runs runs/*.run --gains qrels.txt --gains-as linear --gains-as exp2 --gains-as 'binary(2)'
       judgewell compare --runs runs/*.run --gains gains.csv --draws draws.parquet
       judgewell compare --runs runs/*.run --gains human=sample.csv --machine llm.qrels -m nDCG@10
+      judgewell compare --runs runs/*.run --gains gains.csv --judgments judgments.csv --users --chart profiles.svg
       judgewell compare scores.csv --tell-apart bm25 reranked
     """
     from judgewell.analysis.compare import compare as compare_systems

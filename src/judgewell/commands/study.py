@@ -14,6 +14,7 @@ from judgewell.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
+    from judgewell.analysis.goals.plan import Plan
     from judgewell.assessors.value import Alternative
     from judgewell.study.check import Checked
     from judgewell.study.cost import Cost
@@ -52,13 +53,15 @@ def check(study: str, strict: bool) -> None:
     """
     from judgewell.study.check import check_study
 
-    checked = check_study(study)
+    checked, plan = _with_goal(check_study(study), study)
     print_problems(checked)
     if checked.mistakes or (strict and checked.warnings):
         sys.exit(2)
     print(f"{study}: no mistakes")
     if checked.cost:
         print(_cost_text(checked.cost))
+    if plan:
+        print(_goal_text(plan, checked))
 
 
 @click.command(cls=TakesSeveral)
@@ -99,11 +102,19 @@ def design(
     from judgewell.study.check import alternatives, check_study
     from judgewell.study.design.plan import write_design
 
-    checked = check_study(study)
+    checked, plan = _with_goal(check_study(study), study)
     print_problems(checked)
-    if checked.design is None or checked.study is None or checked.inputs is None or checked.cost is None:
+    if (
+        checked.mistakes
+        or checked.design is None
+        or checked.study is None
+        or checked.inputs is None
+        or checked.cost is None
+    ):
         sys.exit(2)
     print(_cost_text(checked.cost))
+    if plan:
+        print(_goal_text(plan, checked))
     if output:
         for path in write_design(checked.design, output):
             print(path)
@@ -114,6 +125,40 @@ def design(
     if compare:
         print("\n" + _sizes(alternatives(checked.study, checked.inputs)))
         print("\n" + _bought(checked.study, checked.inputs, checked.cost))
+
+
+def _with_goal(checked: Checked, path: str) -> tuple[Checked, Plan | None]:
+    """The check with what is wrong with the goal, and the goal's plan where there is one."""
+    if checked.study is None or checked.inputs is None or checked.study.goal is None:
+        return checked, None
+    from dataclasses import replace
+
+    from judgewell.analysis.goals.plan import plan_of
+    from judgewell.study.file import read_source
+
+    plan, mistakes, noted = plan_of(checked.study, checked.inputs, read_source(path))
+    both = (*checked.mistakes, *mistakes), (*checked.warnings, *noted)
+    return replace(checked, mistakes=both[0], warnings=both[1]), plan
+
+
+def _goal_text(plan: Plan, checked: Checked) -> str:
+    """What the goal is expected to cost and how sure the end will be, by simulation."""
+    from judgewell.analysis.goals.cost import expected_cost, goal_words
+
+    study, cost = checked.study, checked.cost
+    if study is None or cost is None or plan.low is None:
+        return f"goal: {goal_words(plan)}; its cost is not simulated for pairs: at most that of the whole design"
+    expected = expected_cost(plan)
+    share = cost.total / max(cost.judgments, 1)
+    hours = cost.hours / max(cost.judgments, 1)
+    money = f", {expected.answers * share:,.2f} {cost.currency}" if cost.total else ""
+    return (
+        f"goal: {goal_words(plan)}\n"
+        f"expected: {expected.answers:,} judgments (9 of 10 studies: at most {expected.answers_90:,}), "
+        f"{expected.answers * hours:,.1f} hours{money}; evenly over all documents {expected.even:,}\n"
+        f"{100 * expected.decided:.0f} % of {expected.studies} simulated studies decided, {100 * expected.wrong:.0f} % "
+        f"wrongly; the others ended as not separable. Their gains are made up: judge the cost by its order of size."
+    )
 
 
 def _draw(

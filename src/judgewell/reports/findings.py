@@ -52,6 +52,13 @@ def study(collected: CollectedStudy) -> Finding:
     return Finding(text, "endings")
 
 
+def machines(table: pl.DataFrame) -> Finding:
+    """What models among the assessors did (table machines)."""
+    answers, missing = int(table["answers"].sum()), int(table["unrateable"].sum())
+    text = f"{counted(table.height, 'machine')} judged beside people or alone: {counted(answers, 'answer')}"
+    return Finding(f"{text}; {counted(missing, 'place')} could not be rated. Machines are not paid.", "machines")
+
+
 def checks(table: pl.DataFrame) -> Finding:
     """How often checks failed at the first attempt (table checks)."""
     worst = table.sort("share", "check", descending=[True, False]).row(0, named=True)

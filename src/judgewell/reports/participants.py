@@ -23,6 +23,8 @@ def participants_part(sources: Sources) -> Part:
     sentences: list[Finding] = []
     if sources.study is not None:
         sentences.append(findings.study(sources.study))
+        if sources.study.machines.height:
+            sentences.append(findings.machines(sources.study.machines))
         items = [*study_grids(sources.study), *items]
     if sources.judgments is not None:
         frame = sources.judgments
@@ -48,9 +50,12 @@ def study_grids(study: CollectedStudy) -> list[Grid]:
         f"{counted(int(study.endings['units'].sum()), 'unit')} that assessors began; only answers of completed ones "
         "are in the rest of this report."
     )
+    asked = "Models that judged as assessors. An unrateable place has no answer that could be read, and no value."
+    machines = [Grid("machines", "Machines", asked, study.machines)] if study.machines.height else []
     return [
         Grid("study", "Settings", marked, study.settings),
         Grid("endings", "How units ended", ended, study.endings, ("ended", "units", "assessors", "answers")),
+        *machines,
     ]
 
 
@@ -94,6 +99,7 @@ def _work_lines(name: str, table: pl.DataFrame) -> list[tuple[str, str]]:
                     ),
                 )
             )
+    lines += _kind_lines(name, table)
     if "scale" in table.columns and table["scale"].null_count() < table.height:
         used = table.group_by("scale").len().sort("len", descending=True)
         lines.append(("scale", listing([str(scale) for scale in used["scale"].to_list()])))
@@ -109,6 +115,17 @@ def _work_lines(name: str, table: pl.DataFrame) -> list[tuple[str, str]]:
         )
         lines.append(("judgments of them", f"{count(known.height)} ({percent(known.height / table.height)})"))
     return lines
+
+
+def _kind_lines(name: str, table: pl.DataFrame) -> list[tuple[str, str]]:
+    """People, machines and synthetic assessors apart, where not all are people."""
+    if "assessor_kind" not in table.columns or set(table["assessor_kind"].drop_nulls()) <= {"person"}:
+        return []
+    kinds = table.group_by("assessor_kind").agg(pl.col("assessor").n_unique(), pl.len()).sort("assessor_kind")
+    many = {"person": "people", "machine": "machines", "synthetic": "synthetic assessors"}
+    return [
+        (f"{name} by {many.get(kind, kind)}", f"{count(rows)} by {count(who)}") for kind, who, rows in kinds.iter_rows()
+    ]
 
 
 def _documents(table: pl.DataFrame) -> str:

@@ -28,6 +28,7 @@ class CollectedStudy:
     topics: pl.DataFrame  # topic, title, needed, completed
     needed: int  # completions of units that the study asks for
     completed: int
+    machines: pl.DataFrame = field(default_factory=pl.DataFrame)  # assessors that are models: what they did and took
 
 
 @dataclass(frozen=True)

@@ -60,31 +60,31 @@ def mean_intervals(
     topics = np.count_nonzero(~np.isnan(rows), axis=-1)
     mean, low, high = (np.full(len(rows), np.nan) for _ in range(3))
     kind = np.full(len(rows), "none", dtype=object)
+    least, most = (np.broadcast_to(np.asarray(end, dtype=np.float64), len(rows)) for end in limits)
+    shares = _at_ends(rows, least, most) & (topics > 1)
     for count in sorted(set(topics[topics > 0].tolist())):  # np.unique would load numpy.ma
         same = np.flatnonzero(topics == count)
         whole = rows[same, :count]
         mean[same] = whole.mean(axis=-1)
-        if count > 1:
+        same, whole = same[~shares[same]], whole[~shares[same]]
+        if count > 1 and len(same):
             reach, kind[same] = _reach(whole, level, resamples, seed)
             half = reach * whole.std(axis=-1, ddof=1) / math.sqrt(count)
             low[same], high[same] = mean[same] - half, mean[same] + half
-    least, most = (np.broadcast_to(np.asarray(end, dtype=np.float64), len(rows)) for end in limits)
-    _put_shares(rows, topics, (least, most), level, (low, high, kind))
+    for row in np.flatnonzero(shares):
+        hits = int((rows[row] == most[row]).sum())
+        ends = share_interval(hits, int(topics[row]), level)
+        low[row], high[row] = (least[row] + (most[row] - least[row]) * end for end in ends)
+        kind[row] = "exact"
     low = np.maximum(low, np.fmin(least, np.fmin.reduce(rows, axis=-1, initial=np.inf)))
     high = np.minimum(high, np.fmax(most, np.fmax.reduce(rows, axis=-1, initial=-np.inf)))
     return MeanIntervals(mean, low, high, topics, tuple(kind.tolist()))
 
 
-def _put_shares(rows: Floats, topics: Ints, limits: tuple[Floats, Floats], level: float, into: Any) -> None:
-    """Put the exact interval where all scores are one of the two ends of the measure."""
-    least, most = (end[:, None] for end in limits)
-    at_ends = ((rows == least) | (rows == most) | np.isnan(rows)).all(axis=-1)
-    for row in np.flatnonzero(at_ends & np.isfinite(limits[0]) & np.isfinite(limits[1]) & (topics > 1)):
-        hits, count = int((rows[row] == limits[1][row]).sum()), int(topics[row])
-        span = limits[1][row] - limits[0][row]
-        low, high, kind = into
-        low[row], high[row] = (limits[0][row] + span * end for end in share_interval(hits, count, level))
-        kind[row] = "exact"
+def _at_ends(rows: Floats, least: Floats, most: Floats) -> NDArray[np.bool_]:
+    """Which rows hold nothing but the two ends of their measure."""
+    ends = (rows == least[:, None]) | (rows == most[:, None]) | np.isnan(rows)
+    return np.asarray(ends.all(axis=-1) & np.isfinite(least) & np.isfinite(most))
 
 
 def share_interval(hits: int, count: int, level: float) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from databases import new_database
-from judging import Clock, Study, write_study
+from judging import Clock, Person, Study, write_study
 from owner_server import let_in
 from owner_studies import write_graded_study
 from starlette.testclient import TestClient
@@ -20,8 +20,9 @@ from starlette.testclient import TestClient
 from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import BEGIN, fill
 from judgewell.server.app import make_app
+from judgewell.server.judging.invitations import new_assessor
 from judgewell.server.queries.export import export
-from judgewell.server.store.schema import assessors, reservations, topics
+from judgewell.server.store.schema import MACHINE, assessors, machines, reservations, topics
 from judgewell.server.store.transactions import Store, open_store
 
 PAGES = ("", "/topics", "/assessors", "/documents", "/checks", "/money", "/log")
@@ -287,3 +288,30 @@ def test_everything_collected_is_downloaded_with_one_button(begin, clock, tmp_pa
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == written
     assert "export" in client.get("/owner/log").text
+
+
+def test_machines_are_shown_as_such_and_earn_nothing(tmp_path):
+    store = open_store(tmp_path / "study.sqlite")
+    study = Study(store, write_study(tmp_path / "s", topics=1, more="[pay]\namount = 2.0\n"))
+    number = study.store.write(lambda connection: new_machine(connection, study.clock())).result()
+    machine = Person(study, number)
+    machine.until("document")
+    machine.send(unrateable="refused", active="1")
+    for _ in range(3):
+        machine.send(value="10", active="1")
+    looking = Looking(sign_in(store, study.clock(), study.clock), store)
+    listed, page = looking.get("/assessors"), looking.get(f"/assessors/{number}")
+    assert '<span class="mark">machine</span>' in listed
+    assert "1 unrateable; 0 tokens; 0.00 USD" in listed
+    assert "unrateable (refused)" in page
+    assert "cost of replies" in page
+    assert "earned" not in page
+    assert "2.00 USD" not in looking.get("/money").split("to come")[0]
+    store.close()
+
+
+def new_machine(connection: sa.Connection, now: float) -> int:
+    number = new_assessor(connection, MACHINE, now, "some model")
+    row = {"fingerprint": "f", "model": "some model", "sample": 1, "endpoint": "http://127.0.0.1:1", "prompts": {}}
+    connection.execute(sa.insert(machines).values(assessor=number, settings={}, currency="USD", **row))
+    return number

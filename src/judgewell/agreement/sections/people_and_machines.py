@@ -10,7 +10,7 @@ from judgewell.agreement import machines
 from judgewell.agreement.evidence import Evidence, given, has
 from judgewell.agreement.section import FILE, OPEN, Compute, Need, Section, Table
 from judgewell.errors import DataError
-from judgewell.text import counted, interval, percent, plain
+from judgewell.text import count, counted, interval, percent, plain
 
 ALPHA = 0.05
 
@@ -80,15 +80,20 @@ def _alpha_finding(table: pl.DataFrame) -> list[str]:
     return texts
 
 
+def _signed(number: float, decimals: int = 2) -> str:
+    return f"{number:+.{decimals}f}".replace("-", "−")
+
+
 def _bias_finding(table: pl.DataFrame) -> list[str]:
-    """The grade, length or rank where the machine is most biased, where an interval excludes 0."""
+    """The length or rank where the machine is most biased, where an interval excludes 0; by grade random errors look
+    like bias."""
     texts = []
-    sure = table.filter((pl.col("by") != "topic") & ((pl.col("low") > 0) | (pl.col("high") < 0)))
+    sure = table.filter(pl.col("by").is_in(["length", "best rank"]), (pl.col("low") > 0) | (pl.col("high") < 0))
     for (name, by), part in sure.group_by("machine", "by", maintain_order=True):
         row = part.sort(pl.col("bias").abs(), descending=True).row(0, named=True)
         texts.append(
-            f"By {by}, {name} is most biased at {row['group']}: {row['bias']:+.2f} {interval(row['low'], row['high'])} "
-            f"over {counted(row['documents'], 'document')}."
+            f"By {by}, {name} is most biased at {row['group']}: {_signed(row['bias'])} "
+            f"{interval(row['low'], row['high'])} over {counted(row['documents'], 'document')}."
         )
     return texts
 
@@ -112,13 +117,13 @@ def _systems_finding(table: pl.DataFrame) -> list[str]:
         favoured = sure.filter(pl.col("favour") > 0).sort("favour", descending=True)
         penalised = sure.filter(pl.col("favour") < 0).sort("favour")
         words = [
-            f"{word} {counted(rows.height, 'system')} (most: {rows['system'][0]}, {rows['favour'][0]:+.3f})"
+            f"{word} {counted(rows.height, 'system')} (most: {rows['system'][0]}, {_signed(rows['favour'][0], 3)})"
             for word, rows in (("favours", favoured), ("penalises", penalised))
             if rows.height
         ]
         mean = float(part["difference"].mean())  # type: ignore[arg-type]
         which = " and ".join(words) if words else "favours no system significantly"
-        texts.append(f"{name} changes {measure} by {mean:+.3f} on average over systems, and it {which}.")
+        texts.append(f"{name} changes {measure} by {_signed(mean, 3)} on average over systems, and it {which}.")
     return texts
 
 
@@ -142,7 +147,8 @@ def _needed_finding(table: pl.DataFrame) -> list[str]:
             row = rows.row(0, named=True)
             texts.append(
                 f"±0.02 on the mean gain (range 0 to 1) of {counted(row['documents'], 'document')} needs about "
-                f"{counted(row['with_machine'], 'human judgment')} with {name} and {row['people_alone']} without."
+                f"{counted(row['with_machine'], 'human judgment')} with {name} and {count(row['people_alone'])} "
+                "without."
             )
     return texts
 
@@ -169,6 +175,7 @@ SECTION = Section(
             "the mean over topics.",
             compute=lambda e, get: _agreement(e),
             finding=_agreement_finding,
+            heads={"weighted_kappa": "weighted κ", "weighted_low": "95 % from", "weighted_high": "95 % to"},
             shown=OPEN,
             across_scales=True,
         ),
@@ -199,14 +206,15 @@ SECTION = Section(
             "the favour is corrected by Holm over systems.",
             compute=_by_systems("machine_systems"),
             finding=_systems_finding,
+            heads={"machine_mean": "labels alone", "favour_low": "95 % from", "favour_high": "95 % to"},
             across_scales=True,
         ),
         Table(
             name="machine_needed",
             title="How many human judgments are needed",
             caption="For the mean gain of all documents that the machine labelled (gains in units of their range): "
-            "human judgments, drawn at random, for a 95 % interval of ± width, with the machine’s labels calibrated on "
-            "them, and without. For systems see compare --machine.",
+            "human judgments, drawn at random, for a 95 % interval of ± width, with the machine’s labels calibrated as "
+            "on the documents that both have, and without. For systems see compare --machine.",
             compute=_by_systems("machine_needed"),
             finding=_needed_finding,
             across_scales=True,

@@ -87,11 +87,11 @@ def plan_of(study: Study, inputs: Inputs, source: Source) -> tuple[Plan | None, 
             measure = linear_measure(goal.measure)
             place = ("goal", "systems")
             pool = inputs.pool.select("topic", "doc").sort("topic", "doc")
-            systems = _systems(goal, measure, pool, source)
+            systems = goal_systems(goal, measure, pool, source)
             place = ("goal", "decide")
-            systems = _chosen(systems, goal)
+            systems = chosen_systems(systems, goal)
             place = ("scale",) if study.scale else ("groups",)
-            low, high = _ends(study)
+            low, high = scale_ends(study)
             if INCLUSION.name in inputs.pool.columns:
                 place = ("pool", "file")
                 raise InputError(
@@ -101,7 +101,7 @@ def plan_of(study: Study, inputs: Inputs, source: Source) -> tuple[Plan | None, 
             text, cure = (error.problem, error.cure) if isinstance(error, InputError) else _parts(error)
             return None, [source.problem(place, text, cure)], []
     return (
-        Plan(pool, systems, rule_of(study, inputs), str(measure), low, high, study.study.seed),
+        Plan(pool, systems, rule_of(study, pool), str(measure), low, high, study.study.seed),
         [],
         [source.problem(("goal", "systems"), text) for text in notes],
     )
@@ -115,7 +115,7 @@ def load_plan(path: str, study: Study, inputs: Inputs) -> Plan | None:
     return plan
 
 
-def rule_of(study: Study, inputs: Inputs) -> Rule:
+def rule_of(study: Study, pool: pl.DataFrame) -> Rule:
     """When the study stops: `within` in points, and at most as many answers per document as its design has."""
     goal = study.goal
     if goal is None:
@@ -124,7 +124,7 @@ def rule_of(study: Study, inputs: Inputs) -> Rule:
     mode: Mode = goal.ask or ("floor" if decide == "order" else "sampled")
     most = study.units.redundancy if study.units else 1
     if study.groups:  # each document meets a share of the others, and a pair is two documents
-        others = len(inputs.pool) / max(len(inputs.topics), 1) - 1
+        others = len(pool) / max(pool["topic"].n_unique(), 1) - 1
         most = max(1, math.ceil(study.groups.share * others * study.groups.assessors / 2))
     return Rule(decide, 100 * goal.within, goal.confidence, mode, most)
 
@@ -134,7 +134,8 @@ def _parts(error: JudgewellError) -> tuple[str, str | None]:
     return problem, cure or None
 
 
-def _systems(goal: Goal, measure: Linear, pool: pl.DataFrame, source: Source) -> Systems:
+def goal_systems(goal: Goal, measure: Linear, pool: pl.DataFrame, source: Source) -> Systems:
+    """The systems of the run files that a goal names."""
     files = [str(path) for pattern in goal.systems for path in matching(source, pattern)]
     if not files:
         raise InputError(f"no run file matches {', '.join(goal.systems)}", cure="name files from the study's folder")
@@ -144,7 +145,7 @@ def _systems(goal: Goal, measure: Linear, pool: pl.DataFrame, source: Source) ->
     return systems
 
 
-def _chosen(systems: Systems, goal: Goal) -> Systems:
+def chosen_systems(systems: Systems, goal: Goal) -> Systems:
     """All systems, or the two that are to be decided between."""
     if isinstance(goal.decide, str):
         return systems
@@ -156,7 +157,7 @@ def _chosen(systems: Systems, goal: Goal) -> Systems:
     return Systems(tuple(goal.decide), systems.weights[rows], systems.importance)
 
 
-def _ends(study: Study) -> tuple[float | None, float | None]:
+def scale_ends(study: Study) -> tuple[float | None, float | None]:
     """The ends of the scale; none for pairs."""
     if study.groups:
         if "preference" not in study.groups.questions:

@@ -28,6 +28,7 @@ from judgewell.server.judging import routes as judging
 from judgewell.server.limits import Crowded, Limited, Rate
 from judgewell.server.process import Server, done
 from judgewell.server.session.served import load_served
+from judgewell.server.session.stage import stages
 from judgewell.server.session.steps import trouble
 from judgewell.server.store.transactions import Clock, Store, Unavailable, probe_disk
 from judgewell.server.web import Headers, Pages, Refusal, Versioned
@@ -44,6 +45,7 @@ PROBE_EVERY = 1.0
 
 def make_server(store: Store, clock: Clock = time.time, requests_per_second: float = REQUESTS_PER_SECOND) -> Server:
     """What the routes of this process share, for the study in a database."""
+    stages()  # loaded now: whoever comes first does not wait for them
     served = store.read(lambda connection: load_served(connection, clock)).result()
     return Server(store, served, Rate(requests_per_second, requests_per_second * BURST), Pages())
 

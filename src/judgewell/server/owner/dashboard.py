@@ -26,6 +26,7 @@ from judgewell.server.owner.unusual_assessors import Person
 from judgewell.server.process import Server, done
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import AssessorRow, assessor_rows, trail
+from judgewell.server.queries.machines import MachineRow, machine_rows
 from judgewell.server.queries.money import money_details
 from judgewell.server.queries.progress import TopicRow, UnitRow
 from judgewell.server.session.served import Served
@@ -168,7 +169,11 @@ def _assessors(look: Look) -> Values:
     known = {person.assessor: person for person in look.latest.assessors} if look.latest else {}
     pairs = [(row, known.get(row.pseudonym)) for row in assessor_rows(look.connection, look.now)]
     shown = listing(look.request, pairs, ASSESSORS, _assessor_words, sort="signs", down=True)
-    return {"table": shown, "pay": look.served.study.pay}
+    return {"table": shown, "pay": look.served.study.pay, "machines": _machines(look)}
+
+
+def _machines(look: Look) -> dict[int, MachineRow]:
+    return {row.number: row for row in machine_rows(look.connection, look.now)}
 
 
 def _assessor(look: Look) -> Values:
@@ -179,7 +184,8 @@ def _assessor(look: Look) -> Values:
     people = look.latest.assessors if look.latest else ()
     person = next((one for one in people if one.assessor == history.who.pseudonym), None)
     titles = progress.topic_titles(look.connection)
-    return {"trail": history, "person": person, "pay": look.served.study.pay, "titles": titles}
+    machine = _machines(look).get(history.who.number)
+    return {"trail": history, "person": person, "pay": look.served.study.pay, "titles": titles, "machine": machine}
 
 
 def _invitations(look: Look) -> Values:
@@ -281,4 +287,5 @@ def _document_words(row: Document) -> str:
 def _assessor_words(pair: tuple[AssessorRow, Person | None]) -> str:
     row, person = pair
     signs = " ".join(evidence.kind for evidence in person.evidence) if person else ""
-    return f"{row.pseudonym} {row.label} {row.origin} {row.stage} {signs} {'excluded' if row.excluded_for else ''}"
+    words = (row.pseudonym, row.label, row.origin, row.kind, row.stage, signs, "excluded" if row.excluded_for else "")
+    return " ".join(words)

@@ -38,6 +38,7 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
             endings=_endings(progress.endings),
             checks=_checks(connection),
             topics=_topics(connection, progress),
+            machines=_machines(progress),
             needed=progress.needed,
             completed=progress.completed,
         )
@@ -84,6 +85,17 @@ def _topics(connection: sa.Connection, progress: Status) -> pl.DataFrame:
     rows = [(one.topic, titles[one.topic], one.needed, one.completed) for one in progress.topics]
     schema = {"topic": pl.String, "title": pl.String, "needed": pl.Int64, "completed": pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _machines(progress: Status) -> pl.DataFrame:
+    """Every machine among the assessors: what it judged, and what that took."""
+    rows = [
+        {"assessor": one.pseudonym, "model": one.model, "sample": one.sample, "units completed": one.completed,
+         "units failed": one.failed, "answers": one.answers, "unrateable": one.unrateable,
+         "tokens": one.tokens_in + one.tokens_out, f"cost ({one.currency})": one.cost}
+        for one in progress.machines
+    ]  # fmt: skip
+    return pl.DataFrame(rows)
 
 
 def settings_table(chosen: Study) -> pl.DataFrame:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from judgewell.server.queries.endings import ABANDONED, COMPLETED, EXCLUDED, FAILED, IN_PROGRESS, ending, endings_by
 from judgewell.server.queries.former_names import former
 from judgewell.server.store.schema import (
+    ASSESSOR_KIND,
     answers,
     assessors,
     closing,
@@ -33,6 +34,7 @@ class AssessorRow:
     number: int
     pseudonym: str
     origin: str
+    kind: str  # person, synthetic or machine
     label: str
     stage: str
     created: float
@@ -127,7 +129,7 @@ def assessor_rows(connection: sa.Connection, now: float, only: int | None = None
     mine = sa.true() if only is None else reservations.c.assessor == only
     counts = endings_by(connection, now, reservations.c.assessor, mine)
     whole, parts = exclusion_reasons(connection)
-    people = sa.select(assessors).order_by(assessors.c.number)
+    people = sa.select(assessors, ASSESSOR_KIND.label("kind")).order_by(assessors.c.number)
     rows = connection.execute(people if only is None else people.where(assessors.c.number == only))
     return [
         _assessor_row(row, counts.get(row.number, {}), whole.get(row.number), len(parts.get(row.number, {})))
@@ -140,6 +142,7 @@ def _assessor_row(row: Any, units_of: dict[str, int], reason: str | None, units_
         number=row.number,
         pseudonym=row.pseudonym,
         origin=row.origin,
+        kind=row.kind,
         label=row.label or "",
         stage=row.stage,
         created=row.created,
@@ -254,6 +257,8 @@ def _answers(connection: sa.Connection, assessor: int) -> list[Given]:
 
 def answer_text(row: Any) -> str:
     """An answer in a few words: the number, or which side and what was said of both."""
+    if row.unrateable is not None:
+        return f"unrateable ({row.unrateable})"
     if row.value is not None:
         return f"{row.value:g}"
     parts = [row.preferred or ""]

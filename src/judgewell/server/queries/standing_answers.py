@@ -15,6 +15,7 @@ from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, STANDS
 from judgewell.server.queries.goal import goal_inclusion
 from judgewell.server.store.schema import (
     ASSESSOR_KIND,
+    MACHINE,
     answers,
     assessors,
     documents,
@@ -183,7 +184,8 @@ def _times() -> Columns:
     begun = sa.select(first.c.seconds).where(
         first.c.reservation == answers.c.reservation, first.c.position == answers.c.position, first.c.revision == 1
     )
-    return {"first": begun.scalar_subquery(), "at": answers.c.at}
+    reading = sa.case((assessors.c.origin != MACHINE, begun.scalar_subquery()))  # a server's speed is no reading time
+    return {"first": reading, "at": answers.c.at}
 
 
 def _ended(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:

@@ -24,7 +24,7 @@ import sqlalchemy as sa
 
 from judgewell.server.session.answers import LONGEST_IDLE
 from judgewell.server.session.budget import budget, lock_budget
-from judgewell.server.session.limits import RULES, Limits, limits_of, may_take, under_each
+from judgewell.server.session.limits import RULES, Limits, limits_of, may_take, more_to_come, under_each
 from judgewell.server.session.served import Served
 from judgewell.server.session.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, log_event, state_of
 from judgewell.server.store.prepared import Prepared
@@ -33,6 +33,7 @@ from judgewell.server.store.schema import answers, events, reservations, units
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
 SILENT_UNANSWERED = 45.0  # the same for a holder who has answered nothing yet
 ALIVE_EVERY = 20  # seconds between the signs of life of an open page
+COMING_WAIT = 30.0  # seconds after which somebody who waits for a new batch of units looks again
 PAUSE_WAIT = 60.0  # seconds after which somebody who waits for a pause to end looks again
 AT_ONCE = 500
 
@@ -160,7 +161,7 @@ def outlook(connection: sa.Connection, served: Served, state: State, now: float)
     wait = None if limits.stopped else _when_free(connection, limits, now)
     if wait is None and limits.paused and _when_free(connection, limits, now, unpaused=True) is not None:
         return PAUSE_WAIT
-    return wait
+    return COMING_WAIT if wait is None and more_to_come(connection, served, limits) else wait
 
 
 def waits_for_pause(connection: sa.Connection, served: Served, state: State, now: float) -> bool:

@@ -28,6 +28,7 @@ from judgewell.server.queries.status import missing_completions
 from judgewell.server.session.assignment import hand_on, silent_holders
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
+    MACHINE,
     answers,
     assessors,
     batches,
@@ -176,7 +177,8 @@ def _collected(connection: sa.Connection, served: Served, until: float) -> _Coll
         .join(units, units.c.number == answers.c.unit)
         .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
         .join(documents, documents.c.number == items.c.doc)
-        .where(STANDS, reservations.c.state == "done", ~reservations.c.excluded)
+        .join(assessors, assessors.c.number == answers.c.assessor)
+        .where(STANDS, reservations.c.state == "done", ~reservations.c.excluded, assessors.c.origin != MACHINE)
         .where(reservations.c.finished <= until)
         .order_by(answers.c.number)
     )

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from judgewell.server.session.served import Served
 from judgewell.server.store.prepared import Prepared
-from judgewell.server.store.schema import MACHINE, answers, assessors, items, pauses, reservations, units
+from judgewell.server.store.schema import MACHINE, answers, assessors, goals, items, pauses, reservations, topics, units
 
 ALL = 1_000_000_000  # units of a topic: no limit
 RULES = ("one", "several", "machine")
@@ -65,6 +65,23 @@ def limits_of(connection: sa.Connection, served: Served, assessor: int) -> Limit
     used_up = row.completed + row.failed_quality >= work.most_units or bool(row.excluded)
     used_up = used_up or _too_many(served, row.failed_quality)
     return Limits(assessor, work.units_per_topic, used_up, bool(row.paused), bool(row.stopped), False)
+
+
+def _with_room() -> sa.Select[Any]:
+    """A topic of which the assessor may still do a unit, while the study's goal is open."""
+    had = reservations.alias("had")
+    answered = sa.exists().where(answers.c.reservation == had.c.number)
+    mine = sa.and_(had.c.assessor == sa.bindparam("person"), sa.or_(had.c.state != "expired", answered))
+    full = sa.select(had.c.topic).where(mine).group_by(had.c.topic).having(sa.func.count() >= sa.bindparam("most"))
+    return sa.select(topics.c.topic).where(sa.exists().where(goals.c.ended.is_(None)), topics.c.topic.not_in(full))
+
+
+_WITH_ROOM = Prepared(_with_room().limit(1))
+
+
+def more_to_come(connection: sa.Connection, served: Served, limits: Limits) -> bool:
+    """Whether a study with a goal may still make units for the assessor."""
+    return served.study.goal is not None and _WITH_ROOM.one(connection, **limits.bound) is not None
 
 
 def has_failed_often(connection: sa.Connection, served: Served, assessor: int) -> bool:

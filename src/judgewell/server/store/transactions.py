@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -29,6 +29,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlch
 from judgewell.errors import InputError, JudgewellError
 from judgewell.server.store.private_files import create_private, keep_private
 from judgewell.server.store.schema import metadata, study
+from judgewell.server.store.turns import Turns
 
 T = TypeVar("T")
 Job = Callable[[sa.Connection], T]
@@ -55,10 +56,12 @@ class Store:
     happened; running a step again is safe all the same, because it is taken at its own turn only.
     """
 
-    def __init__(self, writing: sa.Engine, reading: sa.Engine, url: str, patience: float = 0.0) -> None:
+    def __init__(
+        self, writing: sa.Engine, reading: sa.Engine, url: str, patience: float = 0.0, turns: Turns | None = None
+    ) -> None:
         self.engine, self._reading = writing, reading
         self.url = url
-        self._patience = patience
+        self._patience, self._turns = patience, turns
         self._readers = ThreadPoolExecutor(READERS, "read")
         self._waiting: SimpleQueue[Waiting | None] = SimpleQueue()
         self._writer = threading.Thread(target=self._write_all, name="write", daemon=True)
@@ -137,6 +140,8 @@ class Store:
         self._waiting.put(None)
         self._writer.join(STOP_WAIT)
         self._readers.shutdown()
+        if self._turns:
+            self._turns.close()
         self._reading.dispose()
         self.engine.dispose()
 
@@ -144,10 +149,11 @@ class Store:
         stopping = False
         while not stopping:
             waiting = [self._waiting.get()]
-            while len(waiting) < BATCH and not self._waiting.empty():
-                waiting.append(self._waiting.get())
-            stopping = None in waiting
-            self._commit(self.engine, [one for one in waiting if one is not None])
+            with self._turns.turn() if self._turns else nullcontext():
+                while len(waiting) < BATCH and not self._waiting.empty():
+                    waiting.append(self._waiting.get())
+                stopping = None in waiting
+                self._commit(self.engine, [one for one in waiting if one is not None])
 
     def _commit(self, engine: sa.Engine, waiting: list[Waiting]) -> None:
         """Run the jobs in one transaction and answer them; where that fails, each in one of its own."""
@@ -224,7 +230,8 @@ def open_store(url: str | Path) -> Store:
         if not path.parent.is_dir():
             raise InputError(f"there is no folder {path.parent} for the database", cure="make it first")
         _make_private(path)
-        store = Store(_sqlite_engine(path, "BEGIN IMMEDIATE", 1), _sqlite_engine(path, "BEGIN", READERS + 1), text)
+        engines = _sqlite_engine(path, "BEGIN IMMEDIATE", 1), _sqlite_engine(path, "BEGIN", READERS + 1)
+        store = Store(*engines, text, turns=Turns(path.with_name(f"{path.name}-turns")))
     try:
         migrate(store.engine)
     except SQLAlchemyError as error:

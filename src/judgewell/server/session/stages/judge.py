@@ -239,7 +239,7 @@ def _previous(look: Look, scale: Scale, doc: int) -> PreviousAnswer | None:
     answer = look.state.scratch.get("previous")
     if answer is None:
         before = current_answer(look.connection, look.state, look.state.position - 1)
-        answer = before.typed["value"][0] if before else ""
+        answer = before.typed.get("value", [""])[0] if before else ""  # none where a machine left it unrated
     document = look.served.document(look.connection, doc, look.state.held.unit)
     title = document.title or " ".join(document.text[:200].split()[:8])
     return PreviousAnswer(look.served.words["previous"], title, answer)

@@ -1,0 +1,159 @@
+"""A study's goal over recorded answers: the table of a replay, what it says in words, and its chart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from judgewell.analysis.goals.look import Rule
+from judgewell.analysis.goals.plan import chosen_systems, goal_systems, rule_of, scale_ends
+from judgewell.analysis.goals.replay import (
+    ranked_only,
+    recorded_answers,
+    recorded_pairs,
+    replay,
+    replay_pairs,
+    simulated,
+)
+from judgewell.analysis.goals.systems import Points, first_state, linear_measure
+from judgewell.errors import InputError
+from judgewell.formats.judgments import read_judgments, read_pairs
+from judgewell.study.file import parse, read_source
+from judgewell.study.model import Study
+from judgewell.terminal import frame_text
+
+Compared = Literal["full", "goal"]
+OF_DOCUMENTS, OF_PAIRS = ("even", "floor", "sampled"), ("even", "pairs")
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What designs would have cost over recorded answers; its text is what the command prints."""
+
+    table: pl.DataFrame  # a row for each design and repeat
+    rule: Rule
+    answers: int  # recorded
+    documents: int
+    systems: int
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """Each design: its answers, the ratio of its cost to the even design's, and how often it was right."""
+        even = self.table.filter(pl.col("design") == "even").select("repeat", even="cost")
+        joined = self.table.join(even, on="repeat", how="left").with_columns(ratio=pl.col("cost") / pl.col("even"))
+        gaps = pl.col("estimated").sum() / pl.col("true").sum() - 1
+        return joined.group_by("design", maintain_order=True).agg(
+            answers=pl.col("answers").median(),
+            cost=pl.col("cost").median(),
+            ratio=pl.col("ratio").median(),
+            ratio_90=pl.col("ratio").quantile(0.9),
+            decided=(pl.col("status") == "decided").mean(),
+            right=pl.col("right").mean(),
+            overstated=gaps,
+            **({"similar": pl.col("similar").median()} if "similar" in joined.columns else {}),
+        )
+
+    def __repr__(self) -> str:
+        repeats = int(self.table["repeat"].max())  # type: ignore[arg-type]
+        goal = "the order" if self.rule.decide == "order" else f"the best within {self.rule.within:g} points"
+        asked = f"; full: would {self.rule.full} answers per document agree?" if self.rule.full else ""
+        similar = " similar: share of the answers until τ ≥ .95." if "similar" in self.table.columns else ""
+        data = f"{self.answers:,} answers about {self.documents:,} documents, {self.systems} systems"
+        return (
+            f"{data}; goal: {goal}{asked}\n{frame_text(self.summary)}\n"
+            f"Medians over {repeats} random orders of the answers. cost: answers per document. ratio: cost over that "
+            "of the even design with the same stopping rule; ratio_90: its 90 % quantile. right: decided, and all "
+            "answers say the same. overstated: reported differences at the stop over those of all answers, − 1."
+            f"{similar}"
+        )
+
+    def chart(self) -> Any:
+        """The cost of each design in every repeat, by how it ended."""
+        from judgewell.comparison.charts import _altair, _data
+
+        alt = _altair()
+        ended = (
+            pl.when(pl.col("right"))
+            .then(pl.lit("right"))
+            .otherwise(pl.when(pl.col("status") == "decided").then(pl.lit("wrong")).otherwise(pl.lit("not separable")))
+        )
+        points = self.table.select("design", "repeat", "cost", ended=ended)
+        base = alt.Chart(_data(alt, points)).encode(
+            y=alt.Y("design:N", title=None, sort=points["design"].unique(maintain_order=True).to_list())
+        )
+        dots = base.mark_circle(size=50, opacity=0.6).encode(
+            x=alt.X("cost:Q", title="answers per document until the stop", scale=alt.Scale(zero=True)),
+            color=alt.Color("ended:N", title=None, scale=alt.Scale(domain=["right", "wrong", "not separable"])),
+            yOffset=alt.YOffset("repeat:Q"),
+        )
+        middle = base.mark_tick(thickness=3, size=40).encode(x="median(cost):Q")
+        return (dots + middle).properties(width=480, height=alt.Step(60))
+
+
+def replay_study(
+    study: str | Path,
+    answers: Any,
+    *,
+    designs: Sequence[str] = (),
+    systems: int | None = None,
+    repeats: int = 20,
+    compared: Compared = "full",
+    seed: int = 0,
+    columns: Any = None,
+    words: Any = None,
+    layout: Any = None,
+    kind: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Replay:
+    """The goal of a study file over recorded answers, by several designs; the pool is what the answers are about.
+
+    `systems` simulates so many instead of reading runs. `compared` full asks at each look whether the design with all
+    answers would agree; goal asks what the study itself would.
+    """
+    source = read_source(study)
+    chosen, problems = parse(source)
+    if chosen is None:
+        raise problems[0].error
+    if chosen.goal is None:
+        raise InputError("the study has no goal", cure="add [goal] with systems and decide", file=study)
+    allowed = OF_PAIRS if chosen.groups else OF_DOCUMENTS
+    strange = [name for name in designs if name not in allowed]
+    if strange:
+        raise InputError(f"there is no design {strange[0]!r}", cure=f"the designs are {', '.join(allowed)}")
+    which: Any = tuple(dict.fromkeys(("even", *designs))) if designs else allowed
+    if chosen.groups:
+        recorded = recorded_pairs(read_pairs(answers, columns, words, layout))
+        if systems:
+            raise InputError("systems are simulated from gains, and pairs have none", cure="name runs in goal.systems")
+        read_systems = _systems(chosen, recorded.pool, source)
+        rule = rule_of(chosen, recorded.pool)
+        table = replay_pairs(recorded, read_systems, rule, which, repeats, seed, progress)
+        return Replay(table, rule, len(recorded.answers), len(recorded.pool), len(read_systems.names))
+    low, high = scale_ends(chosen)
+    measure = linear_measure(chosen.goal.measure)
+    values = read_judgments(answers, columns, words, layout, kind=kind)
+    most = chosen.units.redundancy if chosen.units else 1
+    documents = recorded_answers(values, Points(measure, float(low or 0), float(high or 0)), most)
+    made = (
+        simulated(documents.pool, documents.means, systems, seed)
+        if systems
+        else _systems(chosen, documents.pool, source)
+    )
+    documents, made = ranked_only(documents, made)
+    rule = rule_of(chosen, documents.pool)
+    if compared == "full":
+        rule = replace(rule, full=int(np.median(documents.counts)))
+    first = first_state(documents.pool, chosen.study.seed)
+    table = replay(documents, first, made, rule, which, repeats, seed, progress)
+    return Replay(table, rule, int(documents.counts.sum()), len(documents.pool), len(made.names))
+
+
+def _systems(study: Study, pool: pl.DataFrame, source: Any) -> Any:
+    goal = study.goal
+    assert goal is not None
+    return chosen_systems(goal_systems(goal, linear_measure(goal.measure), pool, source), goal)

@@ -1,0 +1,77 @@
+"""`judgewell replay`: recorded answers asked again by other designs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from judgewell.commands.common import choice, kind_option, reading, reading_options, refuse_unwritable
+
+
+@click.command()
+@click.argument("study")
+@click.option("--from", "answers", required=True, help="Recorded judgments or pairs.")
+@click.option("--design", "designs", multiple=True, help="even, floor, sampled; of pairs: even, pairs.  [default: all]")
+@click.option("--simulated", "systems", type=click.IntRange(min=2), help="Simulate so many systems instead of runs.")
+@click.option("--repeats", type=click.IntRange(min=1), default=20, help="Random orders of the answers.")
+@choice("--rule", "full", "goal", help="Stop when all answers would agree (full), or when the study would (goal).")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the orders.")
+@click.option("-o", "--output", help="Write a row for each design and order to a file.")
+@click.option("--chart", help="Draw the costs to .svg, .pdf, .png or .html.")
+@reading_options
+@kind_option
+@click.option("--strict", is_flag=True, help="Treat notes as errors.")
+def replay(
+    study: str,
+    answers: str,
+    designs: tuple[str, ...],
+    systems: int | None,
+    repeats: int,
+    rule: str,
+    seed: int,
+    output: str | None,
+    chart: str | None,
+    strict: bool,
+    **given: Any,
+) -> None:
+    """Ask recorded answers again by other designs, and show what each would have cost.
+
+    STUDY names the goal ([goal] with systems, measure and decide); the pool is the documents of the answers. Every
+    design asks batch by batch and stops by the same rule. It is right if all answers together say the same.
+
+    \b
+    Examples:
+      judgewell replay study.toml --from judgments.csv
+      judgewell replay study.toml --from judgments.csv --simulated 20 --rule goal --chart costs.svg
+      judgewell replay pairs.toml --from pairs.csv --repeats 5
+    """
+    from judgewell.analysis.goals.study_replay import replay_study
+    from judgewell.formats.provenance import provenance, write_result
+    from judgewell.terminal import notes, progress
+
+    refuse_unwritable(output)
+    read = reading(given, "judgments", "pairs")
+    with notes(strict) as collected:
+        with progress("studies replayed") as show:
+            result = replay_study(
+                study,
+                answers,
+                designs=designs,
+                systems=systems,
+                repeats=repeats,
+                compared="goal" if rule == "goal" else "full",
+                seed=seed,
+                kind=given["kind"],
+                progress=show,
+                **read,
+            )
+        if chart:
+            from judgewell.comparison.charts import save
+
+            save(result.chart(), chart)
+        if output:
+            options = {"study": study, "from": answers, "designs": designs, "simulated": systems, "repeats": repeats}
+            options |= {"rule": rule, "seed": seed, "output": output, **{k: given[k] for k in sorted(given)}}
+            write_result(result.table, output, provenance("replay", options, [study, answers], collected))
+        print(result)
