@@ -4,7 +4,7 @@
 
 Without a report the demo is run for one. The dashboard's pictures come along where dashboard_pictures.py is there. A
 picture that is too large is an error. The picture of the population is made by population_fit.py, from data that are
-not part of this repository.
+not part of this repository; the gallery's figures by the commands of docs/gallery.md.
 """
 
 from __future__ import annotations

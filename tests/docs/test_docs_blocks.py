@@ -29,6 +29,7 @@ def named(path: Path) -> str:
 LONG = {
     "docs/extend/check.md",
     "docs/from/ranx.md",
+    "docs/gallery.md",
     "docs/guide/comparing.md",
     "docs/tutorial/demo.md",
     "docs/tutorial/results.md",
