@@ -40,6 +40,7 @@ def test_answers_come_first_then_details_limits_and_tables(report):
         "Details",
         "What could not be analysed",
         "Appendix: tables",
+        "What the conclusion cost",
     ]
     answers = report.parts[:3]
     assert all(one.findings and any(isinstance(item, Figure) for item in one.items) for one in answers)

@@ -75,12 +75,13 @@ def _users(sources: Sources, scored: Scored) -> tuple[list[Finding], list[Figure
     """For how many users one system is better than another, where enough assessors judged the same documents."""
     from judgewell.analysis.users import DISSENT, UNDERSTATED, profile_chart, profile_points, user_pairs, user_profiles
 
-    measure = sources.measures[0]
-    if sources.judgments is None or measure.cutoff is None or sources.judgments["assessor"].null_count():
+    measure, table = sources.measures[0], sources.judgments
+    known = table is not None and {"assessor", "unit", "kind"} <= set(table.columns)
+    if table is None or not known or measure.cutoff is None or table["assessor"].null_count():
         return [], []
     try:
         with collect_notes():
-            profiles = user_profiles(sources.judgments)
+            profiles = user_profiles(table)
             pairs = user_pairs(profiles, sources.runs, measure, Settings(), sources.level)
             points = profile_points(profiles)
     except JudgewellError:  # too few assessors, or a measure that these gains do not allow
