@@ -75,10 +75,10 @@ class Wire(asyncio.Protocol):
 class Assessor:
     """One person's browser: a connection, a cookie and the page at hand."""
 
-    def __init__(self, address: str, link: str, tally: Tally) -> None:
+    def __init__(self, address: str, link: str, tally: Tally, patient: bool) -> None:
         parts = urlsplit(address)
         self.host, self.port = parts.hostname or "127.0.0.1", parts.port or 80
-        self.link, self.tally = link, tally
+        self.link, self.tally, self.patient = link, tally, patient
         self.cookie = b""
         self.kind, self.step = "", ""
 
@@ -88,7 +88,13 @@ class Assessor:
         head, _ = await self.ask(f"GET {self.link}", b"")
         self.cookie = between(head, COOKIE, b";")
         await self.turn("GET /work", b"")
-        while self.step and self.kind not in ("no_work", "come_back"):
+        while self.step and self.kind != "no_work":
+            if self.kind == "come_back":
+                if not self.patient:
+                    break
+                await asyncio.sleep(BACK_OFF)
+                await self.turn("POST /work", self.form())
+                continue
             judged = self.kind == "document"
             begun = time.perf_counter()
             await self.turn("POST /work", self.form())
@@ -125,9 +131,9 @@ class Assessor:
         return await self.wire.ask(head.encode() + b"cookie: " + self.cookie + b"\r\n\r\n" + body)
 
 
-async def all_of(address: str, links: list[str]) -> Tally:
+async def all_of(address: str, links: list[str], patient: bool) -> Tally:
     tally = Tally()
-    await asyncio.gather(*(Assessor(address, link, tally).judge() for link in links))
+    await asyncio.gather(*(Assessor(address, link, tally, patient).judge() for link in links))
     return tally
 
 
@@ -135,9 +141,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("address")
     parser.add_argument("--limit", type=float, default=240.0, help="seconds after which it is given up")
+    parser.add_argument("--patient", action="store_true", help="wait for units that are made while the study runs")
     given = parser.parse_args()
     links = sys.stdin.read().split()
-    tally = uvloop.run(asyncio.wait_for(all_of(given.address, links), given.limit))
+    tally = uvloop.run(asyncio.wait_for(all_of(given.address, links, given.patient), given.limit))
     times = {"answered": tally.answered, "sent": tally.sent, "ends": tally.ends}
     seconds = {"seconds": tally.last - tally.first, "cpu": time.process_time()}
     print(json.dumps(times | seconds | {"statuses": dict(tally.statuses)}))

@@ -60,6 +60,7 @@ class Load(Row):
     cpu: float = 0.0  # the server's own seconds for each answer
     others: float = 0.0  # those of the assessors, on the same machine
     exact: str = ""
+    goal: bool = False
 
 
 def rows(quick: bool) -> Iterator[Row]:
@@ -69,22 +70,26 @@ def rows(quick: bool) -> Iterator[Row]:
         for assessors in (1, 10) if quick else (1, 100, 500):
             yield load(database, size, assessors, PROCESSES[database])
     yield load("SQLite", size, 10 if quick else 100, 2)
+    yield load("SQLite", size, 10 if quick else 100, goal=True)
     yield from starts(Size(2, 16, 8, 1), "a small study")
     large = Size(10, 100, 8, 1) if quick else Size(50, 1000, 8, 1)
     yield from starts(large, f"{large.topics * large.documents:,} documents")
 
 
-def load(database: str, size: Size, assessors: int, processes: int = 1) -> Load:
-    """Let so many assessors judge at once until there is no work."""
-    case = f"{size.label}, {assessors} at once"
+def load(database: str, size: Size, assessors: int, processes: int = 1, goal: bool = False) -> Load:
+    """Let so many assessors judge at once until there is no work.
+
+    With a goal the same judgments are asked for in units that are made meanwhile: two equal systems are never decided.
+    """
+    case = f"{size.label}, {assessors} at once" + (", with a goal" if goal else "")
     with tempfile.TemporaryDirectory() as folder, kept_in(database, Path(folder)) as where:
-        study = write_study(Path(folder) / "study", size)
+        study = write_study(Path(folder) / "study", size, goal=goal)
         with served(study, where, processes) as (address, process, _):
             made = told("invite", study, where, "--count", str(assessors), "--address", "")
             links = "\n".join(line.split("\t")[1] for line in made.splitlines())
             time.sleep(SETTLE)  # the owner's pages are loaded
             before = cpu_of(process.pid)
-            command = [sys.executable, str(HERE / "assessors.py"), address]
+            command = [sys.executable, str(HERE / "assessors.py"), address, *(["--patient"] if goal else [])]
             done = subprocess.run(command, input=links, capture_output=True, text=True, timeout=LIMIT)
             used, peak = cpu_of(process.pid) - before, peak_of(process.pid)
             status = json.loads(told("status", study, where, "--format", "json"))
@@ -93,7 +98,7 @@ def load(database: str, size: Size, assessors: int, processes: int = 1) -> Load:
         return Load(LOAD, case, tool, (Outcome(0, peak, done.stderr.strip()[-200:]),), assessors, processes)
     seen = json.loads(done.stdout)
     answers = len(seen["answered"])
-    exact = exactly(status, answers, size if assessors > 1 else None)
+    exact = exactly(status, answers, size if assessors > 1 and not goal else None)
     return Load(
         LOAD,
         case,
@@ -108,6 +113,7 @@ def load(database: str, size: Size, assessors: int, processes: int = 1) -> Load:
         used / answers,
         seen["cpu"] / answers,
         exact,
+        goal,
     )
 
 
@@ -143,7 +149,7 @@ def starts(size: Size, name: str) -> Iterator[Row]:
             yield Row(START, name, f"judgewell on {database}", tuple(outcomes[1:]))
 
 
-def write_study(folder: Path, size: Size, most_units: int = 1000) -> Path:
+def write_study(folder: Path, size: Size, most_units: int = 1000, goal: bool = False) -> Path:
     """A study of that size; every document has some two thousand letters."""
     folder.mkdir()
     pairs = [(topic, doc) for topic in range(size.topics) for doc in range(size.documents)]
@@ -153,10 +159,14 @@ def write_study(folder: Path, size: Size, most_units: int = 1000) -> Path:
     path = folder / "study.toml"
     path.write_text(
         '[study]\nname = "load"\n[topics]\nfile = "topics.txt"\n[documents]\nfile = "docs.csv"\n'
-        '[pool]\nfile = "pool.csv"\n[scale]\nkind = "magnitude"\n'
+        f'[pool]\nfile = "pool.csv"\n[scale]\nkind = "{"s100" if goal else "magnitude"}"\n'
         f"[units]\ndocuments = {size.unit}\nredundancy = {size.redundancy}\n"
         f"[work]\nmost_units = {most_units}\nstraight_on = true\n"
+        + ('[goal]\nsystems = ["up.run", "down.run"]\nwithin = 0.0\n' if goal else "")
     )
+    for name, sign in (("up", 1), ("down", -1)):
+        lines = (f"{t} Q0 {t}x{d} 1 {sign * d + size.documents} {name}\n" for t, d in pairs)
+        (folder / f"{name}.run").write_text("".join(lines))
     return path
 
 
@@ -255,6 +265,7 @@ ASKED: tuple[tuple[str, str, int, int, Callable[[Load], str]], ...] = (
     ("500 assessors: answers/s", "≥ 600", 500, 0, RATE),
     ("500 assessors: p50 / p99", "< .80 / 1.50", 500, 0, TIMES),
     ("1 assessor: p50 / p99", "< .003 / .015", 1, 0, TIMES),
+    ("100 assessors, units made while the study runs: answers/s", "≥ 90 % of the first row", 100, -1, RATE),
     ("2 processes on SQLite, 100 assessors: p50 / p99; slowest", "steady", 100, 2, SLOWEST),
 )
 STARTS = (("a small study", "< 1"), ("50,000 documents", "< 1.5"), ("50,000 documents, first", "< 3"))
@@ -267,8 +278,10 @@ def both(times: tuple[float, float, float]) -> str:
 def asked_line(
     what: str, asked: str, assessors: int, processes: int, show: Callable[[Load], str], measured: Sequence[Row]
 ) -> str:
-    """What was reached by each server; `processes` where they are not its usual ones."""
+    """What was reached by each server; `processes` where they are not its usual ones, −1 for studies with a goal."""
+    goal, processes = processes < 0, max(processes, 0)
     loads = [row for row in measured if isinstance(row, Load) and row.assessors == assessors and row.answers]
+    loads = [row for row in loads if row.goal == goal]
     cells = []
     for database in DATABASES:
         wanted = processes or PROCESSES[database]

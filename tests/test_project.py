@@ -98,6 +98,14 @@ def test_tests_mirror_the_source() -> None:
     assert {name for name in names if names.count(name) > 1} == set()
 
 
+def test_the_architecture_has_a_line_for_each_part() -> None:
+    rows = re.findall(r"^\| (`.+?) \|", (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.MULTILINE)
+    named = {name.removesuffix(".py") for row in rows for name in re.findall(r"`([\w/.]+?)/?`", row)}
+    packages = {f"server/{path.parent.name}" for path in (PACKAGE / "server").glob("*/__init__.py")}
+    assert (parts() - {"__main__", "_version", "server"} | packages) - named == set()
+    assert {name for name in named if not (PACKAGE / name).is_dir() and not (PACKAGE / f"{name}.py").is_file()} == set()
+
+
 def test_notes_are_emitted_in_one_place() -> None:
     emitting = [path.name for path in PACKAGE.rglob("*.py") if "warnings.warn(" in path.read_text("utf-8")]
     assert emitting == ["errors.py"]

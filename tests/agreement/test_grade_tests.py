@@ -35,6 +35,7 @@ def test_one_topic_is_welch() -> None:
     assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
 
 
+@pytest.mark.long
 def test_size_and_power_over_topics() -> None:
     rng = np.random.default_rng(1)
     silent = [grade_differences(*study(rng, 12))["p"][0] < 0.05 for _ in range(300)]

@@ -80,6 +80,7 @@ def test_fleiss_example() -> None:
     assert (row["low"], row["note"]) == (None, "no interval: assessors are not named")
 
 
+@pytest.mark.long
 def test_fleiss_interval_speaks_for_other_assessors() -> None:
     """The jackknife over assessors, documents and judgments, against leaving each out and computing anew."""
     frame = panel(6, assessors=6, documents=40).filter(pl.len().over("topic", "doc") > 1)

@@ -56,6 +56,7 @@ def test_templates_and_kolmogorov_smirnov() -> None:
     assert first["p"] == pytest.approx(expected.pvalue)
 
 
+@pytest.mark.long
 def test_an_order_effect_between_templates_is_found_and_not_invented() -> None:
     alarms, found = [], []
     for seed in range(60):
@@ -67,6 +68,7 @@ def test_an_order_effect_between_templates_is_found_and_not_invented() -> None:
     assert np.mean(found) >= 0.95
 
 
+@pytest.mark.long
 def test_position_effect_false_alarms_and_detection() -> None:
     trend, anything, found = [], [], []
     for seed in range(150):

@@ -99,3 +99,18 @@ def test_what_cannot_be_asked_for_is_refused(collection):
     noisy = gains.with_columns(gain=pl.col("gain") + pl.int_range(pl.len()) / 1000)
     with pytest.raises(InputError, match="needs grades"):
         compare(runs=sample.runs(), gains=noisy, machine=labels, measure="nDCG@10")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_documents_needed_for_a_width_give_about_that_width(collection):
+    given = {"runs": sample.runs(), "machine": collection[1], "measure": "P(rel=2)@10"}
+    small = compare(**given, gains=people(collection, 160))
+    needed = small["needed"].filter(pl.col("width") == 0.02).row(0, named=True)
+    assert 160 < needed["mean"] < len(small["documents"])
+    wide = small["needed"]
+    assert wide["mean"].is_sorted(descending=True)
+    assert wide["difference"].is_sorted(descending=True)
+    larger = compare(**given, gains=people(collection, needed["mean"]))
+    half = (larger["systems"]["high"] - larger["systems"]["low"]).mean() / 2
+    assert half == pytest.approx(0.02, rel=0.4)
+    assert "Documents that people judge until the typical interval" in str(small)

@@ -130,10 +130,11 @@ def test_individual_draws_take_one_judgment_of_each_document() -> None:
     judgments = pl.DataFrame(
         {"topic": ["1"] * 6, "doc": ["b", "a", "c", "a", "b", "a"], "value": [20.0, 1.0, 300.0, 2.0, 10.0, 3.0]}
     )
-    drawn = np.concatenate(list(individual_draws(judgments, gains, 300, seed=0)))
+    draws = individual_draws(judgments, gains, 300, seed=0)
+    drawn = np.concatenate([draws.block(task) for task in draws.blocks()])
     assert [set(column) for column in drawn.T] == [{1.0, 2.0, 3.0}, {10.0, 20.0}, {300.0}]
     with pytest.raises(DataError, match=r"1 of 4 documents have no judgment to draw \(the first: topic 1, doc d"):
-        next(individual_draws(judgments, GAINS.head(4), 1))
+        individual_draws(judgments, GAINS.head(4), 1)
 
 
 def test_robustness_to_the_choice_of_assessor() -> None:

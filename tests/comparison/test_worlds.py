@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
-from judgewell.comparison import worlds as module
+from judgewell.comparison.noise import scores_without_noise
+from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.significance import compare_systems
+from judgewell.comparison.top_sets import top_set
 from judgewell.comparison.worlds import Worlds, all_worlds, topic_worlds
 from judgewell.errors import DataError, InputError
+from judgewell.executors import Executor, Threads
 
 
 def three_rows(gains: np.ndarray) -> np.ndarray:
@@ -78,8 +84,7 @@ def test_what_limits_the_conclusion_shows(noise: float, wider: str) -> None:
     assert {one.count for one in found.values()} == {1000}
 
 
-def test_memory_does_not_grow_with_the_number_of_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEPT", 200)
+def test_memory_grows_by_no_more_than_a_tau_for_each_world() -> None:
     values = np.random.default_rng(0).random((20, 10))
 
     def peak(size: int) -> int:
@@ -90,22 +95,44 @@ def test_memory_does_not_grow_with_the_number_of_worlds(monkeypatch: pytest.Monk
         ]
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert found.count == size
-        assert len(found.tau) == 200
+        assert found.count == len(found.tau) == size
         return most
 
     peak(500)
-    assert peak(20_000) < 1.1 * peak(1000)
+    taus = 2 * 2 * 8 * 20_000  # over judgments and both, in pieces and joined
+    assert peak(20_000) < 1.1 * peak(1000) + 1.5 * taus
 
 
-def test_worlds_kept_beyond_the_limit_are_a_fair_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEPT", 400)
+def test_every_world_has_a_tau() -> None:
     draws = np.arange(8000.0)[:, None] + np.array([2.0, 1.0, 0.0])
     draws[:2000] = draws[:2000, ::-1]  # the first quarter has the opposite order
     found = judgment_worlds([draws[at : at + 37] for at in range(0, 8000, 37)])
-    assert len(found.tau) == 400
-    assert (found.tau < 0).mean() == pytest.approx(0.25, abs=0.07)
+    assert (found.tau < 0).mean() == 0.25
     assert found.mean[0] == pytest.approx(draws[:, 0].mean())
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_worlds_and_tests_do_not_depend_on_the_number_of_workers(workers: int) -> None:
+    values = np.random.default_rng(4).random((6, 20))
+    scores = ScoreArray(tuple("abcdef"), tuple(map(str, range(20))), values)
+    draws = list(noisy(values, 0.3, 700, 2))
+
+    def all_of(executor: Executor | None) -> list[Any]:
+        worlds = all_worlds(scores.systems, values, reshaped, draws, 1100, seed=3, executor=executor)
+        pairs = [
+            compare_systems(scores, test, resamples=1700, seed=3, executor=executor)["p"].to_list()
+            for test in ("randomisation", "bootstrap")
+        ]
+        best = top_set(scores, resamples=1700, seed=3, executor=executor).p
+        clean = scores_without_noise(reshaped, values.ravel(), draws, np.full(120, 5), executor)
+        return [*(pickle.dumps(one) for one in worlds.values()), pairs, best, clean.tobytes()]
+
+    with Threads(workers) as threads:
+        assert all_of(threads) == all_of(None)
+
+
+def reshaped(gains: Any) -> Any:
+    return gains.reshape(-1, 6, 20)
 
 
 def test_quantiles_of_ranks() -> None:

@@ -109,6 +109,34 @@ def test_the_readmes_commands_can_be_read() -> None:
         parsed(line)
 
 
+def test_commands_and_options_in_the_list_of_changes_exist() -> None:
+    text = (docs_blocks.ROOT / "CHANGELOG.md").read_text("utf-8")
+    for name, rest in re.findall(rf"`(?:judgewell )?({'|'.join(COMMANDS)})( [^`]*)?`", text):
+        known = {
+            option for _, one in commands_of(name) for it in one.params for option in (*it.opts, *it.secondary_opts)
+        }
+        assert set(re.findall(r"(?<!\S)--[\w-]+", rest)) <= known, f"{name}{rest}"
+
+
+MOST_FILES = {
+    ("measure", ""): 1,
+    ("method", ""): 1,
+    ("section", ""): 1,
+    ("scale", ""): 3,
+    ("check", "At the end of a unit"): 2,
+    ("check", "At the door"): 4,
+}
+
+
+@pytest.mark.parametrize(("page", "title"), MOST_FILES)
+def test_extending_judgewell_takes_few_files(page: str, title: str) -> None:
+    """The pages name every file of the source that they add or change; running them shows that no other is needed."""
+    text = (docs_blocks.ROOT / "docs" / "extend" / f"{page}.md").read_text("utf-8")
+    part = text if not title else next(one for one in text.split("\n## ") if one.startswith(title))
+    files = set(re.findall(r'^(?:```\w+ title="|\+\+\+ b/)(src/[^"\s]+)', part, re.MULTILINE))
+    assert 1 <= len(files) <= MOST_FILES[page, title], files
+
+
 def commands_of(name: str) -> list[tuple[str, click.Command]]:
     """A command, or the commands of a group."""
     command = app.get_command(click.Context(app), name)

@@ -23,6 +23,7 @@ def double_topics(rng: np.random.Generator, topics: int, effect: float, size: in
     return pl.DataFrame(columns).with_columns(pl.col("value").cast(pl.Float64))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("effect", [0.0, 1.0])
 def test_the_interval_holds_for_other_topics(effect: float) -> None:
     """95 % intervals from 15 topics hold p(R|level) of 1,500 topics; the pair-level ones do not with topic effects."""
@@ -40,6 +41,7 @@ def test_the_interval_holds_for_other_topics(effect: float) -> None:
         assert np.mean(pairs, axis=0).min() < 0.85
 
 
+@pytest.mark.long
 def test_levels_of_the_same_worth_are_not_called_apart() -> None:
     """Levels 0 and 1 are worth the same, topics use them unequally: a rule over pairs finds a gap far too often."""
     rng = np.random.default_rng(5)

@@ -71,6 +71,7 @@ def test_the_chain_needs_its_label_column() -> None:
         LevelRatios(label="sormunen")(UNITS)
 
 
+@pytest.mark.long
 def test_the_interval_is_t_times_the_spread_of_resampled_units() -> None:
     rng = np.random.default_rng(0)
     units = [{name: float(np.exp(level + 0.5 * rng.normal())) for level, name in enumerate("NMRH")} for _ in range(6)]

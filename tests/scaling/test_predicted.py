@@ -65,6 +65,7 @@ def test_the_corrected_sigma_is_the_pair_formula() -> None:
     assert one_sided["sigma_pairs"].to_list() == pytest.approx(one_sided["sigma_printed"].to_list())
 
 
+@pytest.mark.long
 def test_the_printed_sigma_is_too_small_where_levels_repeat() -> None:
     """Over many simulated sets of double judgments the corrected sigma is the actual spread, the printed one is not."""
     rng = np.random.default_rng(1)

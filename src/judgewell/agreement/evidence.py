@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
 from judgewell.agreement import common, machines, stability
 from judgewell.agreement.footing import Footing, footing_of
 from judgewell.agreement.machines import FEW_GRADES
-from judgewell.errors import DataError, note
+from judgewell.errors import DataError, kept_notes, note
 from judgewell.scales import Kind, kind_of
 
 SystemTables = Callable[[pl.DataFrame, Mapping[str, pl.DataFrame]], Mapping[str, pl.DataFrame]]
@@ -40,6 +41,7 @@ class Evidence:
     progress: Callable[[int, int], None] | None = None
     replicates: int = 1000
     seed: int = 0
+    made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def has_gains(self) -> bool:
@@ -53,20 +55,32 @@ class Evidence:
         named = {"without a name" if scale is None else str(scale): part for (scale,), part in parts.items()}
         return {name: replace(self, judgments=part) for name, part in named.items()}
 
-    @cached_property
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What is made once and used by many sections, each of which has its notes, whoever made it first."""
+        if name not in self.made:
+            with kept_notes() as notes:
+                self.made[name] = make(), notes
+        result, notes = self.made[name]
+        for text in notes:
+            note(text)
+        return result
+
+    @property
     def checked(self) -> pl.DataFrame:
         """The judgments as a checked table."""
-        return common.judgments_of(given(self.judgments))
+        table: pl.DataFrame = self._once("checked", lambda: common.judgments_of(given(self.judgments)))
+        return table
 
     @cached_property
     def kind(self) -> Kind:
         """What the values mean; the judgments of one scale have one kind."""
         return kind_of(self.checked)
 
-    @cached_property
+    @property
     def footing(self) -> Footing:
         """The values on the common footing, on which assessors are compared."""
-        return footing_of(self.checked)
+        footing: Footing = self._once("footing", lambda: footing_of(self.checked))
+        return footing
 
     @property
     def footed(self) -> pl.DataFrame:

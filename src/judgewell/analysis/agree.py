@@ -15,11 +15,12 @@ import polars as pl
 
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.machines import split_machines
-from judgewell.agreement.section import OPEN, Outcome, Result, Section, run_section
-from judgewell.agreement.sections import all_sections, section_named
+from judgewell.agreement.section import OPEN, Outcome, Result, Section
+from judgewell.agreement.sections import all_sections, run_sections, section_named
 from judgewell.analysis.trust import system_tables
 from judgewell.errors import InputError, collect_notes, note
 from judgewell.evaluation.measures import Measure, parse_all
+from judgewell.executors import executor_of
 from judgewell.formats.documents import read_documents
 from judgewell.formats.files import named_files
 from judgewell.formats.frames import read_frame, read_table
@@ -125,6 +126,7 @@ def agree(
     no_header: bool = False,
     where: str | Sequence[str] = (),
     kind: str | None = None,
+    executor: Any = None,
     progress: Progress | None = None,
 ) -> Agreement:
     """Run every analysis of agreement that the data allow, or the sections asked for.
@@ -132,7 +134,7 @@ def agree(
     `judgments` are judgments or pairs, in a file or a frame; `labels` are label sets to compare with: files, columns of
     the judgments, or a mapping of names to files or tables. `machine` are label sets by machines, beside judgments
     whose `assessor_kind` is machine; with `runs` they are compared by what they make of systems too. The other options
-    are those of `judgewell agree`.
+    are those of `judgewell agree`; an `executor` (Processes, a Dask client) makes sections side by side.
 
     >>> rows = [(d, a, v) for d, values in {"x": (3, 3, 2), "y": (1, 0, 1), "z": (0, 0, 0)}.items()
     ...         for a, v in zip("abc", values)]
@@ -170,18 +172,16 @@ def agree(
             replicates=replicates,
             seed=seed,
         )
-    return Agreement(tuple(_run(chosen, evidence, steps)), tuple(notes))
+    outcomes = []
+    for one in run_sections(evidence, chosen, None if executor is None else executor_of(executor)):
+        outcomes.append(one)
+        steps.next()
+    return Agreement(tuple(outcomes), tuple(notes))
 
 
 def _measures(names: str | Sequence[str]) -> Sequence[Measure]:
     wanted = [names] if isinstance(names, str) else list(names)
     return parse_all(wanted or [DEFAULT_MEASURE])
-
-
-def _run(chosen: Sequence[Section], evidence: Evidence, steps: _Steps) -> Iterator[Outcome]:
-    for one in chosen:
-        yield run_section(one, evidence)
-        steps.next()
 
 
 class _Steps:

@@ -33,6 +33,7 @@ from judgewell.evaluation.drawn import weighted_by_inclusion
 from judgewell.evaluation.measures import Measure, parse_all
 from judgewell.evaluation.settings import Settings
 from judgewell.evaluation.transform import parse_transform
+from judgewell.executors import executor_of
 from judgewell.formats.delimited import Layout
 from judgewell.formats.files import named_file
 from judgewell.formats.frames import read_frame
@@ -81,12 +82,14 @@ def compare(
     words: Mapping[str, str] | None = None,
     layout: Layout | None = None,
     kind: str | None = None,
+    executor: Any = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Which systems are better and how sure that is, from tables of scores, or from runs under sets of gains.
 
     `scores` and `gains` are files ("NAME=FILE" gives a name), frames, or a mapping of names to these; the options are
-    those of `judgewell compare`. The result prints as the command does, holds its tables by name, and draws itself.
+    those of `judgewell compare`, and `executor` does the work (Threads, Processes, a Dask client). The result prints as
+    the command does, holds its tables by name, and draws itself.
 
     >>> from judgewell import compare, sample
     >>> result = compare(runs=sample.runs(), gains={"levels": sample.levels()}, measure="nDCG@10")
@@ -99,8 +102,10 @@ def compare(
     if (scores is None) == (runs is None) or (runs is None) != (gains is None):
         raise InputError("name either scores, or --runs with --gains", cure="judgewell compare --help shows how")
     choices = Choices(
-        test, top_test, correction, zeros, alpha, baseline, reference, tell_apart, worlds, resamples, level, seed
-    )
+        test, top_test, correction, zeros, alpha, baseline, reference, tell_apart, worlds, resamples, level, seed,
+        None if executor is None else executor_of(executor),
+    )  # fmt: skip
+    executor = choices.executor
     measures = [measure] if isinstance(measure, str) else list(measure)
     if scores is not None:
         if simulated or random or gains_as or draws is not None or judgments is not None or machine is not None:
@@ -122,7 +127,7 @@ def compare(
         _refuse_beside("--machine", cure, **sole, gains_as=gains_as, tell_apart=tell_apart, **one_set)
         from judgewell.analysis.machine import compare_with_machine
 
-        systems = open_runs(runs)
+        systems = open_runs(runs, executor=executor)
         inputs = _files(gains, machine) + tuple(run.source for run in systems if run.source)
         settings = Settings(order, precision, "doc", unjudged)
         labels = read_gains(machine, negative=negative, words=words)
@@ -131,7 +136,7 @@ def compare(
     tables = _transformed(tables, gains_as)
     if random:
         tables["random"] = _random(tables[reference or next(iter(tables))], seed)
-    systems = open_runs(runs)
+    systems = open_runs(runs, executor=executor)
     inputs = _files(gains, draws, judgments) + tuple(run.source for run in systems if run.source)
     if simulated:
         systems, tables = _simulated(systems, tables, simulated, seed)
@@ -139,17 +144,17 @@ def compare(
     if draws is not None or judgments is not None:
         _refuse_whole_rankings(wanted)
     judged = None if judgments is None else _judgments(judgments, columns, words, layout, kind)
-    sets = score_sets(systems, tables, wanted, settings, common=common, progress=progress)
+    sets = score_sets(systems, tables, wanted, settings, common=common, progress=progress, executor=executor)
     if draws is None and judged is None:
         return conclude(sets, choices, lambda measure, one: None, inputs)
     drawn = _drawn(next(iter(tables.values())), sets, draws, judged, choices)
     score = {
-        name: score_of_draws(systems, drawn.documents, one, next(iter(sets[name].values())), settings)
+        name: score_of_draws(systems, drawn.documents, one, next(iter(sets[name].values())), settings, executor)
         for name, one in zip(sets, wanted, strict=True)
     }
 
     def resampled(measure: str, one: ScoreArray) -> Resampled:
-        return resample(drawn, score[measure], one, worlds=worlds, seed=seed)
+        return resample(drawn, score[measure], one, worlds=worlds, seed=seed, executor=executor)
 
     result = conclude(sets, choices, resampled, inputs)
     if users and judged is not None:
@@ -262,4 +267,6 @@ def _judges_needed(drawn: GainDraws, judged: pl.DataFrame, score: Score, sets: S
     systems = next(iter(sets.values())).systems
     pair, size = choices.tell_apart or ("", ""), choices.worlds
     judgments = [one.to_numpy() for one in joined["value"]]
-    return judges_needed(score, judgments, systems, *pair, simulations=size, seed=choices.seed)
+    return judges_needed(
+        score, judgments, systems, *pair, simulations=size, seed=choices.seed, executor=choices.executor
+    )

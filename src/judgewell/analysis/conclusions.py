@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from judgewell.comparison.significance import Correction, Test, compare_systems
 from judgewell.comparison.top_sets import FEWEST_TOPICS, TopSet, TopTest, top_set
 from judgewell.comparison.worlds import Worlds, topic_worlds
 from judgewell.errors import InputError, note
+from judgewell.executors import Executor
 from judgewell.stats.means import MeanIntervals, few_topics_note, mean_intervals
 
 Tables = dict[str, pl.DataFrame]
@@ -42,11 +43,17 @@ class Choices:
     resamples: int = 10_000
     level: float = 0.95
     seed: int = 0
+    executor: Executor | None = field(default=None, repr=False, compare=False)
 
     @property
     def tests(self) -> dict[str, Any]:
         """What every test of pairs takes."""
-        return {"alpha": self.alpha, "correction": self.correction, "resamples": self.resamples, "seed": self.seed}
+        names = ("alpha", "correction", "resamples", "seed", "executor")
+        return {name: getattr(self, name) for name in names}
+
+    def worlds_of(self, scores: ScoreArray) -> Worlds:
+        """The systems over other topics."""
+        return topic_worlds(scores.systems, scores.values, self.worlds, seed=self.seed, executor=self.executor)
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,7 +127,7 @@ def _worlds(scores: ScoreArray, choices: Choices) -> dict[str, Worlds]:
     check_systems(scores)
     if len(scores.topics) < 2:
         return {}
-    return {"topics": topic_worlds(scores.systems, scores.values, choices.worlds, seed=choices.seed)}
+    return {"topics": choices.worlds_of(scores)}
 
 
 def _tables(sets: Sets, choices: Choices, worlds: Mapping[str, Worlds], drawn: Resampled | None) -> Tables:
@@ -160,7 +167,7 @@ def systems_table(
         means = scores.intervals(choices.level, choices.seed)
         if few := few_topics_note(means):
             note(few)
-        over = worlds or topic_worlds(scores.systems, scores.values, choices.worlds, seed=choices.seed)
+        over = worlds or choices.worlds_of(scores)
         table = table.with_columns(low=means.low, high=means.high)
         if drawn is not None and drawn.without_noise is not None:
             clean = drawn.without_noise.intervals(choices.level, choices.seed)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from judgewell.comparison.noise import Score, scores_without_noise
+from judgewell.comparison.noise import Draws, Score, scores_without_noise
 from judgewell.comparison.scores import ScoreArray
-from judgewell.comparison.simulated import individual_draws
+from judgewell.comparison.simulated import IndividualDraws, individual_draws
 from judgewell.comparison.worlds import Worlds, all_worlds
 from judgewell.errors import DataError, InputError, note
 from judgewell.evaluation.measures import Measure
-from judgewell.evaluation.resampled import ranked_items
+from judgewell.evaluation.resampled import Rankings, ranked_items
 from judgewell.evaluation.settings import Settings
+from judgewell.executors import Executor
 from judgewell.formats.runs import Run
 from judgewell.scales import kind_of
 from judgewell.stats.arrays import Floats, Ints
@@ -41,8 +41,8 @@ class GainDraws:
     """Documents with their gains, and draws of other gains for them."""
 
     documents: pl.DataFrame  # topic, doc, gain
-    draws: Iterable[Floats]  # blocks of draws × documents, for worlds
-    noise: Iterable[Floats]  # blocks that vary as the gains themselves do
+    draws: Draws  # blocks of draws × documents, for worlds
+    noise: Draws  # blocks that vary as the gains themselves do
     judgments: Ints | None = None  # of each document, where known
 
     @classmethod
@@ -93,8 +93,24 @@ def draws_of_judgments(judgments: pl.DataFrame, gains: pl.DataFrame, size: int, 
     )
     mean, count = of_document["mean"].to_numpy(), of_document["count"].fill_null(0).to_numpy().astype(np.int64)
     own = gains["gain"].to_numpy()
-    single = Blocks(lambda: individual_draws(values, gains, size, seed=seed))
-    return GainDraws(gains, single, Blocks(lambda: (own + (block - mean) / np.sqrt(count) for block in single)), count)
+    single = individual_draws(values, gains, size, seed=seed)
+    return GainDraws(gains, single, _Averaged(single, own, mean, np.sqrt(count)), count)
+
+
+@dataclass(frozen=True)
+class _Averaged:
+    """Draws that vary as a mean of the document's judgments does: (judgment − mean) / √n around its own gain."""
+
+    single: IndividualDraws
+    own: Floats
+    mean: Floats
+    root: Floats
+
+    def blocks(self) -> list[tuple[int, int]]:
+        return self.single.blocks()
+
+    def block(self, task: tuple[int, int]) -> Floats:
+        return np.asarray(self.own + (self.single.block(task) - self.mean) / self.root)
 
 
 def comparable_judgments(judgments: pl.DataFrame, gains: pl.DataFrame) -> pl.DataFrame:
@@ -113,33 +129,55 @@ def comparable_judgments(judgments: pl.DataFrame, gains: pl.DataFrame) -> pl.Dat
     return joined.select(*DOCUMENT, value=pl.col("gain") * factor)
 
 
+@dataclass(frozen=True)
+class DrawScore:
+    """Scores (draws × systems × topics) under gains (draws × documents), with rankings that were looked up once."""
+
+    rankings: Rankings
+    measure: Measure
+    rows: list[int]
+    columns: list[int]
+
+    def __call__(self, gains: Floats) -> Floats:
+        return self.rankings.scores(self.measure, gains)[:, self.rows][..., self.columns]
+
+
 def score_of_draws(
-    runs: Sequence[Run], documents: pl.DataFrame, measure: Measure, scores: ScoreArray, settings: Settings | None = None
-) -> Score:
+    runs: Sequence[Run],
+    documents: pl.DataFrame,
+    measure: Measure,
+    scores: ScoreArray,
+    settings: Settings | None = None,
+    executor: Executor | None = None,
+) -> DrawScore:
     """A function from gains (draws × documents) to scores (draws × systems × topics) in the order of `scores`."""
     if measure.cutoff is None:
         raise InputError(f"{measure} looks at whole rankings", cure=f"give it a cutoff to resample: {measure}@100")
-    rankings = ranked_items(runs, documents, measure.cutoff, settings)
+    rankings = ranked_items(runs, documents, measure.cutoff, settings, executor)
     settled = measure.settled(documents["gain"].to_numpy())
     rows = [rankings.systems.index(name) for name in scores.systems]
     columns = [rankings.topics.index(name) for name in scores.topics]
-
-    def score(gains: Any) -> Any:
-        return rankings.scores(settled, gains)[:, rows][..., columns]
-
-    return score
+    return DrawScore(rankings, settled, rows, columns)
 
 
-def resample(draws: GainDraws, score: Score, scores: ScoreArray, *, worlds: int = 1000, seed: int = 0) -> Resampled:
+def resample(
+    draws: GainDraws,
+    score: Score,
+    scores: ScoreArray,
+    *,
+    worlds: int = 1000,
+    seed: int = 0,
+    executor: Executor | None = None,
+) -> Resampled:
     """The systems over other judgments, other topics and both, and their scores without noise in judgments."""
     gains = draws.documents["gain"].to_numpy()
     values = score(gains[None])[0]
-    resampled = all_worlds(scores.systems, values, score, draws.draws, worlds, seed=seed)
+    resampled = all_worlds(scores.systems, values, score, draws.draws, worlds, seed=seed, executor=executor)
     if draws.judgments is None:
         note("the gains do not say how many judgments each document has: no score without judgment noise is given")
         return Resampled(resampled, None)
     try:
-        clean = scores_without_noise(score, gains, draws.noise, draws.judgments)
+        clean = scores_without_noise(score, gains, draws.noise, draws.judgments, executor)
     except DataError as problem:
         note(f"no score without judgment noise is given: {problem}")
         return Resampled(resampled, None)

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.analysis.conclusions import Choices, Comparison
+from judgewell.analysis.machine_budget import documents_needed
 from judgewell.comparison.calibration import (
     FOLDS,
     Predictions,
@@ -91,6 +92,7 @@ def compare_with_machine(
             "systems": _systems(systems, judged, machine, rows, choices, settled.limits),
             "pairs": _pairs(systems, judged, rows, choices),
             "calibration": _calibration(evidence, judged, machine),
+            "needed": _needed(evidence, settled, judged, choices),
             "documents": judged.documents,
         }
         for table, part in parts.items():
@@ -325,6 +327,23 @@ def _calibration(evidence: Evidence, judged: Judged, machine: Floats | None) -> 
             "people_alone": [None if alone is None else float(np.sqrt(alone.variances).mean())],
         }
     )
+
+
+def _needed(evidence: Evidence, measure: Measure, judged: Judged, choices: Choices) -> pl.DataFrame:
+    """How many documents people judge for intervals of given widths: of a mean, and of a difference of two systems."""
+    if not judged.interval or not isinstance(measure, Linear):
+        return pl.DataFrame(schema={"width": pl.Float64})
+    drawn = judged.documents[evidence.sample.drawn.tolist()]
+    residual = ((drawn["pseudo_gain"] - drawn["predicted"]) * drawn["inclusion"]).to_numpy()
+    pairs = np.triu_indices(len(evidence.rankings.systems), 1)
+    spreads = {"mean": judged.estimate.variances, "difference": judged.estimate.gap_variances[pairs]}
+    half = {
+        name: _reach(choices.level) * float(np.sqrt(np.maximum(one, 0.0)).mean())
+        for name, one in spreads.items()
+        if len(one)
+    }
+    importance = evidence.documents["importance"].to_numpy()
+    return documents_needed(evidence.sample, residual, rank_weights(evidence.rankings, measure), importance, half)
 
 
 def _reach(level: float) -> float:

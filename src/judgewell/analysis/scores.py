@@ -14,6 +14,7 @@ from judgewell.evaluation.intents import prepare_intents
 from judgewell.evaluation.measures import Measure, find_measure
 from judgewell.evaluation.settings import Settings
 from judgewell.evaluation.summary import measure_limits
+from judgewell.executors import Executor
 from judgewell.formats.files import named_files
 from judgewell.formats.runs import Run
 from judgewell.tables import SCORES, check
@@ -39,11 +40,12 @@ def scores_under(
     measures: Sequence[Measure],
     settings: Settings | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> list[ScoreArray]:
     """The scores of runs under one set of gains, by intent too, a table for each measure; its name says what the gains
     settled."""
     judged = prepare_intents(gains) if "intent" in gains.columns else gains
-    results = sorted(system_scores(runs, judged, measures, settings, progress=progress), key=lambda one: one.system)
+    results = sorted(system_scores(runs, judged, measures, settings, executor, progress), key=lambda one: one.system)
     topics = topic_names(gains).to_list()
     order = sorted(range(len(topics)), key=topics.__getitem__)
     values = np.stack([one.values for one in results])[:, order]
@@ -59,6 +61,7 @@ def score_sets(
     *,
     common: bool = False,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> dict[str, Sets]:
     """The scores of runs under several sets of gains, by measure and set, all on the same topics.
 
@@ -66,7 +69,7 @@ def score_sets(
     share are kept, with a note.
     """
     tables = on_shared_topics(sets, common=common)
-    scored = {name: scores_under(runs, table, measures, settings, progress) for name, table in tables.items()}
+    scored = {name: scores_under(runs, table, measures, settings, progress, executor) for name, table in tables.items()}
     first = next(iter(scored.values()))
     return {one.measure: {name: scores[at] for name, scores in scored.items()} for at, one in enumerate(first)}
 

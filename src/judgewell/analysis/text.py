@@ -85,6 +85,11 @@ def _with_machine(comparison: Comparison, measure: str, every_pair: bool) -> str
         if of["machine_bias"] is not None
         else f"With the labels, intervals are {narrower:.2f} times as wide as from people alone."
     )
+    if tables["needed"].height:
+        parts.append(
+            "Documents that people judge until the typical interval of a mean, and of a difference of two systems, is "
+            f"± width (an estimate):\n{frame_text(tables['needed'].drop('measure'))}"
+        )
     if len(pairs):
         here, beyond = int(pairs["significant"].sum()), int(pairs["significant_topics"].sum())
         shown = (

@@ -24,6 +24,7 @@ from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
 from judgewell.assessors.synthetic_tables import done_again, judged_units
 from judgewell.errors import InputError
+from judgewell.executors import Executor
 from judgewell.study.design.chance import generator
 
 Floats = NDArray[np.float64]
@@ -83,6 +84,7 @@ def expected_value(
     overhead: float = 60.0,
     population: Population | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Executor | None = None,
 ) -> pl.DataFrame:
     """What each design is expected to give for the same `hours` of work over all topics of `documents` each.
 
@@ -102,16 +104,20 @@ def expected_value(
         )
     population = population or Population()
     crowd = crowd_of(make_people(300, seed, population), population)
-    rows = []
-    for place, design in enumerate(designs):
-        units = design.units(hours / topics, overhead)
+    units_of = [design.units(hours / topics, overhead) for design in designs]
+    for design, units in zip(designs, units_of, strict=True):
         if units < 1:
             raise InputError(f"{hours:g} hours buy no unit of {design} for each topic", cure="give more hours")
+    executor = executor or Executor()
+    tasks = [(*one, number) for one in zip(designs, units_of, strict=True) for number in range(rounds)]
+    simulated = executor.map(_study, tasks, documents, topics, executor.share(crowd), seed, total=len(tasks))
+    rows = []
+    for place, (design, units) in enumerate(zip(designs, units_of, strict=True)):
         studies = []
         for number in range(rounds):
-            studies.append(_study(design, units, documents, topics, crowd, seed, number))
+            studies.append(next(simulated))
             if progress:
-                progress(place * rounds + number + 1, len(designs) * rounds)
+                progress(place * rounds + number + 1, len(tasks))
         correlations = np.array([one.correlation for one in studies])
         hits = [one.better for one in studies if one.better is not None]
         passed = float(np.mean([one.passed for one in studies])) / topics
@@ -152,9 +158,8 @@ class _Simulated:
     passed: int
 
 
-def _study(
-    design: Alternative, units: int, documents: int, topics: int, crowd: Crowd, seed: int, number: int
-) -> _Simulated:
+def _study(task: tuple[Alternative, int, int], documents: int, topics: int, crowd: Crowd, seed: int) -> _Simulated:
+    design, units, number = task
     world = generator(seed, "world", str(number))
     chance = generator(seed, "judging", str(number), str(design))
     correlations, passed, true, seen = [], 0, np.zeros(2), np.zeros(2)

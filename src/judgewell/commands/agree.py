@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral, kind_option, reading_options, where_option
+from judgewell.commands.common import (
+    TakesSeveral,
+    cluster_options,
+    executing,
+    kind_option,
+    reading_options,
+    where_option,
+)
 
 if TYPE_CHECKING:
     from judgewell.analysis.agree import Agreement
@@ -46,6 +53,7 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--seed", default=0, help="Seed of everything random.")
 @reading_options
 @where_option
+@cluster_options
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_sections, help="List the sections."
 )
@@ -65,8 +73,9 @@ def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | 
     from judgewell.analysis.agree import agree as measure
     from judgewell.terminal import notes, progress
 
-    with notes() as noted, progress("analysing") as show:
-        agreement = measure(judgments, labels, progress=show, **options)
+    where = options.pop("cluster"), options.pop("processes")
+    with notes() as noted, progress("analysing") as show, executing(*where) as executor:
+        agreement = measure(judgments, labels, progress=show, executor=executor, **options)
         if output:
             named = {**options, "judgments": judgments, "labels": labels, "output": output}
             _write(agreement, Path(output), named, noted)
@@ -79,13 +88,15 @@ def _write(agreement: Agreement, folder: Path, options: dict[str, Any], noted: l
     """One csv per table, and one record of how they were made and what could not be analysed."""
     from judgewell.formats.files import named_files
     from judgewell.formats.provenance import provenance, write_record
+    from judgewell.formats.remote import is_remote
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in agreement.tables.items():
         table.write_csv(folder / f"{name}.csv")
     sources = named_files(dict.fromkeys([*options["labels"], *options["against"], *options["machine"]])).values()
     files = [options[name] for name in ("gains", "scores", "documents", "likes") if options[name]]
-    inputs = [options["judgments"], *(one for one in sources if Path(one).exists()), *files, *options["runs"]]
+    named = [one for one in sources if is_remote(one) or Path(one).exists()]
+    inputs = [options["judgments"], *named, *files, *options["runs"]]
     record = provenance("agree", options, list(dict.fromkeys(inputs)), noted)
     record["left out"] = {one.name: dict(one.left_out) for one in agreement.outcomes if one.left_out}
     record["notes of sections"] = {one.name: list(one.notes) for one in agreement.outcomes if one.notes}

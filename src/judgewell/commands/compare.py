@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral, choice, kind_option, reading, reading_options
+from judgewell.commands.common import (
+    TakesSeveral,
+    choice,
+    cluster_options,
+    executing,
+    kind_option,
+    reading,
+    reading_options,
+    without_place,
+)
 
 if TYPE_CHECKING:
     from judgewell.analysis.conclusions import Comparison
@@ -53,6 +62,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @reading_options
 @kind_option
+@cluster_options
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.pass_context
 def compare(
@@ -85,9 +95,10 @@ def compare(
     options = {**given, **reading(given, *(("scores",) if given["scores"] else ("judgments", "gains")))}
     options |= {name: given[name] or None for name in ("scores", "runs", "gains")}
     del options["separator"], options["no_header"]
+    where = options.pop("cluster"), options.pop("processes")
     with notes(strict) as collected:
-        with progress("scoring") as show:
-            comparison = compare_systems(**options, progress=show)
+        with progress("scoring") as show, executing(*where) as executor:
+            comparison = compare_systems(**options, executor=executor, progress=show)
         if chart:
             from judgewell.comparison.charts import save
 
@@ -104,7 +115,7 @@ def _write(comparison: Comparison, output: str, options: dict[str, Any], collect
     from judgewell.formats.provenance import provenance, write_record, write_result
 
     tables = comparison.tables
-    record = provenance("compare", options, comparison.inputs, collected)
+    record = provenance("compare", without_place(options), comparison.inputs, collected)
     main = next(name for name in ("sets", "pairs", "systems") if name in tables)
     if output == "-":
         sys.stdout.write(tables[main].write_csv())

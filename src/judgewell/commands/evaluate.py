@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import choice, cluster_options, executing, reading, reading_options, refuse_unwritable
+from judgewell.commands.common import (
+    choice,
+    cluster_options,
+    executing,
+    reading,
+    reading_options,
+    refuse_unwritable,
+    without_place,
+)
 from judgewell.errors import InputError
 from judgewell.values import dataclass
 
@@ -125,8 +133,7 @@ def evaluate(
       judgewell evaluate ntcir.qrels bm25.run --words L0=0,L1=1,L2=2,L3=3
       judgewell evaluate qrels.txt 'runs/*.run' --cluster tcp://scheduler:8786 -o scores.parquet
     """
-    options = {name: value for name, value in locals().items() if name not in ("cluster", "processes")}
-    options["measure"] = list(measure)
+    options = {**without_place(locals()), "measure": list(measure)}
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy, which would start threads that have no work here
     import numpy as np
 
@@ -170,7 +177,8 @@ def evaluate(
         if output:
             hashes = digests_meanwhile(recorded, executor)
             written.write(output, lambda: provenance("evaluate", options, hashes(), assumed))
-        values, names = np.stack([result.values for result in results]), [result.system for result in results]
+        values = results[0].values[None] if len(results) == 1 else np.stack([result.values for result in results])
+        names = [result.system for result in results]
         summary = summary_rows(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
         shown = Scores(results, judged.topics, wanted)
         _print(shown, summary, format, per_topic and not output, not no_summary, level)

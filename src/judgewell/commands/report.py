@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral, kind_option, reading, reading_options, where_option
+from judgewell.commands.common import (
+    TakesSeveral,
+    cluster_options,
+    executing,
+    kind_option,
+    reading,
+    reading_options,
+    where_option,
+    without_place,
+)
 from judgewell.commands.database import database_option
 from judgewell.errors import DataError, InputError
 
@@ -39,6 +48,7 @@ if TYPE_CHECKING:
 @reading_options
 @where_option
 @kind_option
+@cluster_options
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.option("--quiet", is_flag=True, help="Print neither findings nor notes; the page has them.")
 @click.pass_context
@@ -75,10 +85,10 @@ def report(context: click.Context, /, **given: Any) -> None:
     page = Path(given["output"])
     _refuse_page(page)
     printing = ("output", "files", "strict", "quiet", "separator", "no_header")
-    options = {name: value for name, value in given.items() if name not in printing}
+    options = {name: value for name, value in without_place(given).items() if name not in printing}
     with notes(given["strict"]) as collected:
-        with progress("reporting") as show:
-            made = report_on(**options | reading(given, "judgments", "pairs"), progress=show)
+        with progress("reporting") as show, executing(given["cluster"], given["processes"]) as executor:
+            made = report_on(**options | reading(given, "judgments", "pairs"), executor=executor, progress=show)
         if given["strict"]:
             _refuse_notes(made)
         with progress("drawing") as show:

@@ -13,11 +13,13 @@ from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import existing
 from judgewell.errors import InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
+from judgewell.executors import executor_of
 from judgewell.formats.files import named_files
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.formats.options import kept_where, read_labels
 from judgewell.formats.provenance import provenance
+from judgewell.formats.remote import is_remote
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
 from judgewell.reports.parts import Report
@@ -55,6 +57,7 @@ def report(
     layout: Layout | None = None,
     where: Iterable[str] = (),
     kind: str | None = None,
+    executor: Any = None,
     progress: Progress | None = None,
 ) -> Report:
     """Everything that the data say, as a report: `.save("report.html")` writes the page, `.figures` and `.grids` hold
@@ -62,7 +65,7 @@ def report(
 
     `study` is a study file or its database; `judgments`, `pairs` and `runs` are files or frames; `gains` and `labels`
     are files ("NAME=FILE" gives a name), or a mapping of names to files or frames; so are `machine`, label sets by
-    machines. The options are those of `judgewell report`.
+    machines. The options are those of `judgewell report`; `executor` does the work (Threads, Processes, a Dask client).
 
     >>> from judgewell import report, sample
     >>> page = report(labels={"levels": sample.levels()}, runs=sample.runs(), worlds=100)
@@ -79,13 +82,14 @@ def report(
     if _there(gains) and method:
         raise InputError("gains are given and a method to make them too", cure="leave out --gains or --method")
     how = {"columns": columns, "words": words, "layout": layout}
+    workers = None if executor is None else executor_of(executor)
     with collect_notes() as notes:
         collected = _collected(study, database)
         own = _answers(collected, judgments, pairs, how, where, kind)
         people, machines = split_machines(own[0])
         answers = (people, own[1]) if name_assessors else with_codes(people, own[1])
         labels, runs = _of_study(study, labels, runs)
-        systems = open_runs(runs) if _there(runs) else []
+        systems = open_runs(runs, executor=workers) if _there(runs) else []
         measures = [measure] if isinstance(measure, str) else list(measure)
         sources = Sources(
             judgments=answers[0],
@@ -101,6 +105,7 @@ def report(
             replicates=replicates,
             seed=seed,
             study=collected,
+            executor=workers,
         )
     for text in notes:
         note(text)
@@ -134,7 +139,7 @@ def _files(*sources: Any) -> list[str]:
             files += _files(*source.values())
         elif _is_file(source):
             path = next(iter(named_files([str(source)]).values()))
-            files += [path] if os.path.exists(path) or "*" in path else []
+            files += [path] if os.path.exists(path) or "*" in path or is_remote(path) else []
         elif isinstance(source, Iterable) and not hasattr(source, "columns"):
             files += _files(*source)
     return files

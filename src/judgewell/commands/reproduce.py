@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgewell.commands.common import TakesSeveral
+from judgewell.commands.common import TakesSeveral, cluster_options, executing
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("--data", help="A folder with public data sets under their own names (trec8-s100, trec-dl21, …).")
 @click.option("--draws", type=click.IntRange(min=1), default=1000, help="Resamples where the paper resamples.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
+@cluster_options
 @click.pass_context
 def reproduce(context: click.Context, /, **given: Any) -> None:
     """Remake every table and figure of a paper from your data, under their numbers.
@@ -83,18 +84,19 @@ def _asked(given: dict[str, Any]) -> Asked:
 
 def _make(context: click.Context, paper: Paper, chosen: Any, asked: Asked, output: str) -> None:
     from judgewell.formats.provenance import provenance
-    from judgewell.papers.items import make
+    from judgewell.papers.items import made_items
     from judgewell.papers.page import write
     from judgewell.terminal import notes, progress
 
     outcomes = []
     with notes() as collected:
-        data = paper.read(asked)
-        with progress("making") as show:
-            for number, item in enumerate(chosen, 1):
-                outcomes.append(make(item, data))
+        where = context.params["cluster"], context.params["processes"]
+        with progress("making") as show, executing(*where) as executor:
+            for number, outcome in enumerate(made_items(paper, chosen, asked, executor), 1):
+                outcomes.append(outcome)
                 show(number, len(chosen))
-        options = {name: value for name, value in context.params.items() if name not in ("output", "listing")}
+        unrecorded = ("output", "listing", "cluster", "processes")
+        options = {name: value for name, value in context.params.items() if name not in unrecorded}
         record = provenance("reproduce", options, asked.files, collected)
         record["items"] = {
             one.item.number: {

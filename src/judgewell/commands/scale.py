@@ -11,10 +11,13 @@ import click
 from judgewell.commands.common import (
     ENDINGS,
     choice,
+    cluster_options,
+    executing,
     kind_option,
     method_options,
     reading_options,
     where_option,
+    without_place,
 )
 from judgewell.errors import InputError
 
@@ -64,6 +67,7 @@ class _WithMethods(click.Command):
 @kind_option
 @click.option("--intents", help="Table of topic, intent, probability; judgments have a column intent, 0 for none.")
 @choice("--intent", "top", "each", help="With --intents: each topic's most probable intent, or each as a topic.")
+@cluster_options
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List the methods."
@@ -87,6 +91,8 @@ def scale(
     kind: str | None,
     intents: str | None,
     intent: Any,
+    cluster: str | None,
+    processes: int | None,
     strict: bool,
 ) -> None:
     """Turn JUDGMENTS (or pairs) into gains: one number per document, with an interval.
@@ -112,6 +118,7 @@ def scale(
     from judgewell.scaling.method import flags
     from judgewell.scaling.methods import parse
     from judgewell.scaling.scale import gains_of, method_of, table_for
+    from judgewell.scaling.uncertainty import draws_on
     from judgewell.terminal import notes
 
     given, more = method_options(context.args, flags(type(parse(method))))
@@ -119,14 +126,15 @@ def scale(
     chosen = method_of(method, given, seed)
     _refuse_unwritable(output, (".qrels", ".txt", *ENDINGS))
     _refuse_unwritable(draws_to, ENDINGS)
-    with notes(strict) as collected:
+    with notes(strict) as collected, executing(cluster, processes) as executor:
         table = table_for(chosen, files, reading=context.params, where=where, kind=kind, intents=intents, intent=intent)
-        gains = gains_of(chosen, table, interval=interval, level=level, draws=draws, seed=seed)
+        gains = gains_of(chosen, table, interval=interval, level=level, draws=draws, seed=seed, executor=executor)
         tables = chosen.tables(table)
         sources = [*files, intents] if intents else files
-        record = provenance("scale", {**context.params, "method": str(chosen), **chosen.options()}, sources, collected)
+        options = {**without_place(context.params), "method": str(chosen), **chosen.options()}
+        record = provenance("scale", options, sources, collected)
         if draws_to:
-            _write_draws(chosen.draws(table, draws, seed=seed), draws_to, record)
+            _write_draws(draws_on(executor, chosen, table, draws, seed), draws_to, record)
         if output:
             _write(gains, tables, output, record)
         if output != "-":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from judgewell.commands.common import TakesSeveral, refuse_unwritable
+from judgewell.commands.common import TakesSeveral, cluster_options, executing, refuse_unwritable
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from judgewell.analysis.goals.plan import Plan
     from judgewell.assessors.value import Alternative
+    from judgewell.executors import Executor
     from judgewell.study.check import Checked
     from judgewell.study.cost import Cost
     from judgewell.study.inputs import Inputs
@@ -72,6 +73,7 @@ def check(study: str, strict: bool) -> None:
 @click.option("--runs", multiple=True, help="The runs to conclude about, with --for-machine: --runs runs/*.run.")
 @click.option("--budget", type=int, help="How many documents people judge, with --for-machine.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of what is drawn with --for-machine.")
+@cluster_options
 def design(
     study: str | None,
     output: str | None,
@@ -80,6 +82,8 @@ def design(
     runs: tuple[str, ...],
     budget: int | None,
     seed: int,
+    cluster: str | None,
+    processes: int | None,
 ) -> None:
     """Make the units assessors will judge, with their documents or pairs in order.
 
@@ -124,7 +128,8 @@ def design(
         )
     if compare:
         print("\n" + _sizes(alternatives(checked.study, checked.inputs)))
-        print("\n" + _bought(checked.study, checked.inputs, checked.cost))
+        with executing(cluster, processes) as executor:
+            print("\n" + _bought(checked.study, checked.inputs, checked.cost, executor))
 
 
 def _with_goal(checked: Checked, path: str) -> tuple[Checked, Plan | None]:
@@ -206,7 +211,7 @@ def _sizes(table: pl.DataFrame) -> str:
 ROUNDS = 200  # simulated studies of each design
 
 
-def _bought(study: Study, inputs: Inputs, cost: Cost) -> str:
+def _bought(study: Study, inputs: Inputs, cost: Cost, executor: Executor | None) -> str:
     """What the same hours would buy with this design and with others, by simulation with synthetic people."""
     from judgewell.assessors.value import DEFAULTS, DEPTH, expected_value
     from judgewell.terminal import progress, text_table
@@ -221,7 +226,7 @@ def _bought(study: Study, inputs: Inputs, cost: Cost) -> str:
     with progress("studies simulated") as show:
         expected = expected_value(
             designs, documents=documents, topics=len(topics), hours=cost.hours, seed=seed, rounds=ROUNDS,
-            overhead=study.pay.overhead, progress=show,
+            overhead=study.pay.overhead, progress=show, executor=executor,
         )  # fmt: skip
     head = [
         "design",

@@ -6,9 +6,9 @@ answer is an order of size; the interval of the difference (see significance) sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.significance import Test, check_alpha, paired_tests, t_p
 from judgewell.errors import DataError, InputError
+from judgewell.executors import Executor
+from judgewell.stats.resampling import tasks
 
 Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
@@ -98,6 +100,7 @@ def judges_needed(
     pool: Pool = "median",
     simulations: int = 1000,
     seed: int = 0,
+    executor: Executor | None = None,
 ) -> pl.DataFrame:
     """For each number of judges per document: how often the first system is above the second, and how much their
     difference varies, over studies that draw that many judgments of each document (with replacement) and pool them.
@@ -109,18 +112,30 @@ def judges_needed(
         raise DataError(f"{empty} of {len(judgments)} documents have no judgment to draw from; leave them out")
     if pool not in ("median", "mean"):
         raise InputError(f"pool {pool!r} is not one of median, mean")
+    if min(judges, default=1) < 1:
+        raise InputError(f"{min(judges)} judges are too few", cure="ask for one or more")
     at, other = (_number(systems, name) for name in (first, second))
+    executor = executor or Executor()
+    values = np.concatenate([np.asarray(one, dtype=np.float64) for one in judgments])
+    counts = np.array([len(one) for one in judgments])
+    shared = executor.share((score, values, counts, pool, at, other, seed))
+    blocks = tasks(simulations, SMALL_BLOCK)
+    gaps = executor.map(_gaps, [(count, *block) for count in judges for block in blocks], shared)
     rows = []
     for count in judges:
-        gaps = np.concatenate(
-            [
-                (scores[:, at] - scores[:, other]).mean(axis=-1)
-                for scores in map(score, _pooled_draws(judgments, count, pool, simulations, seed))
-            ]
-        )
-        above = float((gaps > 0).mean() + (gaps == 0).mean() / 2)
-        rows.append({"judges": count, "above": above, "difference": float(gaps.mean()), "sd": float(gaps.std(ddof=1))})
+        gap = np.concatenate([next(gaps) for _ in blocks])
+        above = float((gap > 0).mean() + (gap == 0).mean() / 2)
+        rows.append({"judges": count, "above": above, "difference": float(gap.mean()), "sd": float(gap.std(ddof=1))})
     return pl.DataFrame(rows)
+
+
+def _gaps(task: tuple[int, int, int], shared: tuple[Score, Floats, Any, Pool, int, int, int]) -> Floats:
+    """The difference of the two systems under gain tables pooled from `count` judgments of each document."""
+    (count, number, size), (score, values, counts, pool, at, other, seed) = task, shared
+    rng, starts = np.random.default_rng([seed, count, number]), np.cumsum(counts) - counts
+    drawn = values[starts + rng.integers(0, counts, size=(size, count, len(counts)))]
+    scores = score(np.median(drawn, axis=1) if pool == "median" else drawn.mean(axis=1))
+    return np.asarray((scores[:, at] - scores[:, other]).mean(axis=-1))
 
 
 def _power(
@@ -163,17 +178,3 @@ def _number(systems: Sequence[str], name: str) -> int:
     if name not in systems:
         raise InputError(f"there is no system {name!r}")
     return list(systems).index(name)
-
-
-def _pooled_draws(judgments: Sequence[Floats], count: int, pool: Pool, simulations: int, seed: int) -> Iterator[Floats]:
-    """Blocks of gain tables (draws × documents) pooled from `count` judgments of each document."""
-    if count < 1:
-        raise InputError(f"{count} judges are too few", cure="ask for one or more")
-    values = np.concatenate([np.asarray(one, dtype=np.float64) for one in judgments])
-    counts = np.array([len(one) for one in judgments])
-    starts = np.cumsum(counts) - counts
-    rng = np.random.default_rng([seed, count])
-    for start in range(0, simulations, SMALL_BLOCK):
-        shape = (min(SMALL_BLOCK, simulations - start), count, len(counts))
-        drawn = values[starts + rng.integers(0, counts, size=shape)]
-        yield np.median(drawn, axis=1) if pool == "median" else drawn.mean(axis=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,6 +26,7 @@ from judgewell.comparison.significance import (
     pairs_of,
 )
 from judgewell.errors import DataError, InputError
+from judgewell.executors import Executor
 
 Signs = NDArray[np.int8]
 
@@ -78,12 +80,14 @@ def distinguished(
     correction: Correction = "none",
     resamples: int = 10_000,
     seed: int = 0,
+    executor: Executor | None = None,
 ) -> Signs:
     """For each pair of systems (i < j, row by row): 1 or −1 where the test tells them apart, by direction, else 0."""
     check_systems(scores)
     check_alpha(alpha)
     first, second = pairs_of(len(scores.systems))
-    tested = paired_tests(paired_differences(scores.values, first, second), test, resamples=resamples, seed=seed)
+    differences = paired_differences(scores.values, first, second)
+    tested = paired_tests(differences, test, resamples=resamples, seed=seed, executor=executor)
     signs = np.where(corrected(tested.p, correction) < alpha, np.sign(tested.difference), 0.0)
     return signs.astype(np.int8)
 
@@ -148,16 +152,15 @@ def discrimination_table(
     correction: Correction = "none",
     resamples: int = 10_000,
     seed: int = 0,
+    executor: Executor | None = None,
 ) -> pl.DataFrame:
     """Every set of scores against the reference (the first unless named): distinguished pairs, TP / FP / FN / TN,
     pairs that differ in opposite directions, agreement, kappa, χ² and McNemar."""
     name = next(iter(sets)) if reference is None else reference
     if name not in sets:
         raise InputError(f"there is no set {name!r} to refer to", cure=f"the sets are {', '.join(sets)}")
-    signs = {
-        key: distinguished(one, test, alpha=alpha, correction=correction, resamples=resamples, seed=seed)
-        for key, one in sets.items()
-    }
+    how: Any = {"alpha": alpha, "correction": correction, "resamples": resamples, "seed": seed, "executor": executor}
+    signs = {key: distinguished(one, test, **how) for key, one in sets.items()}
     return pl.DataFrame([_row(key, name, signs[name], own) for key, own in signs.items()])
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,7 @@ from judgewell.comparison.signed_rank import Zeros
 from judgewell.comparison.significance import Correction
 from judgewell.comparison.top_sets import FEWEST_TOPICS, TopSet, TopTest, overlap, top_set
 from judgewell.errors import DataError
+from judgewell.executors import Executor
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +37,7 @@ def side_by_side(
     common: bool = False,
     resamples: int = 10_000,
     seed: int = 0,
+    executor: Executor | None = None,
 ) -> pl.DataFrame:
     """Every pair of sets of scores: tau-b, tau-a, tau-AP, Spearman, RBO with residual; pairs of systems concordant,
     discordant and tied; the sizes of the top sets and their overlap (with five topics or more)."""
@@ -43,8 +46,9 @@ def side_by_side(
     sets = aligned(sets, common=common)
     for one in sets.values():
         check_systems(one)
+    how: Any = {"alpha": alpha, "correction": correction, "zeros": zeros, "resamples": resamples, "seed": seed}
     tops = {
-        name: top_set(one, test, alpha=alpha, correction=correction, zeros=zeros, resamples=resamples, seed=seed)
+        name: top_set(one, test, **how, executor=executor)
         for name, one in sets.items()
         if len(one.topics) >= FEWEST_TOPICS
     }

@@ -12,7 +12,7 @@ the same kind: Student's with the t-test, else the studentised bootstrap's (see 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from judgewell.comparison.scores import ScoreArray, check_systems
 from judgewell.comparison.signed_rank import SAME, Zeros, wilcoxon_p
 from judgewell.errors import DataError, InputError
+from judgewell.executors import Executor
 from judgewell.stats.means import mean_intervals, student_reach, studentised
-from judgewell.stats.resampling import bootstrap_weights, check_level
+from judgewell.stats.resampling import bootstrap_weights, check_level, tasks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,6 +35,7 @@ Correction = Literal["none", "holm", "bh"]
 TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 CORRECTIONS = ("none", "holm", "bh")
 MOST_PATTERNS = 12  # topics up to which all swaps are tried: 4,096
+TASK = 500  # patterns or resamples of a task
 BLOCK_CELLS = 4_000_000
 
 
@@ -73,6 +75,7 @@ def paired_tests(
     resamples: int = 10_000,
     seed: int = 0,
     zeros: Zeros = "drop",
+    executor: Executor | None = None,
 ) -> Tested:
     """Test each row of differences (pairs × topics)."""
     check_level(level)
@@ -81,7 +84,6 @@ def paired_tests(
         raise DataError("there is one topic, and no test can say how far the difference holds for others; give more")
     if test not in TESTS:
         raise InputError(f"test {test!r} is not one of {', '.join(TESTS)}")
-    rng = np.random.default_rng(seed)
     mean, spread = differences.mean(axis=-1), differences.std(axis=-1, ddof=1)
     if test == "t":
         half = student_reach(topics - 1, level) * spread / np.sqrt(topics)
@@ -89,9 +91,9 @@ def paired_tests(
     if test == "wilcoxon":
         p = wilcoxon_p(differences, zeros)
     elif test == "randomisation":
-        p = randomisation_p(differences, resamples, rng)
+        p = randomisation_p(differences, resamples, seed, executor)
     else:
-        p = _bootstrap_p(differences, bootstrap_weights(topics, resamples, rng).astype(np.float64))
+        p = _bootstrap_p(differences, resamples, seed, executor)
     interval = mean_intervals(differences, level=level, seed=seed)
     return Tested(test, p, mean, interval.low, interval.high, _ratio(mean, spread))
 
@@ -107,6 +109,7 @@ def compare_systems(
     resamples: int = 10_000,
     seed: int = 0,
     zeros: Zeros = "drop",
+    executor: Executor | None = None,
 ) -> pl.DataFrame:
     """All pairs of systems, or all against a baseline: difference of means with interval, effect size, p, p corrected
     for the number of pairs, and whether that is below alpha. The better system of a pair comes first; against a
@@ -118,7 +121,9 @@ def compare_systems(
         swap = scores.means[first] < scores.means[second]
         first, second = np.where(swap, second, first), np.where(swap, first, second)
     differences = paired_differences(scores.values, first, second)
-    tested = paired_tests(differences, test, level=level, resamples=resamples, seed=seed, zeros=zeros)
+    tested = paired_tests(
+        differences, test, level=level, resamples=resamples, seed=seed, zeros=zeros, executor=executor
+    )
     adjusted = corrected(tested.p, correction)
     names = np.array(scores.systems)
     return pl.DataFrame(
@@ -151,32 +156,62 @@ def t_p(differences: Floats) -> Floats:
     return np.where((differences == 0).all(axis=-1), 1.0, p)
 
 
-def randomisation_p(differences: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+def randomisation_p(differences: Floats, resamples: int, seed: int = 0, executor: Executor | None = None) -> Floats:
     """Two-sided p of the randomisation test of the mean: the share of sign patterns whose mean is as far from 0.
 
     All patterns for up to 12 topics; else (1 + those that reach it) / (1 + resamples), the same patterns for all rows.
     """
-    topics = differences.shape[-1]
     # sums of the same numbers in another order differ by rounding
     target = np.abs(differences.sum(axis=-1)) - SAME * np.abs(differences).sum(axis=-1)
-    reached, count = np.zeros(len(differences), dtype=np.int64), 0
-    for signs in sign_blocks(topics, resamples, len(differences), rng):
-        reached += (np.abs(signs @ differences.T) >= target).sum(axis=0)
-        count += len(signs)
-    return reached / count if topics <= MOST_PATTERNS else (reached + 1) / (count + 1)
+    return share_reached(_signs_reached, (differences, target), differences.shape[-1], resamples, seed, executor)
 
 
-def sign_blocks(topics: int, resamples: int, rows: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Patterns of signs (patterns × topics) in blocks: all of them for up to 12 topics, else random ones."""
-    if topics <= MOST_PATTERNS:
-        bits = (np.arange(2**topics)[:, None] >> np.arange(topics)) & 1
-        yield np.where(bits, 1.0, -1.0)
-        return
+def share_reached(
+    reached: Callable[..., Ints],
+    data: tuple[Floats, ...],
+    topics: int,
+    resamples: int,
+    seed: int,
+    executor: Executor | None,
+    *,
+    exact: bool = True,
+) -> Floats:
+    """How often resamples reach what was observed, a share for each row; `reached` counts it in a task of them.
+
+    With `exact` and up to 12 topics the resamples are all patterns of signs, else (1 + reached) / (1 + resamples).
+    """
     if resamples < 1:
         raise InputError(f"{resamples} resamples are too few", cure="ask for 1 or more, usually 10000")
-    block = max(1, BLOCK_CELLS // max(rows, topics))
-    for start in range(0, resamples, block):
-        yield np.where(rng.integers(0, 2, size=(min(block, resamples - start), topics)), 1.0, -1.0)
+    executor = executor or Executor()
+    every = exact and topics <= MOST_PATTERNS
+    blocks = [(0, 2**topics)] if every else tasks(resamples, TASK)
+    counts = sum(executor.map(reached, blocks, executor.share((*data, seed)), total=len(blocks)))
+    return np.asarray(counts / 2**topics if every else (counts + 1) / (resamples + 1))
+
+
+def signs(topics: int, task: tuple[int, int], seed: int) -> Floats:
+    """A task's patterns of signs (patterns × topics): all of them for up to 12 topics, else random ones."""
+    number, count = task
+    if topics <= MOST_PATTERNS:
+        positive = (np.arange(2**topics)[:, None] >> np.arange(topics)) & 1
+    else:
+        positive = np.random.default_rng([seed, number]).integers(0, 2, size=(count, topics))
+    return np.where(positive, 1.0, -1.0)
+
+
+def _row_blocks(rows: int, resamples: int) -> Iterator[slice]:
+    block = max(1, BLOCK_CELLS // resamples)
+    return (slice(start, start + block) for start in range(0, rows, block))
+
+
+def _signs_reached(task: tuple[int, int], shared: tuple[Floats, Floats, int]) -> Ints:
+    differences, target, seed = shared
+    patterns = signs(differences.shape[-1], task, seed)
+    counts = [
+        (np.abs(patterns @ differences[rows].T) >= target[rows]).sum(axis=0)
+        for rows in _row_blocks(len(differences), len(patterns))
+    ]
+    return np.concatenate([np.empty(0, dtype=np.int64), *counts])
 
 
 def smallest_p(test: Test, topics: int, resamples: int = 10_000) -> float:
@@ -218,14 +253,21 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=endless, where=whole > 0)
 
 
-def _bootstrap_p(differences: Floats, weights: Floats) -> Floats:
+def _bootstrap_p(differences: Floats, resamples: int, seed: int, executor: Executor | None) -> Floats:
     """How often a resample's mean is as many standard errors from the mean as the mean is from 0."""
-    error = differences.std(axis=-1, ddof=1) / np.sqrt(differences.shape[-1])
-    observed = np.abs(_ratio(differences.mean(axis=-1), error))
-    reached = np.zeros(len(differences), dtype=np.int64)
-    block = max(1, BLOCK_CELLS // len(weights))
-    for start in range(0, len(differences), block):
-        part = slice(start, start + block)
-        reached[part] = (studentised(differences[part], weights) >= observed[part] * (1 - SAME)).sum(axis=0)
-    p = (reached + 1) / (len(weights) + 1)
+    topics = differences.shape[-1]
+    error = differences.std(axis=-1, ddof=1) / np.sqrt(topics)
+    target = np.abs(_ratio(differences.mean(axis=-1), error)) * (1 - SAME)
+    p = share_reached(_means_reached, (differences, target), topics, resamples, seed, executor, exact=False)
     return np.where((differences == 0).all(axis=-1), 1.0, p)
+
+
+def _means_reached(task: tuple[int, int], shared: tuple[Floats, Floats, int]) -> Ints:
+    (number, count), (differences, target, seed) = task, shared
+    rng = np.random.default_rng([seed, number])
+    weights = bootstrap_weights(differences.shape[-1], count, rng).astype(np.float64)
+    counts = [
+        (studentised(differences[rows], weights) >= target[rows]).sum(axis=0)
+        for rows in _row_blocks(len(differences), count)
+    ]
+    return np.concatenate([np.empty(0, dtype=np.int64), *counts])

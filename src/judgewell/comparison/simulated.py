@@ -8,6 +8,7 @@ robustness         tau between the orders of the systems that two assessors' jud
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgewell.comparison.correlation import concordance
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.resampling import tasks
 from judgewell.tables import GAINS, RUNS, check
 
 Floats = NDArray[np.float64]
@@ -108,8 +110,27 @@ def random_draws(
         yield dealt
 
 
-def individual_draws(judgments: pl.DataFrame, gains: pl.DataFrame, size: int, *, seed: int = 0) -> Iterator[Floats]:
-    """Blocks (draws × rows of `gains`) in which each document's gain is one of its judgments, chosen at random.
+@dataclass(frozen=True)
+class IndividualDraws:
+    """`size` gain tables in which each document's gain is one of its judgments, chosen at random."""
+
+    values: Floats  # the judgments, document by document
+    counts: NDArray[np.int64]  # of each document
+    size: int
+    seed: int
+
+    def blocks(self) -> list[tuple[int, int]]:
+        return tasks(self.size, BLOCK)
+
+    def block(self, task: tuple[int, int]) -> Floats:
+        """Draws × documents."""
+        number, size = task
+        rng, starts = np.random.default_rng([self.seed, number]), np.cumsum(self.counts) - self.counts
+        return np.asarray(self.values[starts + rng.integers(0, self.counts, size=(size, len(self.counts)))])
+
+
+def individual_draws(judgments: pl.DataFrame, gains: pl.DataFrame, size: int, *, seed: int = 0) -> IndividualDraws:
+    """Draws in which the gain of each row of `gains` is one of the document's judgments.
 
     `judgments` holds topic, doc and value, normalised as the gains are. A document of the gains without judgments is
     an error: its gain would not vary.
@@ -124,11 +145,7 @@ def individual_draws(judgments: pl.DataFrame, gains: pl.DataFrame, size: int, *,
             f"{len(bare)} of {len(gains)} documents have no judgment to draw (the first: topic {topic}, doc {doc}); "
             "leave them out of the gains, or add their judgments"
         )
-    values = joined["value"].to_numpy()
-    starts = np.cumsum(counts) - counts
-    for number, start in enumerate(range(0, size, BLOCK)):
-        rng = np.random.default_rng([seed, number])
-        yield values[starts + rng.integers(0, counts, size=(min(BLOCK, size - start), len(counts)))]
+    return IndividualDraws(joined["value"].to_numpy(), counts, size, seed)
 
 
 def robustness(

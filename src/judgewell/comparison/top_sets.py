@@ -24,12 +24,15 @@ from judgewell.comparison.significance import (
     paired_differences,
     paired_tests,
     pairs_of,
-    sign_blocks,
+    share_reached,
+    signs,
     smallest_p,
 )
 from judgewell.errors import DataError, InputError, note
+from judgewell.executors import Executor
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 TopTest = Literal["joint", "wilcoxon", "t", "randomisation", "bootstrap"]
 
 TOP_TESTS = ("joint", "wilcoxon", "t", "randomisation", "bootstrap")
@@ -75,6 +78,7 @@ def top_set(
     resamples: int = 10_000,
     seed: int = 0,
     zeros: Zeros = "drop",
+    executor: Executor | None = None,
 ) -> TopSet:
     """The set that contains the best system, or by another test those not significantly different from the best mean.
 
@@ -88,12 +92,12 @@ def top_set(
     ranks = tie_ranks(scores.means)
     best = min(np.flatnonzero(ranks == ranks.max()).tolist(), key=lambda at: scores.systems[at])
     if test == "joint":
-        p, smallest = joint_p(scores.values, resamples, seed), 0.0
+        p, smallest = joint_p(scores.values, resamples, seed, executor), 0.0
         p[best] = 1.0
     else:
         others, bests = pairs_of(len(scores.systems), best)
         differences = paired_differences(scores.values, others, bests)
-        single = paired_tests(differences, test, resamples=resamples, seed=seed, zeros=zeros).p
+        single = paired_tests(differences, test, resamples=resamples, seed=seed, zeros=zeros, executor=executor).p
         p = np.insert(corrected(single, correction), best, 1.0)
         smallest = smallest_p(test, len(scores.topics), resamples) * (1 if correction == "none" else len(others))
     if smallest >= alpha:
@@ -106,35 +110,34 @@ def top_set(
     return TopSet(scores.systems[best], members, dict(zip(scores.systems, p.tolist(), strict=True)), smallest)
 
 
-def joint_p(values: Floats, resamples: int = 10_000, seed: int = 0) -> Floats:
+def joint_p(values: Floats, resamples: int = 10_000, seed: int = 0, executor: Executor | None = None) -> Floats:
     """For each system the p of "no other system is better": systems × topics.
 
     The statistic is the largest t of the others' differences to it, t_j = mean / (s/√T); its distribution comes from
     flipping the signs of whole topics, for all others together: every pattern with up to 12 topics, else random ones.
     A flip leaves Σd² as it is, so t_j grows with Σd / √Σd², which is what is compared.
     """
-    systems, topics = values.shape
+    topics = values.shape[-1]
     if topics < FEWEST_TOPICS:
         raise DataError(
             f"{topics} topics cannot show that a system is not the best (5 % needs {FEWEST_TOPICS}); give more topics"
         )
-    blocks = list(sign_blocks(topics, resamples, systems, np.random.default_rng(seed)))
-    p = np.ones(systems)
-    for system in range(systems):
-        others, same = pairs_of(systems, system)
-        gaps = paired_differences(values, others, same)
+    return share_reached(_best_reached, (values,), topics, resamples, seed, executor)
+
+
+def _best_reached(task: tuple[int, int], shared: tuple[Floats, int]) -> Ints:
+    """For each system, in how many of a task's patterns some other system is as much better as in the data."""
+    values, seed = shared
+    patterns = signs(values.shape[-1], task, seed)
+    reached = np.full(len(values), len(patterns))
+    for system in range(len(values)):
+        gaps = paired_differences(values, *pairs_of(len(values), system))
         size = np.sqrt((gaps**2).sum(axis=-1))
         unit = (gaps[size > 0] / size[size > 0, None]).T
         if unit.size:
-            p[system] = _share_reached(unit, blocks, exact=2**topics == sum(map(len, blocks)))
-    return p
-
-
-def _share_reached(unit: Floats, blocks: list[Floats], *, exact: bool) -> float:
-    observed = unit.sum(axis=0).max() - SAME
-    reached = sum(int(((signs @ unit).max(axis=-1) >= observed).sum()) for signs in blocks)
-    count = sum(map(len, blocks))
-    return reached / count if exact else (reached + 1) / (count + 1)
+            observed = unit.sum(axis=0).max() - SAME
+            reached[system] = ((patterns @ unit).max(axis=-1) >= observed).sum()
+    return reached
 
 
 def overlap(first: TopSet, second: TopSet) -> SetOverlap:

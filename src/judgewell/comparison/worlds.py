@@ -1,9 +1,8 @@
 """Ranks and tau over the worlds that the data allow: other judgments, other topics, or both.
 
 A draw is a gain table that the judgments allow; a world is a draw, a resample of the topics, or both together. Side by
-side the three say which of the two limits a conclusion. Worlds come in blocks and are counted as they pass, so memory
-does not grow with their number: ranks and "A is above B" are counted over all worlds; tau is of up to 10,000 of them,
-a uniform sample where there are more.
+side the three say which of the two limits a conclusion. Worlds come in blocks, each with a seed of its own, and are
+counted by an executor's workers, so memory does not grow with their number but for one tau each.
 
 Worlds describe ranks and orders. Noise in judgments moves most measures one way, so the means over worlds are not
 estimates of scores: intervals of scores come from `stats.means`, and `noise` removes what noise in judgments adds.
@@ -11,21 +10,21 @@ estimates of scores: intervals of scores come from `stats.means`, and `noise` re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from judgewell.comparison.correlation import tau_b, tie_ranks
-from judgewell.comparison.noise import Score
+from judgewell.comparison.noise import Draws, Score, blocks_of
 from judgewell.comparison.scores import listed
 from judgewell.errors import DataError, InputError
+from judgewell.executors import Executor
 from judgewell.stats.arrays import Floats, Ints
-from judgewell.stats.resampling import bootstrap_weights, check_level, percentile_interval
+from judgewell.stats.resampling import bootstrap_weights, check_level, percentile_interval, tasks
 
-KEPT = 10_000
-BLOCK_CELLS = 4_000_000
+TASK = 250  # worlds of a task
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Worlds:
     count: int
     mean: Floats  # of each system's mean score
     spread: Floats  # its standard deviation
-    tau: Floats  # of kept worlds: tau-b with the reference order
+    tau: Floats  # of each world: tau-b with the reference order
     higher: Ints  # systems × systems: worlds in which the row's system scores higher
     tied: Ints  # systems × systems: worlds in which they tie
     ranks: Ints  # systems × ranks: worlds in which exactly so many systems score higher
@@ -91,126 +90,136 @@ class Worlds:
         return self.systems.index(system)
 
 
-def topic_worlds(systems: tuple[str, ...], values: Floats, worlds: int = 1000, *, seed: int = 0) -> Worlds:
+def topic_worlds(
+    systems: tuple[str, ...], values: Floats, worlds: int = 1000, *, seed: int = 0, executor: Executor | None = None
+) -> Worlds:
     """The worlds of other topics: topics drawn again with replacement, judgments as they are (systems × topics)."""
+    _check(systems, values)
+    if worlds < 1:
+        raise InputError(f"{worlds} worlds are too few", cure="ask for 1 or more, usually 1000")
+    executor = executor or Executor()
+    blocks = tasks(worlds, TASK)
+    total = _Total(systems)
+    for count in executor.map(_other_topics, blocks, executor.share((values, seed)), total=len(blocks)):
+        total.add(count)
+    return total.worlds("topics", values.mean(axis=-1))
+
+
+def _other_topics(task: tuple[int, int], shared: tuple[Floats, int]) -> _Count:
+    (number, size), (values, seed) = task, shared
     topics = values.shape[-1]
-    _refuse_one_topic(topics)
-    rng = np.random.default_rng([seed, 1])
-    tally = _Tally(systems, "topics", values.mean(axis=-1), seed)
-    for size in _block_sizes(worlds, max(topics, len(systems) ** 2)):
-        tally.add(bootstrap_weights(topics, size, rng) @ values.T / topics)
-    return tally.result()
+    weights = bootstrap_weights(topics, size, np.random.default_rng([seed, 1, number]))
+    return _Count.of(np.einsum("wt,st->ws", weights, values) / topics, values.mean(axis=-1))
 
 
 def all_worlds(
     systems: tuple[str, ...],
     values: Floats,
     score: Score,
-    draws: Iterable[Floats],
+    draws: Draws,
     worlds: int = 1000,
     *,
     seed: int = 0,
+    executor: Executor | None = None,
 ) -> dict[str, Worlds]:
     """Judgments alone, topics alone and both: what a reader needs to see which of the two limits the conclusion.
 
     tau is to the order of `values` (systems × topics). `draws` is read once, a block of draws × rows at a time.
     """
-    topics = values.shape[-1]
-    _refuse_one_topic(topics)
-    rng = np.random.default_rng([seed, 2])
-    alone, both = (_Tally(systems, over, values.mean(axis=-1), seed) for over in ("judgments", "both"))
-    for block in draws:
-        scores = score(block)
-        weights = bootstrap_weights(topics, len(scores), rng)
-        alone.add(scores.mean(axis=-1))
-        both.add(np.einsum("dst,dt->ds", scores, weights) / topics)
+    _check(systems, values)
+    executor = executor or Executor()
+    blocks, block_of = blocks_of(draws)
+    shared = executor.share((score, block_of, values, seed))
+    alone, both = _Total(systems), _Total(systems)
+    for one, two in executor.map(_other_judgments, enumerate(blocks), shared):
+        alone.add(one)
+        both.add(two)
     if not alone.count:
         raise DataError("there are no draws of gain tables; draw one or more")
+    reference = values.mean(axis=-1)
     return {
-        "judgments": alone.result(),
-        "topics": topic_worlds(systems, values, worlds, seed=seed),
-        "both": both.result(),
+        "judgments": alone.worlds("judgments", reference),
+        "topics": topic_worlds(systems, values, worlds, seed=seed, executor=executor),
+        "both": both.worlds("both", reference),
     }
 
 
-class _Tally:
-    """Counts over the worlds seen so far."""
+def _other_judgments(task: tuple[int, Any], shared: tuple[Score, Any, Floats, int]) -> tuple[_Count, _Count]:
+    """The worlds of one block of draws: with the topics as they are, and with topics drawn again."""
+    (number, block), (score, block_of, values, seed) = task, shared
+    scores = score(block_of(block))
+    if scores.shape[1] != len(values):
+        raise DataError(f"{scores.shape[1]} systems were scored and {len(values)} named; name each of them")
+    topics, reference = values.shape[-1], values.mean(axis=-1)
+    weights = bootstrap_weights(topics, len(scores), np.random.default_rng([seed, 2, number]))
+    both = np.einsum("dst,dt->ds", scores, weights) / topics
+    return _Count.of(scores.mean(axis=-1), reference), _Count.of(both, reference)
 
-    def __init__(self, systems: tuple[str, ...], over: str, reference: Floats, seed: int) -> None:
-        size = len(systems)
-        if size < 2:
-            raise DataError(f"there is one system ({systems[0]}) and nothing to compare it with; give two or more")
-        self.systems, self.over, self.reference, self.count = systems, over, reference, 0
-        self.rng = np.random.default_rng([seed, 3])
-        self.sums, self.squares = np.zeros(size), np.zeros(size)  # of differences from the reference: no digits lost
-        self.kept = np.empty((0, size))
-        self.higher = np.zeros((size, size), dtype=np.int64)
-        self.tied = np.zeros((size, size), dtype=np.int64)
-        self.ranks = np.zeros((size, size), dtype=np.int64)
 
-    def add(self, means: Floats) -> None:
-        """Count some worlds (worlds × systems)."""
-        if means.shape[-1] != len(self.systems):
-            raise DataError(f"{means.shape[-1]} systems were scored and {len(self.systems)} named; name each of them")
-        block = max(1, BLOCK_CELLS // len(self.systems) ** 2)
-        for start in range(0, len(means), block):
-            self._add(means[start : start + block])
+@dataclass(frozen=True)
+class _Count:
+    """What became of the systems in some worlds, in the fields of :class:`Worlds` or as sums."""
 
-    def _add(self, means: Floats) -> None:
+    count: int
+    sums: Floats  # of differences from the reference: no digits lost
+    squares: Floats
+    tau: Floats
+    higher: Any  # as few bytes as hold them, because they travel
+    tied: Any
+    ranks: Any
+
+    @classmethod
+    def of(cls, means: Floats, reference: Floats) -> _Count:
+        """Some worlds (worlds × systems) counted."""
+        size = means.shape[-1]
         order = tie_ranks(means).astype(np.int32)
-        higher = np.zeros(order.shape, dtype=np.int64)
-        for system in range(order.shape[-1]):
+        place = np.zeros(order.shape, dtype=np.int64)
+        higher, tied = (np.empty((size, size), dtype=np.int64) for _ in range(2))
+        for system in range(size):
             beaten = order[:, system, None] > order
-            higher += beaten
-            self.higher[system] += beaten.sum(axis=0)
-            self.tied[system] += (order[:, system, None] == order).sum(axis=0)
-        size = len(self.systems)
-        places = (np.arange(size) * size + higher).ravel()
-        self.ranks += np.bincount(places, minlength=size * size).reshape(size, size)
-        away = means - self.reference
-        self.sums += away.sum(axis=0)
-        self.squares += (away**2).sum(axis=0)
-        self._keep(means)
-        self.count += len(means)
-
-    def _keep(self, means: Floats) -> None:
-        """All worlds until there are KEPT, then each new one in the place of a random one with chance KEPT / number."""
-        room = max(0, KEPT - len(self.kept))
-        self.kept = np.concatenate([self.kept, means[:room]])
-        rest = means[room:]
-        if len(rest):
-            number = self.count + room + np.arange(1, len(rest) + 1)
-            place = (self.rng.random(len(rest)) * number).astype(np.int64)
-            stays = place < KEPT
-            self.kept[place[stays]] = rest[stays]  # of two for one place the later stays, as one by one
-
-    def result(self) -> Worlds:
-        away = self.sums / self.count
-        variance = np.maximum(self.squares / self.count - away**2, 0.0) * self.count / max(self.count - 1, 1)
-        return Worlds(
-            systems=self.systems,
-            over=self.over,
-            count=self.count,
-            mean=self.reference + away,
-            spread=np.sqrt(variance),
-            tau=np.atleast_1d(tau_b(self.kept, self.reference)),
-            higher=self.higher,
-            tied=self.tied,
-            ranks=self.ranks,
+            place += beaten
+            higher[system] = beaten.sum(axis=0)
+            tied[system] = (order[:, system, None] == order).sum(axis=0)
+        ranks = np.bincount((np.arange(size) * size + place).ravel(), minlength=size * size).reshape(size, size)
+        away, small = means - reference, np.min_scalar_type(len(means))
+        return cls(
+            len(means),
+            away.sum(axis=0),
+            (away**2).sum(axis=0),
+            np.atleast_1d(tau_b(means, reference)),
+            *(counts.astype(small) for counts in (higher, tied, ranks)),
         )
 
 
-def _block_sizes(count: int, width: int) -> Iterator[int]:
-    if count < 1:
-        raise InputError(f"{count} worlds are too few", cure="ask for 1 or more, usually 1000")
-    block = max(1, BLOCK_CELLS // width)
-    for start in range(0, count, block):
-        yield min(block, count - start)
+class _Total:
+    """Counts over all worlds so far."""
+
+    def __init__(self, systems: tuple[str, ...]) -> None:
+        size = len(systems)
+        self.systems, self.count, self.taus = systems, 0, [np.empty(0)]
+        self.sums, self.squares = np.zeros(size), np.zeros(size)
+        self.higher, self.tied, self.ranks = (np.zeros((size, size), dtype=np.int64) for _ in range(3))
+
+    def add(self, more: _Count) -> None:
+        self.count += more.count
+        self.taus.append(more.tau)
+        for name in ("sums", "squares", "higher", "tied", "ranks"):
+            total = getattr(self, name)
+            total += getattr(more, name)
+
+    def worlds(self, over: str, reference: Floats) -> Worlds:
+        away = self.sums / self.count
+        variance = np.maximum(self.squares / self.count - away**2, 0.0) * self.count / max(self.count - 1, 1)
+        counts = self.higher, self.tied, self.ranks
+        mean, spread, tau = reference + away, np.sqrt(variance), np.concatenate(self.taus)
+        return Worlds(self.systems, over, self.count, mean, spread, tau, *counts)
 
 
-def _refuse_one_topic(topics: int) -> None:
-    if topics < 2:
+def _check(systems: tuple[str, ...], values: Floats) -> None:
+    if values.shape[-1] < 2:
         raise DataError("there is one topic, and other topics cannot be imagined from it; resample judgments alone")
+    if len(systems) < 2:
+        raise DataError(f"there is one system ({systems[0]}) and nothing to compare it with; give two or more")
 
 
 def _rank_quantile(ranks: Ints, share: float) -> Ints:

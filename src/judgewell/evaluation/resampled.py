@@ -16,13 +16,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError, note
-from judgewell.evaluation.judged import prepare
+from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.measures import Measure, Residual
 from judgewell.evaluation.measures.base import Linear, ratio
 from judgewell.evaluation.measures.cascade import ERR, GRADES, nERR
 from judgewell.evaluation.part import part_ranks
 from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
+from judgewell.executors import Executor
 from judgewell.formats.runs import Run
 
 Floats = NDArray[np.float64]
@@ -107,7 +108,13 @@ class Rankings:
             out[:, :, topic] = sums[:, topic].T * unit
 
 
-def ranked_items(runs: Sequence[Run], gains: pl.DataFrame, depth: int, settings: Settings | None = None) -> Rankings:
+def ranked_items(
+    runs: Sequence[Run],
+    gains: pl.DataFrame,
+    depth: int,
+    settings: Settings | None = None,
+    executor: Executor | None = None,
+) -> Rankings:
     """Look the judged documents of every run's first `depth` ranks up once; a note reports topics that a run lacks."""
     settings = settings or Settings()
     if settings.ties != "doc" or settings.unjudged == "error" or settings.topics == "run":
@@ -116,17 +123,24 @@ def ranked_items(runs: Sequence[Run], gains: pl.DataFrame, depth: int, settings:
             cure="leave these settings at their defaults",
         )
     judged = prepare(gains)
-    items = np.full((len(runs), len(judged.topics), depth), -1, np.int32)
-    missing = []
-    for system, run in enumerate(runs):
-        topics = [_fill(items[system], ranks) for ranks in part_ranks(run.whole().parts[0], judged, settings)]
-        count = len(np.unique(np.concatenate(topics)))
-        if not count:
-            raise InputError(f"none of the topics of run {run.system} has judgments", file=run.source)
-        missing.append((len(judged.topics) - count, run.system))
+    executor = executor or Executor()
+    read = list(executor.map(_items, runs, executor.share((judged, depth, settings)), total=len(runs)))
+    missing = [(len(judged.topics) - count, run.system) for run, (_, count) in zip(runs, read, strict=True)]
+    items = np.stack([one for one, _ in read])
     _tell_of_missing(missing, len(judged.topics))
     rows = tuple(np.flatnonzero(judged.number == topic) for topic in range(len(judged.topics)))
     return Rankings([run.system for run in runs], judged.topics, items, rows)
+
+
+def _items(run: Run, shared: tuple[Judged, int, Settings]) -> tuple[NDArray[np.int32], int]:
+    """The judged document at each rank (topics × depth, −1 for none), and how many topics are ranked."""
+    judged, depth, settings = shared
+    items = np.full((len(judged.topics), depth), -1, np.int32)
+    topics = [_fill(items, ranks) for ranks in part_ranks(run.whole().parts[0], judged, settings)]
+    count = len(np.unique(np.concatenate(topics)))
+    if not count:
+        raise InputError(f"none of the topics of run {run.system} has judgments", file=run.source)
+    return items, count
 
 
 def _fill(items: NDArray[np.int32], ranks: JudgedRanks) -> NDArray[np.int64]:

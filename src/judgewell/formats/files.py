@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 from judgewell.errors import InputError
 from judgewell.executors.local import FOLDER
+from judgewell.formats.remote import is_remote, opened_remote, remote_mark, remote_matching
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 CHUNK = 1 << 18  # bytes read at a time
@@ -31,26 +32,26 @@ PACKED = {
 
 def place(path: str | Path) -> str:
     """Where a file lies: a relative path begins in the folder of whoever asked for the work."""
-    return os.path.join(FOLDER.get(), path)
+    return str(path) if is_remote(path) else os.path.join(FOLDER.get(), path)
 
 
 def open_bytes(path: str | Path) -> bytes:
     """All of a file, decompressed."""
     if str(path) == "-":
         return b"".join(_decompressed(iter([sys.stdin.buffer.read()]), path))
-    with _opened(path) as file:
+    with opened(path) as file:
         return b"".join(_decompressed(iter([file.read()]), path))
 
 
 def stream(path: str | Path, size: int = CHUNK) -> Iterator[bytes]:
     """The bytes of a file piece by piece, decompressed; pieces of a compressed file are as long as they come."""
-    with _opened(path) as file:
+    with opened(path) as file:
         yield from _decompressed(iter(partial(file.read, size), b""), path)
 
 
 def read_range(path: str | Path, start: int, end: int, *, to_line_end: bool = False) -> bytes:
     """The bytes of a plain file between two places, on request up to the end of the last line."""
-    with _opened(path) as file:
+    with opened(path) as file:
         file.seek(start)
         return file.read(end - start) + (file.readline() if to_line_end else b"")
 
@@ -59,8 +60,8 @@ def map_bytes(path: str | Path) -> bytes | mmap.mmap:
     """All of a file, decompressed; a plain file is mapped, so that only what is looked at is read."""
     if str(path) == "-":
         return open_bytes(path)
-    with _opened(path) as file:
-        if not file.seekable():
+    with opened(path) as file:
+        if is_remote(path) or not file.seekable():
             return b"".join(_decompressed(iter([file.read()]), path))
         if os.fstat(file.fileno()).st_size == 0:
             return b""
@@ -72,12 +73,14 @@ def is_plain(path: str | Path) -> bool:
     """Whether a file can be read from the middle: on disk and not compressed."""
     if str(path) == "-" or not Path(place(path)).is_file():
         return False
-    with _opened(path) as file:
+    with opened(path) as file:
         return not file.read(4).startswith((GZIP, ZSTD))
 
 
 def mark(path: str | Path) -> str:
     """What changes when a file does: its size and time."""
+    if is_remote(path):
+        return remote_mark(str(path))
     if str(path) == "-" or not Path(path).exists():
         return ""
     stat = Path(path).stat()
@@ -101,9 +104,10 @@ def _says_something(line: bytes) -> bool:
 def matching(path: str | Path) -> list[str]:
     """The files that match a name with *, ? or [, in order; any other name as it is."""
     name = str(path)
-    if not any(sign in name for sign in "*?[") or Path(name).exists():
+    remote = is_remote(name)
+    if not any(sign in name for sign in ("*" if remote else "*?[")) or Path(name).exists():
         return [name]
-    names = sorted(glob.glob(name, recursive=True))
+    names = remote_matching(name) if remote else sorted(glob.glob(name, recursive=True))
     if not names:
         raise InputError(f"no file matches {name}")
     return names
@@ -123,7 +127,7 @@ def stem(path: str | Path) -> str:
 def named_file(word: str) -> tuple[str, str]:
     """NAME=FILE as name and file; a file alone is called by its own name without its endings."""
     name, sign, path = word.partition("=")
-    return (name, path) if sign and not Path(word).exists() else (stem(word), word)
+    return (name, path) if sign and not is_remote(name) and not Path(word).exists() else (stem(word), word)
 
 
 def named_files(words: Iterable[str]) -> dict[str, str]:
@@ -140,7 +144,12 @@ def named_files(words: Iterable[str]) -> dict[str, str]:
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[BinaryIO]:
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """A file as it is stored."""
+    if is_remote(path):
+        with opened_remote(str(path)) as file:
+            yield file
+        return
     try:
         with open(place(path), "rb") as file:
             if file.seekable():

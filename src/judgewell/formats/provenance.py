@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from judgewell._version import __version__
 from judgewell.executors import Executor, Threads
-from judgewell.formats.files import matching, place
+from judgewell.formats.files import matching, opened
+from judgewell.formats.remote import is_remote
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,17 +67,21 @@ def digests_meanwhile(inputs: Iterable[str | Path], executor: Executor | None = 
 
 
 def _files(inputs: Iterable[str | Path]) -> list[str]:
-    return [path for name in inputs for path in matching(name) if path != "-" and Path(path).is_file()]
+    names = [path for name in inputs for path in matching(name)]
+    return [path for path in names if path != "-" and (is_remote(path) or Path(path).is_file())]
 
 
 def _are_small(paths: Iterable[str]) -> bool:
-    return sum(map(os.path.getsize, paths)) < WORTH_A_THREAD
+    return sum(WORTH_A_THREAD if is_remote(path) else os.path.getsize(path) for path in paths) < WORTH_A_THREAD
 
 
 def digest(path: str | Path) -> str:
     """The SHA-256 of a file."""
-    with open(place(path), "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    hashed = hashlib.sha256()
+    with opened(path) as file:
+        while piece := file.read(1 << 20):
+            hashed.update(piece)
+    return hashed.hexdigest()
 
 
 def write_result(frame: pl.DataFrame, path: str | Path, record: Mapping[str, Any]) -> None:

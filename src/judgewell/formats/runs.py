@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from judgewell.errors import InputError
 from judgewell.executors import Executor
 from judgewell.formats.files import head, is_plain, map_bytes, matching, open_bytes, place, stem, stream
+from judgewell.formats.remote import is_remote
 from judgewell.formats.trec_lines import RUN, first_fields, surely_trec
 from judgewell.values import dataclass
 
@@ -280,8 +281,8 @@ def rising(beginning: bytes) -> bool:
 
 
 def _parts(path: str) -> tuple[FilePart, ...]:
-    """The file in parts of about PART_BYTES; a compressed one can only be read from its beginning."""
-    size = Path(place(path)).stat().st_size
+    """The file in parts of about PART_BYTES; a compressed or remote one is read from its beginning."""
+    size = 0 if is_remote(path) else Path(place(path)).stat().st_size
     if size <= 2 * PART_BYTES or not is_plain(path):
         return (FilePart(path),)
     starts = range(0, size - PART_BYTES, PART_BYTES)

@@ -48,7 +48,7 @@ class Asked:
     def files(self) -> list[str]:
         """Every file that was read."""
         named = [self.judgments, self.pairs, self.likes, self.lengths, self.units, *self.labels.values()]
-        return [*(path for path in named if path), *self.runs, *dict.fromkeys(self.used)]
+        return [*(path for path in named if path), *self.runs, *sorted(set(self.used))]
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from judgewell.errors import InputError, JudgewellError, collect_notes
+from judgewell.executors import Executor
 from judgewell.papers.data import Asked
 from judgewell.reports.parts import Figure, Grid
 
@@ -80,6 +82,50 @@ def make(item: Item, data: Any) -> Outcome:
     except JudgewellError as error:
         return Outcome(item, made_from, None, str(error), tuple(notes))
     return Outcome(item, made_from, made, "", tuple(notes))
+
+
+def made_items(
+    paper: Paper, items: Sequence[Item], asked: Asked, executor: Executor | None = None
+) -> Iterator[Outcome]:
+    """Make the items in turn; an executor's workers read the data themselves and make them side by side."""
+    if executor is None:
+        data = paper.read(asked)
+        yield from (make(item, data) for item in items)
+        return
+    shared = executor.share(_Reader(paper.name, asked))
+    for item, (outcome, used) in zip(items, executor.map(_made, [item.number for item in items], shared), strict=True):
+        asked.used.extend(used)
+        yield replace(outcome, item=item)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """A paper's data, read once in each process."""
+
+    paper: str
+    asked: Asked
+
+    @cached_property
+    def data(self) -> Any:
+        return paper_named(self.paper).read(self.asked)
+
+
+def paper_named(name: str) -> Paper:
+    from judgewell.papers import paper
+
+    return paper(name)
+
+
+def _made(number: str, reader: _Reader) -> tuple[Outcome, list[str]]:
+    """An item by its number without its function, and the files that were read so far."""
+    item = paper_named(reader.paper).chosen([number])[0]
+    outcome = make(item, reader.data)
+    return replace(outcome, item=replace(item, make=unmade)), list(reader.asked.used)
+
+
+def unmade(data: Any) -> Made:
+    """In the place of a function that stays where it is."""
+    raise NotImplementedError
 
 
 def beside(

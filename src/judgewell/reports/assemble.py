@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.agreement.sections import Evidence, Outcome, Section, all_sections, run_section
+from judgewell.agreement.sections import Evidence, Outcome, Section, all_sections, run_sections
 from judgewell.analysis.trust import system_tables
 from judgewell.errors import InputError
 from judgewell.reports import system_findings
@@ -124,8 +124,8 @@ def analysed(sources: Sources, used: ReportGains | None, step: Callable[[], None
         seed=sources.seed,
     )
     outcomes = []
-    for section in _analyses():
-        outcomes.append(run_section(section, evidence, files=False))
+    for outcome in run_sections(evidence, _analyses(), sources.executor, files=False):
+        outcomes.append(outcome)
         step()
     return outcomes
 

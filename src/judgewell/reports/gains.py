@@ -57,13 +57,13 @@ def report_gains(sources: Sources, step: Callable[[], None] = lambda: None) -> R
 
 def _made(method: Method, table: Any, sources: Sources, step: Callable[[], None]) -> tuple[pl.DataFrame, Any]:
     """Gains with intervals; draws of other gains where there are runs to measure under them or no formula."""
-    from judgewell.scaling.uncertainty import with_interval
+    from judgewell.scaling.uncertainty import draws_on, with_interval
 
     by_formula = method.by_formula(table, sources.level)
     if by_formula is not None and not sources.runs:
         return by_formula, None
     gains = method.gains(table) if by_formula is None else by_formula
-    drawn = method.draws(table, sources.draws, seed=sources.seed)
+    drawn = draws_on(sources.executor, method, table, sources.draws, sources.seed)
     places = gains.select("topic", "doc").join(
         drawn.documents.with_row_index("at"), on=["topic", "doc"], how="left", maintain_order="left"
     )["at"]

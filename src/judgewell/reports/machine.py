@@ -146,7 +146,17 @@ def _grids(made: dict[str, pl.DataFrame], name: str, measure: str, before: int) 
         Grid(f"machine_calibration_{word}", f"How the estimate was made: {rest}",
              "Documents judged by people and drawn for certain, folds and penalty of the calibration, the labels’ own "
              "bias, and the mean standard error with and without them.", how),
+        *_needed_grid(made["needed"].drop("measure"), word, rest),
     ]  # fmt: skip
+
+
+def _needed_grid(table: pl.DataFrame, word: str, rest: str) -> list[Grid]:
+    caption = (
+        "Documents that people judge, drawn by importance, until the typical 95 % interval of a mean, and of a "
+        "difference of two systems, is ± width on these topics: an estimate from the documents judged so far."
+    )
+    title = f"How many documents people have to judge: {rest}"
+    return [Grid(f"machine_budget_{word}", title, caption, table)] if table.height else []
 
 
 def _word(name: str, measure: str) -> str:

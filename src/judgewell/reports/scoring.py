@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -83,7 +84,7 @@ def _under_each(
     scored: dict[str, Sequence[ScoreArray]] = {}
     for name, table in on_shared_topics(_tables(sources, used), common=True).items():
         try:
-            scored[name] = scores_under(sources.runs, table, wanted, progress=progress)
+            scored[name] = scores_under(sources.runs, table, wanted, progress=progress, executor=sources.executor)
         except (DataError, MeasureError) as problem:
             if not scored:
                 raise
@@ -113,13 +114,14 @@ def _resampled(
         left_out.append(LeftOut("systems", what, f"there is {few}"))
         return None
     measure = sources.measures[0]
+    how: Any = {"worlds": sources.worlds, "seed": sources.seed, "executor": sources.executor}
     if used is not None and used.draws is not None and measure.cutoff is not None:
         kept = used.gains["topic"].is_in(scores.topics)
         draws = GainDraws.of_array(used.gains.filter(kept), used.draws[:, kept.to_numpy()])
-        score = score_of_draws(sources.runs, draws.documents, measure, scores)
-        return resample(draws, score, scores, worlds=sources.worlds, seed=sources.seed)
+        score = score_of_draws(sources.runs, draws.documents, measure, scores, executor=sources.executor)
+        return resample(draws, score, scores, **how)
     if used is None or used.draws is None:
         left_out.append(LeftOut("systems", "other judgments", "needs judgments or pairs that the gains are made from"))
     else:
         left_out.append(LeftOut("systems", "other judgments", f"{measure} looks at whole rankings; give it a cutoff"))
-    return Resampled({"topics": topic_worlds(scores.systems, scores.values, sources.worlds, seed=sources.seed)}, None)
+    return Resampled({"topics": topic_worlds(scores.systems, scores.values, **how)}, None)

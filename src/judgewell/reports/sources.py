@@ -10,6 +10,7 @@ import polars as pl
 
 if TYPE_CHECKING:
     from judgewell.evaluation.measures import Measure
+    from judgewell.executors import Executor
     from judgewell.formats.runs import Run
     from judgewell.scaling.method import Method
 
@@ -69,6 +70,7 @@ class Sources:
     alpha: float = 0.05
     seed: int = 0
     study: CollectedStudy | None = None
+    executor: Executor | None = None
 
 
 def with_codes(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> tuple[pl.DataFrame | None, ...]:

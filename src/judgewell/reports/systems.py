@@ -116,7 +116,7 @@ def systems_table(scored: Scored, sources: Sources) -> pl.DataFrame:
     if scored.worlds:
         table = table.join(intervals(scored, sources.level), on="system", maintain_order="left")
     if scored.worlds and len(main.topics) >= FEWEST_TOPICS:
-        top = top_set(main, alpha=sources.alpha, seed=sources.seed)
+        top = top_set(main, alpha=sources.alpha, seed=sources.seed, executor=sources.executor)
         table = table.with_columns(
             p_best=pl.Series([top.p[name] for name in main.systems]), top=pl.col("system").is_in(top.members)
         )

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
+from judgewell.executors import Executor
 from judgewell.scaling.bradley_terry import BradleyTerry
 from judgewell.scaling.inputs import gains_frame, place
 from judgewell.scaling.method import Kind, Method
@@ -96,10 +97,17 @@ class Combined(Method):
         return {part.name: part for part in (Preference(), Relevance(), Ratio(epsilon=self.epsilon), BradleyTerry())}
 
     def interval(
-        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+        self,
+        table: Any,
+        *,
+        level: float = 0.95,
+        kind: Kind | None = None,
+        draws: int = 200,
+        seed: int = 0,
+        executor: Executor | None = None,
     ) -> pl.DataFrame:
         if kind is not None:
-            return super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
+            return super().interval(table, level=level, kind=kind, draws=draws, seed=seed, executor=executor)
         note(
             "combined has no interval, because gains over the topic's largest are too low with few judgments; "
             "resampled units hold 70 to 90 % where 95 % are meant (--interval bootstrap gives them)"

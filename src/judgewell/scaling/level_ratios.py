@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, note
+from judgewell.executors import Executor
 from judgewell.scaling.inputs import GROUP, Repeated, extra_column, gains_frame, judgments_of, place
 from judgewell.scaling.magnitude import SCHOLER, Scores, log_scores
 from judgewell.scaling.method import Kind
-from judgewell.scaling.uncertainty import with_interval
+from judgewell.scaling.uncertainty import draws_on, with_interval
 from judgewell.stats.resampling import check_level
 from judgewell.tables import GAINS, check
 
@@ -120,7 +121,14 @@ class LevelRatios(Scores):
         return labelled_gains(table, self.chain(table), self.label)
 
     def interval(
-        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+        self,
+        table: Any,
+        *,
+        level: float = 0.95,
+        kind: Kind | None = None,
+        draws: int = 200,
+        seed: int = 0,
+        executor: Executor | None = None,
     ) -> pl.DataFrame:
         """Quantiles of so few resampled units are too narrow: with 6 units they hold 88 % where this holds 95 %."""
         from scipy.special import stdtrit
@@ -134,7 +142,7 @@ class LevelRatios(Scores):
         if freedom < 1:
             note("each topic has one unit, so level-ratios has no interval; collect more units")
             return gains
-        drawn = self.draws(table, draws, seed=seed)
+        drawn = draws_on(executor, self, table, draws, seed)
         spread = drawn.documents.with_columns(sd=pl.Series(np.nanstd(np.log(drawn.array()), axis=0, ddof=1)))
         sd = gains.join(spread, on=["topic", "doc"], how="left", maintain_order="left")["sd"].to_numpy()
         centre, half = np.log(gains["gain"].to_numpy()), float(stdtrit(freedom, (1 + level) / 2)) * sd

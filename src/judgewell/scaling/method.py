@@ -16,8 +16,9 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 import polars as pl
 
 from judgewell.errors import InputError
+from judgewell.executors import Executor
 from judgewell.scaling.inputs import judgments_of, pairs_of
-from judgewell.scaling.uncertainty import Draws, Over, bootstrap, with_grounds, with_interval
+from judgewell.scaling.uncertainty import Draws, Over, bootstrap, draws_on, with_grounds, with_interval
 
 Kind = Literal["formula", "bootstrap"]
 
@@ -58,7 +59,14 @@ class Method:
         return None
 
     def interval(
-        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+        self,
+        table: Any,
+        *,
+        level: float = 0.95,
+        kind: Kind | None = None,
+        draws: int = 200,
+        seed: int = 0,
+        executor: Executor | None = None,
     ) -> pl.DataFrame:
         """The gains table with low and high: by formula where there is one, else from `draws` resamples."""
         gains = self.by_formula(table, level) if kind != "bootstrap" else None
@@ -66,7 +74,7 @@ class Method:
             raise InputError(f"{self.name} has no formula for its interval", cure="resample (--interval bootstrap)")
         if gains is not None:
             return gains
-        low, high = self.draws(table, draws, seed=seed).interval(level)
+        low, high = draws_on(executor, self, table, draws, seed).interval(level)
         return with_grounds(with_interval(self.gains(table), low, high), self.own_spread)
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
+from judgewell.executors import Executor
 from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, maxima, refuse_unconnected
 from judgewell.scaling.inputs import gains_frame, listed, pairs_of, place
 from judgewell.scaling.method import Kind, Method
@@ -166,11 +167,18 @@ class Ratio(Method):
         return gains_frame(self._documents(self.fit(table)), ["component"] if self.components == "separate" else [])
 
     def interval(
-        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+        self,
+        table: Any,
+        *,
+        level: float = 0.95,
+        kind: Kind | None = None,
+        draws: int = 200,
+        seed: int = 0,
+        executor: Executor | None = None,
     ) -> pl.DataFrame:
         """From draws of all scores together, since a gain over the largest depends on the largest's error too; missing,
         where every comparison is needed; a note says so."""
-        gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
+        gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed, executor=executor)
         fit = self.fit(table)
         sure = pl.Series(np.isfinite(fit.sigma))
         without = gains.filter(~sure)

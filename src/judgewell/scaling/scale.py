@@ -10,6 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from judgewell.errors import InputError
+from judgewell.executors import Executor, executor_of
 from judgewell.formats.frames import read_frame
 from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.formats.options import kept_where, reading
@@ -37,6 +38,7 @@ def scale(
     kind: str | None = None,
     intents: Any = None,
     intent: Literal["top", "each"] = "top",
+    executor: Any = None,
     **options: Any,
 ) -> pl.DataFrame:
     """The gains table: topic, doc, gain, low, high and judgments, a row for each document.
@@ -44,7 +46,7 @@ def scale(
     `judgments` is a table of judgments or pairs (a data frame, or one or several files); `method` names the method, and
     `options` are its own, as in `judgewell scale --list`. `interval` says how low and high are made: by formula where
     there is one and from `draws` resamples otherwise (auto), by one of these alone, or not at all (none). The other
-    options mean what they mean in `judgewell scale`.
+    options mean what they mean in `judgewell scale`; `executor` makes resamples (Threads, Processes, a Dask client).
 
     >>> grades = pl.DataFrame({"topic": "1", "doc": list("aabb"), "value": [3, 2, 0, 1], "kind": "ordinal:0..3"})
     >>> scale(grades, method="mean", interval="none", profile="exp2").rows()
@@ -60,7 +62,8 @@ def scale(
         intents=intents,
         intent=intent,
     )
-    return gains_of(chosen, table, interval=interval, level=level, draws=draws, seed=seed)
+    workers = None if executor is None else executor_of(executor)
+    return gains_of(chosen, table, interval=interval, level=level, draws=draws, seed=seed, executor=workers)
 
 
 def method_of(method: str | Method, options: Mapping[str, Any], seed: int = 0) -> Method:
@@ -101,10 +104,18 @@ def _read(method: Method, judgments: Any, how: Mapping[str, Any], kind: str | No
 
 
 def gains_of(
-    method: Method, table: pl.DataFrame, *, interval: Interval, level: float, draws: int, seed: int
+    method: Method,
+    table: pl.DataFrame,
+    *,
+    interval: Interval,
+    level: float,
+    draws: int,
+    seed: int,
+    executor: Executor | None = None,
 ) -> pl.DataFrame:
     """The gains of a checked table, with low and high as `interval` says."""
     if interval == "none":
         return with_inclusions(method(table), table)
     way = None if interval == "auto" else interval
-    return with_inclusions(method.interval(table, level=level, kind=way, draws=draws, seed=seed), table)
+    gains = method.interval(table, level=level, kind=way, draws=draws, seed=seed, executor=executor)
+    return with_inclusions(gains, table)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from judgewell.executors import Executor
 from judgewell.scaling.graph import Components, component_numbers, refuse_unconnected
 from judgewell.scaling.inputs import GROUP, Repeated, gains_frame
 from judgewell.scaling.magnitude import Scores, log_scores
@@ -89,10 +90,17 @@ class TwoWayModel(Scores):
         return gains_frame(gains, ["component"] if self.components == "separate" else [])
 
     def interval(
-        self, table: Any, *, level: float = 0.95, kind: Kind | None = None, draws: int = 200, seed: int = 0
+        self,
+        table: Any,
+        *,
+        level: float = 0.95,
+        kind: Kind | None = None,
+        draws: int = 200,
+        seed: int = 0,
+        executor: Executor | None = None,
     ) -> pl.DataFrame:
         """As everywhere; but draws of a fit without spare judgments have no width, so there the interval is missing."""
-        gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed)
+        gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed, executor=executor)
         if kind != "bootstrap":
             return gains
         missing = self.by_formula(table, level)["low"].is_null()

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, kept_notes, note
+from judgewell.executors import Executor
 from judgewell.scaling.inputs import GROUP, listed
 from judgewell.scaling.mean_intervals import few_medians
 from judgewell.scaling.numbers import documents_of
 from judgewell.stats.laplacian import Array, Index
-from judgewell.stats.resampling import check_level, percentile_interval
+from judgewell.stats.resampling import check_level, percentile_interval, tasks
 
 Over = Literal["unit", "assessor"]
 
@@ -42,9 +44,12 @@ class Draws:
             raise InputError(f"{self.size} draws are too few", cure="ask for 1 or more, usually 200 or 1000")
 
     def __iter__(self) -> Iterator[Array]:
-        for number, start in enumerate(range(0, self.size, BLOCK)):
-            block = self.make(np.random.default_rng([self.seed, number]), min(BLOCK, self.size - start))
-            yield block
+        return map(self.block, tasks(self.size, BLOCK))
+
+    def block(self, task: tuple[int, int]) -> Array:
+        """The draws of one block by its number and size."""
+        number, count = task
+        return self.make(np.random.default_rng([self.seed, number]), count)
 
     def array(self) -> Array:
         """All draws at once: size x documents."""
@@ -53,6 +58,49 @@ class Draws:
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Each document's percentile interval over the draws."""
         return percentile_interval(self.array(), level)
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """What draws are made from, wherever they are made."""
+
+    method: Any
+    table: Any
+    size: int
+    seed: int
+
+    @cached_property
+    def draws(self) -> Draws:
+        drawn: Draws = self.method.draws(self.table, self.size, seed=self.seed)
+        return drawn
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "draws"}
+
+
+@dataclass(frozen=True)
+class _DrawsElsewhere(Draws):
+    """Draws whose blocks an executor makes."""
+
+    executor: Executor
+    recipe: _Recipe
+
+    def __iter__(self) -> Iterator[Array]:
+        blocks = tasks(self.size, BLOCK)
+        return self.executor.map(_block, blocks, self.executor.share(self.recipe), total=len(blocks))
+
+
+def _block(task: tuple[int, int], recipe: _Recipe) -> Array:
+    return recipe.draws.block(task)
+
+
+def draws_on(executor: Executor | None, method: Any, table: Any, size: int, seed: int) -> Draws:
+    """A method's draws of a table, made by the executor's workers; the same draws as without one."""
+    recipe = _Recipe(method, table, size, seed)
+    here = recipe.draws
+    if executor is None:
+        return here
+    return _DrawsElsewhere(here.documents, size, seed, here.make, executor, recipe)
 
 
 def bootstrap(

@@ -34,6 +34,11 @@ def weight_blocks(size: int, replicates: int, rng: np.random.Generator) -> Itera
         yield _counts_of_draws(size, min(rows, replicates - start), rng)
 
 
+def tasks(count: int, size: int) -> list[tuple[int, int]]:
+    """`count` resamples in tasks of `size`: each task's number, which seeds it, and how many are its own."""
+    return [(number, min(size, count - start)) for number, start in enumerate(range(0, count, size))]
+
+
 def permutations(size: int, count: int, rng: np.random.Generator) -> Indices:
     """Random orders of 0 … size − 1: count × size."""
     _check_draw(size, count)

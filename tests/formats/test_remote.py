@@ -1,0 +1,137 @@
+"""Files that lie elsewhere: a real HTTP server and a real S3-compatible one, both on the loopback."""
+
+import gzip
+import http.server
+import json
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+
+import pytest
+import zstandard
+
+import judgewell
+from judgewell.errors import InputError
+from judgewell.formats.files import mark, matching, named_file, open_bytes
+from judgewell.formats.provenance import digest
+from judgewell.formats.remote import is_remote
+
+pytest.importorskip("s3fs")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+def copies(folder: Path) -> None:
+    """The examples, two of the runs compressed."""
+    for path in (EXAMPLES / "tiny.qrels", EXAMPLES / "reranked.run"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "keywords.run.gz").write_bytes(gzip.compress((EXAMPLES / "keywords.run").read_bytes()))
+    packed = zstandard.ZstdCompressor().compress((EXAMPLES / "expanded.run").read_bytes())
+    (folder / "expanded.run.zst").write_bytes(packed)
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("web")
+    copies(folder)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def bucket(tmp_path_factory):
+    """s3://runs on moto's server; where it is and who we are stands in the environment, as fsspec reads it."""
+    import boto3
+    from moto.server import ThreadedMotoServer
+
+    folder = tmp_path_factory.mktemp("bucket")
+    copies(folder)
+    server = ThreadedMotoServer("127.0.0.1", 0)
+    server.start()
+    host, port = server.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "us")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "ours")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        client = boto3.client("s3")
+        client.create_bucket(Bucket="runs")
+        for path in folder.iterdir():
+            client.put_object(Bucket="runs", Key=f"all/{path.name}", Body=path.read_bytes())
+        yield "s3://runs/all"
+    server.stop()
+
+
+@pytest.mark.parametrize("where", ["web", "bucket"])
+def test_runs_and_gains_are_read_where_they_lie(where, request):
+    there = request.getfixturevalue(where)
+    here = judgewell.evaluate(str(EXAMPLES / "*.run"), str(EXAMPLES / "tiny.qrels"), "nDCG@5")
+    runs = [f"{there}/{name}" for name in ("expanded.run.zst", "keywords.run.gz", "reranked.run")]
+    assert (
+        judgewell.evaluate(runs, f"{there}/tiny.qrels", "nDCG@5")
+        .sort("system", "topic")
+        .equals(here.sort("system", "topic"))
+    )
+    assert digest(f"{there}/tiny.qrels") == digest(EXAMPLES / "tiny.qrels")
+    assert open_bytes(f"{there}/keywords.run.gz") == (EXAMPLES / "keywords.run").read_bytes()
+    assert mark(f"{there}/tiny.qrels")
+    with pytest.raises(InputError, match=r"none\.run: there is no such file"):
+        open_bytes(f"{there}/none.run")
+
+
+def test_patterns_in_a_bucket(bucket):
+    assert matching(f"{bucket}/*.run*") == [
+        f"{bucket}/{name}" for name in ("expanded.run.zst", "keywords.run.gz", "reranked.run")
+    ]
+    with pytest.raises(InputError, match="no file matches"):
+        matching(f"{bucket}/*.parquet")
+
+
+def test_a_bucket_that_may_not_be_read(bucket):
+    with pytest.raises(InputError, match=r"s3://others/x\.run: "):
+        open_bytes("s3://others/x.run")
+
+
+def test_the_record_names_the_addresses(bucket, tmp_path):
+    from click.testing import CliRunner
+
+    from judgewell.cli import app
+
+    scores = tmp_path / "scores.csv"
+    words = ["evaluate", f"{bucket}/tiny.qrels", f"{bucket}/*.run*", "-m", "nDCG@5", "-o", str(scores)]
+    CliRunner().invoke(app, words, catch_exceptions=False, standalone_mode=False)
+    assert f"{bucket}/reranked.run" in json.loads((tmp_path / "scores.csv.meta.json").read_text())["inputs"]
+
+
+def test_a_missing_package_is_named_with_its_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(
+        InputError, match=r"s3:// needs packages that are not installed; pip install 'judgewell\[remote"
+    ):
+        open_bytes("s3://runs/x.run")
+    with pytest.raises(InputError, match="https:// needs packages"):
+        matching("https://host/*.run")
+
+
+def test_places_that_are_none():
+    with pytest.raises(InputError, match="nowhere:// is no place that files are read from"):
+        open_bytes("nowhere://x.run")
+    with pytest.raises(InputError, match=r"http://127\.0\.0\.1:9/x\.run: there is no such file \("):
+        open_bytes("http://127.0.0.1:9/x.run")
+
+
+def test_addresses_and_names():
+    assert is_remote("s3://a/b.run")
+    assert not is_remote("C:/a.run")
+    assert not is_remote("name=s3://a/b.run")
+    assert named_file("crowd=s3://a/b.csv") == ("crowd", "s3://a/b.csv")
+    assert named_file("https://host/b.csv?key=1&x=2")[1] == "https://host/b.csv?key=1&x=2"
+    assert matching("https://host/b.csv?key=[1]") == ["https://host/b.csv?key=[1]"]
