@@ -16,7 +16,9 @@ demo: $(VENV)/.runtime ## two small studies from judging to report, in about a m
 	@$(BIN)/judgewell demo -o demo
 
 # Tests wait for servers and browsers now and then, so one more than there are processors runs at a time.
-PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest \
+# Their processes share compiled modules, also where the environment keeps Python from writing any.
+PYTEST = PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/build/bytecode \
+	  OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest \
 	  -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --no-loadscope-reorder
 
 test: $(VENV)/.dev browser ## run the tests, but for the long ones

@@ -269,6 +269,17 @@ def test_the_budget_stops_before_it_is_passed_and_a_larger_one_goes_on(tmp_path)
     assert sum(model.answered.values()) == frames(study, "replies").height
 
 
+def test_machines_that_stopped_take_up_the_units_they_paid_for(tmp_path):
+    study = made(tmp_path)
+    with stand_in() as model:
+        stopped = run(study, model, "--samples", 3, "--budget-tokens", 9000, "--concurrency", 3, ok=False)
+        assert "tokens are used" in str(stopped.exception)
+        run(study, model, "--samples", 3)
+    ended = set(frames(study, "units").filter(pl.col("ending") != "abandoned").select("assessor", "unit").iter_rows())
+    paid = frames(study, "replies").filter(purpose="document").select("assessor", "unit").unique()
+    assert set(paid.iter_rows()) <= ended
+
+
 def test_the_expected_cost_is_shown_and_nobody_is_charged_unasked(tmp_path):
     study = made(tmp_path)
     with stand_in() as model:

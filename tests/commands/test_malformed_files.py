@@ -37,6 +37,7 @@ S = "system,topic,measure,value\ns,1,AP,0.5\ns,2,AP,0.25\nt,1,AP,1\nt,2,AP,0\n"
 
 # fmt: off
 GAINS = [
+    ("a.json", '{"q": {"a": 1, "a": 0}}', (), "error a.json: 'a' is there twice in one JSON object; keep one of them"),
     ("a.qrels", "", (), 'error a.qrels: there is no judgment in it; a line is: topic 0 document grade'),
     ("a.qrels", "\n\n  \n", (), 'error a.qrels: there is no judgment in it; a line is: topic 0 document grade'),
     ("a.qrels", "# only a comment\n", (), 'error a.qrels: there is no judgment in it; a line is: topic 0 document grade'),
@@ -216,6 +217,28 @@ RUN = [
     ("a.jsonl", '{"qid": "q", "docno": "a"}\n', (), 'error a.jsonl: the runs table needs the column score; this one has topic, do'),
     ("a.json", '[1, 2]', (), "error a.json:1: 2 fields in '[1, 2]'; a run's line is: topic Q0 document ran"),
     ("a.json", '{"r": {"q": {"a": 2, "b": 1}}, "s": {"q": {"b": 2}}}', (), 'r,q,RR,1.0 s,q,RR,0.0'),
+    ("a.run", "q Q0 b 1 1e309 r\nq Q0 a 2 1e308 r\n", (), 'r,q,RR,0.5'),
+    ("a.run", "q Q0 b 1 -inf r\nq Q0 a 2 -9e99 r\n", (), 'r,q,RR,1.0'),
+    ("a.run", "q Q0 b 1 +3 r\nq Q0 a 2 5. r\n", (), 'r,q,RR,1.0'),
+    ("a.run", "q Q0 a 1 0x10 r\n", (), "error a.run:1: score '0x10' is not a number; write a decimal number such as 1"),
+    ("a.run", "q Q0 a 1 1e5e5 r\n", (), "error a.run:1: score '1e5e5' is not a number; write a decimal number such as 1"),
+    ("a.run", "q Q0 a 1 3 r\nq Q0 A 2 2 r\n", (), 'r,q,RR,1.0'),
+    ("a.run", "q Q0 a\u200b 1 3 r\nq Q0 a 2 2 r\n", (), 'r,q,RR,0.5'),
+    ("a.run", b"q\xa0Q0 a 1 3 r\n", (), 'error a.run:1: this line is not UTF-8; convert the file, e.g. iconv -f latin1'),
+    ("a.run", "q\u00a0Q0 a 1 3 r\n", (), "error a.run:1: "),
+    ("a.run", '"q" "Q0" "a" 1 3 "r"\n', (), 'error a.run: none of the 1 topics of run "r" has judgments; check that gains '),
+    ("a.run", "q Q0 a 1 3 r\n\x1a", (), "error a.run:2: 1 fields in '"),
+    ("a.run", "<html><body>404 Not Found</body></html>", (), 'error a.run:1: '),
+    ("a.run", "q|Q0|a|1|3|r\n", (), "error a.run:1: 1 fields in 'q|Q0|a|1|3|r'; a run's line is: topic Q0 document"),
+    ("a.run", gzip.compress(R.encode()) + gzip.compress(b"p Q0 a 1 3 r\n"), (), 'r,q,RR,1.0 | 1 of 1 runs rank topics without judgments'),
+    ("a.run", gzip.compress(R.encode()) + b"junk", (), 'error a.run: the compressed file is broken'),
+    ("a.csv", "topic;doc;score\nq;a;3,5\nq;b;2,5\n", (), "error a.csv:2: score '3,5' is not a number"),
+    ("a.csv", "topic,doc,score\nq,b,1e400\nq,a,1\n", (), "a,q,RR,0.5"),
+    ("a.json", '{"q": {"a": 3, "b": "x"}}', (), "error a.json: row 2: score 'x' is not a number"),
+    ("a.json", '{"q": {"a": 3, "b": null}}', (), "error a.json: row 2: score is missing (topic q, doc b)"),
+    ("a.json", '{"q": {"a": 3, "b": 1, "a": 2}}', (), "error a.json: 'a' is there twice in one JSON object; keep one of them"),
+    ("a.json", '{"q": {"a": 3}, "q": {"b": 2}}', (), "error a.json: 'q' is there twice in one JSON object; keep one of them"),
+    ("a.parquet", b"PAR1garbage", (), 'error a.parquet: this is not a readable parquet file'),
 ]
 JUDGMENTS = [
     ("a.csv", "", (), 'error a.csv: the file is empty; its first line names the columns'),

@@ -85,4 +85,5 @@ def test_counts_are_added_up_and_gmap_is_a_geometric_mean():
     )
     table = summarise(scores)
     assert table["mean"].to_list() == pytest.approx([8, 0.2, 0.25, 1.5])
+    assert table["high"][1] == 1  # no mean of AP is larger
     assert table.filter((pl.col("low") > pl.col("mean")) | (pl.col("high") < pl.col("mean"))).is_empty()

@@ -4,8 +4,13 @@ import gzip
 import itertools
 import random
 
+import ir_datasets
+import ir_measures
 import polars as pl
+import pyarrow
 import pytest
+from ir_datasets.formats import TrecScoredDocs
+from ir_datasets.util import LocalDownload
 
 from judgewell.errors import InputError, JudgewellWarning
 from judgewell.formats import runs as module
@@ -181,16 +186,24 @@ def test_scores_that_count_like_ranks_are_noted(tmp_path):
     assert run.frame()["score"].to_list() == [-1, -2, -1]
 
 
-def test_rows_and_streams_of_other_tools():
-    ir_measures = pytest.importorskip("ir_measures")
+def test_rows_and_streams_of_other_tools(tmp_path):
     rows = [ir_measures.ScoredDoc("q", "a", 2.0), ir_measures.ScoredDoc("q", "b", 1.0)]
     terrier = [{"qid": "q", "docno": "a", "score": 2.0}, {"qid": "q", "docno": "b", "score": 1.0}]
 
-    class Dataset:  # as ir_datasets has them
-        def scoreddocs_iter(self):
-            return iter(rows)
-
-    for data in (rows, iter(rows), terrier, Dataset(), {"s": rows}, {"s": iter(rows)}, {"s": Dataset()}):
+    (tmp_path / "a.run").write_text("q Q0 a 1 2.0 s\nq Q0 b 2 1.0 s\n")
+    dataset = ir_datasets.Dataset(TrecScoredDocs(LocalDownload(tmp_path / "a.run")))
+    table = pyarrow.table({"qid": ["q", "q"], "docno": ["a", "b"], "score": [2.0, 1.0]})
+    for data in (
+        rows,
+        iter(rows),
+        terrier,
+        dataset,
+        table,
+        {"s": rows},
+        {"s": iter(rows)},
+        {"s": dataset},
+        {"s": table},
+    ):
         run = open_runs(data)[0]
         assert run.frame().select("topic", "doc", "score").rows() == [("q", "a", 2.0), ("q", "b", 1.0)]
     assert [run.system for run in open_runs({"s": rows, "t": rows})] == ["s", "t"]

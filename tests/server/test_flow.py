@@ -65,7 +65,8 @@ def test_the_next_topic_comes_with_the_last_answer_where_the_study_says_so(begin
     assert kinds == ["questionnaire", "topic"]
     assert len(set(seen)) == 3
     assert not person.send().notice
-    assert person.until("done").more == ""
+    page = person.until("done")
+    assert (page.more, page.title) == ("", "Thank you")
     assert [row.state for row in study.rows(sa.select(reservations))] == ["done"] * 3
     check_whole(study.store)
 

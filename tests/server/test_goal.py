@@ -13,7 +13,6 @@ from databases import new_database, new_file
 
 from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import Clock, fill
-from judgewell.errors import InputError
 from judgewell.sample import folder
 from judgewell.server.judging.invitations import new_assessor
 from judgewell.server.queries.progress import overview
@@ -241,13 +240,27 @@ def test_a_cap_that_is_reached_is_no_conclusion(tmp_path):
     assert state.completed <= state.needed
 
 
-def test_a_goal_about_pairs_is_refused_with_the_way_out(tmp_path):
-    groups = '[groups]\ndocuments = 4\npartners = 3\nshare = 0.3\nassessors = 1\nquestions = ["preference"]\n'
+def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
+    groups = '[groups]\ndocuments = 4\npartners = 3\nshare = 0.5\nassessors = 2\nquestions = ["preference"]\n'
     study = write(
         tmp_path / "study.toml",
         ('[scale]\nkind = "s100"\n[units]\ndocuments = 8\nredundancy = 6\n', groups),
+        ("within = 0.05", "within = 0.1"),
     )
     store = open_store(new_file(tmp_path / "goal.sqlite"))
-    with pytest.raises(InputError, match=r"live study of \[units\] only; .*judgewell replay"):
-        prepare(store, study, Clock())
+    filled = fill(store, study, make_people(80, 1), seed=1)
+    served = store.read(lambda connection: load_served(connection, lambda: 1_700_100_000.0)).result()
+    state = store.read(lambda connection: status(connection, served.clock())).result()
+    compared = goal.recomputed(store, served)
+    pairs = rows(store, sa.select(items.c.unit, items.c.doc, items.c.other, items.c.known))
     store.close()
+    assert filled.done > 10
+    assert state.goal.complete >= 1
+    assert state.goal.status == "decided"
+    assert "tested for documents, not for pairs" in state.goal.reason
+    assert len(compared) > 1
+    assert all(stored == again for stored, again in compared)
+    in_units = {row.unit for row in pairs}
+    assert {row.unit for row in pairs if row.known is not None} == in_units  # each has the known pair
+    own = [(row.unit, frozenset((row.doc, row.other))) for row in pairs if row.known is None]
+    assert len(own) == len(set(own))

@@ -178,7 +178,8 @@ def evaluate(
         if output:
             hashes = digests_meanwhile(recorded, executor)
             written.write(output, lambda: provenance("evaluate", options, hashes(), assumed))
-        values, names = np.stack([result.values for result in results]), [result.system for result in results]
+        values = results[0].values[None] if len(results) == 1 else np.stack([result.values for result in results])
+        names = [result.system for result in results]
         summary = summary_rows(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
         shown = Scores(results, judged.topics, wanted)
         _print(shown, summary, format, per_topic and not output, not no_summary, level)

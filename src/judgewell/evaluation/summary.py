@@ -59,9 +59,11 @@ def summary_rows(
     over = [over_topics(name) for name in measures]
     geometric = np.array([one == "geometric" for one in over], dtype=bool)
     limits = np.array([measure_limits(name) for name in measures] * count).reshape(-1, 2).T
-    limits = np.where(np.tile(geometric, count), np.array(NO_LIMITS)[:, None], limits)
-    logs = np.where(geometric, np.log(np.where(geometric, values, 1.0)), values)
-    rows = logs.transpose(0, 2, 1).reshape(count * asked, topics)
+    if geometric.any():
+        with np.errstate(divide="ignore"):
+            limits = np.where(np.tile(geometric, count), np.log(np.maximum(limits, 0.0)), limits)
+        values = np.where(geometric, np.log(np.where(geometric, values, 1.0)), values)
+    rows = values.transpose(0, 2, 1).reshape(count * asked, topics)
     means = mean_intervals(rows, level=level, limits=(limits[0], limits[1]), seed=seed)
     if few := few_topics_note(means):
         note(few)

@@ -125,10 +125,19 @@ def mine(columns: Mapping[str, str] | None, table: Table) -> dict[str, str] | No
     return {ours: theirs for ours, theirs in columns.items() if ours in own} if columns else None
 
 
-def read_nested(data: bytes) -> dict[str, Any] | None:
+def read_nested(data: bytes, path: str) -> dict[str, Any] | None:
     """A JSON file that holds one object of objects, {topic: {doc: number}}; None where it holds anything else."""
+
+    def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"{twice!r} is there twice in one JSON object", cure="keep one of them", file=path)
+        return made
+
     try:
-        content = json.loads(data) if data.lstrip()[:1] == b"{" else None
+        content = json.loads(data, object_pairs_hook=each_once) if data.lstrip()[:1] == b"{" else None
     except (ValueError, RecursionError):
         return None
     whole = isinstance(content, dict) and content and all(isinstance(value, dict) for value in content.values())

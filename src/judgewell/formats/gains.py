@@ -35,7 +35,7 @@ def read_gains(
     path = str(data) if isinstance(data, str | Path) else None
     contents = None if path is None or path.startswith("irds:") else load(path, columns, layout)
     frame, place = pl.DataFrame(), Place(path)
-    nested = read_nested(contents.data) if contents is not None and contents.kind == "json" else None
+    nested = read_nested(contents.data, contents.path) if contents is not None and contents.kind == "json" else None
     if contents is None:
         frame = _from_memory(data) if path is None else _from_ir_datasets(path.removeprefix("irds:"))
     elif nested is not None:

@@ -74,7 +74,7 @@ def runs_of_table(
         tag = first_fields(beginning)[5:6]
         if kind_of(beginning, path, columns) == "trec":
             return [Run(tag[0].decode() if tag else "", (FilePart(path, once=beginning),), path, rising(beginning))]
-    nested = read_nested(beginning if once else open_bytes(path)) if beginning.lstrip().startswith(b"{") else None
+    nested = read_nested(beginning if once else open_bytes(path), path) if beginning.lstrip().startswith(b"{") else None
     if nested is not None:
         return _runs(_checked(nested, None, default=stem(path), file=path), path)
     kind = kind_of(beginning, path, columns)

@@ -281,10 +281,13 @@ def after_work() -> dict[str, pages.Page]:
             questions=(pages.ClosingQuestion("liked", "What did you like?", "several", liked, needed=True),),
         ),
         "done": Done(
-            **common(), text=as_html(f"{SAY('end.completed_more')}\n\n{earned}"), ending=code, more=WORDS["continue"]
+            **common(title=SAY("end.thanks")),
+            text=as_html(f"{SAY('end.completed_more')}\n\n{earned}"),
+            ending=code,
+            more=WORDS["continue"],
         ),
         "done_invited": Done(
-            **common(),
+            **common(title=SAY("end.thanks")),
             text=as_html("\n\n".join((SAY("end.completed"), earned, SAY("end.close")))),
             ending=pages.Ending(),
         ),

@@ -22,7 +22,7 @@ from judgewell.assessors.machine.chat import LETTERS, Chat, Rejected
 from judgewell.assessors.machine.reading import READ, REJECTED, Reading, read_reply
 from judgewell.errors import DataError, InputError, JudgewellError, note
 from judgewell.server.process import done
-from judgewell.server.session.assignment import expire, reserve_ahead
+from judgewell.server.session.assignment import expire, reclaim, reserve_ahead
 from judgewell.server.session.pages import Document, Page, Question, Topic
 from judgewell.server.session.served import Item, Served
 from judgewell.server.session.stages.done import Done
@@ -89,6 +89,8 @@ async def judge(run: Run, who: Sequence[bank.Identity]) -> None:
     run.tokens, run.cost = await done(run.store.read(bank.spent))
     enter = lambda connection: [bank.enter(connection, run.served, run.settings, one) for one in who]  # noqa: E731
     numbers: list[int] = await done(run.store.write(enter))
+    now = run.served.clock()
+    await done(run.store.write(partial(reclaim, served=run.served, machines=numbers, now=now)))
     models = dict(zip(numbers, who, strict=True))
     workers = [asyncio.create_task(_work(run, number, models[number], len(numbers))) for number in numbers]
     try:

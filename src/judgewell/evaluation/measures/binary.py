@@ -233,6 +233,10 @@ class GMAP(AP):
     over_topics: ClassVar[str] = "geometric"
     laws: ClassVar[frozenset[str]] = frozenset({"nonnegative", "monotone_append", "unjudged_is_zero", "swap_up"})
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
     def __call__(self, gains: Array, ideal: Array) -> Array:
         return np.maximum(super().__call__(gains, ideal), GEOMETRIC_FLOOR)
 

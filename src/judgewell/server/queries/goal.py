@@ -61,10 +61,10 @@ class GoalProgress:
             return [*text, "The first look is taken when the first batch is complete."]
         lead = "" if self.decide == "order" else f"{self.leader} leads. "
         text.append(f"{lead}{self.reason[:1].upper()}{self.reason[1:]}.")
-        text.append(
-            f"{counted(self.contested_pairs, 'pair')} of systems are still open; about {self.next_contested} after the "
-            f"next {self.next_answers} answers."
-        )
+        more = f"; about {self.next_contested} after the next {self.next_answers} answers" if self.next_answers else ""
+        text.append(f"{counted(self.contested_pairs, 'pair')} of systems are still open{more}.")
+        if not self.next_answers:
+            return text
         end = "The study is not expected to be sure before its cap."
         if self.to_end is not None:
             end = f"About {self.to_end:,} more answers are expected until the study can stop"
@@ -116,7 +116,7 @@ def goal_inclusion(connection: sa.Connection) -> pl.DataFrame | None:
     """The probability with which each document of the pool was asked about, after the complete batches: topic, doc,
     inclusion. Documents that were not drawn by then have none. None where the study has no goal."""
     row = connection.execute(sa.select(goals.c.plan)).one_or_none()
-    if row is None:
+    if row is None or row.plan["ends"][0] is None:  # no goal, or one about pairs
         return None
     pool = pl.DataFrame(row.plan["pool"], schema={"topic": pl.String(), "doc": pl.String()})
     last = connection.execute(

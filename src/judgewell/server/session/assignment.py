@@ -28,7 +28,7 @@ from judgewell.server.session.limits import RULES, Limits, limits_of, may_take, 
 from judgewell.server.session.served import Served
 from judgewell.server.session.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, log_event, state_of
 from judgewell.server.store.prepared import Prepared
-from judgewell.server.store.schema import answers, events, reservations, units
+from judgewell.server.store.schema import answers, events, replies, reservations, units
 
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
 SILENT_UNANSWERED = 45.0  # the same for a holder who has answered nothing yet
@@ -122,6 +122,17 @@ def reserve_ahead(connection: sa.Connection, served: Served, machine: int, most:
         if _reserve(connection, served, limits, now) is None:
             break
     return held
+
+
+def reclaim(connection: sa.Connection, served: Served, machines: Sequence[int], now: float) -> None:
+    """Take up again the units that machines gave up with replies paid for, where their places are still free."""
+    paid = sa.exists().where(replies.c.assessor == reservations.c.assessor, replies.c.unit == reservations.c.unit)
+    gone = sa.and_(reservations.c.assessor.in_(machines), reservations.c.state == "expired", ~reservations.c.excluded)
+    query = sa.select(reservations.c.number, reservations.c.unit).where(gone, paid).order_by(reservations.c.number)
+    for number, unit in connection.execute(query).all():
+        if _take_back(connection, unit):
+            live = {"state": "live", "seen": now, "expires": now + served.silence}
+            connection.execute(sa.update(reservations).where(reservations.c.number == number).values(live))
 
 
 def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: float) -> int | None:

@@ -49,22 +49,28 @@ def read(path: str | Path) -> Content:
 def _with_goal(content: Content, path: str | Path) -> Content:
     """The study with its goal's plan, the known documents of the design, and the first batch in place of its units."""
     from judgewell.analysis.goals.plan import load_plan
-    from judgewell.server.session.goal import batch_row, first_batch
+    from judgewell.server.session.goal_evidence import evidence
 
     plan = load_plan(str(path), content.study, content.inputs)
-    if plan is None or content.study.units is None:
-        raise InputError(
-            "a goal can steer a live study of [units] only",
-            cure="judge the pairs without [goal], and try the goal on the answers with judgewell replay",
-            file=path,
-        )
+    if plan is None:
+        raise InputError("the study has no goal", file=path)
+    known = _known(content.design)
+    begin = evidence(plan, known, content.study)
+    chosen = begin.next(0, None)
+    goal = {"number": 1, "plan": plan.dump(), "known": known}
+    return replace(content, design=begin.units(1, chosen), goal=goal, batch=chosen.row(1, None, 0))
+
+
+def _known(design: Design) -> dict[str, dict[str, str]]:
+    """The known documents of each topic, H before N; of a study of pairs the first known pair of the topic."""
     known: dict[str, dict[str, str]] = {}
-    marked = content.design.documents.filter(pl.col("known").is_not_null()).select("topic", "doc", "known")
+    marked = design.documents.filter(pl.col("known").is_not_null()).select("topic", "doc", "known")
     for topic, doc, grade in marked.unique(maintain_order=True).iter_rows():
         known.setdefault(topic, {})[doc] = grade
-    batch, design = first_batch(plan, known, content.study)
-    goal = {"number": 1, "plan": plan.dump(), "known": known}
-    return replace(content, design=design, goal=goal, batch=batch_row(1, None, 0, batch))
+    pairs = design.pairs.filter(pl.col("known").is_not_null()).unique("topic", keep="first", maintain_order=True)
+    for topic, left, right, better in pairs.select("topic", "left", "right", "known").iter_rows():
+        known[topic] = {left: "H", right: "N"} if better == "left" else {right: "H", left: "N"}
+    return known
 
 
 def _documents(inputs: Inputs, design: Design) -> pl.DataFrame:

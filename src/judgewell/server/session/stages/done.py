@@ -47,6 +47,7 @@ def _page(look: Look) -> Page:
     key, last = "completed_more" if more else "completed", not (more or takes.link)
     return Done(
         **look.common,
+        title=served.say("end.thanks"),
         text=farewell(look.connection, served, state.assessor, key, last=last),
         ending=takes,
         more=served.say("page.continue") if more else "",

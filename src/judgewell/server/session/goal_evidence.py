@@ -1,0 +1,242 @@
+"""What the database holds for a goal: answers and batches, as looks and the choice of documents or pairs need them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from judgewell.analysis.goals.batch import batch_size, expect, next_batch
+from judgewell.analysis.goals.look import Look, look
+from judgewell.analysis.goals.pairs import PairState, look_at_pairs, next_pairs
+from judgewell.analysis.goals.plan import Plan
+from judgewell.analysis.goals.state import State
+from judgewell.server.queries.endings import STANDS
+from judgewell.server.session.served import Served
+from judgewell.server.store.schema import (
+    MACHINE,
+    answers,
+    assessors,
+    batches,
+    documents,
+    goals,
+    items,
+    reservations,
+    units,
+)
+from judgewell.stats.arrays import Floats
+from judgewell.study.design.batches import batch_pairs, batch_units
+from judgewell.study.design.chance import generator
+from judgewell.study.design.plan import Design
+from judgewell.study.model import Study
+
+NEXT = 100  # answers for which the expected effect is shown
+
+Known = Mapping[str, Mapping[str, str]]
+_OTHER = documents.alias("other_document")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A batch: rows of the plan's pool, or pairs (number of the topic, two documents of it), and π afterwards."""
+
+    rows: list[Any]
+    inclusion: list[float] = field(default_factory=list, repr=False)  # of every document of the pool; none for pairs
+
+    def row(self, number: int, size: int | None, after: int) -> dict[str, Any]:
+        """The batch as it is stored, but for when it was made."""
+        return {"number": number, "size": size, "after": after, "documents": self.rows, "inclusion": self.inclusion}
+
+
+@dataclass(frozen=True)
+class Evidence(ABC):
+    """Answers of completed units, and the batches so far."""
+
+    plan: Plan
+    known: Known
+    study: Study
+    answers: pl.DataFrame  # topic, doc, other, value, preferred, known, finished
+    batches: Sequence[Any]
+
+    @property
+    @abstractmethod
+    def room(self) -> int:
+        """Documents or pairs of a unit beside the known ones."""
+
+    @abstractmethod
+    def look(self, after: int) -> Look:
+        """What the answers say after the complete batches up to `after`."""
+
+    @abstractmethod
+    def coming(self, after: int, seen: Look) -> dict[str, Any]:
+        """What the next answers are expected to do; None where that is not known."""
+
+    @abstractmethod
+    def next(self, after: int, size: int | None) -> Chosen:
+        """The recipe's batch, or a larger one of `size` where more people wait than it would keep busy."""
+
+    @abstractmethod
+    def units(self, number: int, chosen: Chosen) -> Design:
+        """The units of a batch; the same batch of the same study gives the same units."""
+
+    def _rng(self, number: int) -> np.random.Generator:
+        return generator(self.study.study.seed, "batch", str(number))
+
+
+class DocumentEvidence(Evidence):
+    """Of a study of documents."""
+
+    @property
+    def _size(self) -> int:
+        return self.study.units.documents if self.study.units else 1
+
+    @property
+    def room(self) -> int:
+        return self._size - max((len(grades) for grades in self.known.values()), default=0)
+
+    def _state(self, after: int) -> State:
+        """The state after the complete batches up to `after`, with everything that was asked since."""
+        rows = {row.number: row for row in self.batches}
+        zero, count = np.zeros(len(self.plan.pool)), len(self.plan.pool)
+        asked = np.bincount([at for row in self.batches for at in row.documents], minlength=count).astype(np.int64)
+        pi = np.array(rows[after].inclusion) if after else zero
+        asked_pi = np.array(self.batches[-1].inclusion) if self.batches else zero
+        return replace(self.plan.state(self._own_sake(asked), pi), asked=asked, asked_pi=asked_pi)
+
+    def _own_sake(self, asked: Any) -> pl.DataFrame:
+        """Answers about documents for their own sake: of a known document, which is in every unit, as many as asked."""
+        pool = self.plan.pool.with_columns(asked=pl.Series(asked))
+        rows = self.answers.sort("finished").join(pool, on=["topic", "doc"], how="inner", maintain_order="left")
+        turn = pl.int_range(pl.len()).over("topic", "doc")
+        kept = rows.filter(pl.col("known").is_null() | (turn < pl.col("asked")))
+        return kept.select("topic", "doc", "value")
+
+    def look(self, after: int) -> Look:
+        return look(self._state(after), self.plan.rule, self.plan.systems)
+
+    def coming(self, after: int, seen: Look) -> dict[str, Any]:
+        expected = expect(self._state(after), seen, self.plan.rule, self.plan.systems, NEXT)
+        return {"answers": expected.answers, "contested": expected.contested, "to_end": expected.to_end}
+
+    def next(self, after: int, size: int | None) -> Chosen:
+        state, seen = self._state(after), self.look(after)
+        batch = next_batch(state, seen, self.plan.rule, None, self.room)
+        if size is not None and len(batch.documents) < size:
+            batch = next_batch(state, seen, self.plan.rule, size, self.room)
+        return Chosen(batch.documents.tolist(), batch.pi.tolist())
+
+    def units(self, number: int, chosen: Chosen) -> Design:
+        scale = next(iter(self.study.scales))
+        return batch_units(number, self.plan.pool[chosen.rows], self.known, self._size, scale, self._rng(number))
+
+
+class PairEvidence(Evidence):
+    """Of a study of pairs with preferences."""
+
+    @property
+    def _size(self) -> int:
+        groups = self.study.groups
+        return groups.documents * groups.partners // 2 if groups else 1
+
+    @property
+    def room(self) -> int:
+        return self._size - any(len(grades) == 2 for grades in self.known.values())
+
+    def _names(self) -> list[list[str]]:
+        """The documents of each topic, in the order of the pool."""
+        return [part["doc"].to_list() for part in self.plan.pool.partition_by("topic", maintain_order=True)]
+
+    def _asked(self) -> list[Floats]:
+        """How often each pair was asked about, on both sides."""
+        asked = [np.zeros((len(names), len(names))) for names in self._names()]
+        for row in self.batches:
+            for topic, first, second in row.documents:
+                asked[topic][first, second] += 1
+                asked[topic][second, first] += 1
+        return asked
+
+    def _state(self) -> PairState:
+        names = self._names()
+        topics = {topic: at for at, topic in enumerate(self.plan.pool["topic"].unique(maintain_order=True))}
+        places = [{doc: at for at, doc in enumerate(docs)} for docs in names]
+        wins = [np.zeros((len(docs), len(docs))) for docs in names]
+        own = self.answers.filter(pl.col("known").is_null(), pl.col("preferred").is_not_null())
+        for topic, left, right, preferred in own.select("topic", "doc", "other", "preferred").iter_rows():
+            at = topics.get(topic)
+            if at is None or left not in places[at] or right not in places[at]:
+                continue
+            one, other = places[at][left], places[at][right]
+            share = {"left": 1.0, "right": 0.0}.get(preferred, 0.5)
+            wins[at][one, other] += share
+            wins[at][other, one] += 1 - share
+        pending = [np.maximum(asked - won - won.T, 0.0) for asked, won in zip(self._asked(), wins, strict=True)]
+        return PairState(tuple(wins), tuple(pending))
+
+    def look(self, after: int) -> Look:
+        return look_at_pairs(self._state(), self.plan.rule, self.plan.systems).look
+
+    def coming(self, after: int, seen: Look) -> dict[str, Any]:
+        return {"answers": 0, "contested": None, "to_end": None}
+
+    def next(self, after: int, size: int | None) -> Chosen:
+        state = self._state()
+        seen = look_at_pairs(state, self.plan.rule, self.plan.systems)
+        most = self.study.groups.assessors if self.study.groups else 1
+        asked = self._asked()
+        wanted = max(size or 0, batch_size(int(sum(one.sum() for one in asked) / 2), state.documents))
+        allowed = tuple(np.minimum(most - one, 1.0) for one in asked)  # each pair once in a batch
+        return Chosen([list(pair) for pair in next_pairs(state, seen, wanted, allowed, self.room)])
+
+    def units(self, number: int, chosen: Chosen) -> Design:
+        topics, names = self.plan.pool["topic"].unique(maintain_order=True).to_list(), self._names()
+        pairs = [(topics[at], names[at][one], names[at][other]) for at, one, other in chosen.rows]
+        return batch_pairs(number, pairs, self.known, self._size, self._rng(number))
+
+
+def evidence(
+    plan: Plan, known: Known, study: Study, given: pl.DataFrame | None = None, made: Sequence[Any] = ()
+) -> Evidence:
+    """The evidence of a study of documents or of pairs; none before it begins."""
+    kind = PairEvidence if study.groups else DocumentEvidence
+    return kind(plan, known, study, pl.DataFrame(schema=_SCHEMA) if given is None else given, made)
+
+
+_SCHEMA: dict[str, Any] = {
+    "topic": pl.String,
+    "doc": pl.String,
+    "other": pl.String,
+    "value": pl.Float64,
+    "preferred": pl.String,
+    "known": pl.String,
+    "finished": pl.Float64,
+}
+_ANSWERS = (
+    sa.select(units.c.topic, documents.c.doc, _OTHER.c.doc.label("other"), answers.c.value, answers.c.preferred)
+    .add_columns(items.c.known, reservations.c.finished)
+    .join_from(answers, reservations, reservations.c.number == answers.c.reservation)
+    .join(units, units.c.number == answers.c.unit)
+    .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+    .join(documents, documents.c.number == items.c.doc)
+    .outerjoin(_OTHER, _OTHER.c.number == items.c.other)
+    .join(assessors, assessors.c.number == answers.c.assessor)
+    .where(STANDS, reservations.c.state == "done", ~reservations.c.excluded, assessors.c.origin != MACHINE)
+    .order_by(answers.c.number)
+)
+
+
+def collected(connection: sa.Connection, served: Served, until: float) -> Evidence:
+    """What was there at a moment."""
+    plan, known = served.once("goal", lambda: _plan(connection))
+    rows = [tuple(row) for row in connection.execute(_ANSWERS.where(reservations.c.finished <= until))]
+    made = connection.execute(sa.select(batches).order_by(batches.c.number)).all()
+    return evidence(plan, known, served.study, pl.DataFrame(rows, _SCHEMA, orient="row"), made)
+
+
+def _plan(connection: sa.Connection) -> tuple[Plan, Known]:
+    row = connection.execute(sa.select(goals)).one()
+    return Plan.load(row.plan), row.known
