@@ -48,6 +48,7 @@ TRIED = {
     "agree judgments.csv": "",
     "evaluate tiny.qrels keywords.run.zst -m nDCG@5": "",
     "compare --runs expanded.run reranked.run --gains tiny.qrels -m nDCG@5": "",
+    "replay s/study.toml --from judgments.csv": "server",
     "report --judgments judgments.csv -o report.html": "report",
     "reproduce sigir15 -o sigir15": "report",
     "demo -o demo": "server,report",

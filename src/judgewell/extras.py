@@ -11,7 +11,7 @@ EXTRAS = {
     "report": ("altair", "jinja2", "markupsafe", "vl_convert"),
     "postgres": ("psycopg",),
     "cluster": ("dask", "distributed"),
-    "remote": ("fsspec",),
+    "remote": ("aiohttp", "fsspec", "s3fs"),
     "machine": ("httpx",),
 }
 WHOLE = {"demo": "server,report", "judge": "machine"}  # commands that need more than the package's first extra

@@ -1,8 +1,11 @@
 """A real scheduler with two worker processes: every command gives the bytes it gives alone."""
 
+import http.server
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -212,6 +215,46 @@ def test_relative_paths_begin_where_the_command_was_given(cluster, tmp_path, mon
     monkeypatch.chdir(EXAMPLES)
     alone = run("evaluate", "tiny.qrels", "*.run", "-q", "-m", "nDCG@5")
     assert run("evaluate", "tiny.qrels", "*.run", "-q", "-m", "nDCG@5", "--cluster", cluster.address) == alone
+
+
+def test_workers_read_addresses_and_the_client_does_not(cluster, monkeypatch):
+    """The server keeps who read which file; on a cluster the runs are read by other processes."""
+    pytest.importorskip("aiohttp")
+    read: list[tuple[str, int]] = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self) -> None:
+            read.append((self.path, self.client_address[1]))
+            super().do_GET()
+
+        def log_message(self, *words: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(EXAMPLES)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    there = f"http://127.0.0.1:{server.server_port}"
+    words = "evaluate", f"{there}/tiny.qrels", f"{there}/keywords.run", f"{there}/reranked.run", "-q"
+    alone = run(*words)
+    opened = []
+    monkeypatch.setattr("judgewell.formats.files.opened_remote", watched(opened))
+    try:
+        assert run(*words, "--cluster", cluster.address) == alone
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert {path for path, _ in read} == {"/tiny.qrels", "/keywords.run", "/reranked.run"}
+    assert set(opened) == {f"{there}/tiny.qrels"}  # by this process
+
+
+def watched(opened: list[str]):
+    """`opened_remote`, keeping what it opens."""
+    from judgewell.formats.remote import opened_remote
+
+    def open_and_keep(path: str):
+        opened.append(path)
+        return opened_remote(path)
+
+    return open_and_keep
 
 
 def test_notes_and_errors_come_back(cluster, tmp_path):

@@ -40,12 +40,13 @@ def test_answers_come_first_then_details_limits_and_tables(report):
         "Details",
         "What could not be analysed",
         "Appendix: tables",
+        "What the conclusion cost",
     ]
     answers = report.parts[:3]
     assert all(one.findings and any(isinstance(item, Figure) for item in one.items) for one in answers)
     assert {item.place for one in answers for item in one.items} == {"body"}
     assert {item.place for one in report.parts[3].groups for item in one.items} == {"details"}
-    assert {item.place for one in report.parts[-1].groups for item in one.items} == {"appendix"}
+    assert {item.place for one in report.parts[-2].groups for item in one.items} == {"appendix"}
 
 
 def test_nothing_is_said_or_shown_twice_and_every_finding_can_be_checked(report):

@@ -29,6 +29,7 @@ from judgewell.comparison.significance import Correction, Test
 from judgewell.comparison.simulated import random_draws, simulated_systems
 from judgewell.comparison.top_sets import TopTest
 from judgewell.errors import InputError
+from judgewell.evaluation.drawn import weighted_by_inclusion
 from judgewell.evaluation.measures import Measure, parse_all
 from judgewell.evaluation.settings import Settings
 from judgewell.evaluation.transform import parse_transform
@@ -131,6 +132,7 @@ def compare(
         settings = Settings(order, precision, "doc", unjudged)
         labels = read_gains(machine, negative=negative, words=words)
         return compare_with_machine(systems, next(iter(tables.items())), labels, wanted, choices, settings, inputs)
+    tables = {name: weighted_by_inclusion(table, wanted) for name, table in tables.items()}
     tables = _transformed(tables, gains_as)
     if random:
         tables["random"] = _random(tables[reference or next(iter(tables))], seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -153,8 +153,7 @@ def evaluate(
     with notes(strict) as assumed, executing(cluster, processes) as executor:
         wanted, lines = _asked(options, settings)
         how = reading(options, "gains", "runs")
-        by_intent = any(one.by_intent for one in wanted)
-        judged, pool = _judged(gains, negative, gains_as, only, how, by_intent)
+        judged, pool = _judged(gains, negative, gains_as, only, how, wanted)
         systems = open_runs(list(runs), how["columns"], how["layout"], executor=executor)
         if lines:
             from judgewell.evaluation.trec_names import TrecOutput, needed
@@ -235,15 +234,17 @@ def _settings(given: dict[str, Any]) -> tuple[Settings, str | None]:
 
 
 def _judged(
-    path: str, negative: str, gains_as: str | None, only: str | None, how: dict[str, Any], by_intent: bool
+    path: str, negative: str, gains_as: str | None, only: str | None, how: dict[str, Any], measures: Sequence[Measure]
 ) -> tuple[Judged, pl.DataFrame | None]:
     """The judged documents, and the pool with grades below 0; a plain qrels file is read without what tables need."""
     from judgewell.evaluation.compiled import plain_qrels
     from judgewell.evaluation.judged import prepare
 
+    by_intent = any(one.by_intent for one in measures)
     plain = None if gains_as or only or by_intent or any(how.values()) else plain_qrels(path)
     if plain is not None:
         return plain, None
+    from judgewell.evaluation.drawn import weighted_by_inclusion
     from judgewell.evaluation.intents import prepare_intents
     from judgewell.evaluation.transform import only_topics, parse_transform
     from judgewell.formats.gains import read_gains, without_negatives
@@ -253,6 +254,8 @@ def _judged(
     if only is not None:
         pool = only_topics(pool, read_topic_ids(only), only)
     table = without_negatives(pool, negative)
+    if not by_intent:
+        table = weighted_by_inclusion(table, measures)
     if gains_as is not None:
         table = parse_transform(gains_as)(table)
     if by_intent:

@@ -61,6 +61,7 @@ def evaluate(
     >>> evaluate({"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 0.7, "b": 1.4}}, ["nDCG@10"])["value"].round(4).to_list()
     [0.8597]
     """
+    from judgewell.evaluation.drawn import weighted_by_inclusion
     from judgewell.evaluation.intents import prepare_intents
     from judgewell.evaluation.pooled import scores_with_pool
     from judgewell.formats.gains import read_gains, without_negatives
@@ -79,7 +80,7 @@ def evaluate(
                 results = list(system_scores(systems, judged, wanted, settings, executor, progress))
                 return scores_table(results, judged.topics, wanted)
             pool = read_gains(gains, columns=columns, negative="keep")
-            table = without_negatives(pool, negative)
+            table = weighted_by_inclusion(without_negatives(pool, negative), wanted)
             pooled = pool if negative == "unjudged" else None
             results = list(scores_with_pool(systems, table, pooled, wanted, settings, executor, progress))
         except JudgewellWarning as refused:

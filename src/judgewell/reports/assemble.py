@@ -14,6 +14,7 @@ from judgewell.analysis.trust import system_tables
 from judgewell.errors import InputError
 from judgewell.reports import system_findings
 from judgewell.reports.analyses import agreement_part, left_out_of, quality_part, use_part
+from judgewell.reports.cost import cost_part
 from judgewell.reports.gains import ReportGains, gains_part, report_gains, steps_of
 from judgewell.reports.machine import drawn_by_chance, machine_part, trust_part
 from judgewell.reports.participants import participants_part
@@ -59,7 +60,7 @@ def assemble(
     ]
     limits = limits_part(used, scored, lacking, outcomes, notes)
     step()
-    return Report(title, subtitle(sources), arranged(answers, limits), record or {})
+    return Report(title, subtitle(sources), (*arranged(answers, limits), *_filled((cost_part(sources),))), record or {})
 
 
 def arranged(answers: Sequence[tuple[str, Sequence[Part]]], limits: Part) -> tuple[Part, ...]:

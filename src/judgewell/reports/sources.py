@@ -16,6 +16,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class GoalEnd:
+    """How far a study's goal is, in words, and what an even design would have needed (None: more than its cap)."""
+
+    decide: str  # best, order, or "A or B"
+    ended: bool
+    sentences: tuple[str, ...]
+    answers: int
+    even: int | None
+
+
+@dataclass(frozen=True)
 class CollectedStudy:
     """A study's database in a few tables; only answers of completed units are judgments or pairs."""
 
@@ -30,6 +41,9 @@ class CollectedStudy:
     needed: int  # completions of units that the study asks for
     completed: int
     machines: pl.DataFrame = field(default_factory=pl.DataFrame)  # assessors that are models: what they did and took
+    spent: float = 0.0  # what was paid, with the fee
+    currency: str = ""
+    goal: GoalEnd | None = None
 
 
 @dataclass(frozen=True)

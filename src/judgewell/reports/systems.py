@@ -9,6 +9,8 @@ import polars as pl
 from judgewell.analysis.conclusions import without_noise_columns
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.worlds import Worlds
+from judgewell.errors import JudgewellError, collect_notes
+from judgewell.evaluation.settings import Settings
 from judgewell.reports import system_findings
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.scoring import Scored
@@ -24,17 +26,26 @@ from judgewell.reports.system_figures import (
 )
 from judgewell.text import counted, plain
 
+GOAL_NOTE = (
+    "The study asked about the documents on which its goal depends. The scores here count documents that it did not "
+    "ask about as 0; the conclusion that counts is that of the goal, at the end of the report."
+)
+
 
 def systems_part(sources: Sources, scored: Scored) -> Part:
     """Means, ranks, pairs, sets and measures."""
     main, several = scored.main, len(scored.main.systems) > 1 and len(scored.main.topics) > 1
+    goal = sources.study.goal if sources.study else None
+    every = goal is None or goal.decide == "order"  # a study that looked for the best says nothing about other pairs
     table = systems_table(scored, sources)
     sentences: list[Finding | None] = [
         system_findings.best(table, main.measure, next(iter(scored.sets)), len(main.topics))
     ]
     notes = [*scored.notes]
     items: list[Figure | Grid] = [means_figure(table, scored)] if several else []
-    if several:
+    if goal is not None:
+        notes.append(GOAL_NOTE)
+    if several and every:
         worlds = scored.widest
         pairs = pairs_table(main, sources)
         sentences += [system_findings.significant(pairs), system_findings.ranks(worlds.table(sources.level))]
@@ -44,9 +55,12 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
             items += taus_figure(scored.worlds)
     sentences.append(system_findings.unjudged(scored.own_judged, scored.depth))
     items.append(_systems_grid(table, scored))
-    if several:
+    if several and every:
         items += [_worlds_grid(scored.worlds, sources.level, table), *_more_pairs(pairs, scored)]
-    if len(scored.sets) > 1:
+    users, shown = _users(sources, scored) if several and every else ([], [])
+    sentences += users
+    items += shown
+    if len(scored.sets) > 1 and every:
         more, figures = _side_by_side(scored, sources)
         sentences += [*more, system_findings.best_elsewhere(scored.sets, table)]
         items += figures
@@ -55,6 +69,36 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     items += [_difficulty(scored), *_judged_grid(scored)]
     kept = tuple(one for one in sentences if one is not None)
     return Part("systems", "Systems", kept, tuple(items), tuple(notes))
+
+
+def _users(sources: Sources, scored: Scored) -> tuple[list[Finding], list[Figure | Grid]]:
+    """For how many users one system is better than another, where enough assessors judged the same documents."""
+    from judgewell.analysis.users import DISSENT, UNDERSTATED, profile_chart, profile_points, user_pairs, user_profiles
+
+    measure, table = sources.measures[0], sources.judgments
+    known = table is not None and {"assessor", "unit", "kind"} <= set(table.columns)
+    if table is None or not known or measure.cutoff is None or table["assessor"].null_count():
+        return [], []
+    try:
+        with collect_notes():
+            profiles = user_profiles(table)
+            pairs = user_pairs(profiles, sources.runs, measure, Settings(), sources.level)
+            points = profile_points(profiles)
+    except JudgewellError:  # too few assessors, or a measure that these gains do not allow
+        return [], []
+    split = int(pairs["disagree"].sum())
+    text = (
+        f"In {split:,} of {pairs.height:,} pairs of systems at least {100 * DISSENT:.0f} % of the "
+        f"{len(profiles.users):,} users disagree with the others about which is better. {UNDERSTATED}"
+    )
+    caption = (
+        f"Share of users for whom the first system has the higher {measure} under their own gain profile, with a "
+        "Wilson interval; the difference is that under the gains that all share."
+    )
+    about = "Each line is one assessor: the gain they give over the gain that all share (dashed)."
+    grid = Grid("user_pairs", "For how many users", caption, pairs.sort((pl.col("share") - 0.5).abs()))
+    figure = Figure("user_profiles", "Gain profiles of users", about, profile_chart(points), points)
+    return [Finding(text, "user_pairs")], [figure, grid]
 
 
 def systems_table(scored: Scored, sources: Sources) -> pl.DataFrame:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judgewell.analysis.goals.batch import batch_size, expect, next_batch
+from judgewell.analysis.goals.batch import batch_size, even_answers, expect, next_batch
 from judgewell.analysis.goals.follow import follow, recorded
 from judgewell.analysis.goals.look import Rule, Systems, look
 from judgewell.analysis.goals.pairs import PairState, answered, look_at_pairs, next_pairs, strengths_of
@@ -190,3 +190,13 @@ def test_strengths_are_those_of_the_method():
     }
     gains = scale(table, method="bradley-terry", gain="log")
     assert np.allclose(gains.sort("doc")["gain"].to_numpy(), strengths_of(wins).theta, atol=1e-6)
+
+
+def test_an_even_design_needs_about_what_it_needed():
+    systems, truth = collection((5, 12, 40))
+    rule = Rule(within=0.0, mode="even")
+    costs = []
+    for seed in range(5):
+        ended = follow(start(seed), rule, systems, recorded(noisy(truth, seed)))
+        costs.append(even_answers(ended.last, rule, systems) / ended.state.answers)
+    assert 0.5 < np.median(costs) <= 1.05

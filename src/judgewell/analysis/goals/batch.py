@@ -140,3 +140,19 @@ def _imagined_z(state: State, seen: Look, rule: Rule, systems: Systems) -> Float
     variance = (1 - pi) / pi * seen.gains.spread + seen.gains.noise * left / pi
     spread = difference_variances(systems.weights, variance, seen.first, seen.second)
     return certainty(rule, seen.means[seen.first] - seen.means[seen.second], spread)
+
+
+def even_answers(seen: Look, rule: Rule, systems: Systems) -> int | None:
+    """The answers after which an even design would be as sure if the scores are as they are; None: not by its cap."""
+    first, second, noise, spread = seen.first, seen.second, seen.gains.noise, seen.gains.spread
+    kept = seen.relevant & np.isfinite(seen.z)
+    if not kept.any():
+        return 0
+    distance = (seen.means[first] - seen.means[second])[kept] + (rule.within if rule.decide == "best" else 0.0)
+    allowed = np.square(np.maximum(distance, 0.0) / rule.threshold)
+    once = difference_variances(systems.weights, noise, first, second)[kept]
+    apart = difference_variances(systems.weights, np.full(len(noise), spread), first, second)[kept]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(allowed >= once, (once + apart) / (allowed + apart), once / allowed)
+    most = float(np.max(np.maximum(needed, rule.first_test)))
+    return math.ceil(most * len(noise)) if most <= rule.most else None

@@ -8,11 +8,12 @@ import polars as pl
 import sqlalchemy as sa
 
 from judgewell.errors import InputError, note
-from judgewell.reports.sources import CollectedStudy
+from judgewell.reports.sources import CollectedStudy, GoalEnd
 from judgewell.server.queries.endings import COMPLETED, UnitEnding
+from judgewell.server.queries.goal import goal_inclusion
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
 from judgewell.server.queries.status import Status, status
-from judgewell.server.store.schema import study, topics, verdicts
+from judgewell.server.store.schema import goals, study, topics, verdicts
 from judgewell.server.store.transactions import Store
 from judgewell.study.checks import check_words
 from judgewell.study.model import Study
@@ -41,7 +42,27 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
             machines=_machines(progress),
             needed=progress.needed,
             completed=progress.completed,
+            spent=progress.paid + progress.fee,
+            currency=progress.currency,
+            goal=_goal(connection, progress, judgments),
         )
+
+
+def _goal(connection: sa.Connection, progress: Status, judgments: pl.DataFrame) -> GoalEnd | None:
+    """How far the goal is, and what an even design would have needed for the same certainty."""
+    drawn = goal_inclusion(connection)
+    if progress.goal is None or drawn is None or judgments.is_empty():
+        return None
+    from judgewell.analysis.goals.batch import even_answers
+    from judgewell.analysis.goals.look import look
+    from judgewell.analysis.goals.plan import Plan
+
+    plan = Plan.load(connection.execute(sa.select(goals.c.plan)).scalar_one())
+    pi = plan.pool.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")["inclusion"].fill_null(0.0)
+    asked = judgments.filter(pl.col("known").is_null()) if "known" in judgments.columns else judgments
+    seen = look(plan.state(asked, pi.to_numpy()), plan.rule, plan.systems)
+    end, even = progress.goal, even_answers(seen, plan.rule, plan.systems)
+    return GoalEnd(end.decide, end.status != "collecting", tuple(end.sentences), end.answers, even)
 
 
 def _endings(endings: tuple[UnitEnding, ...]) -> pl.DataFrame:

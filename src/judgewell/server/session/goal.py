@@ -139,7 +139,8 @@ def sentence(plan: Plan, seen: Look) -> str:
     if rule.decide == "order":
         return f"The order of the systems is decided after {seen.answers:,} answers. {stated}"
     within = f", or within {rule.within:g} points of the best," if rule.within else ""
-    return f"{names[seen.leader]} is the best system{within} by {plan.measure} after {seen.answers:,} answers. {stated}"
+    best = f"{names[seen.leader]} is the best system{within} by {plan.measure} after {seen.answers:,} answers."
+    return f"{best} Nothing is concluded about other pairs of systems. {stated}"
 
 
 def _end(connection: sa.Connection, now: float, reason: str) -> None:

@@ -39,7 +39,7 @@ def backup(store: Store, path: str | Path) -> Path:
         _flush(unfinished)
         os.replace(unfinished, path)
     finally:
-        for ending in ("", "-wal", "-shm"):
+        for ending in ("", "-wal", "-shm", "-turns"):
             unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
     return path
 

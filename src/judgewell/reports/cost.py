@@ -1,0 +1,43 @@
+"""The last part of a report: what the conclusion cost, and what an even design would have needed."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from judgewell.reports.parts import Finding, Part
+from judgewell.reports.sources import Sources
+from judgewell.text import counted
+
+SECONDS = 3600
+
+
+def cost_part(sources: Sources) -> Part:
+    """Judgments, hours and money; of a study with a goal also its conclusion and the even design's cost."""
+    study = sources.study
+    tables = [
+        (table, word) for table, word in ((sources.judgments, "judgment"), (sources.pairs, "pair")) if table is not None
+    ]
+    if not tables:
+        return Part("cost", "What the conclusion cost")
+    counts = [counted(table.height, word) for table, word in tables]
+    hours = sum(_hours(table) for table, _ in tables)
+    if hours:
+        counts.append(f"{hours:,.1f} hours of work")
+    if study is not None and study.spent:
+        counts.append(f"{study.spent:,.2f} {study.currency} with fees")
+    findings = [Finding(f"The conclusion cost {', '.join(counts)}.")]
+    if study is not None and study.goal is not None:
+        goal = study.goal
+        findings = [*(Finding(text) for text in goal.sentences), *findings]
+        needed = f"about {goal.even:,} answers" if goal.even is not None else "more answers than its cap allows"
+        findings.append(
+            Finding(f"An even design would have needed {needed} for the same certainty, against {goal.answers:,}.")
+        )
+    return Part("cost", "What the conclusion cost", tuple(findings))
+
+
+def _hours(table: pl.DataFrame) -> float:
+    """The hours that answers took, where that was recorded."""
+    if "seconds" not in table.columns:
+        return 0.0
+    return float(table.select(pl.col("seconds").cast(pl.Float64).clip(lower_bound=0).sum()).item() or 0.0) / SECONDS
