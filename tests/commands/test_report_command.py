@@ -227,7 +227,7 @@ def test_the_function_has_the_command_s_options_and_its_example_holds():
 
     assert doctest.testmod(reporting).failed == 0
     ours = inspect.signature(reporting.report).parameters
-    printing = {"output", "files", "strict", "quiet", "separator", "no_header"}
+    printing = {"output", "files", "strict", "quiet", "separator", "no_header", "cluster", "processes"}
     for name, default in command.make_context("report", ["-o", "r.html"]).params.items():
         if name not in printing:
             assert (ours[name].default or None) == (default or None), name
