@@ -66,5 +66,5 @@ def test_without_altair_the_cure_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
         raise ImportError(name)
 
     monkeypatch.setattr(charts.importlib, "import_module", gone)
-    with pytest.raises(InputError, match="pip install altair"):
+    with pytest.raises(InputError, match=r"pip install 'judgewell\[report\]'"):
         charts.score_chart(sets())
