@@ -177,21 +177,21 @@ def main() -> None:
     write("agreement.md", "\n".join(text))
 
 
-HEAD = f"""# How far intervals and tests of agreement can be trusted
+HEAD = f"""# How reliable intervals and tests of agreement are
 
 {made_by("agreement_intervals.py", f"seed {SEED}")}
 All studies are simulated, so that the truth is known.
 
 ## Intervals of α and κ
 
-How often the 95 % interval holds the value that endlessly many other assessors and documents would give. Assessors
-differ in leniency; {STUDIES} studies for each cell. "Documents alone" leaves out documents in turn, which speaks for
+How often the 95 % interval contains the value that infinitely many other assessors and documents would give. Assessors
+differ in leniency; {STUDIES} studies for each cell. "Documents alone" leaves out documents in turn, which covers
 the same assessors only; "both" leaves out documents and assessors, as `agree` does. In a crowd 5 of 40 assessors judge
 each document.
 """
 
 PAIRS = """With three assessors the interval is wide: three people say little about others. For κ the noise of
-single judgments is most of both spreads; it is taken away once, by leaving out single judgments.
+single judgments is most of both spreads; it is removed once, by leaving out single judgments.
 
 ## Intervals of α on the same pair
 
@@ -200,7 +200,7 @@ The same for preferences, where assessors differ in skill and pairs in difficult
 
 OFFSETS = """## α without unit offsets
 
-On a ratio scale each unit's offset is fitted and removed, which takes disagreement away. Magnitudes whose true α is
+On a ratio scale each unit's offset is fitted and removed, which removes disagreement. Magnitudes whose true α is
 0.500, 200 studies: the mean α without a correction, with observed disagreement times n/(n − 1) for n documents a unit,
 and as `agree` corrects it: f/(f − offsets) with f = judgments − documents, in observed and in expected disagreement.
 """
@@ -208,8 +208,8 @@ and as `agree` corrects it: f/(f − offsets) with f = judgments − documents, 
 ALARMS = f"""## False alarms: do grades differ?
 
 Two grades whose documents do not differ on average; where there are several topics, these differ in either direction.
-{2 * STUDIES} studies for each cell: how often p < 0.05. A rank-sum test on pooled judgments takes judgments of
-one document for independent; `grade_differences` compares documents within topics and combines topics. It should reject
+{2 * STUDIES} studies for each cell: how often p < 0.05. A rank-sum test on pooled judgments treats judgments of
+one document as independent; `grade_differences` compares documents within topics and combines topics. It should reject
 5 %.
 """
 

@@ -76,11 +76,11 @@ def page(people: int, seed: int) -> str:
 {made_by("check_rates.py", f"seed {seed} and {people} synthetic people for each study, all kinds equally common")}
 The share of first tries at a check that fail, with its 95 % interval (Wilson) and the number of tries, for each kind
 of synthetic person. For `careful` people a catch is a false alarm. The last line counts units: those that did not end
-completed, whether a check failed them or the person left. Who fails a check before the work never reaches those after
-it, so later checks see only those whom earlier ones let pass.
+completed, whether a check failed them or the person left. People who fail a check before the work never reach later
+checks, so those see only people who passed the earlier ones.
 
-The kinds are assumed, not measured (`assessors/population.py` says what each does), so these figures say what the
-checks do to people like these; they do not say how common such people are.
+The kinds are assumed, not measured (`assessors/population.py` says what each does), so these figures show how the
+checks treat such people; they do not say how common such people are.
 
 ## Magnitudes, one document at a time
 

@@ -82,12 +82,13 @@ def means() -> str:
         rows.append([name, *(f"{one} / {other}" for one, other in zip(*shares.values(), strict=True))])
     return f"""## Intervals of means over topics
 
-How often 95 % intervals hold the mean of all topics: the percentile bootstrap / the interval that `evaluate`, `compare`
+How often 95 % intervals contain the mean of all topics: the percentile bootstrap / the interval that `evaluate`,
+`compare`
 and `report` print (studentised bootstrap; exact where every topic scores 0 or 1, as under P@1). {MEANS:,} samples of
 topics for each cell.
 
 {markdown(["scores", *(f"{count} topics" for count in TOPICS)], rows)}
-No interval can know what no topic shows: where nearly all topics score 0, all resamples do too.
+No interval can cover what no topic shows: where nearly all topics score 0, all resamples do too.
 """
 
 
@@ -104,7 +105,8 @@ def differences() -> str:
         rows.append([name, *held])
     return f"""## Intervals of a difference between two systems
 
-How often 95 % intervals hold the mean of a skewed population of differences. {MEANS:,} samples of topics for each cell.
+How often 95 % intervals contain the mean of a skewed population of differences. {MEANS:,} samples of topics for each
+cell.
 
 {markdown(["interval", *(f"{count} topics" for count in TOPICS)], rows)}"""
 
@@ -187,8 +189,8 @@ def best_sets() -> str:
         rows.append([name, *held])
     return f"""## The set that contains the best system
 
-Ten equally good systems, so each is the best: how often the set holds a given one. {SETS:,} collections for each cell;
-95 % is promised by the joint test, and nothing by the paper's.
+Ten equally good systems, so each is the best: how often the set contains a given one. {SETS:,} collections for each
+cell; the joint test promises 95 %, the paper's test nothing.
 
 {markdown(["set", *(f"{count} topics" for count in counts)], rows)}"""
 
@@ -204,14 +206,14 @@ def noise() -> str:
     return f"""## Scores without judgment noise
 
 Three systems rank ten of {DOCUMENTS} documents; 2, 3 or 5 noisy judgments are pooled for each document. How often the
-95 % interval of {MEASURE} holds what gains without noise would give over all topics: the interval of the plain mean,
+95 % interval of {MEASURE} contains what gains without noise would give over all topics: the interval of the plain mean,
 and that of `without_noise` (`compare --draws`, `report`). Likewise for the difference of two systems. {STUDIES} studies
 for each row; bias is the mean error of the score.
 
 {markdown(heads, rows, words=3)}
 Earlier versions of this page stated 94.4 % for scores without noise. That was the coverage of an interval around the
 plain mean, measured in one favourable case: grades from 0 to 3, little noise, five judgments. Where noise is larger the
-plain mean is biased, and no interval around it can hold the truth; the rows above show how rarely it does.
+plain mean is biased, and no interval around it can contain the truth; the rows above show how rarely it does.
 
 Deviations of resampled gains are scaled on the gains' own scale and kept inside the range of the resampled gains.
 """

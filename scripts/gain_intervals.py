@@ -201,7 +201,7 @@ def _cell(found: tuple[float, float]) -> str:
 
 HEAD = f"""## All methods
 
-How often the 95 % interval of a document's gain holds what the method would make of endlessly many judgments by the
+How often the 95 % interval of a document's gain contains what the method would make of infinitely many judgments by the
 same people ({ENDLESS:,} of each document here). Of `level-ratios`, `majority` and `dawid-skene` there are
 {100 * RESAMPLED:.0f} % as many studies; twelve documents with {FEW} or {MANY} judgments
 each. A judge of pairs sees a document three times; of double judgments there are {10 * FEW} or {10 * MANY}
@@ -217,8 +217,8 @@ chance makes the best one's worth too large and so all others too small, which n
 24, in six studies each (an interval takes more than ten seconds, so it is not in the table).
 `ratio` raises every number by 1, which makes the noise of pairs unequal.
 `level-ratios` takes t times the spread over resampled units; their quantiles hold 88 % with six units.
-What is discrete covers too much: a majority or a median is one of a few levels, and its interval runs from level to
-level. None of these intervals knows of people who misunderstand alike.
+Discrete gains are covered too often: a majority or a median is one of a few levels, and its interval runs from level to
+level. None of these intervals covers misunderstandings that people share.
 """
 
 
@@ -276,9 +276,7 @@ def page(seed: int, studies: int) -> str:
     ]
     few = markdown(heads, few_judgments(seed, 2 * studies), words=0)
     made = made_by("gain_intervals.py", f"seed {seed} and {studies} studies a cell")
-    return "\n".join(
-        [f"# How far intervals of gains can be trusted\n\n{made}{MEANS}{few}", *all_methods(seed, studies)]
-    )
+    return "\n".join([f"# How reliable intervals of gains are\n\n{made}{MEANS}{few}", *all_methods(seed, studies)])
 
 
 MEANS = """
@@ -290,7 +288,7 @@ the mean of the ten as their truth. Right: simulated logarithms of magnitudes, w
 study of 60 documents 20 have the judgments named and 40 have two. Student's interval, from the document's own judgments
 alone, has no width where they agree and leaves the scale where they do not. Medians of up to five magnitudes take the
 same spread around the median; of more they have the interval of order statistics. Medians of up to five grades or
-scores from 0 to 100 have none: they are skewed, and the interval of the mean holds 62 to 81 % of their medians.
+scores from 0 to 100 have none: they are skewed, and the interval of the mean contains 62 to 81 % of their medians.
 
 """
 

@@ -252,7 +252,7 @@ HEAD = f"""# Few human judgments and many machine labels
 
 {made_by("machine_labels.py", f"seed {SEED}; the tables name the samples of documents drawn for each row")}
 `judgewell compare --machine` estimates the scores of systems from people's gains of some documents and labels of all.
-Here TREC Deep Learning 2021 passages stand for the truth: 63 runs, 53 topics, and NIST's grades of 10,828 documents,
+Here TREC Deep Learning 2021 passages serve as the truth: 63 runs, 53 topics, and NIST's grades of 10,828 documents,
 of which some are drawn as `judgewell design --for-machine` draws them; labels are those of UMBRELA with GPT-4.
 Coverage is the share of systems, or of pairs of systems, whose 95 % interval for these topics holds the score with
 everything judged. Width is that of the interval of a system's mean, and its ratio to the width from people alone: the
@@ -319,8 +319,8 @@ def page(results: dict[str, Any]) -> str:
     ]
     parts += ["## Labels that mislead, people judge 20 %\n", markdown(heads, rows, 2)]
     parts.append(
-        "Constant labels say nothing: their row shows what the number of runs that retrieve a document gives alone. "
-        "Biased labels are one grade higher for whatever five of the runs rank among the first ten.\n"
+        "Constant labels carry no information: their row shows what the number of runs that retrieve a document gives "
+        "alone. Biased labels are one grade higher for whatever five of the runs rank among the first ten.\n"
     )
     needed = results["needed"]
     ordered = [needed[0], *sorted(needed[1:], key=lambda one: one["needed"])]
@@ -334,11 +334,11 @@ def page(results: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-LIMITS = """## What is not ready
+LIMITS = """## What is not supported
 
-ERR and AP are no weighted sums of gains. Imputing the missing gains gives them a score, but intervals by imputation
-alone held the truth far too seldom, so `compare --machine` gives none. The mean of a system under nDCG depends on how
-many documents of each grade nobody judged; where the coverage of scores above is below .93, trust the pairs.
+ERR and AP are not weighted sums of gains. Imputing the missing gains gives them a score, but intervals by imputation
+alone contained the truth far too rarely, so `compare --machine` gives none. The mean of a system under nDCG depends on
+how many documents of each grade nobody judged; where the coverage of scores above is below .93, trust the pairs.
 """
 
 

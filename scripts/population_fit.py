@@ -183,7 +183,7 @@ def page(judgments: pl.DataFrame, typed: pl.Series, seed: int) -> str:
     small = [100 * share_of_small(table) for table in (judgments, synthetic)]
     PICTURE.write_text(picture(judgments, synthetic), "utf-8")
     graded = judgments.filter(pl.col("known").is_null()).drop_nulls("sormunen").height
-    return f"""# Synthetic people beside real ones
+    return f"""# Synthetic people compared with real ones
 
 {made_by("population_fit.py", f"seed {seed}")}
 The people of `judgewell simulate`, `judgewell design --compare` and `make demo` are made from the parameters below.

@@ -187,7 +187,7 @@ def page(seed: int, studies: int) -> str:
     heads = ["topic effect", *(f"{topics} topics{what}" for topics in TOPICS for what in ("", ", by pairs"))]
     gaps, apart, refuted, now = machine_judges(seed)
     nyt = ["interface"] + [f"{name}: {what}" for name in ("mean", "share", "votes") for what in ("Brier", "slope")]
-    return f"""# How far predicted relevance can be trusted
+    return f"""# How reliable predicted relevance is
 
 {made_by("predicted_relevance.py", f"seed {seed} and {studies} studies a cell")}
 ## p(R | level) of other topics
@@ -207,8 +207,8 @@ whose standard error is over topics, keeps {now}, and none that the bootstrap re
 
 nyt-crowd: 120 documents with 15 votes each on four interfaces. Each vote is predicted from the 14 others of its
 document; how far assessors agree is learnt from all votes. The slope is that of what came true on the predicted log
-odds: 1 for a probability, above 1 for predictions that are too timid. `mean` is the mean of p(R | level) (`use=mean`),
-`share` the share of relevant votes, `votes` the default.
+odds: 1 for a probability, above 1 for predictions that are too cautious. `mean` is the mean of p(R | level)
+(`use=mean`), `share` the share of relevant votes, `votes` the default.
 
 {markdown(nyt, last_vote())}
 From some votes of a document, how often the middle 95 % of the predicted number of relevant votes among the others

@@ -52,7 +52,7 @@ def page(seed: int, folds: int) -> str:
 {made_by("preference_priors.py", f"seed {seed} and {folds} folds")}
 dl21-preferences: {len(pairs):,} crowd preferences over passages of {pairs["topic"].n_unique()} topics. Strengths are
 fitted to all folds but one and predict that one. The prior is the weight of Σ θ² in `bradley-terry`: a normal prior of
-variance 1/(2 prior). Less is better.
+variance 1/(2 prior). Lower is better.
 
 {markdown(["prior", "mean log loss"], rows)}
 The default is 1. `prior=auto` chooses the prior under which all answers together are likeliest; it helps where

@@ -104,7 +104,7 @@ A judge of pairs sees each document three times, beside three others; the known 
 of pairs costs more for the same number of judges: `judgewell design --compare` shows designs at equal hours instead,
 with the time of failed units counted.
 
-What holds for synthetic people holds for real ones as far as those resemble these: see the page on the population.
+These results hold for real people as far as they resemble the synthetic ones: see the page on the population.
 """
 
 

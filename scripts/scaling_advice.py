@@ -48,7 +48,7 @@ def rows() -> list[list[str]]:
 
 
 def page() -> str:
-    return f"""# Which scaling method to begin with
+    return f"""# Which scaling method to start with
 
 {made_by("scaling_advice.py", "no random choices")}
 trec8-s100: 0–100 scores by crowd workers, about ten for each of 4,269 documents. AUC is the chance that a relevant
@@ -56,10 +56,10 @@ document has a larger gain than a non-relevant one of the same topic, by NIST's 
 level 1 on); mean over the 18 topics.
 
 {markdown(["method", "AUC, NIST", "AUC, Sormunen"], rows())}
-On this scale the plain mean orders documents best: moving units to a common level takes away a little of what assessors
-say, and a median has ties. Magnitudes without bounds are another matter: there every assessor has a unit of measure of
-their own, and gains need it removed (`magnitude`, `two-way`). The data at hand hold no such magnitudes with relevance
-labels, so nothing is measured here for them.
+On this scale the plain mean orders documents best: moving units to a common level removes some of the information in
+the judgments, and a median has ties. Magnitudes without bounds are another matter: there every assessor has a unit of
+measure of their own, and gains need it removed (`magnitude`, `two-way`). The available data contain no such magnitudes
+with relevance labels, so nothing is measured here for them.
 """
 
 

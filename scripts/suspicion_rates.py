@@ -113,17 +113,17 @@ def page(seeds: int, count: int) -> str:
         seen = [row for rows in workers.map(study_of, jobs) for row in rows]
     mixed, good = ([row for row in seen if row[0] == crowd] for crowd in CROWDS)
     settings = f"{seeds} mixed crowds and one of good people for each scale, {count} people in each"
-    return f"""# Whom the owner is shown
+    return f"""# Which assessors are flagged
 
 {made_by("suspicion_rates.py", settings)}
-The owner's page shows assessors as worth a look, with the evidence. Here synthetic people whose kind is known fill
+The owner's page flags assessors to look at, with the evidence. Here synthetic people whose kind is known fill
 studies of 20 topics of 18 documents, 8 judgments each, in units of 8 with two known documents (pairs: groups of 6). The
 tables give the share of people that is shown, its 95 % interval (Wilson) and of how many. For careful, generous and
 parsimonious people being shown is a false alarm. Nobody with fewer than {LEAST} judgments is shown.
 
 The kinds are assumed, not measured (`assessors/population.py` says what each does): somebody who clicks at random takes
-a third of the usual time, for example, and a slow one would be found later. So the figures say what the rules do to
-people like these.
+a third of the usual time, for example, and a slow one would be found later. So the figures show how the rules treat
+such people.
 
 ## By how much they judged
 
