@@ -125,7 +125,7 @@ MOST_FILES = {
     ("section", ""): 1,
     ("scale", ""): 3,
     ("check", "At the end of a unit"): 2,
-    ("check", "At the door"): 4,
+    ("check", "Before the work"): 4,
 }
 
 
