@@ -93,7 +93,7 @@ def test_kept_results_are_not_made_again(tmp_path):
 
     file = tmp_path / "scores.csv.partial"
     fails = 3
-    kept = Kept(Executor(), str(file), "squares, then cubes")
+    kept = Kept(Executor(), str(file), "squares, then cubes", same, same)
     with collect_notes():
         assert list(kept.map(work, range(3), 2)) == [0, 1, 4]
         with pytest.raises(InputError):
@@ -103,7 +103,7 @@ def test_kept_results_are_not_made_again(tmp_path):
         broken.write(b"\x80\x05cut short")
     fails = 99
     done.clear()
-    kept = Kept(Executor(), str(file), "squares, then cubes")
+    kept = Kept(Executor(), str(file), "squares, then cubes", same, same)
     assert kept.resumed == 5
     with collect_notes() as notes:
         assert list(kept.map(work, range(3), 2)) == [0, 1, 4]
@@ -114,17 +114,21 @@ def test_kept_results_are_not_made_again(tmp_path):
     assert not file.exists()
 
 
+def same(value):
+    return value
+
+
 def test_what_was_kept_of_other_work_is_not_used(tmp_path):
     file = tmp_path / "partial"
-    for before in (b"", b"not ours", None):
+    for before in (b"", b"not ours", b"\x80\x04cos\nsystem\n.", None):
         if before is None:
-            first = Kept(Executor(), str(file), "other")
+            first = Kept(Executor(), str(file), "other", same, same)
             list(first.map(multiplied, [1, 2], 1))
             first.close()
         else:
             file.write_bytes(before)
-        kept = Kept(Executor(), str(file), "this")
+        kept = Kept(Executor(), str(file), "this", same, same)
         assert kept.resumed == 0
         assert list(kept.map(multiplied, [4, 5], 2)) == [8, 10]
         kept.close()
-        assert Kept(Executor(), str(file), "this").resumed == 2
+        assert Kept(Executor(), str(file), "this", same, same).resumed == 2

@@ -6,10 +6,10 @@ import json
 import sys
 import threading
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
-import zstandard
 
 import judgewell
 from judgewell.errors import InputError
@@ -31,7 +31,8 @@ def copies(folder: Path) -> None:
     for path in (EXAMPLES / "tiny.qrels", EXAMPLES / "reranked.run"):
         (folder / path.name).write_bytes(path.read_bytes())
     (folder / "keywords.run.gz").write_bytes(gzip.compress((EXAMPLES / "keywords.run").read_bytes()))
-    packed = zstandard.ZstdCompressor().compress((EXAMPLES / "expanded.run").read_bytes())
+    zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    packed = zstd.compress((EXAMPLES / "expanded.run").read_bytes())
     (folder / "expanded.run.zst").write_bytes(packed)
 
 

@@ -20,8 +20,8 @@ GRADES = pl.DataFrame(ROWS, schema=["topic", "doc", "assessor", "value"], orient
 def test_names_and_defaults_are_the_commands() -> None:
     own = inspect.signature(scale).parameters
     theirs = {option.name: option.default for option in command.params if option.name not in ("judgments", "method")}
-    printing = {"output", "draws_to", "strict", "list"}
-    assert set(theirs) - printing == set(own) - {"judgments", "method", "options"}
+    printing = {"output", "draws_to", "strict", "list", "cluster", "processes"}
+    assert set(theirs) - printing == set(own) - {"judgments", "method", "options", "executor"}
     for name in ("interval", "level", "draws", "seed", "intent"):
         assert own[name].default == theirs[name]
 

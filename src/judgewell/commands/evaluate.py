@@ -193,11 +193,12 @@ def _kept(executor: Executor | None, output: Any, options: dict[str, Any], files
     import json
 
     from judgewell._version import __version__
+    from judgewell.evaluation.part import PartScores
     from judgewell.executors.kept import Kept
     from judgewell.formats.files import mark
 
     work = json.dumps([__version__, options, [(path, mark(path)) for path in files]], default=str)
-    kept = Kept(executor, f"{output}.partial", work)
+    kept = Kept(executor, f"{output}.partial", work, PartScores.dump, PartScores.load)
     if kept.resumed:
         print(f"{kept.resumed} parts were finished before ({output}.partial)", file=sys.stderr)
     try:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,6 +17,8 @@ from judgewell.errors import InputError
 if TYPE_CHECKING:
     from judgewell.assessors.machine.probe import Probed
     from judgewell.study.machine import Machine
+
+T = TypeVar("T")
 
 OPTIONS = {
     "model": click.option(
@@ -101,8 +104,6 @@ def _settings(study: str, given: dict[str, Any], *, needs_server: bool) -> Machi
 
 
 def _judge(study: str, settings: Machine, database: str, yes: bool) -> None:
-    import asyncio
-
     from judgewell.assessors.machine import bank
     from judgewell.assessors.machine.asks import Prompts
     from judgewell.assessors.machine.chat import open_chat
@@ -130,7 +131,7 @@ def _judge(study: str, settings: Machine, database: str, yes: bool) -> None:
             _confirm(yes)
             run.total = outlook.places
             try:
-                asyncio.run(_closing(chat, judge(run, who)))
+                _awaited(_closing(chat, judge(run, who)))
             finally:
                 note_assumptions(run)
                 with store.snapshot() as connection:
@@ -169,14 +170,25 @@ def _shown_prompt(study: str, settings: Machine) -> str:
     return "\n\n".join(parts)
 
 
-def _probe(study: str, settings: Machine) -> list[Probed]:
+def _awaited(work: Coroutine[Any, Any, T]) -> T:
+    """Run the work to its end; beside a loop that runs already, as in a notebook, in a thread of its own."""
     import asyncio
+    from concurrent.futures import ThreadPoolExecutor
 
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+def _probe(study: str, settings: Machine) -> list[Probed]:
     from judgewell.assessors.machine.chat import open_chat
     from judgewell.assessors.machine.probe import probe
 
     chat = open_chat(settings)
-    return asyncio.run(_closing(chat, probe(study, settings, chat)))
+    return _awaited(_closing(chat, probe(study, settings, chat)))
 
 
 def probed_text(rows: list[Probed]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,27 @@ class PartScores:
     unknown: frozenset[str]  # topics without judgments
     tags: tuple[str, ...]  # the first two different ones
     lines: int
+
+    def dump(self) -> list[Any]:
+        """Plain values for JSON, from which `load` gives the same to the last bit."""
+        arrays = [_text(one) for one in (self.topics, self.lengths, self.values)]
+        return [*arrays, self.values.shape[1], sorted(self.unknown), list(self.tags), self.lines]
+
+    @classmethod
+    def load(cls, dumped: list[Any]) -> PartScores:
+        """The scores that `dump` gave."""
+        topics, lengths, values, measures, unknown, tags, lines = dumped
+        numbers = _array(values, np.float64).reshape(-1, measures)
+        whole = _array(topics, np.int64), _array(lengths, np.int64)
+        return cls(*whole, numbers, frozenset(map(str, unknown)), tuple(map(str, tags)), int(lines))
+
+
+def _text(array: NDArray[Any]) -> str:
+    return b64encode(np.ascontiguousarray(array).tobytes()).decode()
+
+
+def _array(text: str, kind: type[Any]) -> NDArray[Any]:
+    return np.frombuffer(b64decode(text), kind).copy()
 
 
 def score_part(part: Part, judged: Judged, measures: Sequence[Measure], settings: Settings) -> PartScores:

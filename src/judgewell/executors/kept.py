@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,17 +10,18 @@ from typing import Any
 
 from judgewell.executors.local import Executor, Outcome
 
-BROKEN = (EOFError, pickle.UnpicklingError, ValueError, TypeError, AttributeError, ImportError, IndexError)
-
 
 class Kept(Executor):
     """An executor that keeps each result in `path` as it comes; `work` says what they are results of.
 
-    Results kept by an earlier attempt at the same work are taken from the file. `finish` removes it.
+    Results kept by an earlier attempt at the same work are taken from the file. `finish` removes it. The file holds lines
+    of JSON, so that a file from elsewhere can do no harm; `dump` and `load` turn a result into JSON and back.
     """
 
-    def __init__(self, executor: Executor, path: str, work: str) -> None:
-        self.executor, self.path = executor, Path(path)
+    def __init__(
+        self, executor: Executor, path: str, work: str, dump: Callable[[Any], Any], load: Callable[[Any], Any]
+    ) -> None:
+        self.executor, self.path, self.dump, self.load = executor, Path(path), dump, load
         self.calls = 0  # of map: the same work makes the same calls in the same order
         self.before: dict[int, list[Outcome]] = {}
         end = self._read(work)
@@ -47,13 +48,12 @@ class Kept(Executor):
         rest = islice(tasks, len(before), None)
         for outcomes in self.executor._batches(work, rest, shared, None if total is None else total - len(before)):
             done = [one for one in outcomes if one[1] is None]
-            self._write(*((call, one) for one in done))
+            self._write(*([call, self.dump(value), notes] for value, _, notes in done))
             self.count += len(done)
             yield outcomes
 
     def _write(self, *records: Any) -> None:
-        for record in records:
-            pickle.dump(record, self.file, protocol=5)
+        self.file.writelines(json.dumps(record).encode() + b"\n" for record in records)
         self.file.flush()
 
     def _read(self, work: str) -> int:
@@ -62,15 +62,19 @@ class Kept(Executor):
             return 0
         end = 0
         with self.path.open("rb") as file:
-            try:
-                if pickle.load(file) != work:
-                    return 0
-                while True:
-                    end = file.tell()
-                    call, outcome = pickle.load(file)
-                    self.before.setdefault(call, []).append(outcome)
-            except BROKEN:  # the last one may be cut short
-                return end
+            for line in file:
+                try:
+                    record = json.loads(line if line.endswith(b"\n") else b"")  # the last one may be cut short
+                    if not end:
+                        if record != work:
+                            return 0
+                    else:
+                        call, value, notes = record
+                        self.before.setdefault(call, []).append((self.load(value), None, list(notes)))
+                except (ValueError, TypeError, KeyError):
+                    return end
+                end += len(line)
+        return end
 
     def finish(self) -> None:
         """All work is done: the file is no longer needed."""
