@@ -19,6 +19,7 @@ from typing import Any
 
 FENCE = re.compile(r"<<< ([A-Z][A-Z 0-9]*?) ([0-9a-f]{20})\n(.*?)\n\1 \2 >>>", re.DOTALL)
 NUMBER_GIVEN = re.compile(r"You gave it ([0-9.]+)\.")
+PATIENCE = 600.0  # seconds for requests that never come, so that a broken test ends
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Model:
     obeys: bool = False  # documents that tell it what to answer
     first: float = 0.0  # how much it favours the first of two documents
     holds_after: int | None = None  # so many replies, then it holds the next requests for good
+    together: int = 0  # the first replies wait until so many requests are under way at once
     answered: Counter[str] = field(default_factory=Counter)  # replies that were paid for, by what was asked
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -41,6 +43,7 @@ class Model:
     address: str = ""
     held: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
+    met: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
     _now: int = 0
 
@@ -130,6 +133,9 @@ class Handler(BaseHTTPRequestHandler):
             fault = model.faults.pop(0) if model.faults else ""
             if model.holds_after is not None and sum(model.answered.values()) >= model.holds_after:
                 fault = "hold"
+            if model._now >= model.together:
+                model.met.set()
+        model.met.wait(PATIENCE)
         try:
             self._answer(model, body, fault)
         except (BrokenPipeError, ConnectionResetError):

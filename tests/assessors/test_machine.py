@@ -360,7 +360,7 @@ def test_a_prompt_is_shown_and_can_be_replaced(tmp_path):
 
 def test_samples_and_models_are_assessors_of_their_own_asked_side_by_side(tmp_path):
     study = made(tmp_path)
-    with stand_in() as model:
+    with stand_in(Model(together=2)) as model:
         result = run(study, model, "--samples", 2, "--model", "other", "--concurrency", 4)
     rows = state(study).machines
     assert [(row.model, row.sample) for row in rows] == [("demo", 1), ("demo", 2), ("other", 1), ("other", 2)]

@@ -14,8 +14,8 @@ from judgewell.executors.local import Executor, Outcome
 class Kept(Executor):
     """An executor that keeps each result in `path` as it comes; `work` says what they are results of.
 
-    Results kept by an earlier attempt at the same work are taken from the file. `finish` removes it. The file holds lines
-    of JSON, so that a file from elsewhere can do no harm; `dump` and `load` turn a result into JSON and back.
+    Results kept by an earlier attempt at the same work are taken from the file. `finish` removes it. The file holds
+    lines of JSON, so that a file from elsewhere can do no harm; `dump` and `load` turn a result into JSON and back.
     """
 
     def __init__(
