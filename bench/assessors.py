@@ -147,7 +147,8 @@ def main() -> None:
     tally = uvloop.run(asyncio.wait_for(all_of(given.address, links, given.patient), given.limit))
     times = {"answered": tally.answered, "sent": tally.sent, "ends": tally.ends}
     seconds = {"seconds": tally.last - tally.first, "cpu": time.process_time()}
-    print(json.dumps(times | seconds | {"statuses": dict(tally.statuses)}))
+    with open(sys.stdout.fileno(), "w", closefd=False) as out:  # buffered: Python's unbuffered output may stop midway
+        json.dump(times | seconds | {"statuses": dict(tally.statuses)}, out)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Whether our values are another tool's, topic by topic: SCORES.csv OTHER.tsv -> the largest difference; exit 1 above
-1e-6. What only we write (residuals) is left out."""
+1e-6. What only we write (residuals) is excluded."""
 
 import sys
 

@@ -66,7 +66,7 @@ def section(found: Sequence[Row]) -> str:
             "|---|---|---:|---:|",
             *[_line(row) for row in found if row.table == WORLDS],
             "",
-            "All pairs of 123 systems (10,000 resamples where there are any); scipy timed on 200 pairs, one by one.",
+            "All pairs of 123 systems (10,000 replicates where there are any); scipy timed on 200 pairs, one by one.",
             "",
             "| | tool | median s | times our Wilcoxon | peak MB |",
             "|---|---|---:|---:|---:|",
@@ -241,7 +241,7 @@ def tests(tool: str, _: int) -> tuple[float, str]:
         away = float(np.abs(paired_tests(some, "wilcoxon").p - p).max())
         return seconds * len(differences) / len(some), "" if away < 1e-9 else f"{away:.1e} away from judgewell"
     name: Any = tool.removeprefix("judgewell, ")
-    paired_tests(differences[:2], name, resamples=10)
+    paired_tests(differences[:2], name, replicates=10)
     return timed(lambda: paired_tests(differences, name), 3)[0], ""
 
 

@@ -39,7 +39,7 @@ def section(found: Sequence[Row]) -> str:
     lines = [
         "## A report",
         "",
-        "From judgments, expert levels and runs on disk to one page with all analyses, gains, 200 resamples of the",
+        "From judgments, expert grades and runs on disk to one page with all analyses, gains, 200 replicates of the",
         "judgments and 1,000 of the topics; with files: every figure as SVG and PDF, every table as csv and LaTeX.",
         "",
         "| | | median s | fastest s | peak MB |",
@@ -52,7 +52,7 @@ def section(found: Sequence[Row]) -> str:
 
 
 def make(folder: Path, topics: int, documents: int, systems: int) -> None:
-    """Judgments in units of 8 on personal scales, levels and runs of rising quality, from one latent relevance."""
+    """Judgments in units of 8 on personal scales, grades and runs of rising quality, from one latent relevance."""
     import numpy as np
     import polars as pl
 
@@ -77,8 +77,8 @@ def make(folder: Path, topics: int, documents: int, systems: int) -> None:
         "seconds": np.round(rng.gamma(2, 20, len(work)), 1),
     }
     pl.DataFrame(judgments).write_csv(folder / "judgments.csv")
-    levels = zip(topic, doc, np.digitize(latent, [0.2, 0.9, 1.6]), strict=True)
-    (folder / "expert.qrels").write_text("".join(f"t{one} 0 d{one}-{other} {level}\n" for one, other, level in levels))
+    grades = zip(topic, doc, np.digitize(latent, [0.2, 0.9, 1.6]), strict=True)
+    (folder / "expert.qrels").write_text("".join(f"t{one} 0 d{one}-{other} {grade}\n" for one, other, grade in grades))
     for system in range(systems):
         score = (0.2 + 1.5 * system / systems) * latent + rng.normal(size=len(latent))
         lines = zip(topic, doc, score, strict=True)

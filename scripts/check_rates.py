@@ -74,23 +74,24 @@ def page(people: int, seed: int) -> str:
     return f"""# What checks catch
 
 {made_by("check_rates.py", f"seed {seed} and {people} synthetic people for each study, all kinds equally common")}
-The share of first tries at a check that fail, with its 95 % interval (Wilson) and the number of tries, for each kind
-of synthetic person. For `careful` people a catch is a false alarm. The last line counts units: those that did not end
-completed, whether a check failed them or the person left. People who fail a check before the work never reach later
-checks, so those see only people who passed the earlier ones.
+How often does each check catch a careless assessor, and how often does it stop a careful one? The tables show the
+share of first attempts that failed, with a 95 % interval (Wilson) and the number of attempts, for each type of
+synthetic assessor. For the type `careful`, every failure is a false alarm. The last row counts units that were not
+completed, because a check failed or because the assessor left. An assessor who fails an early check never reaches the
+later ones, so the later rows describe only those who passed.
 
-The kinds are assumed, not measured (`assessors/population.py` says what each does), so these figures show how the
-checks treat such people; they do not say how common such people are.
+The types are assumed, not measured (`assessors/population.py` defines them). The figures show what the checks do with
+such assessors, not how common they are.
 
 ## Magnitudes, one document at a time
 
-Units of 8 documents of the sample collection, two of them known; practice with lines, a question about each topic,
-{LEAST_SECONDS} seconds for each document at least.
+Units of 8 documents from the sample collection, two of them known documents. Assessors practise on lines, answer a
+question about each topic, and spend at least {LEAST_SECONDS} seconds on each document.
 
 {table(magnitude)}
 ## Pairs
 
-Groups of 8 documents in 12 pairs, after a quiz of pairs and a question about each topic.
+Groups of 8 documents, shown as 12 pairs. Assessors first take a quiz of pairs and answer a question about each topic.
 
 {table(pairs)}"""
 

@@ -88,7 +88,7 @@ and `report` print (studentised bootstrap; exact where every topic scores 0 or 1
 topics for each cell.
 
 {markdown(["scores", *(f"{count} topics" for count in TOPICS)], rows)}
-No interval can cover what no topic shows: where nearly all topics score 0, all resamples do too.
+No interval can cover what no topic shows: where nearly all topics score 0, all replicates do too.
 """
 
 
@@ -158,7 +158,7 @@ def alarms() -> str:
             p = []
             for number in range(COLLECTIONS):
                 values = null_scores(40, topics, rng)
-                p.append(paired_tests(values[0::2] - values[1::2], test, resamples=1000, seed=number).p)  # type: ignore[arg-type]
+                p.append(paired_tests(values[0::2] - values[1::2], test, replicates=1000, seed=number).p)  # type: ignore[arg-type]
             rates.append(percent((np.array(p) < 0.05).mean()))
             any_left = float(np.mean([(corrected(one, "holm") < 0.05).any() for one in p]))
         rows.append([test, *rates, percent(any_left)])
@@ -183,7 +183,7 @@ def best_sets() -> str:
             for number in range(SETS):
                 values = null_scores(10, topics, rng)
                 scores = ScoreArray(tuple("abcdefghij"), tuple(map(str, range(topics))), values)
-                members = top_set(scores, test, resamples=1000, seed=number).members  # type: ignore[arg-type]
+                members = top_set(scores, test, replicates=1000, seed=number).members  # type: ignore[arg-type]
                 inside += "d" in members
             held.append(percent(inside / SETS))
         rows.append([name, *held])

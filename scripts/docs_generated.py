@@ -299,7 +299,7 @@ def method_page(method: type[Method], example: str) -> str:
         [f'print(parse("{asked}").interval({data}))'],
         {},
     )
-    kind = "by formula" if has_formula(method) else f"by resampling {method.resamples}s"
+    kind = "by formula" if has_formula(method) else f"by resampling {method.draws_over}s"
     text = [f"# {method.name}", about, "## What it is for", parts["Use"], "## Formula", parts["Formula"]]
     text += ["## Options", f"It takes {method.takes}. Its interval is made {kind}.", options_table(method)]
     text += ["## Evidence", f"{method.evidence[:1].upper()}{method.evidence[1:]}."] if method.evidence else []
@@ -327,7 +327,7 @@ def study_page() -> dict[str, str]:
     """Every setting of study.toml, from the model that reads it."""
     text = [
         "# The study file",
-        "Every setting of `study.toml`, with its default. A table that is left out has all its defaults, or is not "
+        "Every setting of `study.toml`, with its default. A table that is excluded has all its defaults, or is not "
         'used where it has none. Unknown settings are mistakes, and nothing is converted: `"5"` is not 5. '
         "`judgewell check` names every mistake with its line.",
     ]

@@ -46,7 +46,7 @@ RELEVANT = 1 / (1 + np.exp(-WORTH))
 
 
 def magnitudes(rng: np.random.Generator, judges: int, held: int = 12) -> pl.DataFrame:
-    """Units of `held` documents, each magnitude off by a factor; labels are four levels of three documents."""
+    """Units of `held` documents, each magnitude off by a factor; labels are four grades of three documents."""
     units = judges * 12 // held
     docs = np.concatenate([rng.permutation(12)[:held] for _ in range(units)])
     value = np.exp(WORTH[docs] + rng.normal(0, 0.5, len(docs)))
@@ -61,12 +61,12 @@ def half_units(rng: np.random.Generator, judges: int) -> pl.DataFrame:
 
 
 def grades(rng: np.random.Generator, judges: int) -> pl.DataFrame:
-    """Levels 0 to 3, higher ones likelier the better the document."""
+    """Grades 0 to 3, higher ones likelier the better the document."""
     return _graded(rng.binomial(3, RELEVANT, (judges, 12)))
 
 
 def classes(rng: np.random.Generator, judges: int) -> pl.DataFrame:
-    """Every document has a level, which 60 % of the answers name; the others name a neighbour."""
+    """Every document has a grade, which 60 % of the answers name; the others name a neighbour."""
     off = rng.choice([-1, 0, 1], (judges, 12), p=[0.2, 0.6, 0.2])
     return _graded(np.clip(CLASSES + off, 0, 3))
 
@@ -119,7 +119,7 @@ class Case:
     method: str
     people: Maker
     share: float = 1.0  # of the studies
-    fixed: bool = False  # some gains are what they are by definition (a top level of 1); those are not counted
+    fixed: bool = False  # some gains are what they are by definition (a top grade of 1); those are not counted
 
 
 CASES = (
@@ -129,7 +129,7 @@ CASES = (
     Case("log-magnitude", magnitudes),
     Case("known-ratio", magnitudes),
     Case("two-way", half_units),
-    Case("level-ratios", magnitudes, RESAMPLED, fixed=True),
+    Case("grade-ratios", magnitudes, RESAMPLED, fixed=True),
     Case("mean", grades),
     Case("median", grades),
     Case("majority", grades, RESAMPLED),
@@ -142,23 +142,23 @@ CASES = (
     Case("predicted(threshold=1,use=mean)", doubles),
     Case("udm", doubles, fixed=True),
 )
-WORDS = {magnitudes: "magnitudes", half_units: "magnitudes, half in a unit", grades: "levels", classes: "true levels",
+WORDS = {magnitudes: "magnitudes", half_units: "magnitudes, half in a unit", grades: "grades", classes: "true grades",
          pairs: "pairs", doubles: "double judgments"}  # fmt: skip
 
 
 def truth_of(case: Case, method: Method, seed: int) -> pl.DataFrame:
-    """What the method makes of endlessly many judgments: of each document, or of each level for double judgments."""
+    """What the method makes of endlessly many judgments: of each document, or of each grade for double judgments."""
     if case.people is doubles:
         found = method.tables(doubles(np.random.default_rng([seed, 0]), ENDLESS))["parameters"]
-        return found.select("level", truth="gain")
+        return found.select("grade", truth="gain")
     endless = ENDLESS if case.method != "dawid-skene" else ENDLESS // 20  # every assessor has error rates of their own
     return method(case.people(np.random.default_rng([seed, 0]), endless)).select("topic", "doc", truth="gain")
 
 
 def beside_truth(found: pl.DataFrame, table: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:
-    """The gains with their truth; a document judged twice is worth the mean of what its two levels are worth."""
-    if "level" in truth.columns:
-        levels = table.with_columns(level=pl.col("value").cast(pl.Float64)).join(truth, on="level")
+    """The gains with their truth; a document judged twice is worth the mean of what its two grades are worth."""
+    if "grade" in truth.columns:
+        levels = table.with_columns(grade=pl.col("value").cast(pl.Float64)).join(truth, on="grade")
         truth = levels.group_by("topic", "doc").agg(pl.col("truth").mean())
     return found.join(truth, on=["topic", "doc"])
 
@@ -202,10 +202,10 @@ def _cell(found: tuple[float, float]) -> str:
 HEAD = f"""## All methods
 
 How often the 95 % interval of a document's gain contains what the method would make of infinitely many judgments by the
-same people ({ENDLESS:,} of each document here). Of `level-ratios`, `majority` and `dawid-skene` there are
+same people ({ENDLESS:,} of each document here). Of `grade-ratios`, `majority` and `dawid-skene` there are
 {100 * RESAMPLED:.0f} % as many studies; twelve documents with {FEW} or {MANY} judgments
 each. A judge of pairs sees a document three times; of double judgments there are {10 * FEW} or {10 * MANY}
-documents with two each, in topics of ten. Gains that are fixed by definition (the top level of `level-ratios`, both
+documents with two each, in topics of ten. Gains that are fixed by definition (the top grade of `grade-ratios`, both
 ends of `udm`) are not counted. Chance alone moves a share by up to 2 points, and by up to 8 where there are
 fewer studies.
 """
@@ -216,9 +216,9 @@ chance makes the best one's worth too large and so all others too small, which n
 `combined` gives no interval unless `--interval bootstrap` asks for one: those held 69 % with 6 judgments and 89 % with
 24, in six studies each (an interval takes more than ten seconds, so it is not in the table).
 `ratio` raises every number by 1, which makes the noise of pairs unequal.
-`level-ratios` takes t times the spread over resampled units; their quantiles hold 88 % with six units.
-Discrete gains are covered too often: a majority or a median is one of a few levels, and its interval runs from level to
-level. None of these intervals covers misunderstandings that people share.
+`grade-ratios` takes t times the spread over resampled units; their quantiles hold 88 % with six units.
+Discrete gains are covered too often: a majority or a median is one of a few grades, and its interval runs from grade to
+grade. None of these intervals covers misunderstandings that people share.
 """
 
 

@@ -1,17 +1,18 @@
-"""Writes docs/evidence/goals.md and goal-pairs.md: what stopping early and asking where it matters save and get wrong.
+"""Writes docs/evidence/goals.md: what stopping early and asking where it matters save and get wrong.
 
-    python scripts/goals.py --worlds 600 --studies 40
-    python scripts/goals.py --pairs --worlds 200 --studies 5
+    python scripts/goals.py --worlds 1000 --studies 200
 
-`--worlds` are worlds with two equal systems, `--studies` simulated studies (orders: a third of it), or random orders of
-the recorded preferences.
-Recorded answers come from the folder of real data (JUDGEWELL_DATA).
+`--worlds` are worlds with two equal systems, `--studies` simulated studies of each kind. Recorded answers come from the
+folder of real data (JUDGEWELL_DATA).
 """
 
 from __future__ import annotations
 
-import argparse
 import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products: threads would only wait for each other
+
+import argparse
 import sys
 import warnings
 from dataclasses import replace
@@ -23,28 +24,31 @@ import numpy as np
 import polars as pl
 from evidence import made_by, markdown, wilson, write
 
+from judgewell.analysis.goals.batch import next_batch
 from judgewell.analysis.goals.follow import follow, recorded
-from judgewell.analysis.goals.look import Look, Mode, Rule, Systems
-from judgewell.analysis.goals.pairs import PairState, answered, look_at_pairs
+from judgewell.analysis.goals.look import Look, Mode, Rule, Systems, look
 from judgewell.analysis.goals.replay import (
+    Recorded,
     ranked_only,
     recorded_answers,
-    recorded_pairs,
     replay,
-    replay_pairs,
     simulated,
     verdict,
 )
-from judgewell.analysis.goals.state import empty_state
+from judgewell.analysis.goals.state import State, empty_state
 from judgewell.analysis.goals.systems import first_state, linear_measure, systems_of
+from judgewell.analysis.scores import scores_under
 from judgewell.comparison.correlation import tau_b
+from judgewell.evaluation.measures import parse
 from judgewell.formats.gains import read_gains
-from judgewell.formats.judgments import read_judgments, read_pairs
+from judgewell.formats.judgments import read_judgments
 from judgewell.formats.runs import open_runs
 
 DATA = Path(os.environ.get("JUDGEWELL_DATA", Path(__file__).parents[2] / "shared" / "data"))
 MODES: tuple[Mode, ...] = ("even", "floor", "sampled")
+ORDER_THRESHOLDS = (2.0, 2.5, 3.0, 3.5, 4.0)
 THRESHOLDS = (1.96, 2.58, 2.6, 2.81, 3.0, 3.25, 3.5)
+NDCG_STUDIES = 20  # studies whose nDCG is estimated, which reads the runs again for each
 TOPICS = 25  # of a world with two equal systems
 DISCOUNT = 1 / np.log2(np.arange(2, 12)) / (1 / np.log2(np.arange(2, 12))).sum()
 Row = dict[str, Any]
@@ -106,43 +110,11 @@ def equal_systems(values: np.ndarray, worlds: int, seed: int) -> str:
     )
 
 
-def equal_pairs(worlds: int, seed: int) -> str:
-    """The same for preferences: two systems whose documents have the same strengths, random pairs."""
-    highest = []
-    for world in range(worlds):
-        rng = np.random.default_rng([seed, 5, world])
-        topics, size = 10, 20
-        theta = np.repeat(rng.normal(0, 0.7, (topics, size // 2)), 2, axis=1)  # documents 2k and 2k + 1 are equal
-        weights = np.zeros((2, topics * size))
-        for topic in range(topics):
-            places = topic * size + 2 * np.arange(10)
-            weights[0, places], weights[1, places + 1] = DISCOUNT / topics, DISCOUNT / topics
-        systems = Systems(("A", "B"), weights, np.zeros(topics * size))
-        state, seen, best = PairState(tuple(np.zeros((size, size)) for _ in range(topics))), None, 0.0
-        for _ in range(20):
-            more = []
-            for _ in range(topics * size // 4):
-                topic = int(rng.integers(topics))
-                one, other = (int(at) for at in rng.choice(size, 2, replace=False))
-                chance = 1 / (1 + np.exp(theta[topic, other] - theta[topic, one]))
-                more.append((topic, one, other, float(rng.random() < chance)))
-            state = answered(state, more)
-            seen = look_at_pairs(state, Rule(), systems, seen)
-            best = max(best, seen.look.least)
-        highest.append(best)
-    z = np.array(highest)
-    shares = ", ".join(f"{100 * (z >= limit).mean():.1f} % at {limit:g}" for limit in (1.96, 2.58, 3.0))
-    return (
-        f"Preferences, {worlds} worlds, 10 topics of 20 documents, 20 looks up to 5 answers per document: two equal "
-        f"systems are decided between in {shares}.\n"
-    )
-
-
 class Collection:
     """DL21 under DCG@10: 61 systems that differ, their pooled documents, and answers for each by its grade."""
 
     def __init__(self, documents: pl.DataFrame, values: np.ndarray) -> None:
-        runs = open_runs(sorted(str(path) for path in (DATA / "trec-dl21" / "runs").glob("*")))
+        self.runs = runs = open_runs(sorted(str(path) for path in (DATA / "trec-dl21" / "runs").glob("*")))
         qrels = read_gains(DATA / "trec-dl21" / "qrels.nist.txt")
         firsts = [
             run.frame(ranks=False).sort("score", "doc", descending=True).group_by("topic", maintain_order=True).head(10)
@@ -167,6 +139,16 @@ class Collection:
             source[rows] = rng.choice(candidates, len(rows))
         table = self.values[source]
         return table.mean(axis=1), drawn_again(table, rng)
+
+    def estimated_ndcg(self, state: State) -> np.ndarray:
+        """Mean nDCG@10 of each system as `evaluate` estimates it from what a study has collected."""
+        drawn = (state.n > 0) & (state.u < state.pi)
+        gains = self.pool.select("topic", "doc").with_columns(
+            gain=pl.Series(state.total / np.maximum(state.n, 1)), inclusion=pl.Series(state.pi)
+        )
+        scores = scores_under(self.runs, gains.filter(pl.Series(drawn)), [parse("nDCG@10")])[0]
+        means = dict(zip(scores.systems, scores.means, strict=True))
+        return np.array([means[name] for name in self.systems.names])
 
     def ndcg(self, gains: np.ndarray) -> np.ndarray:
         """Mean nDCG@10 of each system under these gains."""
@@ -197,14 +179,57 @@ def dl21(collection: Collection, rule: Rule, studies: int, seed: int) -> pl.Data
             row: Row = {"design": mode, "study": study, "cost": ended.cost, "tau": float(tau_b(truth, ndcg))}
             row |= verdict(ended.last.status, ended.last, truth, own, collection.systems)
             row |= {"covered": coverage(ended.last, own, truth), "ndcg": float(ndcg.max() - ndcg[ended.last.leader])}
-            rows.append(row)
-    return pl.DataFrame(rows)
+            if mode == "sampled" and rule.decide == "best" and study < NDCG_STUDIES:
+                error = collection.estimated_ndcg(ended.state) - ndcg
+                row |= {
+                    "ndcg_error": float(error.mean()),
+                    "ndcg_gap_error": float((error[ended.last.leader] - error).mean()),
+                }
+            rows.append(row | closest(ended.last, truth))
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def closest(last: Look, truth: np.ndarray) -> Row:
+    """The mean difference of the fifth of the reported pairs that are closest, as estimated and as it is."""
+    gap = (last.means[last.first] - last.means[last.second])[last.relevant]
+    real = (truth[last.first] - truth[last.second])[last.relevant]
+    near = gap <= np.quantile(gap, 0.2)
+    return {"near": float(gap[near].mean()), "near_true": float(real[near].mean())}
+
+
+def order_thresholds(collection: Collection, studies: int, seed: int) -> str:
+    """Declared pairs in the wrong order, had an order stopped at other thresholds; each study is followed once."""
+    rows = []
+    for mode in ("floor", "sampled"):
+        rule = Rule(decide="order", mode=mode)
+        ends: dict[float, list[tuple[float, int]]] = {limit: [] for limit in ORDER_THRESHOLDS}
+        for study in range(studies):
+            rng = np.random.default_rng([seed, 4, study])
+            gains, table = collection.world(rng)
+            truth, answers = collection.systems.weights @ gains, recorded(table)
+            state = empty_state(collection.topic, rng.random(len(gains)))
+            left = list(ORDER_THRESHOLDS)
+            while left and state.answers < rule.most * state.documents:
+                seen = look(state, rule, collection.systems)
+                while left and state.answers >= rule.first_test * state.documents and seen.least >= left[0]:
+                    wrong = verdict("decided", seen, truth, rule, collection.systems)["wrong_pairs"]
+                    ends[left.pop(0)].append((state.answers / state.documents, int(wrong)))
+                batch = next_batch(state, seen, rule)
+                points = answers(batch.documents, state.n[batch.documents])
+                state = state.answered(batch.documents, points, batch.pi)
+        for limit, found in ends.items():
+            wrong = sum(pairs > 0 for _, pairs in found)
+            low, high = wilson(wrong, max(len(found), 1))
+            cost = float(np.median([cost for cost, _ in found])) if found else np.nan
+            share = f"{wrong} of {len(found)} ({100 * low:.1f} to {100 * high:.1f} %)"
+            rows.append([mode, f"{limit:g}", f"{cost:.2f}", share])
+    return markdown(
+        ["design", "stop at z", "answers per document, median", "studies with a wrong pair (95 %)"], rows, 2
+    )
 
 
 def trec8(documents: pl.DataFrame, values: np.ndarray, rule: Rule, studies: int, seed: int) -> pl.DataFrame:
     """Recorded answers of trec8-s100 in random orders, each with its own twenty simulated systems."""
-    from judgewell.analysis.goals.replay import Recorded
-
     counts = np.full(len(values), values.shape[1])
     whole = Recorded(documents.select("topic", "doc"), values, counts)
     parts = []
@@ -224,7 +249,13 @@ def costs(name: str, table: pl.DataFrame) -> list[list[str]]:
         part = joined.filter(pl.col("design") == mode)
         decided = part.filter(pl.col("status") == "decided")
         wrong = decided.filter(~pl.col("right")).height
+        low, high = wilson(wrong, max(decided.height, 1))
         over = decided["estimated"].sum() / decided["true"].sum() - 1
+        near = (
+            f"{100 * (decided['near'].sum() / decided['near_true'].sum() - 1):+.1f} %"
+            if "near" in part.columns
+            else "—"
+        )
         held = f"{decided['covered'].mean():.3f}" if "covered" in part.columns else "—"
         rows.append(
             [
@@ -233,35 +264,13 @@ def costs(name: str, table: pl.DataFrame) -> list[list[str]]:
                 f"{part['cost'].median():.2f}",
                 f"{part['ratio'].median():.2f} / {part['ratio'].quantile(0.9):.2f}",
                 f"{decided.height} of {part.height}",
-                str(wrong),
+                f"{wrong} ({100 * low:.1f} to {100 * high:.1f} %)",
                 f"{100 * over:+.1f} %",
+                near,
                 held,
             ]
         )
     return rows
-
-
-def preferences(repeats: int) -> str:
-    pairs = recorded_pairs(read_pairs(DATA / "dl21-preferences" / "judgments.txt"))
-    runs = open_runs(sorted(str(path) for path in (DATA / "trec-dl21" / "runs").glob("*")))
-    systems = systems_of(runs, linear_measure("DCG@10"), pairs.pool)
-    table = replay_pairs(pairs, systems, Rule(decide="order"), repeats=repeats)
-    middle = {design: table.filter(pl.col("design") == design)["similar"] for design in ("even", "pairs")}
-    rows = [
-        [
-            {"even": "random order", "pairs": "largest reduction first"}[design],
-            f"{one.mean():.3f}",
-            f"{one.min():.3f} to {one.max():.3f}",
-        ]
-        for design, one in middle.items()
-    ]
-    ratio = middle["pairs"].mean() / middle["even"].mean()
-    return (
-        f"{len(pairs.answers):,} preferences about {len(pairs.pool):,} passages of {len(pairs.sizes)} topics, 63 runs, "
-        f"{repeats} random orders. Share of the answers after which the order of the systems has τ ≥ .95 with the "
-        f"order under all answers:\n\n{markdown(['order of the answers', 'mean', 'range'], rows)}\n"
-        f"The ratio of the two means is {ratio:.2f}.\n"
-    )
 
 
 def page(worlds: int, studies: int, seed: int) -> str:
@@ -269,19 +278,20 @@ def page(worlds: int, studies: int, seed: int) -> str:
     equal = equal_systems(values, worlds, seed)
     print("equal", process_time(), file=sys.stderr)
     collection = Collection(documents, values)
-    orders = max(studies // 3, 2)
     best = dl21(collection, Rule(within=1.0), studies, seed)
     print("dl21 best", process_time(), file=sys.stderr)
-    order = dl21(collection, Rule(decide="order"), orders, seed)
+    order = dl21(collection, Rule(decide="order"), studies, seed)
     print("dl21 order", process_time(), file=sys.stderr)
+    thresholds = order_thresholds(collection, studies, seed)
+    print("order thresholds", process_time(), file=sys.stderr)
     crowd = trec8(documents, values, Rule(full=10), studies, seed)
-    crowd_order = trec8(documents, values, Rule(decide="order", full=10), orders, seed)
+    crowd_order = trec8(documents, values, Rule(decide="order", full=10), studies, seed)
     print("trec8", process_time(), file=sys.stderr)
     rows = [
-        *costs(f"DL21, 61 runs, best within 1 point ({studies} studies)", best),
-        *costs(f"DL21, 61 runs, order ({orders})", order),
-        *costs(f"trec8-s100, 20 simulated systems, best, full-design rule ({studies})", crowd),
-        *costs(f"trec8-s100, the same, order ({orders})", crowd_order),
+        *costs("DL21, 61 runs, best within 1 point", best),
+        *costs("DL21, 61 runs, order", order),
+        *costs("trec8-s100, 20 simulated systems, best, full-design rule", crowd),
+        *costs("trec8-s100, the same, order", crowd_order),
     ]
     heads = [
         "study",
@@ -291,6 +301,7 @@ def page(worlds: int, studies: int, seed: int) -> str:
         "decided",
         "wrong",
         "overstated",
+        "closest fifth",
         "coverage",
     ]
     sampled = best.filter((pl.col("design") == "sampled") & (pl.col("status") == "decided"))
@@ -305,57 +316,50 @@ every document equally often, in random order, and stops by the same rule.
 
 {equal}
 Before there are answers, nothing is decided: the first test comes after .3 answers per document (1 in the floor
-design). The thresholds of a goal are 2.6 (confidence .9), 3.0 (.95) and 3.5 (.99); an order adds .5.
+design). The thresholds of a goal are 2.6 (confidence .9), 3.0 (.95) and 3.5 (.99); an order adds .5, because it
+declares many pairs.
 
+## Where an order may stop
+
+{studies} DL21 studies with 61 runs for each design, followed until z = 4. An order declares every pair that differs
+significantly over topics; a study is wrong if one of them is in the wrong order.
+
+{thresholds}
 ## What a conclusion costs
 
 DL21: each document has the recorded answers of a random trec8-s100 document of the same grade; their mean is its true
 gain, and answers are drawn from them with replacement. trec8-s100: the ten recorded answers of each document in random
 order; the question at each look is whether all ten answers of every document would agree (the full-design rule), and
-20 new systems are simulated for every study.
+20 new systems are simulated for every study. {studies} studies of each kind.
 
 {markdown(heads, rows, words=2)}
 *Wrong*: for *best*, the chosen system is more than the tolerance below the best; for *order*, a study in which at least
-one declared pair is in the wrong order. *Overstated*: the sum of the reported differences at the stop over that of the
-true ones, less 1. *Coverage*: of 95 % intervals of the reported differences at the stop. All reported differences of a
-*best* goal contain the same leader, so within a study they are right or wrong together.
+one declared pair is in the wrong order; with its 95 % interval. *Overstated*: the sum of the reported differences at
+the stop over that of the true ones, less 1; then the same for the fifth of the pairs that are closest. *Coverage*: of
+95 % intervals of the reported differences at the stop. All reported differences of a *best* goal contain the same
+leader, so within a study they are right or wrong together.
 
 ## nDCG beside DCG
 
 A goal decides by DCG, because nDCG divides by what is not known before the best documents are judged. In the
 {sampled.height} DL21 studies above that decided (sampled), the chosen system was within .01 of the best mean nDCG@10 in
 {100 * float(near or 0):.0f} %; at most {sampled["ndcg"].max():.3f} below it. Kendall's τ between the true orders by
-DCG@10 and nDCG@10 is {best["tau"].mean():.3f} on average. So a conclusion about DCG is a good guess about nDCG, no
+DCG@10 and nDCG@10 is {best["tau"].mean():.3f} on average. So a conclusion about DCG is a good guess about nDCG and no
 proof.
+
+`evaluate`, `compare` and `report` estimate nDCG of a sampled study, too. At the stop of the first {NDCG_STUDIES} of
+these studies the estimated nDCG@10 of a system was wrong by {sampled["ndcg_error"].mean():+.3f} on average (s.d. over
+studies {sampled["ndcg_error"].std():.3f}), and a difference to the leader by {sampled["ndcg_gap_error"].mean():+.3f}
+({sampled["ndcg_gap_error"].std():.3f}): means of few answers make the best possible DCG too large. Read differences and
+the order of systems, not the value of one system.
 """
-
-
-def pairs_page(worlds: int, studies: int, seed: int) -> str:
-    return f"""# Goals of studies with pairs
-
-{made_by("goals.py", f"--pairs --worlds {worlds} --studies {studies} --seed {seed}")}
-The rules are in [Goals](../guide/goals.md). The gain of a document is 100 / (1 + exp(−θ)) points, θ its log strength by
-Bradley and Terry.
-
-## Equal systems are not decided between
-
-{equal_pairs(worlds, seed)}
-Strengths are pulled together by their prior, so the test is conservative.
-
-## Which pair is asked next
-
-{preferences(studies)}"""
 
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--worlds", type=int, default=600)
-    options.add_argument("--studies", type=int, default=40)
+    options.add_argument("--worlds", type=int, default=1000)
+    options.add_argument("--studies", type=int, default=200)
     options.add_argument("--seed", type=int, default=0)
-    options.add_argument("--pairs", action="store_true")
     chosen = vars(options.parse_args())
     warnings.simplefilter("ignore")
-    if chosen.pop("pairs"):
-        write("goal-pairs.md", pairs_page(**chosen))
-    else:
-        write("goals.md", page(**chosen))
+    write("goals.md", page(**chosen))

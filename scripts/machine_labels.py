@@ -23,7 +23,6 @@ import numpy as np
 import polars as pl
 from evidence import ROOT, made_by, markdown, write
 
-from judgewell.analysis.machine import rank_weights
 from judgewell.comparison.calibration import Sample, cross_fit, features_of, folds_within_topics, standardised
 from judgewell.comparison.correlation import tau_b
 from judgewell.comparison.difference import (
@@ -34,7 +33,7 @@ from judgewell.comparison.difference import (
     people_alone,
 )
 from judgewell.evaluation.measures import Measure, parse
-from judgewell.evaluation.resampled import ranked_items
+from judgewell.evaluation.resampled import rank_weights, ranked_items
 from judgewell.formats.gains import read_gains
 from judgewell.formats.runs import open_runs
 from judgewell.stats.arrays import Floats, Ints

@@ -23,34 +23,31 @@ from judgewell.commands.demo import run
 
 FOLDER = ROOT / "docs" / "pictures"
 MOST = 150_000  # bytes of a picture
+COLUMN = 880  # pixels of a page whose figures are as wide as a README's column
 
 
 def report_pictures(page: Path) -> list[Path]:
-    """The report's top in light and its systems in light and dark, one screen each."""
+    """The report's top, one screen, and its figure of systems as wide as a README shows it; in light and dark."""
     made = []
     with browser() as opened:
         for look in ("light", "dark"):
-            view = opened.new_page(**LOOKS[look])
-            view.goto(page.absolute().as_uri())
-            view.wait_for_selector(".chart svg")
-            for name, place in (("report", "header"), ("report-systems", "#part-systems")):
-                view.locator(place).scroll_into_view_if_needed()
-                view.evaluate("place => document.querySelector(place).scrollIntoView({behavior: 'instant'})", place)
+            for name, figure, width in (("report", None, 1280), ("report-systems", "#system_means", COLUMN)):
+                view = opened.new_page(**LOOKS[look] | {"viewport": {"width": width, "height": 800}})
+                view.goto(page.absolute().as_uri())
                 view.wait_for_function(
-                    "place => document.querySelector(place).querySelectorAll('.chart:empty').length == 0", arg=place
+                    "[...document.querySelectorAll('.chart')].every(one => one.querySelector('svg'))"
                 )
-                view.wait_for_timeout(500)
                 path = FOLDER / f"{name}-{look}.png"
-                view.screenshot(path=path)
+                (view.locator(figure) if figure else view).screenshot(path=path)
                 shrink(path)
                 made.append(path)
-            view.close()
+                view.close()
     return made
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--report", type=Path, help="a report that is there already")
+    parser.add_argument("--report", type=Path, help="a report that exists already")
     given = parser.parse_args()
     made = take(FOLDER, list(KEPT), whole=False)
     if given.report:

@@ -1,23 +1,23 @@
 """What judgments look like in a few numbers, to compare synthetic ones with real ones.
 
-The figures are read off any judgments table with a column of expert levels.
+The figures are read off any judgments table with a column of expert grades.
 """
 
 from __future__ import annotations
 
 import polars as pl
 
-LEVELS = (0, 1, 2, 3)
+GRADES = (0, 1, 2, 3)
 
 
-def figures(judgments: pl.DataFrame, level: str = "level") -> dict[str, float]:
+def figures(judgments: pl.DataFrame, grade: str = "grade") -> dict[str, float]:
     """The numbers that synthetic judgments must share with real ones; `known` documents apart, where there are any."""
     value = pl.col("value")
     own = judgments.filter(pl.col("known").is_null())
-    graded = own.drop_nulls(level)
+    graded = own.drop_nulls(grade)
     found: dict[str, float] = {}
-    for number in LEVELS:
-        part = graded.filter(pl.col(level) == number)
+    for number in GRADES:
+        part = graded.filter(pl.col(grade) == number)
         means = part.group_by("topic", "doc").agg(value.mean(), value.var().alias("within"))
         found |= {
             f"mean {number}": _number(part["value"].mean()),

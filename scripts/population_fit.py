@@ -85,7 +85,7 @@ def read_off(judgments: pl.DataFrame, typed: pl.Series, seed: int) -> dict[str, 
 def parameters(found: dict[str, tuple[float, float | None, str]], fitted: Population) -> str:
     """Every parameter: its value, what the data give, and where it comes from."""
     population, rows = Population(), []
-    by_fit = ("levels", "document", "noise", "nothing", "everything")
+    by_fit = ("grades", "document", "noise", "nothing", "everything")
     by_known = ("known_high", "known_low", "known")
     for field in fields(Population):
         name, value = field.name, getattr(population, field.name)
@@ -146,14 +146,14 @@ def known_table(judgments: pl.DataFrame, synthetic: pl.DataFrame) -> str:
 
 
 def picture(judgments: pl.DataFrame, synthetic: pl.DataFrame) -> str:
-    """The distribution of scores by expert level, real beside synthetic people."""
+    """The distribution of scores by expert grade, real beside synthetic people."""
     parts = []
-    for name, table, level in (("real", judgments, "sormunen"), ("synthetic", synthetic, "level")):
+    for name, table, level in (("real", judgments, "sormunen"), ("synthetic", synthetic, "grade")):
         own = table.filter(pl.col("known").is_null()).drop_nulls(level).with_columns(pl.col(level).cast(pl.Int64))
         binned = own.group_by(level, score=(pl.col("value") / 10).floor().clip(0, 9) * 10 + 5).len()
         shares = binned.with_columns(share=pl.col("len") / pl.col("len").sum().over(level)).sort(level, "score")
         parts.append(
-            shares.select("score", "share", people=pl.lit(name), level=pl.col(level).replace_strict(range(4), LEVELS))
+            shares.select("score", "share", people=pl.lit(name), grade=pl.col(level).replace_strict(range(4), LEVELS))
         )
     values = alt.Data(values=pl.concat(parts).with_columns(pl.col("share").round(4)).to_dicts())
     chart = (
@@ -164,7 +164,7 @@ def picture(judgments: pl.DataFrame, synthetic: pl.DataFrame) -> str:
             y=alt.Y("share:Q", title="share of scores", axis=alt.Axis(format="%", tickCount=5)),
             color=alt.Color("people:N", title=None),
             strokeDash=alt.StrokeDash("people:N", title=None, scale=alt.Scale(range=[[1, 0], [5, 3]])),
-            facet=alt.Facet("level:N", columns=4, title="expert level", sort=list(LEVELS)),
+            facet=alt.Facet("grade:N", columns=4, title="expert grade", sort=list(LEVELS)),
         )
         .properties(width=150, height=150)
     )
@@ -186,44 +186,44 @@ def page(judgments: pl.DataFrame, typed: pl.Series, seed: int) -> str:
     return f"""# Synthetic people compared with real ones
 
 {made_by("population_fit.py", f"seed {seed}")}
-The people of `judgewell simulate`, `judgewell design --compare` and `make demo` are made from the parameters below.
-Real are {judgments.height:,} crowd judgments on 0–100 of TREC-8 documents, {graded:,} of them of documents with expert
-levels that are not known ones (trec8-s100, Roitero et al. 2018), and {len(typed):,} plain magnitudes of RankME
-(Novikova et al.
-2018). Synthetic are {synthetic.height:,} judgments with the same design.
+`judgewell simulate`, `judgewell design --compare` and `judgewell demo` use synthetic assessors. This page compares
+them with real ones and lists every parameter with its source. The real data are {judgments.height:,} crowd judgments
+of TREC-8 documents on a 0–100 scale (trec8-s100, Roitero et al. 2018) and {len(typed):,} plain magnitudes (RankME,
+Novikova et al. 2018). The tables by grade use the {graded:,} judgments of documents that have an expert grade and are
+not known documents. The synthetic data are {synthetic.height:,} judgments with the same design.
 
-![Shares of scores by expert level, real and synthetic](../pictures/population.svg)
+![Shares of scores by expert grade, real and synthetic](../pictures/population.svg)
 
-## By expert level
+## By expert grade
 
 {by_level(real, ours)}
 ## Over all judgments
 
 {overall(real, ours)}
-Times spread wider here than there: among the synthetic are lazy and hurried people, and everybody there had passed a
-check of 20 seconds.
+Synthetic times vary more than real ones: the synthetic assessors include lazy and hurried ones, while every real
+assessor had passed a check of 20 seconds.
 
 ## Known documents
 
-The first six figures are what the three parameters of known documents were fitted to, only units in which H stands
-above N counted; the ratios were not fitted. In brackets: 95 % of resamples of the topics, of which each has one known H
-and one known N, {judgments["topic"].n_unique()} of either.
+The three parameters of known documents were fitted to the first six figures, using only units in which H was scored
+above N. The ratios were not fitted. Brackets hold 95 % bootstrap intervals over topics; each of the
+{judgments["topic"].n_unique()} topics has one known H and one known N.
 
 {known_table(judgments, synthetic)}
-The median of the ratio lies where ratios are thin: a known N of 0 makes it about 100, one of 5 about 16, so that a few
-per cent more zeros move it far (scores from 1 to 5 are {small[0]:.0f} % of those of known N there and
-{small[1]:.0f} % here). The geometric mean has no such place.
+The median ratio is sensitive to small differences. A known N scored 0 gives a ratio of about 100 and one scored 5
+about 16, with few values in between (scores from 1 to 5 are {small[0]:.0f} % of the real and {small[1]:.0f} % of the
+synthetic scores of known N). So a few per cent more zeros change the median a lot. The geometric mean does not have
+this problem.
 
 ## Every parameter
 
-*Fitted* ones together make the figures by level come out (simulated moments, Nelder–Mead from the values used, all
-people careful); only their proportions are well determined. *Measured* ones follow from the data by a formula
-(`scripts/population_measured.py`), with a standard error where the formula has one. Those of order (assimilation,
-drift) come
-from resampling persons, less what the formula gives when the order of every unit is shuffled; where 0 lies inside the
-95 % interval, 0 is used. *Solved* ones make one published figure come
-out. What is set by hand or assumed has no evidence here. The kinds of people, with their shares, are assumed
-altogether.
+- *Fitted* parameters were chosen together so that simulated figures by grade match the real ones (method of simulated
+  moments, Nelder–Mead from the values used, all assessors careful). Only their proportions are well determined.
+- *Measured* parameters follow from the data by a formula (`scripts/population_measured.py`), with a standard error
+  where the formula has one. Effects of order (assimilation, drift) are bootstrapped over assessors and corrected by
+  what the formula gives when the order within every unit is shuffled. If the 95 % interval contains 0, 0 is used.
+- *Solved* parameters reproduce one published figure.
+- Parameters set *by hand* or *assumed* have no evidence here. The types of assessors and their shares are assumed.
 
 {parameters(read_off(judgments, typed, seed), fitted)}"""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from population_figures import LEVELS
+from population_figures import GRADES
 
 from judgewell.assessors.arrays import answered, crowd_of
 from judgewell.assessors.people import make_people
@@ -20,7 +20,7 @@ _MOMENTS = ("mean", "zeros", "hundreds", "between documents", "within documents"
 
 
 def fit(target: dict[str, float], *, seed: int = 0, steps: int = 600, start: Population | None = None) -> Population:
-    """The population whose figures by level come nearest to the target's (method of simulated moments).
+    """The population whose figures by grade come nearest to the target's (method of simulated moments).
 
     Nelder–Mead on the sum of squared differences, scores in hundredths, the random numbers held fixed. Everybody is
     careful here: the kinds' shares cannot be told from these figures, nor can a person's own part of the noise, which
@@ -30,9 +30,9 @@ def fit(target: dict[str, float], *, seed: int = 0, steps: int = 600, start: Pop
     from scipy.stats import norm
 
     start = start or Population()
-    wanted = np.array([_scaled(target, name, number) for name in _MOMENTS for number in LEVELS])
+    wanted = np.array([_scaled(target, name, number) for name in _MOMENTS for number in GRADES])
     rng = np.random.default_rng(seed)
-    shape = (len(start.levels), 300, 12)
+    shape = (len(start.grades), 300, 12)
     habit = rng.random(shape)
     step = np.where(habit < start.tens_s100, 10, np.where(habit < start.tens_s100 + start.fives_s100, 5, 1))
     documents = np.broadcast_to(norm.ppf((np.arange(shape[1]) + 0.5) / shape[1])[:, None], (*shape[:2], 1))
@@ -42,7 +42,7 @@ def fit(target: dict[str, float], *, seed: int = 0, steps: int = 600, start: Pop
         return float(np.sum((_moments(point, draws) - wanted) ** 2))
 
     whole = np.hypot(start.person, start.noise)
-    first = np.array([*start.levels, start.document, whole, start.nothing, start.everything])
+    first = np.array([*start.grades, start.document, whole, start.nothing, start.everything])
     corners = np.vstack([first, first + np.eye(len(first)) * 0.5])  # scipy's own would hardly move a start of 0
     found = minimize(
         distance,
@@ -50,11 +50,11 @@ def fit(target: dict[str, float], *, seed: int = 0, steps: int = 600, start: Pop
         method="Nelder-Mead",
         options={"maxiter": steps, "adaptive": True, "initial_simplex": corners},
     ).x
-    count = len(start.levels)
+    count = len(start.grades)
     document, whole, nothing, everything = np.abs(found[count:]).tolist()
     noise = float(np.sqrt(max(whole**2 - start.person**2, 0.0)))
-    levels = tuple(float(one) for one in found[:count])
-    return replace(start, levels=levels, document=document, noise=noise, nothing=nothing, everything=everything)
+    grades = tuple(float(one) for one in found[:count])
+    return replace(start, grades=grades, document=document, noise=noise, nothing=nothing, everything=everything)
 
 
 def _scaled(target: dict[str, float], name: str, number: int) -> float:
@@ -63,8 +63,8 @@ def _scaled(target: dict[str, float], name: str, number: int) -> float:
 
 
 def _moments(point: Floats, draws: tuple[Floats, Floats, Floats, NDArray[Any]]) -> Floats:
-    levels, (document, noise, nothing, everything) = point[:-4], np.abs(point[-4:])
-    exact = 100 / (1 + np.exp(-(levels[:, None, None] + document * draws[0] + noise * draws[1])))
+    grades, (document, noise, nothing, everything) = point[:-4], np.abs(point[-4:])
+    exact = 100 / (1 + np.exp(-(grades[:, None, None] + document * draws[0] + noise * draws[1])))
     none, all_of_it = nothing * draws[2][0], everything * draws[2][1]
     scores = np.where(exact < none, 0, np.where(exact > 100 - all_of_it, 100, np.round(exact / draws[3]) * draws[3]))
     both = (1, 2)

@@ -30,7 +30,7 @@ def round_numbers(values: pl.Series) -> tuple[float, float]:
     """The shares of answers given in tens and in fives, from how many of them are divisible by 10 and by 5.
 
     With a share t in tens, f in fives and the rest in ones, 10 divides t + f/2 + (1 − t − f)/10 of the answers and 5
-    divides t + f + (1 − t − f)/5 of them. The ends of a scale should be left out before.
+    divides t + f + (1 − t − f)/5 of them. The ends of a scale should be excluded before.
     """
     if not len(values):
         raise DataError("there are no answers to read habits from; give some that are not an end of the scale")
@@ -140,7 +140,7 @@ def geometric_mean(ratios: Floats) -> float:
 def width_interval(
     judgments: pl.DataFrame, *, middle: Callable[[Floats], Any] = np.median, replicates: int = 1000, seed: int = 0
 ) -> tuple[float, float]:
-    """Between which values the median of known H over known N lies, in 95 % of resamples of the topics."""
+    """Between which values the median of known H over known N lies, in 95 % of replicates of the topics."""
     topics = [known_ratios(part).to_numpy() for part in judgments.partition_by("topic")]
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, len(topics), (replicates, len(topics)))

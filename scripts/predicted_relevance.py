@@ -1,4 +1,4 @@
-"""How far predicted relevance can be trusted: p(R|level) over topics, P(relevant | votes), and "enough"; writes
+"""How far predicted relevance can be trusted: p(R|grade) over topics, P(relevant | votes), and "enough"; writes
 docs/evidence/predicted.md.
 
     JUDGEWELL_DATA=… python scripts/predicted_relevance.py [--seed 1] [--studies 500]
@@ -26,8 +26,8 @@ from scipy.stats import betabinom
 from judgewell.errors import JudgewellWarning
 from judgewell.formats.judgments import read_judgments
 from judgewell.scaling.double_judgments import Tallies, tallies
-from judgewell.scaling.level_probabilities import enough, estimated
-from judgewell.scaling.predicted import Predicted, level_votes
+from judgewell.scaling.grade_probabilities import enough, estimated
+from judgewell.scaling.predicted import Predicted, grade_votes
 from judgewell.scaling.predicted_curves import topic_bootstrap
 from judgewell.scaling.votes import VoteModel, vote_model
 
@@ -39,7 +39,7 @@ DATA = Path(os.environ.get("JUDGEWELL_DATA", ROOT.parent / "shared" / "data"))
 
 
 def double_topics(rng: np.random.Generator, topics: int, effect: float, size: int = 40) -> pl.DataFrame:
-    """Documents of unequal worth, better ones in some topics; two assessors with noise give each a level 0 to 2."""
+    """Documents of unequal worth, better ones in some topics; two assessors with noise give each a grade 0 to 2."""
     worth = rng.normal(0, 1, (topics, size)) + rng.normal(0, effect, (topics, 1))
     given = (worth + rng.normal(0, 0.8, (2, topics, size)))[..., None] > CUTS
     names = np.indices((2, topics, size)).reshape(3, -1).astype(str)
@@ -48,7 +48,7 @@ def double_topics(rng: np.random.Generator, topics: int, effect: float, size: in
 
 
 def over_topics(seed: int, studies: int) -> Iterator[list[str]]:
-    """For each effect and number of topics: the coverage at the worst level, now and by pairs."""
+    """For each effect and number of topics: the coverage at the worst grade, now and by pairs."""
     for number, (name, effect) in enumerate(EFFECTS.items()):
         truth = estimated(tallies(double_topics(np.random.default_rng([seed, number]), 6000, effect)))["p"].to_numpy()
         row = [name]
@@ -108,7 +108,7 @@ class Pilot:
         return vote_model(self.tally.joint.sum(axis=0), self.tally.is_relevant)
 
     def votes(self, judgments: pl.DataFrame) -> Floats:
-        return level_votes(judgments, self.tally.levels, first=False)[1]
+        return grade_votes(judgments, self.tally.grades, first=False)[1]
 
 
 def pilots() -> list[Pilot]:
@@ -124,7 +124,7 @@ def last_vote() -> Iterator[list[str]]:
         came = []
         for level, relevant in enumerate(pilot.tally.is_relevant):
             votes = pilot.votes(pilot.judgments)
-            others = np.repeat(votes, votes[:, level].astype(int), axis=0)  # a row for each vote of the level
+            others = np.repeat(votes, votes[:, level].astype(int), axis=0)  # a row for each vote of the grade
             others[:, level] -= 1
             total = others.sum(axis=1)
             chances["mean"].append(others @ p / total)
@@ -157,12 +157,12 @@ def other_votes(seed: int, turns: int = 20) -> Iterator[list[str]]:
 
 
 def machine_judges(seed: int) -> tuple[int, int, int, int]:
-    """Gaps between neighbouring levels of 33 machine judges: all, apart by pairs, of these refuted by a topic
+    """Gaps between neighbouring grades of 33 machine judges: all, apart by pairs, of these refuted by a topic
     bootstrap, and enough now."""
     human, counts = _labels(DATA / "llmjudge" / "human.qrels"), np.zeros(4, dtype=int)
     for path in sorted((DATA / "llmjudge" / "submissions").glob("*.txt")):
         judge = _labels(path).filter(pl.col("value").is_in([0.0, 1.0, 2.0, 3.0]))
-        found = tallies(pl.concat([human, judge]), threshold=2, levels=[0, 1, 2, 3])
+        found = tallies(pl.concat([human, judge]), threshold=2, grades=[0, 1, 2, 3])
         table = estimated(found)
         gap, sigma = np.diff(table["p"].to_numpy()), table["sigma_pairs"].to_numpy()
         apart = gap > 1.96 * (sigma[1:] + sigma[:-1])
@@ -190,10 +190,10 @@ def page(seed: int, studies: int) -> str:
     return f"""# How reliable predicted relevance is
 
 {made_by("predicted_relevance.py", f"seed {seed} and {studies} studies a cell")}
-## p(R | level) of other topics
+## p(R | grade) of other topics
 
 Simulated studies of 40 documents a topic, each graded 0 to 2 by two assessors; topics differ in how good their
-documents are. How often the 95 % interval of p(R | level) holds its value in 6,000 topics, at the level where it does
+documents are. How often the 95 % interval of p(R | grade) holds its value in 6,000 topics, at the grade where it does
 so least often. "By pairs" is p ± 1.96 σ with the σ that takes pairs of judgments as independent (`sigma_pairs`).
 
 {markdown(heads, over_topics(seed, studies))}
@@ -207,7 +207,7 @@ whose standard error is over topics, keeps {now}, and none that the bootstrap re
 
 nyt-crowd: 120 documents with 15 votes each on four interfaces. Each vote is predicted from the 14 others of its
 document; how far assessors agree is learnt from all votes. The slope is that of what came true on the predicted log
-odds: 1 for a probability, above 1 for predictions that are too cautious. `mean` is the mean of p(R | level)
+odds: 1 for a probability, above 1 for predictions that are too cautious. `mean` is the mean of p(R | grade)
 (`use=mean`), `share` the share of relevant votes, `votes` the default.
 
 {markdown(nyt, last_vote())}

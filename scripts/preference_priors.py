@@ -1,4 +1,4 @@
-"""Which prior of Bradley-Terry strengths predicts preferences that were left out; writes docs/evidence/preferences.md.
+"""Which prior of Bradley-Terry strengths predicts preferences that were excluded; writes docs/evidence/preferences.md.
 
 JUDGEWELL_DATA=… python scripts/preference_priors.py [--seed 1] [--folds 10]
 """

@@ -82,7 +82,7 @@ class Index:
         return cls(counts, terms, split)
 
     def query(self, text: str) -> Numbers:
-        """The text as weights of terms; words that no document has are left out."""
+        """The text as weights of terms; words that no document has are excluded."""
         weights = np.zeros(len(self.terms))
         for term in self.split(text):
             if term in self.terms:

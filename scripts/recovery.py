@@ -38,7 +38,7 @@ JUDGES = (1, 2, 3, 5, 10, 15)
 def recovered(scale: str, method: str, judges: int, topics: int, seed: int) -> list[float]:
     """Spearman's correlation of gains with the truth, one for each topic."""
     table = synthetic_table(scale, seed=seed, topics=topics, documents=60, redundancy=judges)  # type: ignore[arg-type]
-    gains = parse(method)(table.drop("level", "known", "relevance"))
+    gains = parse(method)(table.drop("grade", "known", "relevance"))
     relevance = table.filter(pl.col("known").is_null()).select("topic", "doc", "relevance").unique()
     both = gains.join(relevance, on=["topic", "doc"])
     return [
@@ -95,7 +95,7 @@ def page(table: pl.DataFrame, topics: int, seed: int) -> str:
 {made_by("recovery.py", f"seed {seed} and {topics} simulated topics for each cell")}
 How well gains find what documents are really relevance, where that is known because the documents and the people are
 synthetic: Spearman's correlation of gains with the truth over the 60 documents of a topic, mean over topics with its
-95 % interval. The four expert levels are equally common. All scales have the same population, lazy, random and
+95 % interval. The four expert grades are equally common. All scales have the same population, lazy, random and
 reversed people included, and one check: a unit in which the known documents are not in order is done again by somebody
 else, so that a judge here is one who passed.
 

@@ -154,7 +154,7 @@ def write(folder: Path) -> None:
     collection, topics = load()
     for name in SYSTEMS:
         text = "".join(lines(name, collection, topics))
-        # The time is left out of the header, else each making would differ.
+        # The time is excluded from the header, else each making would differ.
         (folder / f"{name}.run.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
 
 

@@ -53,7 +53,7 @@ def page() -> str:
 {made_by("scaling_advice.py", "no random choices")}
 trec8-s100: 0–100 scores by crowd workers, about ten for each of 4,269 documents. AUC is the chance that a relevant
 document has a larger gain than a non-relevant one of the same topic, by NIST's labels and by Sormunen's (relevant from
-level 1 on); mean over the 18 topics.
+grade 1 on); mean over the 18 topics.
 
 {markdown(["method", "AUC, NIST", "AUC, Sormunen"], rows())}
 On this scale the plain mean orders documents best: moving units to a common level removes some of the information in

@@ -116,18 +116,18 @@ def page(seeds: int, count: int) -> str:
     return f"""# Which assessors are flagged
 
 {made_by("suspicion_rates.py", settings)}
-The owner's page flags assessors to look at, with the evidence. Here synthetic people whose kind is known fill
-studies of 20 topics of 18 documents, 8 judgments each, in units of 8 with two known documents (pairs: groups of 6). The
-tables give the share of people that is shown, its 95 % interval (Wilson) and of how many. For careful, generous and
-parsimonious people being shown is a false alarm. Nobody with fewer than {LEAST} judgments is shown.
+The owner's page flags assessors whose work needs a look, and shows the evidence. How many careless assessors does it
+flag, and how many good ones? Synthetic assessors of known types fill studies of 20 topics with 18 documents each, 8
+judgments per document, in units of 8 with two known documents (pairs: groups of 6). The tables show the share of
+assessors flagged, with a 95 % interval (Wilson) and the number of assessors. For the types careful, generous and
+parsimonious, a flag is a false alarm. Assessors with fewer than {LEAST} judgments are never flagged.
 
-The kinds are assumed, not measured (`assessors/population.py` says what each does): somebody who clicks at random takes
-a third of the usual time, for example, and a slow one would be found later. So the figures show how the rules treat
-such people.
+The types are assumed, not measured (`assessors/population.py` defines them). For example, an assessor who clicks at
+random takes a third of the usual time; one who clicks at random slowly would be flagged later.
 
-## By how much they judged
+## By number of judgments
 
-A crowd with 24 % of lazy, random, reversed and too fast people, all scales together.
+24 % of the assessors are lazy, random, reversed or too fast. All scales together.
 
 {by_work(mixed)}
 ## By scale
@@ -135,10 +135,10 @@ A crowd with 24 % of lazy, random, reversed and too fast people, all scales toge
 {by_scale(mixed)}
 ## By evidence
 
-How many people each kind of evidence was shown of; somebody may have several.
+The number of assessors flagged for each reason; an assessor can have several.
 
 {by_evidence(mixed)}
-## False alarms where everybody is good
+## False alarms when all assessors are good
 
 {by_work(good, EVERYBODY[:1])}"""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -31,6 +32,15 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: {'JUDGEWELL_DATA' if named else '../shared/data'} is not a folder")
     return folder
+
+
+gc.disable()  # until the tests are collected: what that makes stays to the end
+
+
+def pytest_collection_finish() -> None:
+    """What was made so far is not looked at again for garbage."""
+    gc.enable()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

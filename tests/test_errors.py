@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 import pytest
 
-from judgewell.errors import DataError, JudgewellWarning, Place, collect_notes, note
+from judgewell.errors import DataError, InputError, JudgewellWarning, Place, collect_notes, formerly, note
 
 
 def test_notes_are_collected_once_each_and_other_warnings_pass() -> None:
@@ -30,9 +31,37 @@ def test_a_note_names_the_line_that_called_the_package() -> None:
     assert shown[0].filename == __file__
 
 
+def test_a_note_of_a_former_name_names_the_line_that_used_it() -> None:
+    with pytest.warns(JudgewellWarning, match="former name") as shown, contextlib.ExitStack() as stack:
+        stack.callback(formerly(old="new")(lambda new: new), old=2)
+    assert shown[0].filename != contextlib.__file__
+
+
 def test_a_place_names_the_line_or_the_row() -> None:
     place = Place("a.csv", lambda row: row + 2)
-    assert str(place.of_rows([4]).error("wrong", "mend it", 0)) == "a.csv:6: wrong; mend it"
+    assert str(place.of_rows([4]).error("wrong", "correct it", 0)) == "a.csv:6: wrong; correct it"
     assert place.row(1) == "line 3"
     assert Place().row(1) == "row 2"
     assert str(Place().error("wrong", row=1)) == "row 2: wrong"
+
+
+def test_an_option_may_have_its_former_name() -> None:
+    @formerly(old="new")
+    def double(new: int) -> int:
+        return 2 * new
+
+    with pytest.warns(JudgewellWarning, match="old is the former name of new"):
+        assert double(old=3) == 6  # type: ignore[call-arg]
+    assert double(new=3) == 6
+
+
+def test_very_long_values_are_shortened_in_the_middle_and_file_names_are_not() -> None:
+    name = "d" * 100 + "x" * 2800 + "e" * 100
+    shown = "d" * 80 + "…" + "e" * 40 + " (3,000 characters)"
+    assert str(InputError(f"topic 1, doc {name} is twice", cure="drop one", file="f" * 250, line=3)) == (
+        f"{'f' * 250}:3: topic 1, doc {shown} is twice; drop one"
+    )
+    assert str(DataError(f"doc {name}")) == f"doc {shown}"
+    with collect_notes() as collected:
+        note(f"doc {name} is gone", "a.csv")
+    assert collected == [f"a.csv: doc {shown} is gone"]

@@ -162,7 +162,7 @@ def test_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
     assert {name for name in expected if "__pycache__" not in name} - set(names) == set()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_a_compiler_the_wheel_is_pure_unless_the_kernel_is_required(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", tmp_path, ROOT]
     run(command, CC="/nowhere/cc")
@@ -191,7 +191,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return new
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_wheel_installs_and_runs(installed: Path) -> None:
     python = installed / "bin" / "python"
     where = run([python, "-c", "import judgewell; print(judgewell.__file__)"])
@@ -200,7 +200,7 @@ def test_wheel_installs_and_runs(installed: Path) -> None:
     assert "evaluate" in run([installed / "bin" / "judgewell", "--help"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_assessor_is_served_by_the_installed_wheel(installed: Path, tmp_path: Path) -> None:
     """From a new study to the closing page, with the installed templates and static files and nothing of the source."""
     command = installed / "bin" / "judgewell"

@@ -27,7 +27,7 @@ TREC_EVAL = {"complete", "gains_as", "judged_only", "most", "rel", "trec_version
 def options_of(name: str) -> dict[str, click.Parameter]:
     command = app.get_command(click.Context(app), name)
     assert command is not None
-    return {str(option.name): option for option in command.params}
+    return {str(option.name): option for option in command.params if not getattr(option, "hidden", False)}
 
 
 def empty(value: Any) -> bool:

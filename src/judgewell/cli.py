@@ -16,6 +16,7 @@ import click
 from judgewell._version import __version__
 from judgewell.errors import JudgewellError
 from judgewell.extras import how_to_install
+from judgewell.terminal import write_everywhere
 
 # Groups and commands in the order in which a study uses them: each with its module and a summary of at most 45
 # characters. A module is imported when its command runs, so that the list of commands needs none.
@@ -84,7 +85,7 @@ class _Lazy(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], COMMANDS, 1)
-            cure = f"did you mean {near[0]}?" if near else "judgewell --help lists them"
+            cure = f"did you mean {near[0]}?" if near else "judgewell --help lists all"
             context.fail(f"there is no command {args[0]!r}; {cure}")
         return super().resolve_command(context, args)
 
@@ -102,12 +103,15 @@ def _show_version(context: click.Context, option: click.Parameter, asked: bool) 
     cls=_Lazy,
     help="Collect relevance judgments on any scale, turn them into gains, and compare search systems.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
+    invoke_without_command=True,
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
 )
-def app() -> None:
-    pass
+@click.pass_context
+def app(context: click.Context) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def main() -> NoReturn:
@@ -116,6 +120,7 @@ def main() -> NoReturn:
         from judgewell.commands.completion import complete_files_too
 
         complete_files_too()
+    write_everywhere()
     try:
         code = app(prog_name="judgewell", standalone_mode=False)
         sys.stdout.flush()

@@ -9,21 +9,39 @@ A note reports something that a result assumes or leaves out. :func:`note` emits
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from judgewell.values import dataclass
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+LONGEST = 200  # characters of a word in a message: an id, a value
+
+
+def shortened(text: str) -> str:
+    """The text with the middle of every very long word left out."""
+    return " ".join(
+        word if len(word) <= LONGEST else f"{word[:80]}…{word[-40:]} ({len(word):,} characters)"
+        for word in text.split(" ")
+    )
 
 
 class JudgewellError(Exception):
     """The root: something the user can mend; its text is one complete line."""
 
     exit_code = 2
+
+    def __init__(self, text: str, place: str = "") -> None:
+        super().__init__(place + shortened(text))
 
 
 class InputError(JudgewellError):
@@ -44,7 +62,7 @@ class InputError(JudgewellError):
         self.line = line
         self.row = row  # topic and document, where the line is not known yet
         place = "" if self.file is None else f"{self.file}:{line}: " if line else f"{self.file}: "
-        super().__init__(f"{place}{problem}" + (f"; {cure}" if cure else ""))
+        super().__init__(problem + (f"; {cure}" if cure else ""), place)
 
 
 class MeasureError(JudgewellError):
@@ -65,20 +83,38 @@ class JudgewellWarning(UserWarning):
     """A note: something that the result assumes or leaves out."""
 
 
+_PASSED_OVER = (__package__, "contextlib", "functools")  # never the line that a reader of a note wants to see
 _kept: ContextVar[list[str] | None] = ContextVar("kept notes", default=None)
 
 
 def note(text: str, file: str | Path | None = None) -> None:
     """Emit a note; the warning names the line outside this package that led to it."""
-    text = f"{file}: {text}" if file else text
+    text = f"{file}: {shortened(text)}" if file else shortened(text)
     kept = _kept.get()
     if kept is not None:
         kept.append(text)
         return
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PASSED_OVER:
         level, frame = level + 1, frame.f_back
     warnings.warn(text, JudgewellWarning, stacklevel=level)
+
+
+def formerly(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function's options be given by their former names too, with a note: former=now."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def call(*args: P.args, **options: P.kwargs) -> R:
+            for former, now in names.items():
+                if former in options:
+                    note(f"{former} is the former name of {now}; it works in this version")
+                    options[now] = options.pop(former)
+            return function(*args, **options)
+
+        return call
+
+    return decorate
 
 
 @contextmanager

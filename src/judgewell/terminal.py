@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,20 +16,71 @@ if TYPE_CHECKING:
 
 
 WIDEST = 40  # characters of a cell; files hold the whole
+LONGEST = 100  # characters of a line of prose
+GAP = "  "  # between columns
+PLAIN = {"─": "-", "—": "-", "–": "-", "−": "-", "’": "'", "…": "...", "×": "x", "≥": ">=", "α": "alpha", "τ": "tau"}
+
+
+def write_everywhere() -> None:
+    """Let what is printed reach every terminal and pipe: pipes and files get UTF-8 whatever the locale is; a terminal
+    that cannot show a character gets a plain one."""
+    codecs.register_error("plain", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is None or codecs.lookup(stream.encoding).name == "utf-8":
+            continue
+        if stream.isatty():
+            reconfigure(errors="plain")
+        else:
+            reconfigure(encoding="utf-8")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """The characters in place of one that the terminal lacks."""
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(PLAIN.get(one, "?") for one in error.object[error.start : error.end]), error.end
+
+
+def prose(text: str, first: str = "", other: str = "") -> str:
+    """A sentence in lines as long as the terminal, and at most LONGEST; `first` and `other` begin its lines."""
+    import shutil  # these two take time to load, and most commands print no prose
+    import textwrap
+
+    width = min(LONGEST, shutil.get_terminal_size((LONGEST, 24)).columns)
+    return textwrap.fill(text, width, initial_indent=first, subsequent_indent=other, break_on_hyphens=False)
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Aligned columns, the first `left` of them to the left, the others to the right."""
+    """Aligned columns, the first `left` of them to the left, the others to the right.
+
+    A table wider than the terminal is printed in parts, each with the first column; files and pipes get it whole.
+    """
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
 
-    def line(cells: Sequence[str]) -> str:
-        padded = [
-            cell.ljust(width) if at < left else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        ]
-        return "  ".join(padded).rstrip()
+    def lines(shown: Sequence[int]) -> str:
+        def line(cells: Sequence[str]) -> str:
+            padded = [cells[at].ljust(widths[at]) if at < left else cells[at].rjust(widths[at]) for at in shown]
+            return GAP.join(padded).rstrip()
 
-    return "\n".join([line(header), line(["─" * width for width in widths]), *map(line, rows)])
+        return "\n".join([line(header), line(["─" * width for width in widths]), *map(line, rows)])
+
+    return "\n\n".join(lines(part) for part in _parts(widths))
+
+
+def _parts(widths: Sequence[int]) -> list[list[int]]:
+    """The columns of each part of a table, so that it fits the terminal; all in one where there is no terminal."""
+    if not sys.stdout.isatty():
+        return [list(range(len(widths)))]
+    import shutil
+
+    room = shutil.get_terminal_size().columns
+    parts: list[list[int]] = [[]]
+    for at, width in enumerate(widths):
+        used = sum(widths[other] + len(GAP) for other in parts[-1])
+        if len(parts[-1]) > 1 and used + width > room:
+            parts.append([0])
+        parts[-1].append(at)
+    return parts
 
 
 def frame_text(frame: pl.DataFrame, most: int | None = None) -> str:

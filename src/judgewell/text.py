@@ -45,7 +45,12 @@ HEADS = {
     "p_any": "p (any difference)",
     "p_holm": "p (Holm)",
     "p_corrected": "p (Holm)",
-    "p_best": "p vs. best",
+    "p_best": "p (as good as the best)",
+    "top": "in the top set",
+    "top_first": "top set of the first",
+    "top_second": "top set of the second",
+    "top_shared": "in both top sets",
+    "effect": "effect size",
     "p_rank_sum": "p (rank sum)",
     "p_signed_rank": "p (signed rank)",
     "p_welch": "p (Welch)",
@@ -56,19 +61,24 @@ HEADS = {
     "greatest": "highest",
     "low": "95 % from",
     "high": "95 % to",
-    "rank_low": "rank from",
-    "rank_high": "rank to",
-    "best": "best in",
+    "rank_low": "best plausible rank",
+    "rank_high": "worst plausible rank",
+    "best": "ranks first in",
     "tens": "multiples of 10",
     "fives": "multiples of 5",
     "strict": "in order",
     "half": "ties half",
     "lenient": "ties in order",
-    "tp": "both tell apart",
-    "fp": "only this",
-    "fn": "only reference",
+    "tp": "significant under both",
+    "fp": "only under this set",
+    "fn": "only under the first",
     "tn": "neither",
 }
+
+
+def price(amount: float) -> str:
+    """An amount of money: 12.50, and 0.0005 below 1."""
+    return f"{amount:,.2f}" if amount >= 1 else f"{amount:.4f}"
 
 
 def head(column: str) -> str:
@@ -84,6 +94,11 @@ def count(number: float) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """`1 topic`, `18 topics`, `no topics`."""
     return f"{count(number) if number else 'no'} {one if number == 1 else many or one + 's'}"
+
+
+def agrees(number: int, one: str, many: str) -> str:
+    """The verb that fits a number: 1 unit *is*, 2 units *are*, no units *are*."""
+    return one if number == 1 else many
 
 
 def plain(value: Any, decimals: int = DECIMALS) -> str:
@@ -127,8 +142,8 @@ def p_said(p: float) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """`[0.31, 0.45]`."""
-    return f"[{plain(low)}, {plain(high)}]"
+    """`[0.31, 0.45]`, or that there is none."""
+    return "(no interval)" if low is None or high is None else f"[{plain(low)}, {plain(high)}]"
 
 
 def listing(names: Sequence[str], most: int = 4) -> str:

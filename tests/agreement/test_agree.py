@@ -28,6 +28,8 @@ def test_tables_labels_and_what_is_not_there() -> None:
     assert "<h4>Agreement between assessors</h4>" in agreement._repr_html_()
     with pytest.warns(JudgewellWarning, match="the table level_distributions is now called grade_distributions"):
         assert agreement["level_distributions"].equals(agreement["grade_distributions"])
+    with pytest.warns(JudgewellWarning, match="left_out is the former name of not_analysed"):
+        assert agreement.left_out == agreement.not_analysed
     with pytest.raises(InputError, match="kappa needs a scale of at most 20 values"):
         agreement["fleiss_kappa"]
     with pytest.raises(InputError, match="there is no section 'astrology'"):
@@ -62,3 +64,9 @@ def test_progress_reaches_the_end_and_moves_within_a_long_section() -> None:
     assert seen[-1] == (200, 200)
     assert seen == sorted(seen)
     assert any(done % 100 for done, _ in seen)
+
+
+def test_a_table_in_the_place_of_the_flag_pairs_is_refused() -> None:
+    table = pl.DataFrame({"topic": ["1"], "left": ["a"], "right": ["b"], "preferred": ["left"]})
+    with pytest.raises(InputError, match=r"pairs is True or False, not a DataFrame; give the pairs as the first arg"):
+        judgewell.agree(pairs=table)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from judgewell.agreement import alpha as alpha_module
 from judgewell.agreement.alpha import METRICS, alpha_of, krippendorff_alpha
-from judgewell.agreement.alpha_without import left_out
+from judgewell.agreement.alpha_without import alphas_without
 from judgewell.agreement.footing import footing_of
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.tables import JUDGMENTS, check
@@ -106,7 +106,7 @@ def test_leaving_groups_out_is_computing_anew(metric: str, distinct: int) -> Non
     docs, who = rng.integers(0, 25, 120), rng.integers(0, 6, 120)
     values = rng.integers(1, distinct + 1, 120).astype(float) if distinct else rng.random(120)
     for groups in (docs, who):
-        whole = left_out(docs, values, groups, metric)
+        whole = alphas_without(docs, values, groups, metric)
         for group in np.unique(groups):
             kept = groups != group
             assert whole[group] == pytest.approx(alpha_of(docs[kept], values[kept], metric), abs=1e-9)

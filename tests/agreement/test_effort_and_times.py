@@ -136,7 +136,7 @@ def timed(seconds: list[float]) -> pl.DataFrame:
 
 
 def test_times_that_are_none_are_told() -> None:
-    with pytest.warns(JudgewellWarning, match="2 times of 0 seconds or below are left out"):
+    with pytest.warns(JudgewellWarning, match="2 times of 0 seconds or below are excluded"):
         row = time_distribution(timed([-3.0, 0, 10, 20, 40])).row(0, named=True)
     assert (row["count"], row["median"]) == (3, 20)
     with pytest.warns(JudgewellWarning, match="1 time above 30 seconds"):

@@ -63,4 +63,4 @@ def test_refusals_and_logs() -> None:
     assert logs["difference"][0] == pytest.approx(plain["difference"][0])
     assert logs["unit"][0] == "ln gain"
     [text] = finding(plain.with_columns(labels=pl.lit("experts")))
-    assert text.startswith("Gains of neighbouring grades (label set experts): 0 and 1 differ significantly (p")
+    assert text.startswith("All neighbouring grades of the label set experts differ significantly in gain (0 and 1, p")

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from judgewell.agreement.jackknife import jackknife_interval
 from judgewell.agreement.kappa import WEIGHTS, cohen_kappa, fleiss_kappa, kappa_between, kappa_of
@@ -48,6 +47,8 @@ def panel(seed: int, assessors: int = 5, documents: int = 40, levels: int = 4, m
 
 @given(st.integers(0, 100_000), st.integers(2, 5), st.sampled_from(WEIGHTS))
 def test_equals_scikit_learn(seed: int, levels: int, weights: str) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
     rng = np.random.default_rng(seed)
     x, y = rng.integers(0, levels, (2, 25))
     assume(len(np.unique([x, y])) == levels)  # scikit-learn weighs by place among the values used

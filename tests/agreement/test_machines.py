@@ -80,7 +80,7 @@ def test_a_generous_machine_is_described_in_sentences() -> None:
     lowest, *_, highest = made["machine_bias"].filter(by="people’s grade")["bias"]
     assert lowest > 0.5
     assert highest < 0
-    assert made.left_out["people and machines, machine_systems"] == "needs runs (--runs)"
+    assert made.not_analysed["people and machines, machine_systems"] == "needs runs (--runs)"
 
 
 @pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
@@ -138,3 +138,49 @@ def test_a_machine_that_prefers_the_left_side() -> None:
     ]
     with pytest.raises(DataError, match="no pair was answered by a machine"):
         machines.pair_positions(pairs.drop("assessor_kind"))
+
+
+def drawn_by_gain(people: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """A sample in which documents of high grades are much likelier, with the probabilities."""
+    inclusion = np.where(people["gain"].to_numpy() >= 2, 0.8, 0.2)
+    kept = np.random.default_rng([3, seed]).random(people.height) < inclusion
+    return people.with_columns(inclusion=pl.Series(inclusion)).filter(pl.Series(kept))
+
+
+def test_drawn_documents_count_one_over_their_probability() -> None:
+    judgments, machine = studies(topics=40)
+    people = machines.people_of(judgments)
+    names = ["equal", "higher", "bias", "kappa", "weighted_kappa", "tau_b"]
+    whole = machines.agreement(people, {"m": machine}, 0, 0).select(names).to_numpy()[0]
+    samples = [drawn_by_gain(people, seed) for seed in range(30)]
+    weighted = np.array([machines.agreement(one, {"m": machine}, 0, 0).select(names).to_numpy()[0] for one in samples])
+    plain = [machines.agreement(one.drop("inclusion"), {"m": machine}, 0, 0) for one in samples]
+    unweighted = np.array([one.select(names).to_numpy()[0] for one in plain])
+    assert weighted.mean(axis=0) == pytest.approx(whole, abs=0.02)
+    assert abs(unweighted.mean(axis=0)[2] - whole[2]) > 0.1  # the generous machine errs most at the bottom
+    cells = machines.confusions(samples[0], {"m": machine})
+    assert cells.group_by("people").agg(pl.col("share").sum())["share"].to_numpy() == pytest.approx(np.ones(4))
+
+
+@pytest.mark.realdata
+def test_a_sample_of_dl21_speaks_for_the_whole_pool(data) -> None:
+    from judgewell.formats.gains import read_gains
+    from judgewell.formats.runs import open_runs
+    from judgewell.study.design.importance import draw, population
+
+    folder = data / "trec-dl21"
+    people = read_gains(folder / "qrels.nist.txt")
+    machine = read_gains(folder / "labels" / "umbrella_gpt-4_zeroshot_dl21.txt.gz")
+    runs = open_runs(sorted(str(path) for path in (folder / "runs").glob("*"))[::6])
+    pool = population(runs, people).filter(pl.col("label").is_not_null())
+    names = ["equal", "bias", "weighted_kappa"]
+    both = people.join(machine.select("topic", "doc"), on=["topic", "doc"], how="semi")
+    whole = machines.agreement(both, {"m": machine}, 0, 0).select(names).to_numpy()[0]
+    found = {"weighted": [], "plain": []}
+    for seed in range(6):
+        sample = draw(pool, 2000, seed).join(people, on=["topic", "doc"]).drop_nulls("gain")
+        for name, one in (("weighted", sample), ("plain", sample.drop("inclusion"))):
+            found[name].append(machines.agreement(one, {"m": machine}, 0, 0).select(names).to_numpy()[0])
+    error = {name: np.abs(np.mean(rows, axis=0) - whole) for name, rows in found.items()}
+    assert np.all(error["weighted"] < 0.04)
+    assert error["plain"][1] > 2 * error["weighted"][1]

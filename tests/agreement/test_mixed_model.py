@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 from scipy.optimize import minimize
 from scipy.stats import norm
-from sklearn.linear_model import LogisticRegression
 
 from judgewell.agreement.mixed_model import (
     _design,
@@ -79,6 +78,8 @@ def test_one_factor_is_close_to_exact_quadrature() -> None:
 
 
 def test_without_variation_it_is_plain_logistic_regression() -> None:
+    from sklearn.linear_model import LogisticRegression
+
     data = answers(3, sds=(0.0, 0.0), workers=30)
     fit = mixed_logistic(data, "y", ["x"], ["topic"])
     plain = LogisticRegression(C=np.inf, tol=1e-10).fit(data.select("x").to_numpy(), data["y"].to_numpy())

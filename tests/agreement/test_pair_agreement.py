@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import judgewell
 from judgewell.agreement.alpha import alpha_of
 from judgewell.agreement.pair_agreement import preferences_against_grades, repeated_pairs, same_pair_agreement
 from judgewell.errors import DataError
@@ -107,3 +108,12 @@ def test_dl21_preferences_contradict_as_counted(data) -> None:  # type: ignore[n
 
     row = repeated_pairs(read_pairs(data / "dl21-preferences" / "judgments.txt")).row(0, named=True)
     assert (row["answers"], row["pairs"], row["repeated"], row["contradicting"]) == (11_681, 8_685, 1_486, 967)
+
+
+def test_answers_of_nobody_are_not_called_two_assessors() -> None:
+    named = panel(np.random.default_rng(3), 30, 4, 0.8)
+    nobody = named.with_columns(assessor=pl.lit(None, dtype=pl.String))
+    by_name, without = (judgewell.agree(table, section=["pairs"]).findings[0] for table in (named, nobody))
+    assert by_name.startswith("Two assessors agree on ")
+    assert without.startswith("Two answers to the same pair agree in ")
+    assert "the data name no assessors" in without

@@ -1,4 +1,4 @@
-"""Sections run what the data allow, report what they left out, carry their words, and finish on real studies."""
+"""Sections run what the data allow, report what is missing, carry their words, and finish on real studies."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_with_nothing_everything_is_left_out_with_words() -> None:
     outcomes = list(run_sections(Evidence()))
     assert [outcome.section for outcome in outcomes] == list(all_sections())
     assert all(not outcome.tables for outcome in outcomes)
-    assert all(outcome.left_out["all"].startswith("needs ") for outcome in outcomes)
-    by_name = {outcome.name: outcome.left_out["all"] for outcome in outcomes}
+    assert all(outcome.not_analysed["all"].startswith("needs ") for outcome in outcomes)
+    by_name = {outcome.name: outcome.not_analysed["all"] for outcome in outcomes}
     assert by_name["grades"] == "needs judgments or gains and labels to compare with"
 
 
@@ -65,9 +65,9 @@ def test_made_study_runs_through_every_section_for_judgments() -> None:
     assert outcomes["grades"].tables["order_agreement"]["labels"].unique().to_list() == ["truth"]
     assert any("no gains are given" in text for text in outcomes["grades"].notes)
     assert outcomes["reliability"].tables["alpha"]["metric"].to_list() == ["interval", "ratio"]
-    assert "at most 20 values" in outcomes["reliability"].left_out["fleiss_kappa"]
-    assert outcomes["assessors"].left_out["assessor_tau_mean"].startswith("needs the table assessor_tau: ")
-    assert "all" in outcomes["transitivity"].left_out
+    assert "at most 20 values" in outcomes["reliability"].not_analysed["fleiss_kappa"]
+    assert outcomes["assessors"].not_analysed["assessor_tau_mean"].startswith("needs the table assessor_tau: ")
+    assert "all" in outcomes["transitivity"].not_analysed
     for outcome in outcomes.values():
         for name, table in outcome.tables.items():
             assert table.height or name == "repeated_judgments"
@@ -84,7 +84,7 @@ def test_gains_given_are_used() -> None:
     outcome = run("grades", Evidence(judgments=judgments, gains=gains, labels={"truth": grades}))
     assert outcome.tables["order_agreement"]["half"].drop_nulls().unique().to_list() == [1.0]
     assert not [text for text in outcome.notes if "no gains" in text]
-    assert outcome.left_out["failure_judgments"] == "no document is scored like another grade"
+    assert outcome.not_analysed["failure_judgments"] == "no document is scored like another grade"
 
 
 def test_log_gains_keep_every_document() -> None:
@@ -93,7 +93,7 @@ def test_log_gains_keep_every_document() -> None:
     outcome = run("grades", Evidence(gains=logs, labels={"truth": grades}))
     boxes = outcome.tables["grade_distributions"]
     assert boxes["documents"].sum() == grades.height
-    assert "log gains have no ratios" in outcome.left_out["document_ratios"]
+    assert "log gains have no ratios" in outcome.not_analysed["document_ratios"]
 
 
 def test_judgments_on_two_scales_are_never_mixed() -> None:
@@ -116,7 +116,7 @@ def test_judgments_on_two_scales_are_never_mixed() -> None:
     assert table["alpha"][2] == alone["alpha"][0]
     assert [text.split(":")[0] for text in outcome.results[0].findings] == ["Scale magnitude", "Scale graded"]
     assert outcome.tables["fleiss_kappa"]["scale"].to_list() == ["graded"]
-    assert any("left out on the scale magnitude" in text for text in outcome.notes)
+    assert any("excluded on the scale magnitude" in text for text in outcome.notes)
     assert run("scale", Evidence(judgments=both)).tables["compare_scales"].height == 1
 
 
@@ -126,14 +126,14 @@ def test_labels_with_many_values_are_continuous() -> None:
     evidence = Evidence(judgments=judgments, labels={"many": many, "few": grades}, replicates=50)
     outcomes = outcomes_of(evidence)
     assert outcomes["grades"].tables["order_agreement"]["labels"].unique().to_list() == ["few"]
-    assert any("left out against many: it has 60 different values" in text for text in outcomes["grades"].notes)
+    assert any("not compared with many: it has 60 different values" in text for text in outcomes["grades"].notes)
     row = outcomes["continuous labels"].tables["label_correlation"].row(0, named=True)
     assert row["labels"] == "many"
     assert row["tau_b"] > 0.5
     assert row["spearman"] > row["tau_b"]
     alone = outcomes_of(Evidence(judgments=judgments, labels={"many": many}))
     assert not alone["grades"].tables
-    assert "all" in outcomes_of(Evidence(judgments=judgments, labels={"few": grades}))["continuous labels"].left_out
+    assert "all" in outcomes_of(Evidence(judgments=judgments, labels={"few": grades}))["continuous labels"].not_analysed
 
 
 def test_two_grades_need_pairs_before_they_agree_least() -> None:
@@ -149,8 +149,8 @@ def test_position_is_left_out_where_no_document_moved() -> None:
     judgments, _ = made_study(0, units=60)
     fixed = judgments.with_columns(position=pl.col("doc").str.slice(1).cast(pl.Int64) + 1)
     outcome = run("order", Evidence(judgments=fixed))
-    assert set(outcome.left_out) >= {"position_effect", "position_effect_by_topic", "score_by_position"}
-    assert "each of 60 stood at one" in outcome.left_out["position_effect"]
+    assert set(outcome.not_analysed) >= {"position_effect", "position_effect_by_topic", "score_by_position"}
+    assert "each of 60 stood at one" in outcome.not_analysed["position_effect"]
 
 
 def test_free_moduli_without_noise_agree_perfectly() -> None:
@@ -176,7 +176,7 @@ def test_a_table_that_fails_does_not_take_the_others_with_it() -> None:
     tables = (Table("a", "A", "a.", refuse), Table("b", "B", "b.", give), needing)
     section = Section("s", "about", "use", 1, (Need("nothing", lambda e: True),), tables)
     outcome = run_section(section, Evidence())
-    assert outcome.left_out == {"a": "too little", "c": "needs the table a: too little"}
+    assert outcome.not_analysed == {"a": "too little", "c": "needs the table a: too little"}
     assert list(outcome.tables) == ["b"]
     assert outcome.notes == ("assumed",)
 
@@ -212,10 +212,10 @@ def test_likes_with_scores() -> None:
     )
     outcomes = outcomes_of(Evidence(likes=likes, scores=scores))
     assert outcomes["difficulty"].tables["topic_difficulty"]["topic"].to_list() == ["0", "2", "3", "1"]
-    assert outcomes["likes"].left_out == {}
+    assert outcomes["likes"].not_analysed == {}
     assert outcomes["likes"].tables["question_choice"]["term"].to_list() == ["intercept", "groups", "difficulty"]
     alone = outcomes_of(Evidence(likes=likes.drop("unit")))
-    assert "needs the unit" in alone["likes"].left_out["question_choice"]
+    assert "needs the unit" in alone["likes"].not_analysed["question_choice"]
 
 
 @pytest.mark.long
@@ -225,7 +225,7 @@ def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     outcomes = outcomes_of(Evidence(judgments=judgments, labels=labels, replicates=200))
     assert outcomes["grades"].tables["failures"].height == 100
     assert outcomes["grades"].tables["failure_judgments"]["comment"].null_count() == 0
-    assert "3 times of 0 seconds or below are left out" in outcomes["time"].notes
+    assert "3 times of 0 seconds or below are excluded" in outcomes["time"].notes
     assert "some values are 0: ratios are taken after adding 1 to all values" in outcomes["scale"].notes
     done = {"label sets", "grades", "judgments against grades", "reliability", "known documents", "scale", "position"}
     assert all(outcomes[name].tables for name in done | {"time", "effort", "stability", "assessors"})
@@ -240,7 +240,7 @@ def test_nyt(nyt: tuple[pl.DataFrame, Any]) -> None:
     assert {"assessor_tau", "cohen_kappa_mean", "weighted_kappa_mean"} <= set(outcomes["assessors"].tables)
     assert outcomes["scale"].tables["scale_descriptives"].height == 4
     assert outcomes["scale"].tables["compare_scales"].height > 0
-    assert "positions in the unit" in outcomes["position"].left_out["all"]
+    assert "positions in the unit" in outcomes["position"].not_analysed["all"]
 
 
 @pytest.mark.realdata
@@ -252,5 +252,5 @@ def test_music(music: pl.DataFrame) -> None:
     assert row["low"] < row["alpha"] < row["high"]
     assert outcomes["time"].tables["time_distribution"]["count"][0] == music.height
     assert outcomes["effort"].tables["assessors_per_document"].height > 0
-    assert outcomes["stability"].left_out["document_stability"] == "needs judgments, which are not given"
-    assert outcomes["repeated labels"].left_out["all"] == "needs pairs with relevant or not"
+    assert outcomes["stability"].not_analysed["document_stability"] == "needs judgments, which are not given"
+    assert outcomes["repeated labels"].not_analysed["all"] == "needs pairs with relevant or not"

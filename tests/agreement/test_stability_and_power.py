@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from agreement_studies import made_study
 from scipy import stats
 
+import judgewell
 from judgewell.agreement.power import grade_power, power_of
 from judgewell.agreement.sections import section_named
 from judgewell.agreement.stability import (
@@ -164,7 +166,9 @@ def test_what_fewer_judgments_give_is_reported_below_all_there_are() -> None:
     finding = section.tables[0].finding
     assert finding is not None
     table = pl.DataFrame({"judgments": [1, 2, 3, 4], "tau_median": [0.4, 0.7, 0.95, 1.0], "typical": [4] * 4})
-    assert str(finding(table)).endswith("with 3 of the typical 4, at 0.950. 3 judgments per document reach 0.9.")
+    assert str(finding(table)).endswith(
+        "with 3 of the typical 4, at 0.950. It reaches 0.9 with 3 judgments per document."
+    )
     few = str(finding(table.with_columns(typical=pl.lit(3))))
     assert "with 2 of the typical 3, at 0.700" in few
     assert few.endswith("No smaller number of judgments reaches 0.9.")
@@ -185,3 +189,23 @@ def test_split_halves_imply_the_reliability_there_is() -> None:
     assert row["for_90"] == pytest.approx(27, abs=4)
     with pytest.raises(DataError, match="every document has one"):
         split_halves(frame.unique("doc"))
+
+
+def test_ratios_of_no_judge_are_unknown_and_raise_no_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(inferred_grades(np.empty((0, 2)))).tolist() == [False, True, True]
+
+
+def test_units_of_one_magnitude_cannot_be_split() -> None:
+    """Pure noise in units of one or two documents: the fitted offsets alone would make the halves agree."""
+    rng = np.random.default_rng(2)
+    rows = [(f"t{t}", f"d{d}", f"a{t}-{d}-{k}") for t in range(40) for d in range(3) for k in range(3)]
+    table = pl.DataFrame(rows, schema=["topic", "doc", "assessor"], orient="row")
+    table = table.with_columns(value=pl.Series(np.exp(rng.normal(size=len(rows)))), kind=pl.lit("ratio"))
+    reasons = judgewell.agree(table, section=["stability"]).not_analysed
+    needed = "360 judgments less the offsets of 320 units leave too little to compare parts of them"
+    assert needed in reasons["stability, split_halves"]
+    assert needed in reasons["stability, document_stability"]
+    given = table.with_columns(kind=pl.lit("interval"))
+    assert "split_halves" in judgewell.agree(given, section=["stability"]).tables

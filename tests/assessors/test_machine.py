@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import subprocess
 import sys
+import time
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -25,9 +28,10 @@ from judgewell.commands.judge import judge
 from judgewell.errors import InputError
 from judgewell.server.queries.export import export
 from judgewell.server.queries.status import status, status_text
+from judgewell.server.session import machine_runs
 from judgewell.server.session.pages import Document
 from judgewell.server.store.backup import backup
-from judgewell.server.store.schema import answers, replies
+from judgewell.server.store.schema import answers, machines, replies
 from judgewell.server.store.transactions import open_store
 from judgewell.study.new import new_study
 
@@ -251,16 +255,67 @@ def test_a_run_that_is_killed_goes_on_without_paying_twice(tmp_path):
     assert state(study).machines[0].completed == 4
 
 
+def test_a_machine_judges_in_one_run_at_a_time(tmp_path):
+    study = made(tmp_path)
+    with stand_in(Model(holds_after=9)) as model:
+        command = [sys.executable, "-m", "judgewell", "judge", str(study), "--model", "demo", "--yes"]
+        command += ["--endpoint", model.address, "--concurrency", "1"]
+        first = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            assert model.held.wait(HANG)
+            refused = str(run(study, model, ok=False).exception)
+            assert re.search(
+                rf"^m-demo-\d+ has been judging since [\d:]+, in process {first.pid} on .*stop that", refused
+            )
+            assert sum(model.answered.values()) == 9
+        finally:
+            first.kill()
+            first.wait()
+        model.holds_after = None
+        held_elsewhere(study, until=time.time() + 1000)  # of another host it is not known whether it runs
+        assert "in process 7 on far away" in str(run(study, model, ok=False).exception)
+        held_elsewhere(study, until=time.time() - 1)
+        run(study, model)
+        assert sum(model.answered.values()) == frames(study, "replies").height
+
+
+def held_elsewhere(study, until):
+    store = open_store(study.parent / "study.sqlite")
+    held = sa.update(machines).values(held_by="far away 7 x", held_since=until - 90, held_until=until)
+    store.write(lambda connection: connection.execute(held)).result()
+    store.close()
+
+
+def test_a_run_that_was_silent_too_long_stops_when_another_took_over(tmp_path):
+    study = made(tmp_path)
+    with stand_in() as model:
+        run(study, model)
+    store = open_store(study.parent / "study.sqlite")
+    number = store.read(lambda c: c.execute(sa.select(machines.c.assessor)).scalar_one()).result()
+    hold = partial(machine_runs.hold, numbers=[number])
+    renew = partial(machine_runs.renew, numbers=[number])
+    store.write(partial(hold, holder="far away 7 x", now=0.0)).result()
+    store.write(partial(renew, holder="far away 7 x", now=machine_runs.HELD - 1)).result()
+    with pytest.raises(InputError, match="has been judging since"):
+        store.write(partial(hold, holder="here 8 y", now=machine_runs.HELD + 1)).result()
+    store.write(partial(hold, holder="here 8 y", now=2 * machine_runs.HELD)).result()
+    with pytest.raises(InputError, match="another run of judgewell judge has taken over"):
+        store.write(partial(renew, holder="far away 7 x", now=2 * machine_runs.HELD)).result()
+    assert not store.write(partial(machine_runs.let_go, number=number, holder="far away 7 x")).result()
+    assert store.write(partial(machine_runs.let_go, number=number, holder="here 8 y")).result()
+    store.close()
+
+
 def test_the_budget_stops_before_it_is_passed_and_a_larger_one_goes_on(tmp_path):
     study = made(tmp_path)
     with stand_in() as model:
         prices = ("--price-in", 10, "--price-out", 30)
         stopped = run(study, model, *prices, "--budget", 0.08, ok=False)
-        assert "of the budget of 0.08 USD is used" in str(stopped.exception)
+        assert "of the budget of 0.0800 USD is used, and the next requests could cost up to" in str(stopped.exception)
         cost = state(study).machines[0].cost
         assert 0 < cost <= 0.08
         few = run(study, model, "--budget-tokens", 500, ok=False)
-        assert "of the budget of 500 tokens" in str(few.exception)
+        assert "of the budget of 500 tokens are used, and the next requests could take up to" in str(few.exception)
         assert "Used before" in few.output
         run(study, model, *prices, "--budget", 5)
         again = run(study, model, *prices)
@@ -323,7 +378,8 @@ def test_the_key_is_sent_and_is_nowhere_else(tmp_path, monkeypatch):
         (["--api-key-env", KEY], "not the name of a variable"),
         (["--samples", "0"], "--samples"),
         (["--endpoint", ""], "no endpoint is named"),
-        (["--prompt", "nowhere.txt"], "the prompt cannot be read"),
+        (["--prompt", "nowhere.txt"], "nowhere.txt: the prompt cannot be read: No such file or directory"),
+        (["--budget", "3"], "a budget in money needs price_in or price_out"),
     ],
 )
 def test_settings_that_cannot_be_are_told_in_one_line_without_secrets(tmp_path, options, words):

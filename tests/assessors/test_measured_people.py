@@ -67,7 +67,7 @@ def test_errors_of_order_see_that_persons_answers_hang_together():
 
 def test_persons_come_back():
     population = replace(
-        CAREFUL, person=0.8, noise_spread=0.3, noise=1.0, levels=(0.0,) * 4, document=0.3, nothing=0.0, everything=0.0
+        CAREFUL, person=0.8, noise_spread=0.3, noise=1.0, grades=(0.0,) * 4, document=0.3, nothing=0.0, everything=0.0
     )
     table = synthetic_table("s100", seed=1, people=80, topics=20, population=population)
     found = measured.persons(table.filter(pl.col("known").is_null()))

@@ -33,12 +33,12 @@ def real(judgments):
 @pytest.mark.realdata
 def test_scores_look_like_those_of_real_people(real):
     ours = figures(synthetic_table("s100", seed=1, topics=30))
-    for level in range(4):
-        assert ours[f"mean {level}"] == pytest.approx(real[f"mean {level}"], abs=5)
-        assert ours[f"zeros {level}"] == pytest.approx(real[f"zeros {level}"], abs=0.06)
-        assert ours[f"hundreds {level}"] == pytest.approx(real[f"hundreds {level}"], abs=0.08)
-        assert ours[f"between documents {level}"] == pytest.approx(real[f"between documents {level}"], abs=8)
-        assert ours[f"within documents {level}"] == pytest.approx(real[f"within documents {level}"], abs=5)
+    for grade in range(4):
+        assert ours[f"mean {grade}"] == pytest.approx(real[f"mean {grade}"], abs=5)
+        assert ours[f"zeros {grade}"] == pytest.approx(real[f"zeros {grade}"], abs=0.06)
+        assert ours[f"hundreds {grade}"] == pytest.approx(real[f"hundreds {grade}"], abs=0.08)
+        assert ours[f"between documents {grade}"] == pytest.approx(real[f"between documents {grade}"], abs=8)
+        assert ours[f"within documents {grade}"] == pytest.approx(real[f"within documents {grade}"], abs=5)
     assert ours["tens"] == pytest.approx(real["tens"], abs=0.04)
     assert ours["fives"] == pytest.approx(real["fives"], abs=0.04)
     assert ours["unit log sd"] == pytest.approx(real["unit log sd"], abs=0.2)
@@ -78,9 +78,9 @@ def test_small_scores_are_used_as_by_real_people(judgments):
 
 @pytest.mark.realdata
 def test_the_fit_comes_to_the_population_from_elsewhere(real):
-    start = Population(levels=(-2.0, 0.0, 1.0, 2.0), document=1.0, noise=1.5, nothing=3.0, everything=4.0)
+    start = Population(grades=(-2.0, 0.0, 1.0, 2.0), document=1.0, noise=1.5, nothing=3.0, everything=4.0)
     found, ours = fit(real, start=start, steps=1500), Population()
-    in_noise = [tuple(level / one.noise for level in one.levels) for one in (found, ours)]
+    in_noise = [tuple(grade / one.noise for grade in one.grades) for one in (found, ours)]
     assert in_noise[0] == pytest.approx(in_noise[1], abs=0.1)  # only proportions are well determined
     assert found.document / found.noise == pytest.approx(ours.document / ours.noise, abs=0.05)
     assert found.noise == pytest.approx(ours.noise, rel=0.25)
@@ -124,7 +124,7 @@ def test_noiseless_people_find_the_truth_by_every_scale():
 def test_noiseless_ratios_find_the_truth_among_relevant_documents():
     """Documents that are not relevant all get 0, so ratios cannot tell them apart; here all are relevant."""
     people = Population(
-        levels=(0.0, 3.0, 4.0, 5.0),  # what is relevant begins half-way between the first two
+        grades=(0.0, 3.0, 4.0, 5.0),  # what is relevant begins half-way between the first two
         mixture=(0.0, 0.3, 0.3, 0.4),
         person=0.0,
         noise=1e-6,

@@ -62,11 +62,11 @@ def test_shares_that_do_not_add_up_are_refused():
         Population(kinds=(Kind("careful", 0.5),))
 
 
-def test_worth_follows_the_level_and_known_documents_are_clear():
+def test_worth_follows_the_grade_and_known_documents_are_clear():
     grade = {("t", f"d{n}"): float(n % 4) for n in range(800)}
     truth = Truth(1, grade, {("t", "d0"): "N", ("t", "d3"): "H"})
-    means = [np.mean([truth.relevance("t", f"d{n}") for n in range(level + 4, 800, 4)]) for level in range(4)]
-    assert means == pytest.approx(truth.population.levels, abs=0.4)
+    means = [np.mean([truth.relevance("t", f"d{n}") for n in range(grade + 4, 800, 4)]) for grade in range(4)]
+    assert means == pytest.approx(truth.population.grades, abs=0.4)
     assert truth.relevance("t", "d3") - truth.relevance("t", "d0") > 3
     assert (
         truth.relevance("t", "d5")
@@ -75,7 +75,7 @@ def test_worth_follows_the_level_and_known_documents_are_clear():
     )
 
 
-def test_grades_that_are_no_levels_are_refused():
+def test_grades_beyond_those_of_synthetic_people_are_refused():
     with pytest.raises(DataError, match=r"topic t, document d: grade 2\.5"):
         Truth(1, {("t", "d"): 2.5}, {}).relevance("t", "d")
 

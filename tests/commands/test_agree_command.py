@@ -1,6 +1,7 @@
 """`judgewell agree` as a user types it."""
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -25,18 +26,30 @@ def files(tmp_path):
     (tmp_path / "expert.qrels").write_text("\n".join(lines))
 
 
-def test_a_summary_comes_first_and_tables_when_asked_for(judgewell):
+def test_a_summary_comes_first_and_tables_when_asked_for(judgewell, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     code, out, err = judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50")
     assert code == 0, err
     assert out.startswith("\nFINDINGS\n- Krippendorff’s α between assessors is")
-    assert len(out.splitlines()) < 45  # one screen
-    assert max(map(len, out.splitlines())) <= 100
-    assert "Print them with -v, write them with -o FOLDER." in out
+    assert len(out.splitlines()) <= 24  # one screen
+    assert max(map(len, out.splitlines())) <= 80
+    first = out.split("\n- ")[1]
+    assert re.search(r"-v prints \d+ tables and why \d+ analyses need other data", out)
     _, out, _ = judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "-v")
     assert "Agreement on the order of documents (order_agreement)" in out
+    assert first in out  # -v has all findings, those of the summary among them
     assert "NOT ANALYSED" in out
     assert "needs pairs with a preference" in out
     assert "nan" not in out.lower()
+
+
+def test_findings_beyond_one_screen_are_counted_and_shown_when_asked_for(judgewell, monkeypatch):
+    monkeypatch.setattr("judgewell.commands.agree.MOST_LINES", 4)
+    _, few, _ = judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50")
+    _, every, _ = judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "-v")
+    shown, all_of_them = few.count("\n- "), every.count("\n- ")
+    assert 1 < shown < all_of_them
+    assert f"-v prints {all_of_them - shown} more findings" in few
 
 
 def test_a_column_of_the_judgments_is_a_label_set_too(judgewell):
@@ -114,7 +127,7 @@ def test_a_folder_holds_every_table_and_how_they_were_made(judgewell):
     assert list(record["inputs"]) == ["j.csv", "expert.qrels"]
     judgewell("agree", "j.csv", "other=expert.qrels", "--against", "expert", "--section", "grades", "-o", "named")
     assert json.loads(Path("named/agreement.meta.json").read_text())["inputs"] == record["inputs"]
-    assert record["left out"]["transitivity"] == {"all": "needs pairs with a preference"}
+    assert record["not analysed"]["transitivity"] == {"all": "needs pairs with a preference"}
     alpha = pl.read_csv("out/alpha.csv")
     assert alpha["alpha"].item() > 0.8
 

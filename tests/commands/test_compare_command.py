@@ -54,7 +54,7 @@ def test_one_set_of_gains(judgewell):
     code, out, err = judgewell("compare", *RUNS, "--gains", "nist.qrels", "-o", "found.json")
     assert (code, err) == (0, "")
     assert "nDCG@10 of 3 systems on 12 topics" in out
-    assert "With 95 % confidence the best system is strong." in out
+    assert out.splitlines()[1] == "With 95 % confidence the best system is strong."  # the answer comes first
     assert "3 of 3 pairs" in out or "2 of 3 pairs" in out
     found = json.loads(Path("found.json").read_text())
     assert [row["system"] for row in found["systems"]] == ["strong", "middle", "weak"]
@@ -228,6 +228,16 @@ def test_scores_against_a_baseline_with_correction(judgewell):
     assert (code, err.strip()) == (2, "judgewell: there is no system 'z'; the systems are a, b, c")
 
 
+def test_replicates_may_have_their_former_name(judgewell):
+    rng = np.random.default_rng(2)
+    scores_table({"a": rng.random(12), "b": rng.random(12)})
+    code, out, err = judgewell("compare", "s.csv", "--test", "bootstrap", "--resamples", "50", "-o", "old.json")
+    assert (code, "resamples is the former name of replicates" in err) == (0, True)
+    now = judgewell("compare", "s.csv", "--test", "bootstrap", "--replicates", "50", "-o", "new.json")
+    assert now[:2] == (0, out)
+    assert Path("old.json").read_bytes() == Path("new.json").read_bytes()
+
+
 def test_how_many_topics_it_takes(judgewell):
     rng = np.random.default_rng(1)
     base = rng.random(12)
@@ -272,7 +282,7 @@ def test_one_system_one_topic_identical_systems_missing_topics(judgewell):
     code, _, err = judgewell("compare", "gap.csv")
     assert (code, "1 of 2 systems miss scores on 1 of 12 topics" in err) == (2, True)
     code, _, err = judgewell("compare", "gap.csv", "--missing", "drop")
-    assert (code, "these topics are left out" in err) == (0, True)
+    assert (code, "these topics are excluded" in err) == (0, True)
     assert judgewell("compare", "gap.csv", "--missing", "drop", "--strict")[0] == 2
 
 

@@ -44,6 +44,19 @@ def test_the_numbers_change_with_the_seed_and_only_with_it(small, tmp_path):
     assert ((found["relevance"] > 0.2) & (found["relevance"] < 1)).all()
 
 
+def test_the_findings_say_whether_gains_contradict_each_other():
+    def second(members):
+        gains = {"gains": ["grades", "pairs"], "tau": [1.0, 0.8], "best": ["a", "b"], "top": [2, 2], "systems": [3, 3]}
+        fewer = pl.DataFrame({"judgments": [1, 2], "tau": [0.8, 1.0]})
+        found = pl.DataFrame({"gains": ["pairs"], "grades": [0.5], "relevance": [0.5]})
+        return Findings(found, pl.DataFrame({**gains, "members": members}), fewer).sentences[1]
+
+    assert second(["a, b", "b, a"]).startswith(
+        "The best mean is that of a under grades and that of b under pairs. This is no contradiction"
+    )
+    assert "The gains disagree about the best system." in second(["a, c", "b, a"])
+
+
 def test_the_next_command_is_named_as_it_can_be_called(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(tmp_path / ".venv" / "bin" / "judgewell")])
@@ -91,7 +104,7 @@ def test_recovery_is_one_for_the_truth_and_minus_one_for_its_reverse():
     levels = pl.DataFrame({"topic": ["t"] * 4, "doc": list("abcd"), "gain": [0.0, 1.0, 2.0, 3.0]})
     upside_down = levels.with_columns(gain=-pl.col("gain"))
     found = recovery({"same": levels, "reversed": upside_down}, levels, levels)
-    assert found["levels"].to_list() == pytest.approx([1, -1])
+    assert found["grades"].to_list() == pytest.approx([1, -1])
     assert found["relevance"].to_list() == pytest.approx([1, -1])
 
 

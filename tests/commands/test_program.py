@@ -1,8 +1,10 @@
 """The program as a process of its own: it ends quickly, but not before all is said and done."""
 
 import os
+import pty
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 from waiting import HANG
@@ -63,3 +65,54 @@ def test_the_list_of_commands_shows_every_summary_whole_at_80_columns():
         for name, (_, summary) in commands.items():
             assert len(summary) <= 45
             assert f"  {name:10}  {summary}\n" in listed
+
+
+def test_alone_it_lists_its_commands():
+    alone = subprocess.run([sys.executable, "-m", "judgewell"], capture_output=True, text=True)
+    assert (alone.returncode, alone.stderr) == (0, "")
+    assert "Turn judgments or pairs into gains" in alone.stdout
+
+
+def test_a_pipe_gets_utf8_in_every_locale():
+    """With the locale's ASCII the rule under a header could not be written, and a document's id would be lost."""
+    printed = subprocess.run(
+        [sys.executable, "-c", END + "cli.app = lambda **_: print('─ α dø'); cli.program()"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (printed.returncode, printed.stderr) == (0, b"")
+    assert printed.stdout.decode("utf-8") == "─ α dø\n"
+
+
+def on_a_terminal(code, columns, **environment):
+    """What a process prints on a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    variables = {**os.environ, "COLUMNS": str(columns), **environment}
+    process = subprocess.Popen([sys.executable, "-c", END + code], stdout=theirs, env=variables)
+    os.close(theirs)
+    parts = []
+    with suppress(OSError):  # the terminal is gone when the process has ended
+        while part := os.read(ours, 65536):
+            parts.append(part)
+    os.close(ours)
+    assert process.wait(HANG) == 0
+    return b"".join(parts).decode("utf-8").replace("\r\n", "\n")
+
+
+def test_a_terminal_that_lacks_a_character_gets_a_plain_one():
+    code = "cli.app = lambda **_: print('─ α = 0.5…'); cli.program()"
+    assert on_a_terminal(code, 80, PYTHONIOENCODING="ascii") == "- alpha = 0.5...\n"
+
+
+def test_a_table_wider_than_the_terminal_comes_in_parts():
+    code = (
+        "from judgewell.terminal import text_table; "
+        "print(text_table(['system', *(f'measure{n}' for n in range(6))], [['bm25', *'123456'], ['dense', *'789012']]))"
+    )
+    narrow = on_a_terminal(code, 40)
+    assert max(map(len, narrow.splitlines())) <= 40
+    assert narrow.count("system") == narrow.count("bm25") == narrow.count("dense") == 2  # parts
+    assert all(f"measure{number}" in narrow for number in range(6))
+    whole = on_a_terminal(code, 100)
+    assert whole.count("system") == 1
+    assert run(code).stdout == whole

@@ -96,7 +96,7 @@ def test_files_beside_it(folder):
 
 def test_the_method_taken_is_told_in_the_page(folder):
     run("-o", "report.html", "--judgments", "judgments.csv", "--replicates", "20")
-    assert "no gains and no method are given: gains are made by mean" in (folder / "report.html").read_text()
+    assert "No gains and no method are given: gains are made by mean" in (folder / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_report_of_a_study_says_what_was_asked_and_what_became_of_it(judged, t
         str(study), "--database", str(database), "-o", str(page), "--replicates", "20", "--draws", "10", "--files"
     )
     assert made.exit_code == 0, made.output
-    assert re.search(r"\d+ of \d+ units of the study .* are complete", made.output)
+    assert re.search(r"The study .* has \d+ of \d+ units complete", made.output)
     store = open_store(database)
     frame = judgments_frame if kind == "magnitude" else pairs_frame
     with store.snapshot() as connection:
@@ -171,7 +171,7 @@ def test_a_study_is_reported_from_its_database_alone(judged, tmp_path):
     _, _, database = judged
     made = run(str(database), "-o", str(tmp_path / "report.html"), "--replicates", "20", "--draws", "10")
     assert made.exit_code == 0, made.output
-    assert "units of the study" in made.output
+    assert "units complete" in made.output
 
 
 def test_strict_refuses_what_is_otherwise_told(judged, folder):
@@ -196,7 +196,7 @@ def test_another_studys_answers_come_beside_and_its_own_are_not_replaced(judged,
         )
         assert made.exit_code == 0, made.output
         text = (folder / "report.html").read_text()
-        assert "units of the study" in text
+        assert " complete (" in text
         assert re.search(r"gave \d+ judgments", text)
         assert re.search(r"compared \d+ pairs", text)
 

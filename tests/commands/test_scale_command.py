@@ -49,6 +49,21 @@ def test_preferences_become_a_gains_table_with_intervals(judgewell):
     assert (gains["low"] <= gains["gain"]).all()
 
 
+@pytest.mark.parametrize(("file", "method"), [("m.csv", "magnitude"), ("p.csv", "bradley-terry")])
+def test_the_method_for_the_kind_of_the_values_is_the_default(judgewell, file, method):
+    code, out, err = judgewell("scale", file, "-o", "g.csv")
+    assert code == 0
+    assert out.startswith(method)
+    assert f"note: no method is given: gains are made by {method}" in err
+    judgewell("scale", file, "--method", method, "-o", "named.csv")
+    assert pl.read_csv("g.csv").equals(pl.read_csv("named.csv"))
+
+
+def test_an_option_of_the_default_method_is_taken(judgewell):
+    _, out, _ = judgewell("scale", "m.csv", "--average", "log-mean")
+    assert out.startswith("magnitude(average=log-mean)")
+
+
 def test_draws_are_written_and_the_seed_decides_them(judgewell):
     def drawn(seed):
         judgewell("scale", "m.csv", "--method", "magnitude", "--draws", "20", "--seed", seed, "--draws-to", "d.parquet")
@@ -125,7 +140,7 @@ def test_a_zero_magnitude_names_who_gave_it_to_what_and_the_cure(judgewell):
 
 @pytest.mark.realdata
 def test_trec8_s100_end_to_end(data, judgewell):
-    """Every pair gets a gain, and document gains rise with Sormunen's level."""
+    """Every pair gets a gain, and document gains rise with Sormunen's grade."""
     source = data / "trec8-s100" / "judgments.csv.gz"
     assert judgewell("scale", source, "--method", "magnitude", "-o", "g.csv")[0] == 0
     assert judgewell("scale", source, "--method", "median", "-o", "raw.csv")[0] == 0
@@ -173,7 +188,7 @@ BAD = {
     "far apart": (
         JUDGED + "".join(f"t,d{n},v,w,1e300\n" for n in range(40)) + "t,c,z,u3,1e300\nt,d,z,u3,1e-300\n",
         "magnitude",
-        ("too far from the others of its unit", *WHO, "mend or drop"),
+        ("too far from the others of its unit", *WHO, "correct or drop"),
     ),
     "above the bound": (
         JUDGED + "t,c,z,u3,120\n",
@@ -193,9 +208,9 @@ BAD = {
     ),
     "no known column": (JUDGED, "known-ratio", ("needs the column known", "--columns known=NAME")),
     "known what": (KNOWN.replace(",N", ",Q"), "width", ("known 'Q' is neither H nor N", "document a", "assessor x")),
-    "unused level": (GRADED, "predicted(threshold=1)", ("level 3 was never used", "document c", "--smoothing 1")),
-    "outside the levels": (GRADED, "predicted(levels=0;1;2)", ("level 3 is not one of 0, 1, 2", "c, assessor x")),
-    "no gain for a level": (GRADED, "mean(profile='0:0,1:1')", ("no gain for the level 2", "add 2:…")),
+    "unused grade": (GRADED, "predicted(threshold=1)", ("grade 3 was never used", "document c", "--smoothing 1")),
+    "outside the grades": (GRADED, "predicted(grades=0;1;2)", ("grade 3 is not one of 0, 1, 2", "c, assessor x")),
+    "no gain for a grade": (GRADED, "mean(profile='0:0,1:1')", ("no gain for the grade 2", "add 2:…")),
     "one assessor": (JUDGED[:53], "predicted", ("no document was judged by two assessors",)),
     "units apart": (JUDGED[:53] + "t,c,y,u2,3\n", "two-way", ("topic t", "2 components", "--components separate")),
     "pairs apart": (
@@ -240,15 +255,15 @@ def test_a_bad_file_is_one_line_that_says_who_what_and_the_cure(judgewell, case)
 
 
 TOLD = {
-    "judged twice": (JUDGED + "t,a,x,u1,9\n", "magnitude", "1 documents were judged more than once in one unit; all"),
+    "judged twice": (JUDGED + "t,a,x,u1,9\n", "magnitude", "1 document was judged more than once in one unit; all"),
     "judged twice, predicted": (JUDGED + "t,a,x,u1,10\n", "predicted", "judged more than once in one unit; all of th"),
     "compared twice": (COMPARED + "t,a,b,x,left\nt,b,a,x,left\n", "preference", "1 answers are by an assessor who"),
-    "units left out": (
+    "units excluded": (
         KNOWN,
         "known-ratio(missing=skip)",
         "with them 1 documents that no other unit holds (topic t, do",
     ),
-    "no answer": (COMPARED + "t,a,b,x,left\nt,a,c,x,\n", "preference", "1 of 2 pairs have no answer and are left out"),
+    "no answer": (COMPARED + "t,a,b,x,left\nt,a,c,x,\n", "preference", "1 of 2 pairs have no answer and are excluded"),
     "other names": ("qid,docno,worker,label\nt,a,x,1\n", "mean", "value is read from the column label"),
 }
 
@@ -297,7 +312,7 @@ def test_a_judgment_without_a_value_is_left_out_and_told(judgewell):
     Path("gap.csv").write_text(MAGNITUDES + "t,a,z,z/t,1,magnitude,\n")
     code, out, err = judgewell("scale", "gap.csv", "--method", "mean", "-o", "-")
     assert code == 0
-    assert "gap.csv: 1 of 5 rows have no value and are left out (the first: topic t, doc a, assessor z)" in err
+    assert "gap.csv: 1 of 5 rows have no value and are excluded (the first: topic t, doc a, assessor z)" in err
     assert judgewell("scale", "m.csv", "--method", "mean", "-o", "-")[1] == out
     assert judgewell("scale", "gap.csv", "--method", "mean", "--strict")[0] == 2
 

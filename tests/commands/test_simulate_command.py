@@ -6,7 +6,10 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
+import judgewell
+from judgewell import simulate as simulated
 from judgewell.commands.simulate import simulate
+from judgewell.executors import Threads
 from judgewell.study.new import KINDS, new_study
 
 
@@ -75,6 +78,34 @@ def test_what_was_gathered_lies_beside_the_truth(study, tmp_path):
     assert rows["comment"].str.len_chars().min() >= 3
     means = rows.group_by("topic", "doc").agg(pl.col("value").log().mean()).join(truth, on=["topic", "doc"])
     assert means.select(pl.corr("value", "gain", method="spearman")).item() > 0.4
+
+
+def test_several_studies_have_the_seeds_that_follow(study, tmp_path):
+    found = run(study, "--assessors", 25, "--seed", 3, "--studies", 3, "-o", tmp_path / "all")
+    assert found.exit_code == 0, found.output
+    assert "3 simulated studies (seeds 3 to 5); 3 of them completed all units" in found.output
+    studies = pl.read_csv(tmp_path / "all" / "studies.csv")
+    caught = []
+    for row in studies.iter_rows(named=True):
+        alone = simulated(study, assessors=25, seed=row["seed"], database=tmp_path / f"{row['seed']}.sqlite")
+        assert (row["completed"], row["judgments"]) == (alone.done, alone.judgments.height)
+        assert row["days"] == alone.days
+        gains = judgewell.scale(alone.judgments, method="magnitude", interval="none").join(
+            alone.truth, on=["topic", "doc"], suffix="_true"
+        )
+        by_topic = gains.group_by("topic").agg(pl.corr("gain", "gain_true", method="spearman"))
+        assert row["correlation"] == pytest.approx(by_topic["gain"].mean())
+        caught.append(alone.caught)
+    sums = pl.concat(caught).group_by("check", "kind").agg(pl.col("passed", "failed").sum())
+    written = pl.read_csv(tmp_path / "all" / "caught.csv").select("check", "kind", "passed", "failed")
+    assert written.sort("check", "kind").equals(sums.sort("check", "kind"))
+    assert list((tmp_path / "study").glob("*.sqlite")) == [tmp_path / "study" / "study-simulated.sqlite"]
+
+
+def test_pairs_have_a_correlation_with_the_truth_too(tmp_path):
+    study = new_study(tmp_path / "study", "pairs")[0]
+    studies = simulated(study, assessors=60, studies=2, executor=Threads(1)).studies
+    assert studies["correlation"].min() > 0.3
 
 
 def test_a_database_with_judgments_is_not_touched(study, tmp_path):

@@ -33,7 +33,7 @@ def test_nothing_is_overwritten(judgewell):
     judgewell("new", "mine")
     code, _, err = judgewell("new", "mine")
     assert code == 2
-    assert "study.toml is there already; choose another folder" in err
+    assert "study.toml exists already; choose another folder" in err
 
 
 def test_every_mistake_is_told_at_once_with_its_line(judgewell):

@@ -57,6 +57,8 @@ def test_drawings(tmp_path: Path) -> None:
         assert text.startswith("<svg")
     assert "nist" in (tmp_path / "scores.svg").read_text()
     assert all(f">{system}<" in (tmp_path / "ranks.svg").read_text() for system in "abcde")
+    equal = drawn["scores"].to_dict()["layer"][0]
+    assert all(end["x"] == end["y"] for end in equal["data"]["values"])
     with pytest.raises(InputError, match=r"\.svg"):
         charts.save(drawn["tau"], tmp_path / "tau.bmp")
 

@@ -34,7 +34,7 @@ def test_a_missing_score_is_an_error_with_counts_unless_told_what_to_do() -> Non
         score_array(table(gap))
     with pytest.warns(JudgewellWarning, match="count as 0"):
         assert score_array(table(gap), missing="zero").of("a").tolist() == [0.3, 0.0]
-    with pytest.warns(JudgewellWarning, match="left out"):
+    with pytest.warns(JudgewellWarning, match="excluded"):
         assert score_array(table(gap), missing="drop").topics == ("1",)
     with pytest.raises(InputError, match="error, zero, drop"):
         score_array(table(gap), missing="skip")  # type: ignore[arg-type]

@@ -120,10 +120,10 @@ def test_worlds_and_tests_do_not_depend_on_the_number_of_workers(workers: int) -
     def all_of(executor: Executor | None) -> list[Any]:
         worlds = all_worlds(scores.systems, values, reshaped, draws, 1100, seed=3, executor=executor)
         pairs = [
-            compare_systems(scores, test, resamples=1700, seed=3, executor=executor)["p"].to_list()
+            compare_systems(scores, test, replicates=1700, seed=3, executor=executor)["p"].to_list()
             for test in ("randomisation", "bootstrap")
         ]
-        best = top_set(scores, resamples=1700, seed=3, executor=executor).p
+        best = top_set(scores, replicates=1700, seed=3, executor=executor).p
         clean = scores_without_noise(reshaped, values.ravel(), draws, np.full(120, 5), executor)
         return [*(pickle.dumps(one) for one in worlds.values()), pairs, best, clean.tobytes()]
 

@@ -34,7 +34,7 @@ def test_a_sum_that_overflows_is_refused_not_dropped():
 def test_shared_ties_are_the_mean_over_all_orders(unjudged):
     """Brute force: every order of the tied documents, with and without unjudged ones."""
     rng = random.Random(5)
-    for _ in range(12):
+    for _ in range(4):
         docs = [f"d{n}" for n in range(5)]
         scores = {doc: rng.choice([1.0, 2.0]) for doc in docs}
         gains = {"q": {doc: rng.choice([0.0, 0.4, 1.0]) for doc in rng.sample(docs, 4)} | {"other": 1.0}}
@@ -51,6 +51,17 @@ def test_shared_ties_are_the_mean_over_all_orders(unjudged):
 @pytest.mark.parametrize("data", [b"q1 0 a 2\n#q1 0 b 5\nq1 0 c 1\n", b"#q1 0 b 5\nq1 0 a 2\nq1 0 c 1\n"])
 def test_a_line_that_is_commented_out_does_not_count(data):
     assert read_fields(data, QRELS, "q")["doc"].to_list() == ["a", "c"]
+
+
+def test_an_id_that_holds_a_space_between_tabs_is_refused_not_split(tmp_path):
+    """Taken as two fields it would put the rank in the place of the score; a tag of several words is no such thing."""
+    run = tmp_path / "a.run"
+    run.write_text("q1\tQ0\ta\t1\t9.5\tmy run\nq1\tQ0\tb c\t2\t8.5\tmy run\n")
+    with pytest.raises(InputError, match=r"a\.run:2: 'b c' holds a space, .*; write ids without spaces"):
+        evaluate(run, {"q1": {"a": 1}}, "nDCG@3")
+    run.write_text("q1\tQ0\ta\t1\t9.5\tmy run\nq1\tQ0\tb\t2\t8.5\tmy run\n")
+    with pytest.warns(JudgewellWarning, match="2 lines go on behind the tag"):
+        assert evaluate(run, {"q1": {"a": 1}}, "nDCG@3")["value"].to_list() == [1.0]
 
 
 def test_lines_ended_by_carriage_returns_alone_are_lines():

@@ -153,7 +153,7 @@ def test_empty_things_are_said(tmp_path):
 
 
 def test_topics_without_judgments_do_not_count_and_are_told():
-    with pytest.warns(JudgewellWarning, match=r"1 of 1 runs rank topics without judgments, .* \(most: run, 1\)"):
+    with pytest.warns(JudgewellWarning, match=r"1 of 1 runs rank topics without judgments; .* \(most: run, 1\)"):
         assert evaluate({**RUN, "q9": {"a": 1.0}}, GAINS, "nDCG@10")["topic"].to_list() == ["q1", "q2"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -257,3 +259,16 @@ def test_linear_measures_say_so():
 def test_measures_of_the_retrieved_set_ask_for_its_size():
     with pytest.raises(MeasureError, match="give their lengths"):
         parse("SetP")(np.zeros(3), np.zeros(3))
+
+
+@pytest.mark.parametrize("name", ["alpha_nDCG(rel=1)@2", "alpha_nDCG(rel=1)@3", "nERR_IA(rel=1)@3", "nNRBP(rel=1)"])
+def test_measures_divided_by_a_greedy_ranking_stay_inside_their_limits(name):
+    """The best of all orders of four documents of random intents can beat the greedy one, but not by more."""
+    measure, rng, highest = parse(name), np.random.default_rng(3), 0.0
+    for _ in range(300):
+        documents = (rng.random((6, 4)) < 0.5).astype(float)
+        best = max(float(measure(documents[:, list(order)], documents)) for order in permutations(range(4)))
+        highest = max(highest, best)
+    low, high = measure.limits
+    assert (low, parse("alpha_nDCG(rel=1)@2").limits[1]) == (0.0, pytest.approx(4 / 3))
+    assert 1 < highest <= high < 1.6

@@ -289,3 +289,11 @@ def test_measures_load_nothing_heavy():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("P+", "PPlus"), ("P+@10", "PPlus@10"), ("P-plus", "PPlus"), ("Q-measure@10", "Q@10"), ("O-measure", "O")],
+)
+def test_ntcirs_names_are_understood(written, name):
+    assert str(parse(written)) == name

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import pytrec_eval
 from scipy.special import polygamma
-from sklearn.metrics import ndcg_score
 
 from judgewell.errors import MeasureError
 from judgewell.evaluation.measures import all_measures, parse
@@ -65,6 +64,8 @@ def test_fractional_gains_that_are_all_below_one_still_count():
 
 
 def test_ndcg_is_that_of_scikit_learn_on_real_gains_without_ties():
+    from sklearn.metrics import ndcg_score
+
     rng = np.random.default_rng(1)
     gains = rng.random((50, 30))
     scores = -np.arange(30.0)[None, :].repeat(50, axis=0)

@@ -33,7 +33,7 @@ def test_what_is_no_transform_is_said(text):
 
 
 def test_a_level_that_the_table_does_not_name_is_refused_not_zeroed():
-    with pytest.raises(DataError, match="topic 2, document a: level 2 is not in the table"):
+    with pytest.raises(DataError, match="topic 2, document a: grade 2 is not in the table"):
         parse_transform("0=0,3=1")(GAINS)
 
 

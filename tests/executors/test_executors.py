@@ -5,8 +5,8 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
-from judgewell.errors import DataError, InputError, collect_notes, note
-from judgewell.executors import Executor, Pool, Processes, Threads, executor_of
+from judgewell.errors import ClusterError, DataError, InputError, collect_notes, note
+from judgewell.executors import Executor, Pool, Processes, Threads, executor_at, executor_of
 from judgewell.executors.kept import Kept
 
 
@@ -132,3 +132,17 @@ def test_what_was_kept_of_other_work_is_not_used(tmp_path):
         assert list(kept.map(multiplied, [4, 5], 2)) == [8, 10]
         kept.close()
         assert Kept(Executor(), str(file), "this", same, same).resumed == 2
+
+
+def test_addresses_that_lead_nowhere(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("judgewell.executors.cluster.SECONDS_TO_CONNECT", 0.5)
+    with pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9; start one"):
+        executor_at("tcp://127.0.0.1:9", None)
+    for address in ("scheduler", "tcp://scheduler", ""):
+        with pytest.raises(InputError, match="is no address; give tcp://HOST:8786"):
+            executor_at(address, None)
+    with pytest.raises(InputError, match="Dask's configuration names no scheduler"):
+        executor_at("dask", None)
+    with pytest.raises(InputError, match="both say where"):
+        executor_at("tcp://127.0.0.1:9", 2)

@@ -25,7 +25,7 @@ def test_the_trec8_export(tmp_path: Path, name: str) -> None:
     first_row = '445,0,FT1,null,0,w1,100.0,49.1,"good, really",1.0,2.0\n'
     rows = first_row + "445,0,FT2,N,1,w1,0,3,null,,\n446,0,FT1,H,0,w2,5,3,,1,3\n"
     path = written(tmp_path, TREC8 + rows, name)
-    with pytest.warns(JudgewellWarning, match=r"1 known documents have no Sormunen level: topic 445 FT2 .N."):
+    with pytest.warns(JudgewellWarning, match=r"1 known documents have no Sormunen grade: topic 445 FT2 .N."):
         table = read_judgments(path)
     first = table.row(0, named=True)
     assert (first["topic"], first["doc"], first["assessor"], first["unit"]) == ("445", "FT1", "w1", "445/0")
@@ -178,7 +178,7 @@ def test_the_real_exports(data: Path) -> None:
         s100 = read_judgments(data / "trec8-s100" / "judgments.csv.gz")
     texts = " ".join(str(warning.message) for warning in told)
     assert "3 times are below 0" in texts
-    assert "2 known documents have no Sormunen level" in texts
+    assert "2 known documents have no Sormunen grade" in texts
     assert (len(s100), s100["unit"].n_unique(), s100["assessor"].n_unique()) == (56472, 7059, 1340)
     assert s100.select("topic", "doc").n_unique() == 4269
     assert (s100["value"] == 0).mean() == pytest.approx(0.31, abs=0.005)

@@ -78,7 +78,7 @@ def test_a_folder_of_texts_and_pages(tmp_path):
     written(tmp_path / "sub", "b.html", "<title>B &amp; C</title><p>two")
     written(tmp_path, ".hidden.txt", "no")
     written(tmp_path, "picture.png", b"\x89PNG")
-    with pytest.warns(JudgewellWarning, match=r"1 files are left out.*picture\.png"):
+    with pytest.warns(JudgewellWarning, match=r"1 files are excluded.*picture\.png"):
         documents = read_documents(tmp_path)
     assert documents.rows() == [
         ("a", None, "one", "text"),

@@ -21,7 +21,7 @@ def test_raters_side_by_side_are_assessors_where_the_user_says_so(tmp_path: Path
     assert [one.partition(": ")[2] for one in notes] == [
         "value is read from r1, r2: 2 rows for each row of the file; "
         "if each column is an assessor: --columns assessor=*",
-        "1 of 4 rows have no value and are left out (the first: topic t, doc b)",
+        "1 of 4 rows have no value and are excluded (the first: topic t, doc b)",
     ]
     with collect_notes():
         table = read_judgments(path, {"value": "r*", "assessor": "*"})

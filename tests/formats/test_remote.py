@@ -3,11 +3,16 @@
 import gzip
 import http.server
 import json
+import os
+import re
+import subprocess
 import sys
 import threading
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -120,6 +125,110 @@ def test_a_missing_package_is_named_with_its_cure(monkeypatch):
         open_bytes("s3://runs/x.run")
     with pytest.raises(InputError, match="https:// needs packages"):
         matching("https://host/*.run")
+
+
+@pytest.mark.parametrize(
+    ("kind", "package"),
+    [
+        ("gs", "gcsfs"),
+        ("gcs", "gcsfs"),
+        ("hf", "huggingface_hub"),
+        ("az", "adlfs"),
+        ("abfs", "adlfs"),
+    ],
+)
+def test_the_package_of_a_store_is_named_where_it_is_missing(kind, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    install = rf"pip install 'judgewell\[remote\]' {package}$"
+    for read in (open_bytes, matching):
+        with pytest.raises(InputError, match=rf"{kind}:// needs packages that are not installed; {install}"):
+            read(f"{kind}://place/of/*.run" if read is matching else f"{kind}://place/of/x.run")
+
+
+def test_other_stores_say_what_fsspec_says(monkeypatch):
+    monkeypatch.setitem(sys.modules, "paramiko", None)
+    with pytest.raises(InputError, match=r"sftp:// needs packages that are not installed; .*paramiko"):
+        open_bytes("sftp://host/x.run")
+
+
+def command_line(environment: dict[str, str], *words: str) -> tuple[str, str]:
+    """What a process of its own prints: these libraries read where their store is when they are imported."""
+    done = subprocess.run(
+        [sys.executable, "-m", "judgewell", *words],
+        env={**os.environ, **environment},
+        cwd=EXAMPLES,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout, done.stderr
+
+
+def same_scores(environment: dict[str, str], there: str) -> None:
+    """Runs and qrels under an address give the scores that they give here; a file that is not there is named."""
+    local, _ = command_line({}, "evaluate", "tiny.qrels", "*.run", "-m", "nDCG@5", "-q")
+    remote, _ = command_line(environment, "evaluate", f"{there}/tiny.qrels", f"{there}/*.run*", "-m", "nDCG@5", "-q")
+    assert local.count("\n") > 3
+    assert remote == local
+    missing = command_line(environment, "evaluate", f"{there}/tiny.qrels", f"{there}/none.run")[1]
+    assert missing.splitlines()[-1].startswith(f"judgewell: {there}/none.run: there is no such file")
+    assert "Traceback" not in missing
+
+
+def test_google_storage(tmp_path):
+    pytest.importorskip("gcsfs")
+    emulator = pytest.importorskip("gcp_storage_emulator.server")
+    copies(tmp_path)
+    server = emulator.create_server("127.0.0.1", 0, in_memory=True, default_bucket="runs")
+    server.start()
+    try:
+        address = f"http://127.0.0.1:{server._api._httpd.server_port}"
+        for path in tmp_path.iterdir():
+            to = f"{address}/upload/storage/v1/b/runs/o?uploadType=media&name=all/{path.name}"
+            urlopen(Request(to, path.read_bytes(), {"Content-Type": "application/octet-stream"})).close()
+        same_scores({"STORAGE_EMULATOR_HOST": address}, "gs://runs/all")
+    finally:
+        server.stop()
+
+
+class Hub(Quiet):
+    """What huggingface_hub asks to read a dataset: is it there, what files has it, and a file or a range of it."""
+
+    def do_GET(self) -> None:
+        asked = unquote(urlsplit(self.path).path)
+        folder = Path(self.directory)
+        if asked == "/api/datasets/us/runs":
+            self.answer(json.dumps({"id": "us/runs", "sha": "0" * 40}).encode())
+        elif asked.startswith("/api/datasets/us/runs/tree/main"):
+            names = sorted(folder.iterdir())
+            rows = [{"type": "file", "oid": "0" * 40, "size": one.stat().st_size, "path": one.name} for one in names]
+            self.answer(json.dumps(rows).encode())
+        elif (folder / asked.removeprefix("/datasets/us/runs/resolve/main/")).is_file():
+            data = (folder / asked.rpartition("/")[2]).read_bytes()
+            part = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers["Range"] or "")
+            self.answer(data[int(part[1]) : int(part[2]) + 1] if part else data, 206 if part else 200)
+        else:
+            self.answer(b"{}", 404)
+
+    def answer(self, body: bytes, status: int = 200) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def test_a_dataset_of_hugging_face(tmp_path):
+    pytest.importorskip("huggingface_hub")
+    copies(tmp_path)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Hub, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        address = f"http://127.0.0.1:{server.server_port}"
+        same_scores({"HF_ENDPOINT": address, "HF_HUB_DISABLE_XET": "1"}, "hf://datasets/us/runs")
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_places_that_are_none():

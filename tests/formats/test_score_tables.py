@@ -42,11 +42,11 @@ def test_what_is_assumed_of_a_wide_table_is_noted(tmp_path: Path) -> None:
     assert scores["measure"].unique().to_list() == ["score"]
     assert len(scores) == 3
     assert [text.partition(": ")[2] for text in notes] == [
-        "the columns group hold no numbers and are left out",
+        "the columns group hold no numbers and are excluded",
         "each of the 3 columns 1, 2, mean is one topic",
         "1 of 6 cells are empty: these scores are missing",
         "the measure is not named; it is called score (-m gives it a name)",
-        "2 scores of the topic 'mean' are means over topics and are left out",
+        "2 scores of the topic 'mean' are means over topics and are excluded",
     ]
 
 

@@ -1,6 +1,9 @@
 """CSV and Parquet runs are read in parts: the same rows, whole topics, the same errors."""
 
+import gzip
 import pickle
+import sys
+import tempfile
 
 import polars as pl
 import pytest
@@ -8,14 +11,20 @@ import pytest
 from judgewell.errors import InputError
 from judgewell.evaluation.evaluate import evaluate
 from judgewell.formats import table_parts
+from judgewell.formats.frames import are_json_lines
 from judgewell.formats.runs import open_runs
-from judgewell.formats.table_parts import CsvRows, ParquetRows, TablePart
+from judgewell.formats.table_parts import ParquetRows, TablePart, TextRows
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 
 @pytest.fixture
 def small_parts(monkeypatch):
     monkeypatch.setattr(table_parts, "SMALL", 0)
-    monkeypatch.setattr(CsvRows, "size", 400)
+    monkeypatch.setattr(TextRows, "size", 400)
     monkeypatch.setattr(ParquetRows, "size", 50)
 
 
@@ -30,15 +39,23 @@ def table(systems, topics=20, depth=7):
 
 
 def written(frame, path):
-    if path.suffix == ".parquet":
+    kind, packed = (path.suffixes[0], path.suffixes[1:])
+    if kind == ".parquet":
         frame.write_parquet(path, row_group_size=60)
+        return path
+    if kind == ".jsonl":
+        data = frame.write_ndjson().encode()
     else:
-        frame.write_csv(path, separator="\t" if path.suffix == ".tsv" else ",")
+        data = frame.write_csv(separator="\t" if kind == ".tsv" else ",").encode()
+    if packed:
+        pack = {".gz": gzip.compress, ".zst": zstd.compress}[packed[0]]
+        data = pack(data[:500]) + pack(data[500:])  # two members
+    path.write_bytes(data)
     return path
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet", "a.jsonl", "a.csv.gz", "a.tsv.zst", "a.jsonl.gz"])
 @pytest.mark.parametrize("systems", [["s1"], ["s1", "system2", "third"]])
 def test_parts_hold_whole_topics_and_all_rows(tmp_path, name, systems):
     frame = table(systems)
@@ -56,7 +73,7 @@ def test_parts_hold_whole_topics_and_all_rows(tmp_path, name, systems):
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl", "a.csv.gz"])
 @pytest.mark.parametrize("shape", ["by system", "by topic", "shuffled"])
 def test_scores_are_those_of_the_whole_table_whatever_its_order(tmp_path, monkeypatch, name, shape):
     frame = table(["s1", "system2"])
@@ -109,8 +126,49 @@ def test_a_document_twice_in_a_topic_is_said_with_its_line(tmp_path):
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_quotes_are_read_whole(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text(table(["s1"]).with_columns(doc=pl.col("doc") + ",\n").write_csv())
-    assert not isinstance(open_runs(path)[0].parts[0], TablePart)
-    assert open_runs(path)[0].frame()["doc"][0].endswith(",\n")
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_quotes_that_hold_separators_quotes_and_line_ends_are_read_in_parts(tmp_path, name):
+    frame = table(["s1"]).with_columns(doc=pl.col("doc") + ',\n"x"\n')
+    run = open_runs(written(frame, tmp_path / name))[0]
+    assert len(run.parts) == 7
+    assert max(len(part.frame()) for part in run.parts) < len(frame) / 5
+    assert run.frame().select("system", "topic", "doc", "score").equals(frame)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_quote_that_does_not_close_is_reported_with_its_line(tmp_path):
+    lines = table(["s1"]).write_csv().splitlines()
+    lines[70] = lines[70].replace(",d", ',"d')
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=r"a\.csv:71: "):
+        open_runs(tmp_path / "a.csv")
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_an_error_in_a_compressed_file_names_that_file_and_its_line(tmp_path):
+    frame = table(["s1"]).with_columns(score=pl.col("score").cast(pl.String))
+    frame = frame.with_columns(score=pl.when(pl.int_range(pl.len()) == 99).then(pl.lit("high")).otherwise("score"))
+    with pytest.raises(InputError, match=r"a\.csv\.gz:101: .*high"):
+        open_runs(written(frame, tmp_path / "a.csv.gz"))[0].frame()
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_the_copy_of_a_compressed_file_is_removed_after_use(tmp_path, monkeypatch):
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(copies))
+    runs = open_runs(written(table(["s1", "s2"]), tmp_path / "a.csv.gz"))
+    assert len(list(copies.iterdir())) == 1
+    assert len(runs[1].frame()) == 140
+    del runs
+    assert not list(copies.iterdir())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"q1": {"a": 1.5}}\n', '{\n"q1": {"a": 1.5}}\n', '[{"topic": "q1", "doc": "a", "score": 1.5}]\n'],
+)
+def test_json_that_is_one_value_is_no_json_lines(tmp_path, text):
+    (tmp_path / "a.json").write_text(text)
+    assert not are_json_lines(text.encode())
+    assert open_runs(tmp_path / "a.json")[0].frame().select("topic", "doc", "score").rows() == [("q1", "a", 1.5)]

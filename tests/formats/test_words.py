@@ -44,7 +44,7 @@ def test_words_that_say_nothing_are_refused(text: str) -> None:
 def test_words_mean_what_is_said_whatever_their_capitals(tmp_path: Path) -> None:
     words = {"not relevant": "0", "Highly Relevant": "2", "junk": "", "9": "1"}
     with pytest.warns(
-        JudgewellWarning, match=r"1 of 5 rows have no value and are left out .the first: topic t, doc d3"
+        JudgewellWarning, match=r"1 of 5 rows have no value and are excluded .the first: topic t, doc d3"
     ):
         assert values(tmp_path, "Not relevant", " HIGHLY RELEVANT", "0.5", "junk", "9", words=words) == [0, 2, 0.5, 1]
     with pytest.warns(JudgewellWarning, match="no answer is 'relevent'"):

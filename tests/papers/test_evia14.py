@@ -42,19 +42,20 @@ def test_printed_logs_are_natural():
     assert mean > 1.996  # log10 of 99, the greatest bounded score
 
 
-def test_steps_between_levels_depend_on_the_scale(outcomes):
+def test_steps_between_grades_depend_on_the_scale(outcomes):
     found = {what.partition(": ")[2]: value[1] for what, value in printed(outcomes["Figure 4"]).items()}
     assert [found[f"linear step to {key}"] for key in "MRH"] == pytest.approx([0.155, 0.295, 0.405], abs=5e-4)
     assert [found[f"logarithmic step to {key}"] for key in "MRH"] == pytest.approx([0.728, 0.686, 0.520], abs=5e-4)
 
 
-def test_judgments_in_perfect_order(tmp_path):
-    rows = ["topic,doc,assessor,unit,position,scale,value,level"]
+@pytest.mark.parametrize("column", ["grade", "level"])
+def test_judgments_in_perfect_order(tmp_path, column):
+    rows = [f"topic,doc,assessor,unit,position,scale,value,{column}"]
     for judge in range(6):
         template = ("NMRH", "HRMN")[judge % 2]
         for place, key in enumerate(template, 1):
-            level = "NMRH".index(key)
-            rows.append(f"q,d{level},w{judge},u{judge},{place},magnitude,{(judge + 1) * 3**level},{level}")
+            grade = "NMRH".index(key)
+            rows.append(f"q,d{grade},w{judge},u{judge},{place},magnitude,{(judge + 1) * 3**grade},{grade}")
     (tmp_path / "judgments.csv").write_text("\n".join(rows) + "\n")
     one = paper("evia14")
     data = one.read(Asked(judgments=str(tmp_path / "judgments.csv"), draws=10))

@@ -69,7 +69,7 @@ def test_table_7_has_a_tie():
 
 def test_thresholds_fall_and_p_rises(outcomes):
     frame = outcomes["Table 3"].made.shown[0].frame
-    assert frame.columns == ["level", "θ = 3", "θ = 2", "θ = 1"]
+    assert frame.columns == ["grade", "θ = 3", "θ = 2", "θ = 1"]
     for row in frame.iter_rows():
         assert row[1] <= row[2] <= row[3]
 
@@ -86,7 +86,7 @@ def test_sets_of_labels_are_assessors(tmp_path):
     assert "give --runs" in outcome.reason
 
 
-def test_a_level_without_double_judgments_is_told(tmp_path):
+def test_a_grade_without_double_judgments_is_told(tmp_path):
     (tmp_path / "judgments.csv").write_text(
         "topic,doc,assessor,value\nq,a,U1,1\nq,a,U2,1\nq,b,U1,0\nq,b,U2,1\nq,c,U1,2\n"
     )
@@ -95,7 +95,7 @@ def test_a_level_without_double_judgments_is_told(tmp_path):
     one = paper("prm15")
     runs = (str(tmp_path / "a.run"), str(tmp_path / "b.run"))
     data = one.read(Asked(judgments=str(tmp_path / "judgments.csv"), runs=runs))
-    assert "undefined for level 2" in make(one.chosen(["table 7"])[0], data).reason
+    assert "undefined for grade 2" in make(one.chosen(["table 7"])[0], data).reason
 
 
 @pytest.mark.realdata
@@ -107,5 +107,5 @@ def test_public_sets_are_found_by_name(data):
     assert outcome.made_from[1].startswith("llmjudge")
     values = [value[1] for what, value in printed(outcome).items() if what.startswith("snippets (5)")]
     assert values == sorted(values, reverse=True)
-    assert values[0] > 0.2  # a judge that never gives the top level would make this 0
+    assert values[0] > 0.2  # a judge that never gives the top grade would make this 0
     assert make(one.chosen(["table 4"])[0], found).made_from[0].startswith("nyt-crowd")

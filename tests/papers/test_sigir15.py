@@ -13,7 +13,7 @@ from judgewell.papers.data import Asked
 from judgewell.papers.items import Outcome, make
 from judgewell.papers.page import _subtitle
 from judgewell.papers.sigir15_figures import _median
-from judgewell.papers.sigir15_order import agreement_within_levels, overall
+from judgewell.papers.sigir15_order import agreement_within_grades, overall
 from judgewell.reports.parts import Figure
 
 HEADER = "topic_id,unit_id,document_id,gold,doc_pos,worker_id,relevance_scale,cumulative_time,comment,trec,sormunen"
@@ -21,21 +21,21 @@ TOPICS, DOCUMENTS = ("401", "402", "403"), 20
 
 
 def export_lines(topics=TOPICS, documents=DOCUMENTS):
-    """Magnitudes of a made-up crowd whose every assessor doubles from level to level, times a number of their own."""
+    """Magnitudes of a made-up crowd whose every assessor doubles from grade to grade, times a number of their own."""
     rng = np.random.default_rng(5)
     yield HEADER
     for topic in topics:
-        levels = {f"{topic}-{number:02}": number % 4 for number in range(documents)}
-        high, low = (next(doc for doc, level in levels.items() if level == wanted) for wanted in (3, 0))
-        others = [doc for doc in levels if doc not in (high, low)]
+        grades = {f"{topic}-{number:02}": number % 4 for number in range(documents)}
+        high, low = (next(doc for doc, grade in grades.items() if grade == wanted) for wanted in (3, 0))
+        others = [doc for doc in grades if doc not in (high, low)]
         deck = np.array(others * 10).reshape(-1, 6)
         for unit, shown in enumerate(deck):
             own = float(rng.choice([1.0, 5.0, 20.0]))
             for place, doc in enumerate(rng.permutation([high, low, *shown])):
                 gold = {high: "H", low: "N"}.get(doc, "null")
-                level = levels[doc]
-                score = own * 2.0**level
-                trec, sormunen = float(level > 1), float(level)
+                grade = grades[doc]
+                score = own * 2.0**grade
+                trec, sormunen = float(grade > 1), float(grade)
                 yield f"{topic},{unit},{doc},{gold},{place},w{unit % 7},{score},31.5,because,{trec},{sormunen}"
 
 
@@ -102,7 +102,7 @@ def test_table_1_counts_back_clicks_and_revisions_of_an_exports_units(asked, tmp
         one.read(Asked(judgments=asked.judgments, units=str(tmp_path / "units.csv")))
 
 
-def test_levels_that_double_are_worth_twice_the_one_below(outcomes):
+def test_grades_that_double_are_worth_twice_the_one_below(outcomes):
     figure = next(it for it in outcomes["Figure 8"].made.shown if isinstance(it, Figure))
     assert figure.data["median"].to_list() == pytest.approx([1, 2, 4, 8])
     assert figure.data["linear"].to_list() == [1, 2, 3, 4]
@@ -164,13 +164,13 @@ def test_without_runs_the_system_items_say_so(asked):
         assert "give --runs" in outcome.reason
 
 
-def test_without_labels_level_items_say_so(tmp_path):
+def test_without_labels_grade_items_say_so(tmp_path):
     path = tmp_path / "plain.csv"
     path.write_text("topic,doc,assessor,value\n" + "".join(f"a,d{n},w{n % 3},{n + 1}\n" for n in range(12)))
     one = paper("sigir15")
     data = one.read(Asked(judgments=str(path)))
     outcome = make(one.chosen(["figure 1"])[0], data)
-    assert "there are no expert levels" in outcome.reason
+    assert "there are no expert grades" in outcome.reason
     assert make(one.chosen(["table 1"])[0], data).made is not None
 
 
@@ -184,8 +184,8 @@ def test_public_scores_give_the_papers_counts(data):
     assert table["judged by NIST, share of documents"][2] == pytest.approx(0)
     assert table["judged by Sormunen, share of documents"][2] == pytest.approx(0)
     cases = printed(make(one.chosen(["figure 2"])[0], found))
-    assert cases["cases, adjacent levels"][1] == 72
-    assert cases["cases, all pairs of levels"][1] == 126
+    assert cases["cases, adjacent grades"][1] == 72
+    assert cases["cases, all pairs of grades"][1] == 126
 
 
 @pytest.mark.realdata
@@ -205,11 +205,11 @@ def test_ratios_of_exactly_twenty_are_not_above_it(data):
     assert figure.data["above"].to_list() == [430, 700, 1101, 3586]
 
 
-def test_agreement_within_levels_by_hand():
+def test_agreement_within_grades_by_hand():
     def gains(values):
         return pl.DataFrame({"topic": "q", "doc": list("abcd"), "gain": values})
 
-    table = agreement_within_levels(
+    table = agreement_within_grades(
         gains([1.0, 4.0, 3.0, 5.0]), gains([0.0, 1.0, 1.0, 0.0]), gains([0.0, 0.0, 1.0, 1.0])
     )
     # pairs ac (alike), ad (tie in the second), bc (tie), bd (opposite)

@@ -9,7 +9,7 @@ from report_studies import sources, study
 from judgewell.errors import InputError
 from judgewell.reports import findings as told
 from judgewell.reports.assemble import assemble
-from judgewell.reports.grade_figures import on_a_log_axis
+from judgewell.reports.grade_figures import by_grade, on_a_log_axis
 from judgewell.reports.parts import Figure, Grid
 from judgewell.reports.sources import Sources, with_codes
 from judgewell.scaling.methods import parse
@@ -38,15 +38,15 @@ def test_answers_come_first_then_details_limits_and_tables(report):
         "How good the judgments are",
         "What the judgments say about relevance",
         "Details",
+        "What it cost",
         "What could not be analysed",
         "Appendix: tables",
-        "What the conclusion cost",
     ]
     answers = report.parts[:3]
     assert all(one.findings and any(isinstance(item, Figure) for item in one.items) for one in answers)
     assert {item.place for one in answers for item in one.items} == {"body"}
     assert {item.place for one in report.parts[3].groups for item in one.items} == {"details"}
-    assert {item.place for one in report.parts[-2].groups for item in one.items} == {"appendix"}
+    assert {item.place for one in report.parts[-1].groups for item in one.items} == {"appendix"}
 
 
 def test_nothing_is_said_or_shown_twice_and_every_finding_can_be_checked(report):
@@ -122,10 +122,10 @@ def test_matrix_and_its_mirror_add_up_to_one(report):
 
 
 def test_what_the_data_do_not_allow_is_named_with_its_reason(report):
-    missing = {row["section"]: row["reason"] for row in item(report, "left_out").frame.iter_rows(named=True)}
-    assert missing["transitivity"].startswith("needs pairs")
+    missing = {row["section"]: row["reason"] for row in item(report, "not_analysed").frame.iter_rows(named=True)}
+    assert missing["transitivity"].startswith("Needs pairs")
     assert "14 of" not in missing
-    assert not any(reason.startswith("needs the table") for reason in missing.values())
+    assert not any(reason.startswith("Needs the table") for reason in missing.values())
 
 
 def test_gains_and_labels_alone_make_a_report():
@@ -134,14 +134,14 @@ def test_gains_and_labels_alone_make_a_report():
 
     found = assemble(sources(judgments=None, method=None, runs=open_runs(runs)), title="Labels")
     assert [one.name for one in found.parts] == ["systems", "agreement", "details", "limits", "appendix"]
-    reasons = dict(item(found, "left_out").frame.select("section", "reason").iter_rows())
-    assert reasons["reliability"] == "needs judgments"
-    assert any("other judgments" in row for row in item(found, "left_out").frame["analysis"].to_list())
+    reasons = dict(item(found, "not_analysed").frame.select("section", "reason").iter_rows())
+    assert reasons["reliability"] == "Needs judgments"
+    assert any("Uncertainty from judgments" in row for row in item(found, "not_analysed").frame["analysis"].to_list())
     given = assemble(
         sources(judgments=None, method=None, labels={}, gains={"mine": labels}, runs=[], measures=[]), title="G"
     )
     assert "as given: mine" in part(given, "gains").findings[0].text
-    assert "needs runs" in item(given, "left_out").frame["reason"].to_list()
+    assert "Needs runs" in item(given, "not_analysed").frame["reason"].to_list()
 
 
 def test_one_system_is_not_called_the_best_and_its_topics_are_counted():
@@ -152,10 +152,11 @@ def test_one_system_is_not_called_the_best_and_its_topics_are_counted():
     said = part(found, "systems").findings[0].text
     low, mean, high = item(found, "systems").frame.select("low", "mean", "high").row(0)
     assert low < mean < high
-    assert f"{mean:.3f} [{low:.3f}, {high:.3f}] under gains over 5 topics; there is no other system" in said
+    assert f"{mean:.3f} [{low:.3f}, {high:.3f}] over 5 topics; there is no other system" in said
+    assert said.startswith("Under gains, s3 has")
     assert "best" not in said
-    reasons = item(found, "left_out").frame.filter(pl.col("reason") == "there is one system")["analysis"].to_list()
-    assert reasons == ["ranks and pairs of systems"]
+    reasons = item(found, "not_analysed").frame.filter(pl.col("reason") == "There is one system")["analysis"].to_list()
+    assert reasons == ["Ranks and pairs of systems"]
 
 
 def test_alpha_is_worked_out_for_the_metrics_that_fit_and_as_on_its_own(report):
@@ -188,7 +189,7 @@ def test_one_topic_has_no_intervals_and_says_so():
         title="One topic",
     )
     assert "one topic allows no interval" in part(found, "systems").findings[0].text
-    assert "there is one topic" in item(found, "left_out").frame["reason"].to_list()
+    assert "There is one topic" in item(found, "not_analysed").frame["reason"].to_list()
 
 
 def test_pairs_make_a_report():
@@ -203,6 +204,42 @@ def test_pairs_make_a_report():
     assert any(text.startswith("0 of 36 preferences contradict") for text in agreement)
     gains = item(found, "gains").frame.sort("gain", descending=True)
     assert gains["doc"].to_list() == list("abcd")
+
+
+def test_gains_given_beside_judgments_say_how_to_analyse_judgments():
+    _, labels, _ = study()
+    found = assemble(sources(method=None, labels={}, gains={"mine": labels}), title="Given")
+    missing = dict(item(found, "not_analysed").frame.select("analysis", "reason").iter_rows())
+    assert missing["Uncertainty from judgments"] == (
+        "The gains mine are given ready-made; make them here with --method instead of --gains"
+    )
+
+
+def test_labels_that_share_no_document_are_left_out():
+    _, labels, _ = study()
+    other = labels.with_columns(topic="other " + pl.col("topic"))
+    found = assemble(sources(labels={"expert": labels, "other": other}, runs=[], measures=[]), title="Labels")
+    assert [one.name for one in found.figures if one.name.startswith("gains_by_grade")] == ["gains_by_grade_1"]
+
+
+def test_few_topics_show_no_ranks():
+    few = pl.col("topic").is_in(["t0", "t1"])
+    judgments, labels, runs = study()
+    from judgewell.formats.runs import open_runs
+
+    two = {"judgments": judgments.filter(few), "labels": {"expert": labels.filter(few)}}
+    found = assemble(sources(**two, runs=open_runs(runs.filter(few))), title="Two topics")
+    assert "2 topics cannot show which system is the best" in part(found, "systems").findings[0].text
+    assert not any("ranks first most often" in text for text in texts(found))
+
+
+def test_alpha_of_many_topics_is_a_histogram():
+    judgments, *_ = study(topics=42, docs=8)
+    found = assemble(sources(judgments=judgments, labels={}, runs=[], measures=[]), title="Many topics")
+    figure = next(one for one in found.figures if one.name == "alpha_figure")
+    assert figure.data.columns == ["low", "high", "count"]
+    assert figure.data["count"].sum() == 42
+    assert "of 42 topics" in figure.caption
 
 
 def test_nothing_is_refused():
@@ -242,6 +279,14 @@ def test_labels_with_many_values_get_a_cloud_and_no_figure_by_grade():
     assert "label_cloud_1" in names
     assert "label_correlation" in names
     assert not [name for name in names if "grade" in name or "order_agreement" in name]
+
+
+@pytest.mark.parametrize(("gains", "drawn"), [([0.0, 1.0, 2.0, 1.0], "matrix"), ([0.5, 3.25, 7.5, 1.0], "dots")])
+def test_few_documents_with_any_gains_are_dots_and_grades_a_matrix(gains, drawn):
+    documents = {"topic": ["t"] * 4, "doc": list("abcd")}
+    labels = pl.DataFrame(documents | {"gain": [0.0, 1.0, 2.0, 0.0]})
+    (figure,) = by_grade(pl.DataFrame(documents | {"gain": gains}), {"experts": labels}, log=False)
+    assert ("share of the row" in json.dumps(figure.chart.to_dict())) == (drawn == "matrix")
 
 
 def test_only_the_checks_that_could_run_are_named():

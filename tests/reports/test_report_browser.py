@@ -1,24 +1,27 @@
 """The page in a real browser: charts are drawn, tables sort and unfold, nothing is asked of the network."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from judgewell.reports import charts
+from judgewell.reports.latex import latex
 from judgewell.reports.page import render
 from judgewell.reports.parts import Figure, Finding, Grid, Part, Report
+
+P = [0.5, 0.00001, None, *[0.1 + number / 100 for number in range(17)]]
+NAMES = [f"s{n}" for n in range(19)] + ["z_19 ≥ ± & <b>"]
+GRID = Grid("g", "Grid", "Twenty rows.", pl.DataFrame({"system": NAMES, "p": P}), place="body")
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     data = pl.DataFrame({"name": ["a", "b"], "value": [0.5, 0.25], "low": [0.4, 0.2], "high": [0.6, 0.3]})
-    p = [0.5, 0.00001, None, *[0.1 + number / 100 for number in range(17)]]
-    grid = Grid(
-        "g", "Grid", "Twenty rows.", pl.DataFrame({"system": [f"s{n}" for n in range(20)], "p": p}), place="body"
-    )
     wide = Grid("w", "Wide", "Many columns.", pl.DataFrame({f"column number {n}": ["word"] for n in range(30)}))
     figure = Figure("f", "Figure", "Two dots.", charts.dots(data, "system", "mean", reference=0.3), data)
-    parts = (Part("one", "One", (Finding("A finding.", "w"),), (figure, grid, wide)),)
+    parts = (Part("one", "One", (Finding("A finding.", "w"),), (figure, GRID, wide)),)
     file = tmp_path_factory.mktemp("page") / "report.html"
     file.write_text(render(Report("Title", "subtitle", parts)), encoding="utf-8")
     return file
@@ -30,6 +33,7 @@ def page(chromium, path, request):
     opened = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     opened.wrong = []
     opened.on("pageerror", lambda error: opened.wrong.append(str(error)))
+    opened.on("console", lambda said: said.type in ("warning", "error") and opened.wrong.append(said.text))
     opened.on("request", lambda asked: asked.url.startswith("http") and opened.wrong.append(asked.url))
     opened.goto(path.as_uri())
     opened.wait_for_selector(".chart svg.marks")
@@ -83,3 +87,41 @@ def test_the_button_changes_page_and_charts(page):
         arg=before,
     )
     assert ink() != before
+
+
+def saved(page, button):
+    with page.expect_download() as download:
+        page.locator(button).click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def test_figures_and_tables_are_saved_from_the_page(page):
+    name, drawing = saved(page, "#f .draw:text-is('SVG')")
+    assert name == "f.svg"
+    assert drawing.startswith(b"<svg")
+    assert b"mean" in drawing
+    name, picture = saved(page, "#f .draw:text-is('PNG')")
+    assert name == "f.png"
+    assert picture.startswith(b"\x89PNG")
+    name, table = saved(page, "#g .take:text-is('CSV')")
+    assert name == "g.csv"
+    assert table.decode().splitlines()[:2] == ['"system","p"', '"s0","0.500"']
+    name, table = saved(page, "#g .take:text-is('LaTeX')")
+    assert name == "g.tex"
+    assert table.decode() == latex(GRID)
+    assert "\\begin{tabular}{lr}" in table.decode()
+
+
+def test_a_figure_is_printed_alone_for_pdf(page):
+    page.evaluate(
+        "void (window.print = () => { window.printed = document.querySelector('#sheet svg').getAttribute('width'); })"
+    )
+    page.locator("#f .draw:text-is('PDF')").click()
+    page.wait_for_function("window.printed")
+    page.emulate_media(media="print")
+    assert page.locator("#sheet svg").is_visible()
+    assert not page.locator("main").is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("main").is_visible()
+    assert not page.locator("nav").is_visible()
+    assert page.locator("#sheet").count() == 0

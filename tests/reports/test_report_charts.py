@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgewell.reports import bins, charts
+from judgewell.reports import bins, charts, labels
 from judgewell.reports.files import pdf, svg
 from judgewell.reports.themes import theme
 
@@ -39,6 +39,23 @@ def test_histogram_holds_its_bins():
         ]
         == "log"
     )
+
+
+def test_small_counts_have_ticks_at_whole_numbers_alone():
+    frame = pl.DataFrame({"low": [0.0, 1.0], "high": [1.0, 2.0], "count": [3, 1]})
+    assert encodings(charts.histogram(frame, "x"))[0]["y"]["axis"]["values"] == [0, 1, 2, 3]
+
+
+def test_short_logarithmic_axes_have_enough_ticks():
+    frame = pl.DataFrame({"name": ["a"], "value": [1.5], "low": [0.9], "high": [2.5]})
+    axes = [one["x"]["axis"]["values"] for one in encodings(charts.dots(frame, "", "ratio", log=True)) if "x" in one]
+    assert axes[0] == [0.8, 1.0, 1.5, 2.0]
+
+
+def test_a_shortened_name_is_not_cut_again():
+    letters = len("1=0.9-b…ked_top1000_v1")
+    assert letters == labels.HEAD + 1 + labels.TAIL
+    assert theme()["axis"]["labelLimit"] > 8 * letters  # pixels of a wide letter at this size
 
 
 def test_dots_keep_the_order_and_show_intervals():
@@ -124,6 +141,12 @@ ALL = {
         "two",
         "system",
     ),
+    "confusion": charts.confusion(
+        pl.DataFrame({"first": ["0", "1"], "second": ["0", "0"], "count": [3, 1], "share": [1.0, 1.0]}),
+        "grade (a)",
+        "grade (b)",
+        "documents",
+    ),
     "cloud": charts.cloud(pl.DataFrame({"topic": ["t"], "name": ["d"], "x": [0.5], "y": [0.2]}), "labels", "gain"),
     "curves": charts.curves(pl.DataFrame({"x": [0.1], "y": [0.5], "kind": ["a"]}), "tau", "share", ["a"]),
 }
@@ -135,6 +158,45 @@ def test_axes_of_whole_numbers_have_no_ticks_between_them():
     assert charts._whole_axis([1, 63]).to_dict()["values"] == [1, 10, 20, 30, 40, 50, 60]
     assert charts._whole_axis([0, 1299]).to_dict()["values"] == [0, 200, 400, 600, 800, 1000, 1200]
     assert charts._whole_axis([]).to_dict()["values"] == [0, 1]
+
+
+def test_ticks_of_a_logarithmic_axis_are_equal_steps():
+    def ticks(low, high):
+        return charts._log_axis([low, high])["axis"].to_dict()["values"]
+
+    assert ticks(0.6, 30) == [1, 2, 5, 10, 20]
+    assert ticks(2, 300) == [2, 5, 10, 20, 50, 100, 200]
+    assert ticks(0.01, 90000) == [0.01, 0.1, 1, 10, 100, 1000, 10000, 100000]
+    assert charts._log_axis([None, 0.0, 3])["scale"].to_dict()["domain"] == [2.55, 3.54]
+
+
+def test_names_outside_the_top_set_are_drawn_apart():
+    spec = charts.dots(INTERVALS.with_columns(top=pl.Series([True, False])), "system", "mean").to_dict()
+    filters = {layer["transform"][0]["filter"]: layer["mark"]["style"] for layer in spec["layer"]}
+    assert filters == {"datum.top": "main", "!datum.top": "soft_dot"}
+
+
+def test_a_band_of_times_starts_at_0_and_a_square_has_equal_axes():
+    band = ALL["line_band"].to_dict()["layer"][0]["encoding"]["y"]["scale"]
+    assert band["zero"]
+    square = [one for one in encodings(ALL["scatter"]) if "x" in one and "y" in one]
+    assert square
+    assert all(one["x"]["scale"] == one["y"]["scale"] for one in square)
+
+
+def test_names_cover_neither_points_nor_names_and_stay_inside():
+    rng = np.random.default_rng(5)
+    x = rng.uniform(0.2, 0.8, 60)
+    points = pl.DataFrame({"name": [f"a-rather-long-name-{n}" for n in range(60)], "x": x})
+    points = points.with_columns(y=pl.Series(np.clip(x + rng.normal(0, 0.05, 60), 0, 1)))
+    placed = labels.beside(points, 0.0, 1.0, 340)
+    assert 1 <= placed.height <= labels.NAMED
+    boxes = [(340 * x, 340 * y, labels.LETTER * len(name) / 2) for name, x, y in placed.iter_rows()]
+    for x, y, half in boxes:
+        assert half <= x <= 340 - half
+        assert not any(abs(340 * a - x) < half and abs(340 * b - y) < 6 for a, b in points.select("x", "y").iter_rows())
+    for one, (x, y, half) in enumerate(boxes):
+        assert all(abs(x - a) >= half + w or abs(y - b) >= labels.LINE for a, b, w in boxes[one + 1 :])
 
 
 def test_every_kind_of_figure_is_tried_here():

@@ -39,6 +39,6 @@ def test_people_and_machines_have_a_part_and_what_is_lacking_is_listed(page) -> 
     assert "llm and people share" in text
     assert "llm and people order systems alike at τ-b" in text
     assert [item.name for item in part.items][:2] == ["machine_favours", "machine_agreement"]
-    lacking = next(grid for grid in page.grids if grid.name == "left_out").frame
+    lacking = next(grid for grid in page.grids if grid.name == "not_analysed").frame
     reasons = dict(lacking.select("analysis", "reason").iter_rows())
     assert "looks at whole rankings" in reasons["AP with the labels of llm"]

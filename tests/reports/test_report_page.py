@@ -16,6 +16,7 @@ from judgewell.reports.files import write_files
 from judgewell.reports.latex import escape, latex
 from judgewell.reports.page import MOST_ROWS, render, sheet, tight
 from judgewell.reports.parts import Finding, Grid, Part, Report
+from judgewell.reports.terms import Explained
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -119,10 +120,20 @@ def test_another_seed_gives_other_resamples(report):
     assert spreads[0] != spreads[1]
 
 
-def test_how_it_was_made_is_at_the_end(page):
+def test_how_it_was_made_comes_before_the_appendix(page):
+    assert page.index('id="made"') < page.index('id="part-appendix"')
     tail = page[page.index('id="made"') :]
     assert "a, b, c, d, e, f, … (8 in all)" in tail
     assert "a.csv" in tail
+
+
+def test_terms_are_linked_at_their_first_use_and_explained_once(page):
+    links = re.findall(r'<a class="term" href="#(term-[^"]+)">', page)
+    assert len(links) == len(set(links)) >= 5
+    assert re.findall(r'<dt id="(term-[^"]+)">', page) == sorted(links, key=str.casefold)
+    explained = Explained()
+    assert str(explained("a gain & gains")) == 'a <a class="term" href="#term-gain">gain</a> &amp; gains'
+    assert str(explained("the gain of again")) == "the gain of again"
 
 
 def test_a_page_without_charts_needs_no_libraries():

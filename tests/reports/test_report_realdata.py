@@ -42,11 +42,11 @@ def test_scores_of_the_trec8_study(data):
     assert any(text.startswith(work) for text in findings(report))
     assert any("most frequent value is 0 (30.9 %" in text for text in findings(report))
     assert "Assessors ordered the known documents correctly in 100 % of 7,059 comparisons." in findings(report)
-    assert "Median gains rise with every grade (sormunen): 17, 75, 89, 91.5." in findings(report)
+    assert "Median gains rise with every grade of the label set sormunen: 17, 75, 89, 91.5." in findings(report)
     inventory = dict(grid(report, "asked").iter_rows())
     assert inventory["units"] == "7,059"
     assert inventory["known documents"] == "36 in 18 topics"
-    assert "needs runs" in grid(report, "left_out")["reason"].to_list()
+    assert "Needs runs" in grid(report, "not_analysed")["reason"].to_list()
     page = render(report)
     assert len(page.encode()) < 5 * MEGABYTES
     assert "gAAAAA" not in page  # no one's id

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.comparison.scores import ScoreArray
-from judgewell.reports.system_findings import best_elsewhere
+from judgewell.reports.system_findings import best_elsewhere, significant
 
 
 def scores(*means):
@@ -17,23 +17,48 @@ TABLE = pl.DataFrame({"system": ["a", "b", "c"], "top": [True, True, False]})
 
 def test_one_system_that_is_best_under_every_set():
     finding = best_elsewhere({"crowd": scores(3, 2, 1), "experts": scores(9, 2, 1)}, TABLE)
-    assert finding.text == "The system a also has the best mean under experts."
+    assert finding.text == "It also has the best mean under experts."
 
 
 def test_another_best_system_within_the_first_top_set():
     finding = best_elsewhere({"crowd": scores(3, 2, 1), "experts": scores(1, 2, 0), "pairs": scores(3, 1, 1)}, TABLE)
     assert finding.text == (
-        "The best mean is that of b under experts and a under pairs; under crowd, too, these systems may be the best."
+        "Under experts, b is first; under pairs, a is first too. This is no contradiction: a and b are in the top "
+        "set under crowd, so it does not show which of them is better."
     )
 
 
 def test_another_best_system_outside_the_first_top_set():
     finding = best_elsewhere({"crowd": scores(3, 2, 1), "experts": scores(1, 2, 8)}, TABLE)
     assert finding.text == (
-        "The best mean is that of c under experts; under crowd, c is not among the systems that may be the best: "
-        "the sets disagree about the best system."
+        "Under experts, c is first. Under crowd, c is not in the top set: the sets disagree about the best system."
     )
 
 
 def test_one_set_alone_has_nothing_to_add():
     assert best_elsewhere({"crowd": scores(3, 2, 1)}, TABLE) is None
+
+
+def differing(*significant_pairs):
+    rows = [(one, other, (one, other) in significant_pairs) for one, other in (("a", "b"), ("a", "c"), ("b", "c"))]
+    return pl.DataFrame(rows, schema=["first", "second", "significant"], orient="row")
+
+
+def test_a_top_set_with_a_system_that_differs_from_the_best_is_explained():
+    text = significant(differing(("a", "b"), ("a", "c")), TABLE, "crowd").text
+    assert text.startswith("Under crowd, 2 of 3 pairs of systems differ significantly (66.7 %; paired t-test")
+    assert text.endswith(
+        "The top set comes from another test (sign flips, against all other systems at once), so it can keep a system "
+        "that differs significantly from the best one in the pairwise test."
+    )
+
+
+def test_a_top_set_that_fits_the_pairs_needs_no_explanation():
+    text = significant(differing(("a", "c")), TABLE, "crowd").text
+    assert text.startswith("Under crowd, 1 of 3 pairs of systems differs significantly (33.3 %; ")
+    assert text.endswith("5 % level).")
+
+
+def test_two_systems_are_not_counted_in_pairs():
+    text = significant(differing().head(1), TABLE.head(2), "crowd").text
+    assert text.startswith("Under crowd, the two systems do not differ significantly (paired t-test")

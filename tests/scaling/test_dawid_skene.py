@@ -12,13 +12,13 @@ from judgewell.scaling.grades import DawidSkene, Majority
 
 
 def crowd_of(seed: int, documents: int = 150, good: int = 4, poor: int = 6) -> tuple[pl.DataFrame, np.ndarray]:
-    """Levels 0-2; good assessors are right 9 times of 10, poor ones say the top level most of the time."""
+    """Grades 0-2; good assessors are right 9 times of 10, poor ones say the top grade most of the time."""
     rng = np.random.default_rng(seed)
     truth = rng.choice(3, documents, p=[0.5, 0.3, 0.2])
     rows = []
-    for doc, level in enumerate(truth):
+    for doc, grade in enumerate(truth):
         for worker in range(good + poor):
-            chance = np.full(3, 0.05) + 0.85 * (np.arange(3) == level) if worker < good else np.array([0.2, 0.1, 0.7])
+            chance = np.full(3, 0.05) + 0.85 * (np.arange(3) == grade) if worker < good else np.array([0.2, 0.1, 0.7])
             rows.append(("t", f"d{doc:03d}", f"w{worker}", float(rng.choice(3, p=chance))))
     return pl.DataFrame(rows, schema=["topic", "doc", "assessor", "value"], orient="row"), truth
 
@@ -88,7 +88,7 @@ def test_a_run_that_does_not_settle_is_an_error() -> None:
         dawid_skene(crowd_of(5)[0], steps=2)
 
 
-def test_judgments_without_assessor_or_with_too_many_levels_are_refused() -> None:
+def test_judgments_without_assessor_or_with_too_many_grades_are_refused() -> None:
     judgments, _ = crowd_of(6, documents=3)
     with pytest.raises(InputError, match=r"30 judgments name no assessor .topic t, document d000.*majority or mean"):
         dawid_skene(judgments.drop("assessor"))

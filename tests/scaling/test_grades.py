@@ -1,4 +1,4 @@
-"""Grades: averages of mapped levels, profiles that refuse gaps, and the chain of median ratios."""
+"""Grades: averages of mapped grades, profiles that refuse gaps, and the chain of median ratios."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def judged(**documents: list[float]) -> pl.DataFrame:
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=9))
-def test_mean_median_and_majority_of_one_document(levels: list[int]) -> None:
-    judgments = judged(a=[float(level) for level in levels])
-    assert Mean()(judgments)["gain"][0] == pytest.approx(np.mean(levels))
-    assert Median()(judgments)["gain"][0] == pytest.approx(np.median(levels))
-    counts = np.bincount(levels)
+def test_mean_median_and_majority_of_one_document(grades: list[int]) -> None:
+    judgments = judged(a=[float(grade) for grade in grades])
+    assert Mean()(judgments)["gain"][0] == pytest.approx(np.mean(grades))
+    assert Median()(judgments)["gain"][0] == pytest.approx(np.median(grades))
+    counts = np.bincount(grades)
     with pytest.warns(JudgewellWarning) if (counts == counts.max()).sum() > 1 else no_warning():
         assert Majority()(judgments)["gain"][0] == pytest.approx(np.flatnonzero(counts == counts.max()).mean())
 
@@ -65,10 +65,10 @@ def test_an_unknown_profile_says_what_can_be_written(profile: str) -> None:
         grades.profile_table(profile, [0, 1])
 
 
-def test_a_level_missing_from_the_table_or_without_gain_is_refused() -> None:
-    with pytest.raises(InputError, match=r"no gain for the level 2; it has 0, 1"):
+def test_a_grade_missing_from_the_table_or_without_gain_is_refused() -> None:
+    with pytest.raises(InputError, match=r"no gain for the grade 2; it has 0, 1"):
         grades.profile_table("0:0,1:1", [0, 2])
-    with pytest.raises(InputError, match=r"gain of the level 1 is undefined"):
+    with pytest.raises(InputError, match=r"gain of the grade 1 is undefined"):
         grades.profile_table({0: 0, 1: float("nan")}, [0])
 
 
@@ -78,7 +78,7 @@ def test_a_threshold_goes_with_binary_only(profile: str, threshold: float | None
         grades.profile_table(profile, [0, 1], threshold=threshold)
 
 
-def test_levels_are_mapped_before_they_are_averaged() -> None:
+def test_grades_are_mapped_before_they_are_averaged() -> None:
     assert Mean(profile="exp2")(judged(a=[0, 3]))["gain"].to_list() == [3.5]
     assert Majority(profile="binary", threshold=1)(judged(a=[0, 1, 2, 0, 3]))["gain"].to_list() == [1.0]
 

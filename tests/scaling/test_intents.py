@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.scaling.grade_probabilities import parameters
 from judgewell.scaling.intents import each_intent, expanded, top_intents
-from judgewell.scaling.level_probabilities import parameters
 
 COLUMNS = ["topic", "doc", "assessor", "intent", "value"]
 ROWS = [
@@ -36,9 +36,9 @@ def test_without_a_table_the_intents_are_those_that_were_judged() -> None:
 
 
 def test_expansion_makes_pairs_that_predicted_relevance_can_learn_from() -> None:
-    """x says none, y gives intent 1 a level of 1: only with the explicit 0 do both judge the same thing."""
-    found = parameters(each_intent(expanded(table(), INTENTS)), threshold=1, levels=(0, 1, 2))
-    assert found.filter(pl.col("level") == 0).select("relevant", "judged", "p").row(0) == (1.0, 1.0, 1.0)
+    """x says none, y gives intent 1 a grade of 1: only with the explicit 0 do both judge the same thing."""
+    found = parameters(each_intent(expanded(table(), INTENTS)), threshold=1, grades=(0, 1, 2))
+    assert found.filter(pl.col("grade") == 0).select("relevant", "judged", "p").row(0) == (1.0, 1.0, 1.0)
     with pytest.raises(DataError, match="no document was judged by two"):
         parameters(each_intent(table()), threshold=1)
 
@@ -57,7 +57,7 @@ def test_the_most_probable_intent_is_kept_and_the_rest_told() -> None:
     ("row", "intents", "said"),
     [
         (("t", "c", "x", None, 0.0), INTENTS, "1 judgments name no intent .topic t, document c"),
-        (("t", "c", "x", "0", 2.0), INTENTS, "of no intent .0. has the level 2 .topic t, document c"),
+        (("t", "c", "x", "0", 2.0), INTENTS, "of no intent .0. has the grade 2 .topic t, document c"),
         (("t", "c", "x", "9", 1.0), INTENTS, "the intent 9 is not among the topic's .topic t, document c"),
         (("u", "c", "x", "0", 0.0), INTENTS, "the topic u has no known intents"),
         (ROWS[0], {"topic": ["t"]}, "needs the column intent"),

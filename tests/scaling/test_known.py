@@ -34,7 +34,7 @@ def test_a_unit_without_its_known_document_is_refused_or_skipped() -> None:
     judgments = anchored((8.0, 2.0, 4.0), (30.0, 10.0, 5.0)).filter((pl.col("unit") != "u1") | (pl.col("doc") != "n"))
     with pytest.raises(DataError, match=r"1 of 2 units hold no known N document .topic t, unit u1.*--missing skip"):
         by_known(judgments)
-    with pytest.warns(JudgewellWarning, match=r"left out"):
+    with pytest.warns(JudgewellWarning, match=r"excluded"):
         assert by_known(judgments, missing="skip")["unit"].unique().to_list() == ["u0"]
 
 

@@ -1,4 +1,4 @@
-"""How far to trust p(R|level): topic bootstrap, growth, result quality, and the rule of enough."""
+"""How far to trust p(R|grade): topic bootstrap, growth, result quality, and the rule of enough."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError
-from judgewell.scaling import double_judgments, level_probabilities, predicted_curves
+from judgewell.scaling import double_judgments, grade_probabilities, predicted_curves
 from judgewell.scaling.predicted import Predicted
 
 
 def judged(rows: list[tuple[str, str, int, int]]) -> pl.DataFrame:
-    """Doubly judged documents from (topic, doc, first level, second level)."""
-    flat = [(topic, doc, who, float(level)) for topic, doc, x, y in rows for who, level in (("U1", x), ("U2", y))]
+    """Doubly judged documents from (topic, doc, first grade, second grade)."""
+    flat = [(topic, doc, who, float(grade)) for topic, doc, x, y in rows for who, grade in (("U1", x), ("U2", y))]
     return pl.DataFrame(flat, schema=["topic", "doc", "assessor", "value"], orient="row")
 
 
@@ -31,12 +31,12 @@ def random_topics(topics: int = 30, size: int = 20, seed: int = 0, clustered: bo
 
 def test_the_topic_bootstrap_sees_what_the_sigmas_ignore() -> None:
     found = double_judgments.tallies(random_topics())
-    sigma = level_probabilities.estimated(found)["sigma_pairs"].to_numpy()
+    sigma = grade_probabilities.estimated(found)["sigma_pairs"].to_numpy()
     spread = predicted_curves.topic_spread(found, np.random.default_rng(0))
     assert (spread["sigma_topics"].to_numpy() > 1.8 * sigma).all()
     independent = double_judgments.tallies(random_topics(clustered=False))
     alike = predicted_curves.topic_spread(independent, np.random.default_rng(0))["sigma_topics"].to_numpy()
-    assert alike == pytest.approx(level_probabilities.estimated(independent)["sigma_pairs"].to_numpy(), rel=0.35)
+    assert alike == pytest.approx(grade_probabilities.estimated(independent)["sigma_pairs"].to_numpy(), rel=0.35)
 
 
 def test_the_topic_bootstrap_counts_a_topic_as_often_as_it_is_drawn() -> None:
@@ -63,20 +63,20 @@ def test_gains_of_one_topic_are_drawn_over_its_documents() -> None:
 def test_growth_settles_on_the_whole() -> None:
     found = double_judgments.tallies(random_topics(clustered=False))
     curve = predicted_curves.growth(found, np.random.default_rng(0), sizes=[5, 50, 600])
-    p = level_probabilities.estimated(found)
+    p = grade_probabilities.estimated(found)
     last = curve.filter(pl.col("documents") == 600)
     assert last["p"].to_list() == pytest.approx(p["p"].to_list(), abs=0.02)
     assert last["sd"].to_list() == pytest.approx(p["sigma_pairs"].to_list(), rel=0.4)
-    for level in (0.0, 1.0):
-        spread = curve.filter(pl.col("level") == level)["sd"].to_list()
+    for grade in (0.0, 1.0):
+        spread = curve.filter(pl.col("grade") == grade)["sd"].to_list()
         assert spread == sorted(spread, reverse=True)
     again = predicted_curves.growth(found, np.random.default_rng(0), sizes=[5, 50, 600])
     assert again.equals(curve)
 
 
-def test_growth_leaves_a_level_out_until_it_is_seen() -> None:
+def test_growth_leaves_a_grade_out_until_it_is_seen() -> None:
     found = double_judgments.tallies(judged([("t", f"d{n}", 0, 0) for n in range(30)] + [("t", "x", 1, 1)]))
-    first = predicted_curves.growth(found, np.random.default_rng(0), sizes=[1]).filter(pl.col("level") == 1)
+    first = predicted_curves.growth(found, np.random.default_rng(0), sizes=[1]).filter(pl.col("grade") == 1)
     assert first["rounds"][0] < 50
 
 
@@ -92,10 +92,10 @@ def test_quality_goes_from_the_best_system_to_all() -> None:
     )
     found = double_judgments.tallies(judgments, estimate="first")
     curve = predicted_curves.quality(judgments, runs, found, good=1)
-    tops = curve.filter(pl.col("level") == 1)
+    tops = curve.filter(pl.col("grade") == 1)
     assert tops["p"].to_list() == pytest.approx([1.0, 2 / 3])
-    assert curve.filter(pl.col("level") == 0)["p"].to_list() == [None, 0.0]
-    assert tops["p"][-1] == pytest.approx(level_probabilities.estimated(found)["p"][1])
+    assert curve.filter(pl.col("grade") == 0)["p"].to_list() == [None, 0.0]
+    assert tops["p"][-1] == pytest.approx(grade_probabilities.estimated(found)["p"][1])
 
 
 def test_runs_of_other_documents_are_refused() -> None:

@@ -75,7 +75,7 @@ def test_a_constant_number_of_presentations_may_go_beyond_one_and_says_so() -> N
 def test_ties_can_be_left_out_or_refused() -> None:
     pairs = pl.DataFrame({"topic": ["t"] * 2, "left": ["a"] * 2, "right": ["b"] * 2, "preferred": ["same", "left"]})
     assert preference_frequency(pairs)["gain"].to_list() == [0.75, 0.25]
-    with pytest.warns(JudgewellWarning, match=r"1 of 2 pairs are tied and left out"):
+    with pytest.warns(JudgewellWarning, match=r"1 of 2 pairs are tied and excluded"):
         assert preference_frequency(pairs, ties="skip")["gain"].to_list() == [1.0, 0.0]
     with pytest.raises(DataError, match=r"1 pairs are tied .topic t, left a, right b"):
         preference_frequency(pairs, ties="error")

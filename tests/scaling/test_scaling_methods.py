@@ -6,13 +6,13 @@ import dataclasses
 
 import pytest
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, JudgewellWarning
 from judgewell.scaling.methods import listing, methods, named, parse
 
 
 def test_every_method_is_there_once_and_says_what_it_is() -> None:
     assert set(methods()) == {
-        *("magnitude", "log-magnitude", "known-ratio", "width", "sampled", "two-way", "level-ratios"),
+        *("magnitude", "log-magnitude", "known-ratio", "width", "sampled", "two-way", "grade-ratios"),
         *("mean", "median", "majority", "dawid-skene"),
         *("preference", "relevance", "bradley-terry", "ratio", "combined"),
         *("predicted", "udm"),
@@ -47,7 +47,7 @@ def test_a_method_prints_and_parses_back(name: str) -> None:
         "mean(profile='0:0,1:0.3,2:1')",
         "mean(profile=binary,threshold=2)",
         "combined(of=preference;ratio)",
-        "predicted(levels=0;1;2;3,threshold=1)",
+        "predicted(grades=0;1;2;3,threshold=1)",
         "width(side=wide,cut=none)",
         "ratio(weighted=true)",
         "bradley-terry(prior=0.1,gain=probability)",
@@ -62,14 +62,16 @@ def test_options_print_and_parse_back(text: str) -> None:
 def test_options_may_be_text_from_a_command_line() -> None:
     assert named("magnitude", {"offset": "1", "average": "mean"}) == parse("magnitude(offset=1,average=mean)")
     assert named("ratio", {"weighted": "true"}).options() == {"epsilon": 1.0, "weighted": True, "components": "error"}
-    assert named("predicted", {"levels": "0,1,2"}) == named("predicted", {"levels": (0.0, 1.0, 2.0)})
+    assert named("predicted", {"grades": "0,1,2"}) == named("predicted", {"grades": (0.0, 1.0, 2.0)})
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("magnitudes", r"no method 'magnitudes' \(did you mean magnitude\?\); the methods are magnitude, "),
-        ("magnitude(ofset=1)", r"has no option 'ofset'; its options are: offset, bound"),
+        ("magnitudes", r"no method 'magnitudes'; did you mean magnitude\?$"),
+        ("zzz", r"no method 'zzz'; the methods are magnitude, "),
+        ("magnitude(ofset=1)", r"has no option 'ofset'; did you mean offset\?$"),
+        ("magnitude(zzz=1)", r"has no option 'zzz'; its options are: offset, bound"),
         ("magnitude(offset=much)", r"magnitude: offset=much is not a number"),
         ("magnitude(average=typical)", r"average=typical is not possible; average is one of median, log-median"),
         ("ratio(weighted=perhaps)", r"neither true nor false"),
@@ -81,3 +83,10 @@ def test_options_may_be_text_from_a_command_line() -> None:
 def test_what_cannot_be_read_is_said_with_the_cure(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         parse(text)
+
+
+def test_former_names_of_methods_and_options_work_with_a_note() -> None:
+    with pytest.warns(JudgewellWarning, match="level-ratios is the former name of grade-ratios"):
+        assert named("level-ratios") == named("grade-ratios")
+    with pytest.warns(JudgewellWarning, match="levels is the former name of grades"):
+        assert parse("predicted(levels=0;1;2)") == parse("predicted(grades=0;1;2)")

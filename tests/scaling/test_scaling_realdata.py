@@ -23,29 +23,29 @@ def s100(data: Path) -> pl.DataFrame:
     return read_judgments(data / "trec8-s100" / "judgments.csv.gz")
 
 
-def by_level(gains: pl.DataFrame, judgments: pl.DataFrame, golds: bool) -> list[float]:
-    """The median gain of each Sormunen level's documents."""
+def by_grade(gains: pl.DataFrame, judgments: pl.DataFrame, golds: bool) -> list[float]:
+    """The median gain of each Sormunen grade's documents."""
     documents = judgments.group_by("topic", "doc").agg(
-        level=pl.col("sormunen").first(), gold=pl.col("known").is_not_null().any()
+        grade=pl.col("sormunen").first(), gold=pl.col("known").is_not_null().any()
     )
-    joined = gains.join(documents, on=["topic", "doc"]).filter(pl.col("level").is_not_null())
+    joined = gains.join(documents, on=["topic", "doc"]).filter(pl.col("grade").is_not_null())
     kept = joined if golds else joined.filter(~pl.col("gold"))
-    return kept.group_by("level").agg(pl.col("gain").median()).sort("level")["gain"].to_list()
+    return kept.group_by("grade").agg(pl.col("gain").median()).sort("grade")["gain"].to_list()
 
 
 @pytest.mark.parametrize("name", ["magnitude", "two-way", "mean", "median", "log-magnitude", "predicted(threshold=50)"])
-def test_every_pair_gets_a_gain_that_rises_with_the_expert_level(s100: pl.DataFrame, name: str) -> None:
+def test_every_pair_gets_a_gain_that_rises_with_the_expert_grade(s100: pl.DataFrame, name: str) -> None:
     gains = parse(name)(s100)
     assert len(gains) == 4269
     assert gains["gain"].is_finite().all()
-    medians = by_level(gains, s100, golds=True)
+    medians = by_grade(gains, s100, golds=True)
     assert medians == sorted(medians)
     assert len(set(medians)) == 4
 
 
-def test_raw_medians_of_the_levels(s100: pl.DataFrame) -> None:
+def test_raw_medians_of_the_grades(s100: pl.DataFrame) -> None:
     """Without the two documents that every unit of a topic holds."""
-    assert by_level(parse("median")(s100), s100, golds=False) == [20, 75, 88.75, 90]
+    assert by_grade(parse("median")(s100), s100, golds=False) == [20, 75, 88.75, 90]
 
 
 def test_judgments_for_each_document(s100: pl.DataFrame) -> None:
@@ -86,8 +86,8 @@ def test_six_units_hold_one_document_twice(s100: pl.DataFrame) -> None:
     assert len(parse("magnitude").tables(s100)["repeats"]) == 6
 
 
-def test_levels_get_gains_from_magnitudes(s100: pl.DataFrame) -> None:
-    chain = parse("level-ratios(label=sormunen)").tables(s100)["levels"]
+def test_grades_get_gains_from_magnitudes(s100: pl.DataFrame) -> None:
+    chain = parse("grade-ratios(label=sormunen)").tables(s100)["grades"]
     assert chain["gain"].to_list() == sorted(chain["gain"].to_list())
     assert chain["gain"][3] == 1
 
@@ -168,8 +168,8 @@ def test_many_judgments_for_predicted_relevance(data: Path) -> None:
     assert len(crowd) == 120
 
 
-def test_a_judge_that_never_uses_a_level(data: Path) -> None:
-    """p(R|level) of a level that one of two judges never gave is there from the other; one no one gave is missing."""
+def test_a_judge_that_never_uses_a_grade(data: Path) -> None:
+    """p(R|grade) of a grade that one of two judges never gave is there from the other; one no one gave is missing."""
     names = ["topic", "zero", "doc", "value"]
     tables = [
         pl.read_csv(
@@ -178,7 +178,7 @@ def test_a_judge_that_never_uses_a_level(data: Path) -> None:
         for path in ("human.qrels", "submissions/Olz-halfbin.txt")
     ]
     both = pl.concat(tables)
-    levels = set(tables[1]["value"])
-    table = parse("predicted(levels=0;1;2;3;4,threshold=2)").tables(both)["parameters"]
+    grades = set(tables[1]["value"])
+    table = parse("predicted(grades=0;1;2;3;4,threshold=2)").tables(both)["parameters"]
     assert table["p"][4] is None
-    assert levels < {0.0, 1.0, 2.0, 3.0} or table["p"][3] is not None
+    assert grades < {0.0, 1.0, 2.0, 3.0} or table["p"][3] is not None

@@ -1,4 +1,4 @@
-"""P(relevant | all votes): p(R|level) with one vote, the beta-binomial with two levels, a probability with many."""
+"""P(relevant | all votes): p(R|grade) with one vote, the beta-binomial with two grades, a probability with many."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from scipy.special import expit, logit
 from judgewell.errors import JudgewellWarning
 from judgewell.formats.judgments import read_judgments
 from judgewell.scaling.double_judgments import tallies
-from judgewell.scaling.level_probabilities import estimated, parameters
-from judgewell.scaling.predicted import Predicted, level_votes
+from judgewell.scaling.grade_probabilities import estimated, parameters
+from judgewell.scaling.predicted import Predicted, grade_votes
 from judgewell.scaling.votes import vote_model
 
 
 def crowd(rng: np.random.Generator, votes: np.ndarray, cuts: tuple[float, ...] = (0.0, 0.8)) -> pl.DataFrame:
-    """Documents in topics of ten; votes[d] assessors of document d each give a level by its worth and chance."""
+    """Documents in topics of ten; votes[d] assessors of document d each give a grade by its worth and chance."""
     worth = rng.normal(0, 1, len(votes))
     doc = np.repeat(np.arange(len(votes)), votes)
-    level = (worth[doc, None] + rng.normal(0, 1, len(doc))[:, None] > np.array(cuts)).sum(axis=1).astype(float)
-    columns = {"number": doc, "value": level, "worth": worth[doc]}
+    grade = (worth[doc, None] + rng.normal(0, 1, len(doc))[:, None] > np.array(cuts)).sum(axis=1).astype(float)
+    columns = {"number": doc, "value": grade, "worth": worth[doc]}
     return pl.DataFrame(columns).with_columns(topic=pl.format("t{}", pl.col("number") // 10), doc=pl.col("number"))
 
 
-def test_one_vote_is_p_of_its_level() -> None:
+def test_one_vote_is_p_of_its_grade() -> None:
     rng = np.random.default_rng(0)
     judgments = crowd(rng, rng.choice([1, 2, 3], 200))
     p = parameters(judgments)["p"].to_list()
     alone = Predicted()(judgments).filter(pl.col("judgments") == 1)
     value = judgments.with_columns(pl.col("doc").cast(pl.String)).join(alone, on=["topic", "doc"])
-    assert value["gain"].to_list() == pytest.approx([p[int(level)] for level in value["value"]])
+    assert value["gain"].to_list() == pytest.approx([p[int(grade)] for grade in value["value"]])
 
 
-def test_two_levels_are_the_beta_binomial() -> None:
+def test_two_grades_are_the_beta_binomial() -> None:
     a, b = 2.0, 3.0
     mean, rho = a / (a + b), 1 / (a + b + 1)
     apart = mean * (1 - mean) * (1 - rho)
@@ -106,15 +106,15 @@ def test_each_vote_is_predicted_from_the_others_of_its_document(data: Path, pilo
     judgments = read_judgments(data / "nyt-crowd" / "judgments.csv.gz").filter(pl.col("pilot") == f"Pilot_{pilot}")
     found = tallies(judgments)
     model, p = vote_model(found.joint.sum(axis=0), found.is_relevant), estimated(found)["p"].to_numpy()
-    _, votes = level_votes(judgments, found.levels, first=False)
+    _, votes = grade_votes(judgments, found.grades, first=False)
     chance, mean, came = [], [], []
-    for level, relevant in enumerate(found.is_relevant):
-        others = np.repeat(votes, votes[:, level].astype(int), axis=0)
-        others[:, level] -= 1
+    for grade, relevant in enumerate(found.is_relevant):
+        others = np.repeat(votes, votes[:, grade].astype(int), axis=0)
+        others[:, grade] -= 1
         chance.append(model.chance(others))
         mean.append(others @ p / others.sum(axis=1))
         came.append(np.full(len(others), relevant))
-    by_votes, by_level, truth = (np.concatenate(part) for part in (chance, mean, came))
+    by_votes, by_grade, truth = (np.concatenate(part) for part in (chance, mean, came))
     assert 0.75 <= calibration(by_votes, truth) <= 1.1
-    assert calibration(by_level, truth) > 2.5
-    assert ((by_votes - truth) ** 2).mean() < ((by_level - truth) ** 2).mean()
+    assert calibration(by_grade, truth) > 2.5
+    assert ((by_votes - truth) ** 2).mean() < ((by_grade - truth) ** 2).mean()

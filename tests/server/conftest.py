@@ -1,13 +1,14 @@
 """The two databases, a clock and a small study."""
 
 import pytest
-from server_fixtures import begin, clock, database, postgres, store, warm_figures
+from server_fixtures import begin, clock, database, one_loop, postgres, store, warm_figures
 
-__all__ = ["begin", "clock", "database", "postgres", "store", "warm_figures"]
+__all__ = ["begin", "clock", "database", "one_loop", "postgres", "store", "warm_figures"]
 
 # The statements of these modules run on PostgreSQL in others too; their own PostgreSQL half is long.
 LONG_ON_POSTGRESQL = {
     "test_access.py",
+    "test_crash.py",
     "test_forms_fuzzed.py",
     "test_inviting_and_reporting.py",
     "test_platform_links.py",

@@ -11,8 +11,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from databases import new_database, new_file, one_postgres
 from judging import Clock, Study, write_study
+from starlette.testclient import TestClient
 
 from judgewell.server.owner import live_cache
 from judgewell.server.owner.live_analysis import Insight, from_json
@@ -61,6 +63,14 @@ for line in sys.stdin:
 def warm_figures() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, closing(WarmFigures()) as figures:
         patch.setattr(live_cache, "in_a_process", figures)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_loop() -> Iterator[None]:
+    """All requests of test clients run in one loop, as a server's do; a client starts a thread for each by itself."""
+    with pytest.MonkeyPatch.context() as patch, start_blocking_portal() as portal:
+        patch.setattr(TestClient, "portal", portal)
         yield
 
 

@@ -6,6 +6,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -16,6 +17,7 @@ from judging import write_study
 from serving import command, running
 from waiting import HANG
 
+from judgewell.commands.account import account
 from judgewell.commands.backup import backup, restore
 from judgewell.commands.export import export
 from judgewell.commands.invite import invite
@@ -23,6 +25,7 @@ from judgewell.commands.serve import serve
 from judgewell.commands.status import status
 from judgewell.errors import InputError
 from judgewell.server.owner.accounts import link_holder
+from judgewell.server.store.setup import prepare, record_address
 from judgewell.server.store.transactions import open_store
 
 
@@ -38,10 +41,10 @@ def test_links_are_made_once_and_shown_again(tmp_path):
     with running(path, database) as server:
         line = server.process.stdout.readline()
         assert line == f"For a link with which the owner sets a password: judgewell account {path} link owner\n"
-        said = run(invite, path, "Ada", "--count", 1, "--address", f"http://127.0.0.1:{server.port}")
+        said = run(invite, path, "Ada", "--count", 1)
         links = dict(line.split("\t") for line in said.splitlines())
         assert list(links) == ["Ada", "assessor 2"]
-        assert run(invite, path, "--list", "--address", f"http://127.0.0.1:{server.port}") == said
+        assert run(invite, path, "--list") == said
         with pytest.raises(urllib.error.HTTPError, match="403"):  # it leads to /work, which wants the cookie
             urllib.request.urlopen(links["Ada"], timeout=HANG)
     assert (tmp_path / "study/small.sqlite").is_file()
@@ -71,10 +74,37 @@ def test_only_a_terminal_gets_the_owners_link(tmp_path):
     opened.close()
 
 
+def test_links_begin_with_the_address_that_is_served_unless_another_is_given(tmp_path):
+    path = write_study(tmp_path / "study")
+    database = str(tmp_path / "study/small.sqlite")
+    with running(path, database) as server:
+        assert run(invite, path, "Ada").startswith(f"Ada\thttp://127.0.0.1:{server.port}/i/")
+        assert run(account, path, "link", "owner").startswith(f"http://127.0.0.1:{server.port}/owner/")
+        assert run(invite, path, "Bob", "--address", "https://judge.example/").startswith(
+            "Bob\thttps://judge.example/i/"
+        )
+
+
+def test_where_the_servers_address_is_not_known_links_are_refused(tmp_path):
+    path = write_study(tmp_path / "study")
+    store = open_store(str(tmp_path / "study/small.sqlite"))
+    prepare(store, path, time.time)
+    for arguments in ((invite, path, "Ada"), (account, path, "add", "Ada")):
+        with pytest.raises(InputError, match=r"the server's address is not known.*give the address that people use"):
+            run(*arguments)
+    record_address(store, "http://127.0.0.1:1234")
+    assert run(invite, path, "--list") == ""
+    assert run(account, path, "list") == ""
+    record_address(store, None)  # a server that listens on all addresses takes back what an earlier one recorded
+    with pytest.raises(InputError, match="the server's address is not known"):
+        run(invite, path, "--list")
+    store.close()
+
+
 def test_a_link_leads_to_the_work(tmp_path):
     path = write_study(tmp_path / "study")
-    with running(path, str(tmp_path / "study/small.sqlite")) as server:
-        link = run(invite, path, "Ada", "--address", f"http://127.0.0.1:{server.port}").split()[1]
+    with running(path, str(tmp_path / "study/small.sqlite")):
+        link = run(invite, path, "Ada").split()[1]
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with opener.open(link, timeout=HANG) as response:
             assert response.url.endswith("/work")
@@ -98,7 +128,7 @@ def test_a_study_that_was_never_served_is_told(tmp_path, command):
 
 
 def test_nobody_to_invite_is_told(tmp_path):
-    with pytest.raises(InputError, match="nobody"):
+    with pytest.raises(InputError, match="no one to invite is named"):
         run(invite, write_study(tmp_path / "study"))
 
 
@@ -126,3 +156,15 @@ def test_two_workers_serve_one_database(database, tmp_path):
                 break
             except urllib.error.URLError:
                 continue
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_study_that_cannot_be_read_is_reported_once(tmp_path, workers):
+    path = write_study(tmp_path / "study")
+    (path.parent / "topics.csv").unlink()
+    program = [sys.executable, "-m", "judgewell", "serve", str(path), "--port", "0", "--workers", workers]
+    ended = subprocess.run(program, capture_output=True, text=True, timeout=HANG)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert ended.stderr.count("topics.csv") == 1
+    assert "Traceback" not in ended.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -134,7 +135,7 @@ def metrics(process: Process) -> dict[str, float]:
     return {name: float(value) for name, _, value in lines}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_study_goes_on_when_a_server_is_stopped_and_the_other_killed(
     deployed: tuple[Study, list[Process]],
 ) -> None:
@@ -242,6 +243,8 @@ def test_containerfile_copies_what_the_build_needs_and_runs_as_nobody() -> None:
     root = DEPLOY.parent
     copied = [word for line in given["COPY"] if "--from" not in line for word in line.split()[:-1]]
     assert [name for name in copied if not (root / name).exists()] == []
+    sent = {line.removeprefix("!") for line in (root / ".dockerignore").read_text().splitlines() if line[0] == "!"}
+    assert set(copied) == sent
     project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     extras = re.findall(r"whl\)\[([\w,]+)\]", " ".join(given["RUN"]))[0].split(",")
     assert set(extras) <= set(project["optional-dependencies"])
@@ -261,5 +264,13 @@ def test_caddyfile_is_balanced_and_sends_an_address_to_one_server() -> None:
     assert depth == 0
     upstreams = re.findall(r"reverse_proxy (.+) \{", text)[0].split()
     assert [name.removesuffix(":8000") for name in upstreams] == ["server1", "server2"]
-    for setting in ("lb_policy client_ip_hash", "health_uri /readyz", "respond /metrics 404", "max_size 1MB"):
+    for setting in ("lb_policy ip_hash", "health_uri /readyz", "respond /metrics 404", "max_size 1MB"):
         assert setting in text
+
+
+@pytest.mark.skipif(shutil.which("caddy") is None, reason="needs Caddy")
+def test_caddy_takes_its_file(tmp_path: Path) -> None:
+    environment = {**os.environ, "SITE_ADDRESS": "judge.example.org", "XDG_DATA_HOME": str(tmp_path)}
+    command = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

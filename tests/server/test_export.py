@@ -97,7 +97,7 @@ def test_formulas_are_defused_in_csv_only(gathered, tmp_path):
 
 def test_inclusion_probabilities_go_from_the_pool_through_the_export_into_the_gains(store, tmp_path):
     path = write_study(tmp_path / "study", kind="ordinal", topics=1, known=True)
-    drawn = {"t0d1": 1.0, "t0d2": 0.25, "t0d3": 0.5}  # t0d0 is a known document that was not drawn
+    drawn = {"t0d1": 1.0, "t0d2": 0.25, "t0d3": 0.5}  # t0d0 is a known document: it was not drawn and is in every unit
     rows = "".join(f"t0,{doc},{inclusion}\n" for doc, inclusion in drawn.items())
     (path.parent / "pool.csv").write_text("topic,doc,inclusion\n" + rows)
     study = Study(store, path)
@@ -107,10 +107,10 @@ def test_inclusion_probabilities_go_from_the_pool_through_the_export_into_the_ga
     study.person().until("done")
     export(store, tmp_path / "out")
     judged = read_table(tmp_path / "out/judgments.csv", JUDGMENTS)
-    assert dict(judged.select("doc", "inclusion").iter_rows()) == {"t0d0": None, **drawn}
+    assert dict(judged.select("doc", "inclusion").iter_rows()) == {"t0d0": 1.0, **drawn}
     assert judged.filter(pl.col("doc") == "t0d2").height == 2
     gains = scale(tmp_path / "out/judgments.csv", method="mean", interval="none")
-    assert dict(gains.select("doc", "inclusion").iter_rows()) == {"t0d0": None, **drawn}
+    assert dict(gains.select("doc", "inclusion").iter_rows()) == {"t0d0": 1.0, **drawn}
 
 
 def test_pairs_are_exported_as_pairs(begin, tmp_path):

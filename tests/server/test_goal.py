@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 import sqlalchemy as sa
 from databases import new_database, new_file
 
+from judgewell.analysis.goals.look import Rule
 from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import Clock, fill
 from judgewell.sample import folder
@@ -92,10 +94,17 @@ def test_the_study_stops_by_itself_and_says_why(filled):
     store, _ = filled
     (pause,) = rows(store, sa.select(pauses))
     assert "is the best system, or within 5 points of the best, by DCG@10" in pause.reason
-    assert "overstated by 7 to 15 %" in pause.reason
+    assert "overstated by 2 to 7 %" in pause.reason
     last = rows(store, sa.select(batches.c.look).where(_LOOKED).order_by(batches.c.number))[-1]
     assert last.look["status"] == "decided"
     assert rows(store, sa.select(goals.c.ended))[0].ended == pause.at
+
+
+def test_the_conclusion_about_two_systems_names_both():
+    systems, rule = SimpleNamespace(names=("A", "B")), Rule(within=2.0)
+    plan = SimpleNamespace(systems=systems, rule=rule, low=0.0, measure="DCG@10")
+    said = goal.sentence(plan, SimpleNamespace(status="decided", leader=1, answers=1252))
+    assert said.startswith("B is better than A, or within 2 points of it, by DCG@10 after 1,252 answers. Differences")
 
 
 def test_it_asks_for_a_fraction_of_the_even_design(filled):
@@ -140,6 +149,9 @@ def test_inclusion_probabilities_travel_with_the_export(filled):
     assert drawn.height > 50
     assert drawn["inclusion"].is_between(0, 1, closed="right").all()
     assert drawn.group_by("topic", "doc").agg(pl.col("inclusion").n_unique())["inclusion"].max() == 1
+    known = frame.filter(pl.col("known").is_not_null())  # in every unit of their topics
+    assert known.height > 50
+    assert (known["inclusion"] == 1).all()
 
 
 def test_status_and_overview_show_the_goal(filled):
@@ -257,7 +269,7 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
     assert filled.done > 10
     assert state.goal.complete >= 1
     assert state.goal.status == "decided"
-    assert "tested for documents, not for pairs" in state.goal.reason
+    assert "whose prior makes differences too small" in state.goal.reason
     assert len(compared) > 1
     assert all(stored == again for stored, again in compared)
     in_units = {row.unit for row in pairs}

@@ -170,4 +170,4 @@ def test_comprehension_gives_two_tries_and_ends_in_a_request_to_return(begin):
     assert person.send(choice="2").kind == "comprehension"
     page = person.send(choice="2")
     assert (page.kind, page.ending.code) == ("stopped", "WRONG1")
-    assert "return your place" in page.text
+    assert "return your submission" in page.text

@@ -41,7 +41,7 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(database):
             connection.execute(sa.text(f"DROP TABLE {table}"))
         for column in ("unrateable", "expected", "spread", "swapped"):
             connection.execute(sa.text(f"ALTER TABLE answers DROP COLUMN {column}"))
-        for change in ("items DROP COLUMN inclusion", "units DROP COLUMN batch"):
+        for change in ("items DROP COLUMN inclusion", "units DROP COLUMN batch", "study DROP COLUMN address"):
             connection.execute(sa.text(f"ALTER TABLE {change}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0003'"))
     store.close()

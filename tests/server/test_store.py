@@ -5,7 +5,9 @@ import stat
 
 import pytest
 import sqlalchemy as sa
+from databases import new_database, one_postgres
 from judging import Study, write_study
+from waiting import HANG, wait_until
 
 from judgewell.server.queries.export import export
 from judgewell.server.store.backup import backup
@@ -62,6 +64,49 @@ def test_jobs_beside_one_that_fails_are_stored_once(store):
     outcomes = [type(job.exception(30)).__name__ for job in waiting]
     assert outcomes == ["NoneType", "Broken", "NoneType", "IntegrityError", "NoneType"]
     assert store.read(names).result() == ["a", "b", "c"]
+
+
+def waits_for_a_turn(connection):
+    query = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+    return connection.execute(query).scalar()
+
+
+def test_jobs_that_come_while_a_process_waits_for_its_turn_share_a_commit():
+    database = new_database(one_postgres())
+    first, second = open_store(database), open_store(database)
+    transaction = sa.text("SELECT pg_current_xact_id()::text")
+
+    def ask(_):
+        jobs = [second.write(lambda connection: connection.execute(transaction).scalar())]
+        wait_until(lambda: first.read(waits_for_a_turn).result())
+        return jobs + [second.write(lambda connection: connection.execute(transaction).scalar()) for _ in range(3)]
+
+    jobs = first.write(ask).result(HANG)
+    assert len({job.result(HANG) for job in jobs}) == 1
+    first.close()
+    second.close()
+
+
+def test_processes_write_one_after_another():
+    """Each takes two rows in the other's order: at once, they would wait for each other until one is broken off."""
+    database = new_database(one_postgres())
+    first, second, order = open_store(database), open_store(database), []
+    for name in ("a", "b"):
+        first.write(add(name)).result()
+
+    def change(connection, store, *names):
+        for name in names:
+            order.append((store, name))
+            connection.execute(sa.update(topics).where(topics.c.topic == name).values(title=store))
+            if len(order) == 1:
+                other = second.write(lambda connection: change(connection, "second", "b", "a"))
+                wait_until(lambda: len(order) > 1 or first.read(waits_for_a_turn).result())
+        return other if store == "first" else None
+
+    first.write(lambda connection: change(connection, "first", "a", "b")).result(HANG).result(HANG)
+    assert order == [("first", "a"), ("first", "b"), ("second", "b"), ("second", "a")]
+    first.close()
+    second.close()
 
 
 @pytest.mark.parametrize("others", [False, True])

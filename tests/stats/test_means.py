@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 from judgewell.errors import InputError
-from judgewell.stats.means import few_topics_note, mean_intervals, student_reach, studentised
+from judgewell.stats import means
+from judgewell.stats.means import few_topics_note, mean_intervals, no_spread_note, student_reach, studentised
 from judgewell.stats.resampling import bootstrap_weights
 
 
@@ -70,8 +71,21 @@ def test_scores_that_are_nearly_all_alike_get_students_interval() -> None:
     found = mean_intervals(np.eye(12)[0], limits=(0, 2))
     assert found.kind == ("t",)
     assert (found.low[0], found.high[0]) == pytest.approx((0, 1 / 12 + student_reach(11, 0.95) / 12))
-    same = mean_intervals(np.full(12, 0.4))
-    assert (same.low[0], same.high[0]) == pytest.approx((0.4, 0.4))
+
+
+@pytest.mark.parametrize("topics", [2, 12, 2500])
+def test_topics_with_the_same_score_allow_no_interval(topics: int) -> None:
+    """P@2 = .5 on two topics says nothing about a third one; 0 or 1 on all is a share."""
+    rows = np.stack([np.full(topics, 0.1), np.linspace(0.2, 0.4, topics), np.ones(topics)])
+    found = mean_intervals(rows, limits=(0, 1))
+    assert found.mean[0] == pytest.approx(0.1)
+    assert np.isnan([found.low[0], found.high[0]]).all()
+    assert found.kind[0] == "none"
+    assert found.kind[2] == "exact"
+    assert (found.low[1:] < found.mean[1:]).all()
+    note = "no interval of P@2 of up, because all topics have the same score"
+    assert no_spread_note(found, ["P@2 of up", "P@5 of up", "P@1 of up"]) == note
+    assert no_spread_note(found, ["", "P@5 of up", "P@1 of up"]) == ""
 
 
 def test_scores_at_the_ends_of_the_measure_are_a_share_with_its_exact_interval() -> None:
@@ -113,3 +127,32 @@ def test_it_loads_neither_polars_nor_scipy() -> None:
     code = "import sys; from judgewell.stats.means import mean_intervals as m; m([0.1, 0.2, 0.3]); m([0.1] * 12);"
     code += "print(sorted({'polars', 'scipy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("between", [0.0, 0.5, 0.9])
+def test_the_exact_interval_holds_for_measures_that_are_no_shares(between: float) -> None:
+    """A measure between 0 and 1 that is mostly 1: where all topics happen to score 1, the interval must still not lie
+    above the true mean more often than in 2.5 % of studies; one from the spread, [1, 1], always would."""
+    rng = np.random.default_rng(7)
+    for share in (0.6, 0.8, 0.95, 0.99):
+        true = share + (1 - share) * between
+        scores = np.where(rng.random((2000, 12)) < share, 1.0, between)
+        ends = scores[(scores == 1).all(axis=-1)]
+        assert len(ends)
+        found = mean_intervals(ends, limits=(0.0, 1.0))
+        assert set(found.kind) == {"exact"}
+        assert (found.low > true).sum() <= 0.025 * len(scores)
+        assert (found.high == 1).all()
+        assert (found.low < 1).all()
+
+
+def test_intervals_do_not_depend_on_how_many_rows_are_sorted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    values = np.where(rng.random((7, 30)) < 0.1, np.nan, rng.random((7, 30)))
+    limits = np.zeros(7), np.linspace(1, 2, 7)
+    whole = mean_intervals(values, limits=limits)
+    monkeypatch.setattr(means, "SORTED_CELLS", 60)
+    parts = mean_intervals(values, limits=limits)
+    for name in ("mean", "low", "high", "topics"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)
+    assert parts.kind == whole.kind

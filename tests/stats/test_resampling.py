@@ -60,7 +60,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(DataError, match="nothing to resample"):
         resampling.bootstrap_weights(0, 10, rng)
-    with pytest.raises(InputError, match="0 resamples are too few"):
+    with pytest.raises(InputError, match="0 replicates are too few"):
         resampling.bootstrap_weights(3, 0, rng)
     with pytest.raises(InputError, match="level 95 is not between 0 and 1"):
         resampling.percentile_interval([1.0], 95)

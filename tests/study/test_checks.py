@@ -117,7 +117,7 @@ def test_the_known_documents_keep_their_order():
     assert known({"x": 9.0}, "h", "n")
     assert known({"x": 9.0}, None, None)
     failed = known({"h": 1.0, "n": 5.0}, "h", "n")
-    assert failed.reason == "known H h got 1, known N n got 5"
+    assert failed.reason == "h, known to be highly relevant, was scored 1; n, known not to be relevant, was scored 5"
     assert not any(word in said(failed).split() for word in ("h", "n", "1", "5"))
     assert KnownPairs()(["left", "right"], ["left", "right"])
     assert not KnownPairs()(["left", "left"], ["left", "right"])
@@ -128,7 +128,7 @@ def test_time_asks_to_revise_and_names_nobody_to_the_assessor():
     assert LeastTime()({"a": 20.0, "b": 35.0})
     failed = LeastTime()({"a": 3.0, "b": 35.0, "c": 19.9})
     assert failed.again
-    assert failed.reason == "2 of 3 documents under 20 s; a had 3.0 s"
+    assert failed.reason == "2 of 3 read for less than 20 s; a for 3.0 s"
     assert "3.0" not in said(failed)
 
 

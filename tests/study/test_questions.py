@@ -15,7 +15,7 @@ from judgewell.study.questions import (
     Absolute,
     Binary,
     Bounded,
-    Level,
+    Grade,
     Magnitude,
     Ordinal,
     Preference,
@@ -182,22 +182,22 @@ def test_every_pair_question_has_its_words(question):
         assert texts.text(f"pair.{question.kind}.{choice}")
 
 
-def level(key: str, value: float, name: str) -> Level:
-    return Level(key=key, value=value, name=name)
+def grade(key: str, value: float, name: str) -> Grade:
+    return Grade(key=key, value=value, name=name)
 
 
 @pytest.mark.parametrize(
-    ("levels", "problem"),
+    ("grades", "problem"),
     [
-        ((level("A", 1.0, "a"),), "1 level is no scale"),
-        ((level("A", 1.0, "a"), level("B", 1.0, "b")), "values 1, 1 do not rise"),
-        ((level("A", 2.0, "a"), level("B", 1.0, "b")), "values 2, 1 do not rise"),
-        ((level("A", 1.0, "a"), level("B", 2.0, "A")), "the level 'a' is there twice"),
+        ((grade("A", 1.0, "a"),), "1 grade is no scale"),
+        ((grade("A", 1.0, "a"), grade("B", 1.0, "b")), "values 1, 1 do not rise"),
+        ((grade("A", 2.0, "a"), grade("B", 1.0, "b")), "values 2, 1 do not rise"),
+        ((grade("A", 1.0, "a"), grade("B", 2.0, "A")), "the grade 'a' is there twice"),
     ],
 )
-def test_levels_must_rise_and_differ(levels: tuple[Level, ...], problem: str):
+def test_grades_must_rise_and_differ(grades: tuple[Grade, ...], problem: str):
     with pytest.raises(ValueError, match=problem):
-        Ordinal(levels=levels)
+        Ordinal(grades=grades)
 
 
 def test_ends_must_lie_apart():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, JudgewellWarning
 from judgewell.study.check import check_study, load_study
 from judgewell.study.file import Source, parse, read_study
 from judgewell.study.frozen import changes, freeze, study_hash
@@ -56,7 +56,7 @@ def test_a_study_to_begin_with_runs_as_it_is(tmp_path, kind):
 
 def test_files_that_are_there_are_never_overwritten(tmp_path):
     new_study(tmp_path / "a")
-    with pytest.raises(InputError, match=r"study\.toml is there already"):
+    with pytest.raises(InputError, match=r"study\.toml exists already"):
         new_study(tmp_path / "a")
     with pytest.raises(InputError, match="choose one of magnitude"):
         new_study(tmp_path / "b", "likert")
@@ -313,3 +313,23 @@ def test_any_value_anywhere_is_either_right_or_a_mistake_in_one_line(kind, data)
     for problem in problems:
         assert str(problem).startswith("study.toml: ")
         assert "\n" not in str(problem)
+
+
+@pytest.mark.parametrize("value", [True, 7, 0.5, [3]])
+def test_a_scale_that_is_no_table_is_a_mistake(value):
+    settings = tomllib.loads(study_text("ordinal", "x")) | {"scale": value}
+    study, problems = parse(Source(Path("study.toml"), settings, {}))
+    assert study is None
+    assert problems
+
+
+@pytest.mark.parametrize(("kind", "table"), [("ordinal", "scale"), ("templates", "templates")])
+def test_grades_may_have_their_former_name(tmp_path, kind, table):
+    new_study(tmp_path / "s", kind)
+    path = tmp_path / "s" / "study.toml"
+    now, text = read_study(path), path.read_text()
+    assert "grades" in text
+    path.write_text(text.replace("[[scale.grades]]", "[[scale.levels]]").replace("\ngrades = {", "\nlevels = {"))
+    assert path.read_text() != text
+    with pytest.warns(JudgewellWarning, match=rf"study.toml: {table}.levels is the former name of {table}.grades"):
+        assert read_study(path) == now

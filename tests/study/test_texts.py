@@ -77,9 +77,9 @@ kind = "binary"
 kind = "ordinal"
 [scale.more]
 x = 1
-[[scale.levels]]
+[[scale.grades]]
 key = "N"
-[[scale.levels]]
+[[scale.grades]]
 key = "M"
 '''
 
@@ -98,7 +98,7 @@ def test_every_key_has_its_line():
         ("units", "inline"): "inline",
         ("units", "after", "dot"): "after.dot",
         ("scale", 1, "more", "x"): "x = 1",
-        ("scale", 1, "levels", 1, "key"): 'key = "M"',
+        ("scale", 1, "grades", 1, "key"): 'key = "M"',
     }
     for place, start in expected.items():
         assert lines[found[place] - 1].startswith(start), place

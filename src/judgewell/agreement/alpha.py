@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from judgewell.agreement.alpha_without import left_out
+from judgewell.agreement.alpha_without import alphas_without
 from judgewell.agreement.common import each_group, judgments_of, some
 from judgewell.agreement.jackknife import jackknife_interval, refusal
 from judgewell.errors import DataError, InputError, note
@@ -27,7 +27,7 @@ from judgewell.stats.resampling import check_level
 
 BLOCK_CELLS = 4_000_000  # cells of distances or counts held at once: 32 MB
 DIRECT_VALUES = 200  # up to this many distinct values they are compared one by one on a ratio scale
-WAVES_AT_ONCE = 16  # many resamples are multiplied with many waves together
+WAVES_AT_ONCE = 16  # many replicates are multiplied with many waves together
 WAVE_MARGIN, WAVE_LIMIT = 40.0, 14.0  # e^−40 and 4πω/sinh(πω) at 14: both below the last digit
 
 
@@ -65,11 +65,11 @@ class _Values:
         return np.asarray(np.add.reduceat(rows, self.starts), dtype=np.float64)
 
     def value_counts(self, weights: Floats) -> Floats:
-        """How often each distinct value occurs in each resample: resamples × distinct values."""
+        """How often each distinct value occurs in each replicate: replicates × distinct values."""
         return np.ascontiguousarray((self.counts.T @ weights.T).T, dtype=np.float64)
 
 
-# Each takes documents' weights (resamples × documents) and gives, per resample, the sum over documents of their
+# Each takes documents' weights (replicates × documents) and gives, per replicate, the sum over documents of their
 # disagreement Σδ²/(m − 1), and the sum of δ² over all ordered pairs of values.
 Disagreement = Callable[[_Values, Floats], tuple[Floats, Floats]]
 
@@ -98,7 +98,7 @@ def krippendorff_alpha(
         raise DataError(f"alpha {rows[0]['note']}")
     single = sum(row["single"] for row in rows)
     if single:
-        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of alpha")
+        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are excluded from alpha")
     return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_SCHEMA)
 
 
@@ -152,7 +152,7 @@ def _interval_of(
     twice = np.bincount(codes)[codes] >= 2
     codes, values = np.unique(codes[twice], return_inverse=True)[1].ravel(), values[twice]
     who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
-    without = [_corrected(left_out(codes, values, group, row["metric"]), inflation) for group in (codes, who)]
+    without = [_corrected(alphas_without(codes, values, group, row["metric"]), inflation) for group in (codes, who)]
     ends = jackknife_interval(row["alpha"], without, level)
     return {"low": ends.low, "high": ends.high, "speaks_for": ends.speaks_for, "note": ends.refusal}
 
@@ -176,7 +176,7 @@ def _document_codes(frame: pl.DataFrame) -> Ints:
 
 
 def _prepare(codes: Ints, values: Floats) -> _Values:
-    """Rows sorted by document, documents with one value left out."""
+    """Rows sorted by document, without documents that have one value."""
     sizes = np.bincount(codes)
     keep = sizes[codes] >= 2
     codes, values = codes[keep], values[keep]
@@ -197,7 +197,7 @@ def _problem(prepared: _Values, metric: str, documents: int) -> str | None:
 
 
 def _alphas(prepared: _Values, metric: str, weights: Floats) -> Floats:
-    """Alpha in each resample; NaN where the resample holds one value only."""
+    """Alpha in each replicate; NaN where it holds one value only."""
     rows = max(1, BLOCK_CELLS // len(prepared.codes[0])) if metric in ("nominal", "ordinal") else len(weights)
     parts = [DISAGREEMENTS[metric](prepared, weights[start : start + rows]) for start in range(0, len(weights), rows)]
     observed, expected = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -224,7 +224,7 @@ def _interval(prepared: _Values, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _ordinal(prepared: _Values, weights: Floats) -> tuple[Floats, Floats]:
-    """Interval on mid-ranks, which each resample has its own: δ² = (values between, with half of both ends)²."""
+    """Interval on mid-ranks, which each replicate has its own: δ² = (values between, with half of both ends)²."""
     _, codes = prepared.codes
     observed, expected = np.empty(len(weights)), np.empty(len(weights))
     for place, counts in enumerate(prepared.value_counts(weights)):

@@ -18,7 +18,7 @@ ANEW_GROUPS = 40  # where alpha is computed anew without each
 BLOCK_CELLS = 4_000_000
 
 
-def left_out(documents: Ints, values: Floats, groups: Ints, metric: str) -> Floats:
+def alphas_without(documents: Ints, values: Floats, groups: Ints, metric: str) -> Floats:
     """Alpha without each of the groups 0, 1, 2 …; NaN where nothing is left to compare."""
     distinct, codes = np.unique(values, return_inverse=True)
     if metric == "interval":

@@ -22,6 +22,7 @@ from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.concordance import count_concordance
+from judgewell.text import agrees
 
 KNOWN = ("H", "N")
 
@@ -65,7 +66,8 @@ def against_the_rest(judgments: Any, *, least_documents: int = 5) -> pl.DataFram
     if enough.is_empty():
         raise DataError(f"no assessor shares {least_documents} documents with the rest")
     if lost:
-        note(f"{some(lost, 'assessor')} sharing fewer than {least_documents} documents are not compared with the rest")
+        few = f"{some(lost, 'assessor')} sharing fewer than {least_documents} documents"
+        note(f"{few} {agrees(lost, 'is', 'are')} not compared with the rest")
     coded = with_number(with_number(enough, ["assessor"], "who"), ["topic"], "number")
     tau, counts = _tau_by_group(*(coded[name].to_numpy() for name in ("value", "rest", "who", "number")))
     table = coded.group_by("assessor", maintain_order=True).agg(

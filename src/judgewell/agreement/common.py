@@ -1,4 +1,4 @@
-"""What the analyses share: tables at the door, splitting by columns, units, and saying what is left out."""
+"""What the analyses share: tables at the door, splitting by columns, units, and saying what is excluded."""
 
 from __future__ import annotations
 

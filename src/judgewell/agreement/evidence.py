@@ -121,7 +121,8 @@ class Evidence:
             name, labels = next(iter(self.labels.items()))
             note(f"the label set {name} is taken as people's")
             return common.gains_of(labels)
-        return common.gains_of(given(self.gains, "judgments, gains or labels"))
+        gains = given(self.gains, "judgments, gains or labels")
+        return machines.with_inclusion(common.gains_of(gains), gains)
 
     @cached_property
     def system_tables(self) -> Mapping[str, pl.DataFrame]:
@@ -140,7 +141,7 @@ class Evidence:
         frame = self.footed
         if "known" not in frame.columns or frame["known"].null_count() == frame.height:
             return frame
-        note("known documents, which every assessor had to order to pass, are left out of comparisons of assessors")
+        note("known documents, which every assessor had to order to pass, are excluded from comparisons of assessors")
         return frame.filter(pl.col("known").is_null())
 
     def against_labels(self, analysis: Callable[[pl.DataFrame], pl.DataFrame], *, graded: bool = True) -> pl.DataFrame:
@@ -157,13 +158,18 @@ class Evidence:
         if not parts:
             raise DataError("; ".join(reasons) or "needs labels to compare with")
         for reason_text in reasons:
-            note(f"left out against {reason_text}")
+            note(f"not compared with {reason_text}")
         return pl.concat(parts, how="diagonal_relaxed")
 
 
 def is_graded(labels: pl.DataFrame) -> bool:
     """Whether labels are grades rather than continuous values."""
     return labels["gain"].n_unique() <= FEW_GRADES
+
+
+def are_grades(gains: pl.DataFrame) -> bool:
+    """Whether gains are the grades of a scale: few documents have few different gains of any kind."""
+    return is_graded(gains) and bool((gains["gain"] % 1 == 0).all())
 
 
 def given(frame: pl.DataFrame | None, name: str = "judgments") -> pl.DataFrame:

@@ -25,7 +25,7 @@ NORMAL_MAD = 1.4826  # turns a median distance into the standard deviation of a 
 def failures(gains: Any, grades: Any, *, most: int | None = None) -> pl.DataFrame:
     """Documents whose score sits in another grade's territory, worst first, for a person to look at.
 
-    Within the topic, d_L is the distance of the score to the median of grade L (the document itself left out of its
+    Within the topic, d_L is the distance of the score to the median of grade L (the document itself excluded from its
     own grade). A document is listed when another grade is nearer than its own; it is ranked by
     misfit = (d_own − d_nearest) / s, s being 1.4826 × the median distance of the topic's labelled documents to their
     own grade's median. The papers looked for such flips by eye (Turpin et al. 2015, §4.3).

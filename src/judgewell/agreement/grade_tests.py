@@ -53,12 +53,22 @@ def finding(table: pl.DataFrame) -> list[str]:
         tested = part.filter(pl.col("p").is_not_null())
         if tested.is_empty():
             continue
-        verdicts = [
-            f"{plain(row['lower'])} and {plain(row['upper'])} "
-            f"{'differ significantly' if row['p'] < 0.05 else 'do not differ significantly'} ({p_said(row['p'])})"
-            for row in tested.iter_rows(named=True)
-        ]
-        sentences.append(f"Gains of neighbouring grades (label set {labels}): {'; '.join(verdicts)}.")
+        pairs = {
+            significant: "; ".join(
+                f"{plain(row['lower'])} and {plain(row['upper'])}, {p_said(row['p'])}"
+                for row in tested.iter_rows(named=True)
+                if (row["p"] < 0.05) == significant
+            )
+            for significant in (True, False)
+        }
+        neither = f"do not differ significantly in gain ({pairs[False]})"
+        if not pairs[False]:
+            text = f"All neighbouring grades of the label set {labels} differ significantly in gain ({pairs[True]})."
+        elif not pairs[True]:
+            text = f"Neighbouring grades of the label set {labels} {neither}."
+        else:
+            text = f"Some neighbouring grades of the label set {labels} {neither}; the others do ({pairs[True]})."
+        sentences.append(text)
     return sentences
 
 

@@ -122,7 +122,7 @@ def order_agreement_summary(gains: Any, grades: Any) -> pl.DataFrame:
     """Order agreement per pair of grades as the mean over topics, then over pairs of grades, and pooled over pairs.
 
     The row "mean" averages the grade pairs; "pooled" counts document pairs alike. `topics` have both grades,
-    `left_out` have not.
+    `topics_without` have not.
     """
     table = order_agreement(gains, grades)
     topics = table["topic"].n_unique()
@@ -133,13 +133,13 @@ def order_agreement_summary(gains: Any, grades: Any) -> pl.DataFrame:
         .agg(*[pl.col(name).mean() for name in shares], *counts, topics=pl.len().cast(pl.Int64))
         .sort("lower", "upper")
         .with_columns(
-            left_out=topics - pl.col("topics"),
+            topics_without=topics - pl.col("topics"),
             figure=pl.concat_str(grade_label("lower"), pl.lit("<"), grade_label("upper")),
         )
     )
     mean = each.select(pl.lit("mean").alias("figure"), *[pl.col(name).mean() for name in shares])
     pooled = table.select(pl.lit("pooled").alias("figure"), *counts).with_columns(order_shares())
-    columns = ["figure", "lower", "upper", *shares, "pairs", "in_order", "tied", "topics", "left_out"]
+    columns = ["figure", "lower", "upper", *shares, "pairs", "in_order", "tied", "topics", "topics_without"]
     return pl.concat([each, mean, pooled], how="diagonal").select(columns)
 
 

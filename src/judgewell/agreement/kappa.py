@@ -32,7 +32,7 @@ from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.resampling import percentile_interval, weight_blocks
 
 WEIGHTS = ("none", "linear", "quadratic")
-MOST_GROUPS = 500  # groups left out in turn; more are merged
+MOST_GROUPS = 500  # groups removed in turn; more are merged
 SAME_SETS = "other documents, the same label sets"
 
 
@@ -64,6 +64,13 @@ def kappa_between(
     if all(row["kappa"] is None for row in rows):
         raise DataError("kappa between label sets " + (rows[0]["note"] if rows else "needs two sets"))
     return pl.DataFrame(rows, schema_overrides=_SCHEMA, infer_schema_length=None)
+
+
+def weighted_kappa(
+    x: Floats, y: Floats, shares: Floats, weights: str = "none", replicates: int = 1000, seed: int = 0
+) -> dict[str, Any]:
+    """Cohen's kappa of two raters with its 95 % interval for other documents, each document counting `shares`."""
+    return _kappa_row(x, y, weights, replicates, 0.95, np.random.default_rng(seed), shares)
 
 
 def cohen_kappa(
@@ -99,14 +106,20 @@ def fleiss_kappa(judgments: Any, *, by: Sequence[str] = (), interval: bool = Tru
         raise DataError(f"Fleiss' kappa {rows[0]['note']}")
     single = sum(row["single"] for row in rows)
     if single:
-        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are left out of kappa")
+        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are excluded from kappa")
     schema: dict[str, Any] = dict.fromkeys(("kappa", "low", "high", "observed", "expected"), pl.Float64)
     texts = {"speaks_for": pl.String, "note": pl.String}
     return pl.DataFrame(rows, schema_overrides=schema | texts, infer_schema_length=None)
 
 
 def _kappa_row(
-    x: Floats, y: Floats, weights: str, replicates: int, level: float, rng: np.random.Generator
+    x: Floats,
+    y: Floats,
+    weights: str,
+    replicates: int,
+    level: float,
+    rng: np.random.Generator,
+    shares: Floats | None = None,
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         "documents": len(x),
@@ -119,14 +132,21 @@ def _kappa_row(
     }
     if not len(x):
         return row
-    row["kappa"] = or_none(kappa_of(x, y, weights))
+    shares = np.ones(len(x)) if shares is None else shares
+    row["kappa"] = or_none(float(_kappas(x, y, weights, _counting(shares[None]))[0]))
     if row["kappa"] is None:
         row["note"] = f"is undefined: both gave every document the value {x[0]:g}"
     elif replicates:
-        drawn = [_kappas(x, y, weights, block) for block in weight_blocks(len(x), replicates, rng)]
+        blocks = weight_blocks(len(x), replicates, rng)
+        drawn = [_kappas(x, y, weights, _counting(block * shares)) for block in blocks]
         row["low"], row["high"] = map(or_none, percentile_interval(np.concatenate(drawn), level))
         row["speaks_for"] = SAME_SETS
     return row
+
+
+def _counting(shares: Floats) -> Floats:
+    """Weights of documents (… × documents) that add up to their number."""
+    return np.asarray(shares * (shares.shape[-1] / shares.sum(axis=-1, keepdims=True)))
 
 
 def _check_weights(weights: str) -> None:
@@ -135,7 +155,7 @@ def _check_weights(weights: str) -> None:
 
 
 def _kappas(x: Floats, y: Floats, weights: str, drawn: Any) -> Floats:
-    """Kappa in each resample (resamples × documents counts); NaN where chance disagreement is 0."""
+    """Kappa in each replicate (replicates × documents counts); NaN where chance disagreement is 0."""
     from scipy.sparse import csr_array
 
     _check_weights(weights)

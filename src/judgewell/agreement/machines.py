@@ -1,7 +1,9 @@
 """How far a machine's labels can be believed: against people's, by grade, topic, length and rank, and on pairs.
 
 People's side of a document is one number: its gain, or the lower median of people's judgments. Bias is the mean of
-machine − people over documents; its interval comes from leaving out each topic in turn.
+machine − people over documents; its interval comes from leaving out each topic in turn. Where people's documents were
+drawn with known probabilities (column inclusion), every document counts 1/π, so that the figures are those of all
+documents.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement import alpha, confusion, kappa, label_sets
+from judgewell.agreement import alpha, confusion, kappa
 from judgewell.agreement.common import DOCUMENT, gains_of, judgments_of, pairs_of, with_number
 from judgewell.errors import DataError, note
 from judgewell.stats.arrays import Floats
+from judgewell.tables import INCLUSION
 
 MACHINE = "machine"
 KIND = "assessor_kind"
@@ -42,7 +45,7 @@ def split_machines(
     people = judgments.filter(~by_machine)
     note(
         f"{judgments.height - people.height} judgments by {len(labels)} machine assessors are compared with people's "
-        "and left out of all other analyses"
+        "and excluded from all other analyses"
     )
     return (people if people.height else None), labels
 
@@ -50,16 +53,35 @@ def split_machines(
 def people_of(judgments: pl.DataFrame) -> pl.DataFrame:
     """The lower median of each document's judgments: always a value that somebody gave."""
     middle = pl.col("value").quantile(0.5, "lower")
-    return judgments_of(judgments).group_by(DOCUMENT, maintain_order=True).agg(gain=middle)
+    medians = judgments_of(judgments).group_by(DOCUMENT, maintain_order=True).agg(gain=middle)
+    return with_inclusion(medians, judgments)
+
+
+def with_inclusion(gains: pl.DataFrame, source: pl.DataFrame) -> pl.DataFrame:
+    """The gains with the probability with which each document was drawn, where `source` has some below 1."""
+    name = INCLUSION.name
+    if name not in source.columns or not (source[name] < 1).any():
+        return gains
+    drawn = source.select(*DOCUMENT, name).drop_nulls().unique(DOCUMENT, maintain_order=True)
+    return gains.join(drawn, on=DOCUMENT, how="left", maintain_order="left")
 
 
 def beside(people: pl.DataFrame, machine: pl.DataFrame) -> pl.DataFrame:
-    """The documents that both have: topic, doc, people, machine."""
+    """The documents that both have: topic, doc, people, machine, weight (1/π where documents were drawn, else 1)."""
     both = (
-        gains_of(people)
+        with_inclusion(gains_of(people), people)
         .rename({"gain": "people"})
         .join(gains_of(machine).rename({"gain": "machine"}), on=DOCUMENT, maintain_order="left")
     )
+    if INCLUSION.name in both.columns:
+        missing = both[INCLUSION.name].null_count()
+        if missing:
+            note(
+                f"{missing:,} documents that people judged were not drawn (no inclusion), such as known ones; left out"
+            )
+        both = both.drop_nulls(INCLUSION.name).with_columns(weight=1 / pl.col(INCLUSION.name)).drop(INCLUSION.name)
+    else:
+        both = both.with_columns(weight=pl.lit(1.0))
     if both.is_empty():
         raise DataError("people and machine share no document")
     return both
@@ -72,7 +94,7 @@ def each_machine(people: pl.DataFrame, machines: Mapping[str, pl.DataFrame]) -> 
         try:
             both = beside(people, labels)
         except DataError as reason:
-            note(f"{name} is left out: {reason}")
+            note(f"{name} is excluded: {reason}")
             continue
         shared += 1
         yield name, both
@@ -90,43 +112,55 @@ def same_scale(both: pl.DataFrame, people: pl.DataFrame) -> bool:
 
 
 def agreement(people: pl.DataFrame, machines: Mapping[str, pl.DataFrame], replicates: int, seed: int) -> pl.DataFrame:
-    """One row for each machine: equal, higher and lower labels, bias, κ, weighted κ and τ-b."""
+    """One row for each machine: equal, higher and lower labels, bias, κ, weighted κ and τ-b; documents count 1/π."""
     rows = []
     for name, both in each_machine(people, machines):
-        gap = both["machine"] - both["people"]
-        sets = {"people": both.select(*DOCUMENT, gain="people"), "machine": both.select(*DOCUMENT, gain="machine")}
+        gap, weight = both["machine"] - both["people"], both["weight"].to_numpy()
         row: dict[str, Any] = {"machine": name, "documents": both.height, "topics": both["topic"].n_unique()}
         if same_scale(both, people):
-            row |= {"equal": (gap == 0).mean(), "higher": (gap > 0).mean(), "lower": (gap < 0).mean()}
+            sides = {"equal": gap == 0, "higher": gap > 0, "lower": gap < 0}
+            row |= {side: float(np.average(which.to_numpy(), weights=weight)) for side, which in sides.items()}
             row |= cluster_mean(gap.to_numpy(), both)
-            row |= _kappas(sets, replicates, seed)
+            row |= _kappas(both, replicates, seed)
         else:
             low, high = float(both["machine"].min()), float(both["machine"].max())  # type: ignore[arg-type]
             note(f"{name} labels from {low:g} to {high:g}, outside people's scale, so only its order is compared")
-        try:
-            row["tau_b"] = label_sets.concordance(sets)["macro_tau_b"].item()
-        except DataError:
-            row["tau_b"] = None
-        rows.append(row)
+        rows.append(row | {"tau_b": _tau_b(both)})
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _kappas(sets: Mapping[str, pl.DataFrame], replicates: int, seed: int) -> dict[str, float | None]:
-    try:
-        simple = kappa.kappa_between(sets, replicates=replicates, seed=seed).row(0, named=True)
-        weighted = kappa.kappa_between(sets, "quadratic", replicates=replicates, seed=seed).row(0, named=True)
-    except DataError:
+def _tau_b(both: pl.DataFrame) -> float | None:
+    """The mean over topics of τ-b; a pair of documents counts the product of their weights."""
+    taus = []
+    for _, part in both.group_by("topic", maintain_order=True):
+        x, y, weight = (part[name].to_numpy() for name in ("people", "machine", "weight"))
+        first, second = (np.sign(values[:, None] - values) for values in (x, y))
+        pairs = np.outer(weight, weight)
+        spread = float((pairs * first**2).sum() * (pairs * second**2).sum())
+        if spread > 0:
+            taus.append(float((pairs * first * second).sum()) / np.sqrt(spread))
+    return float(np.mean(taus)) if taus else None
+
+
+def _kappas(both: pl.DataFrame, replicates: int, seed: int) -> dict[str, float | None]:
+    x, y, weight = (both[name].to_numpy() for name in ("people", "machine", "weight"))
+    simple, weighted = (kappa.weighted_kappa(x, y, weight, kind, replicates, seed) for kind in ("none", "quadratic"))
+    if simple["kappa"] is None:
         return {}
     ends = {f"weighted_{name}": weighted[name] for name in ("kappa", "low", "high")}
     return {"kappa": simple["kappa"], **ends}
 
 
 def cluster_mean(values: Floats, both: pl.DataFrame) -> dict[str, float | None]:
-    """The mean over documents with its 95 % interval over topics (delete-one jackknife; none under 5 topics)."""
+    """The mean over documents with its 95 % interval over topics (delete-one jackknife; none under 5 topics).
+
+    Documents count by the column weight, where there is one.
+    """
     from scipy.special import stdtrit
 
     topic = with_number(both, ["topic"], "number")["number"].to_numpy()
-    sums, counts = np.bincount(topic, values), np.bincount(topic)
+    weight = both["weight"].to_numpy() if "weight" in both.columns else np.ones(len(values))
+    sums, counts = np.bincount(topic, values * weight), np.bincount(topic, weight)
     sums, counts = sums[counts > 0], counts[counts > 0]
     mean, topics = float(sums.sum() / counts.sum()), len(counts)
     if topics < LEAST_TOPICS:
@@ -137,14 +171,16 @@ def cluster_mean(values: Floats, both: pl.DataFrame) -> dict[str, float | None]:
     return {"bias": mean, "low": mean - half, "high": mean + half}
 
 
-def _document_mean(values: Floats) -> dict[str, float | None]:
-    """The mean over the documents of one topic with Student's 95 % interval."""
+def _document_mean(values: Floats, weight: Floats) -> dict[str, float | None]:
+    """The mean over the documents of one topic with Student's 95 % interval, by their weights."""
     from scipy.special import stdtrit
 
-    mean, size = float(values.mean()), len(values)
+    share = weight / weight.sum()
+    mean, size = float(values @ share), len(values)
     if size < 2:
         return {"bias": mean, "low": None, "high": None}
-    half = float(stdtrit(size - 1, 0.975) * values.std(ddof=1) / np.sqrt(size))
+    spread = float(np.square(share * (values - mean)).sum()) * size / (size - 1)  # s²/n where weights are equal
+    half = float(stdtrit(size - 1, 0.975) * np.sqrt(spread))
     return {"bias": mean, "low": mean - half, "high": mean + half}
 
 
@@ -158,7 +194,7 @@ def alphas(judgments: pl.DataFrame, machines: Mapping[str, pl.DataFrame], metric
         shared = people.join(gains_of(labels).select(DOCUMENT), on=DOCUMENT, how="semi")
         several = shared.filter(pl.col("assessor").n_unique().over(DOCUMENT) > 1)
         if several.is_empty():
-            note(f"{name} is left out: it labelled no document that two people judged")
+            note(f"{name} is excluded: it labelled no document that two people judged")
             continue
         own = gains_of(labels).join(several.select(DOCUMENT).unique(), on=DOCUMENT, how="semi")
         machine = own.select(*DOCUMENT, assessor=pl.lit(f"machine {name}"), value="gain")
@@ -173,12 +209,15 @@ def alphas(judgments: pl.DataFrame, machines: Mapping[str, pl.DataFrame], metric
 
 
 def confusions(people: pl.DataFrame, machines: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """How many documents of each of people's grades got each label; the share is of people's grade."""
+    """How many documents of each of people's grades got each label; the share is of people's grade, by weight."""
     parts = []
     for name, both in each_machine(people, machines):
         sets = {"people": both.select(*DOCUMENT, gain="people"), name: both.select(*DOCUMENT, gain="machine")}
         table = confusion.label_confusion(sets).rename({"second": "machine", "grade": "people", "other": "label"})
-        parts.append(table.select("machine", "people", "label", "documents", "share"))
+        weight = both.group_by("people", label="machine").agg(pl.col("weight").sum())
+        table = table.join(weight, on=["people", "label"], how="left", maintain_order="left")
+        share = pl.col("weight").fill_null(0.0) / pl.col("weight").sum().over("people")
+        parts.append(table.select("machine", "people", "label", "documents", share=share))
     return pl.concat(parts)
 
 
@@ -189,7 +228,7 @@ def biases(
     rows = []
     for name, both in each_machine(people, machines):
         if not same_scale(both, people):
-            note(f"{name} is left out: its labels are not on people's scale")
+            note(f"{name} is excluded: its labels are not on people's scale")
             continue
         for by, groups in _groups(both, lengths, ranks).items():
             for group in groups.unique().drop_nulls().sort():
@@ -197,7 +236,9 @@ def biases(
                 gap = (part["machine"] - part["people"]).to_numpy()
                 words = f"{group:g}" if isinstance(group, float) else str(group)
                 row = {"machine": name, "by": by, "group": words, "documents": part.height}
-                rows.append(row | (_document_mean(gap) if by == "topic" else cluster_mean(gap, part)))
+                rows.append(
+                    row | (_document_mean(gap, part["weight"].to_numpy()) if by == "topic" else cluster_mean(gap, part))
+                )
     if not rows:
         raise DataError("no machine's labels are on people's scale")
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -216,10 +257,9 @@ def _groups(both: pl.DataFrame, lengths: pl.DataFrame | None, ranks: pl.DataFram
             place = (words > thirds[0]).cast(pl.Int8) + (words > thirds[1]).cast(pl.Int8)
             groups["length"] = place.replace_strict(range(3), names, default=None, return_dtype=pl.String)
     if ranks is not None:
-        best = both.join(ranks, on=DOCUMENT, how="left", maintain_order="left")["rank"]
-        groups["best rank"] = (
-            best.fill_null(DEEP + 1).cut(list(RANKS.values()), labels=[*RANKS, DEEPER]).cast(pl.String)
-        )
+        best = both.join(ranks, on=DOCUMENT, how="left", maintain_order="left")["rank"].fill_null(DEEP + 1)
+        places = np.searchsorted(list(RANKS.values()), best.to_numpy())
+        groups["best rank"] = pl.Series(np.array([*RANKS, DEEPER])[places])
     return groups | {"topic": both["topic"]}
 
 
@@ -235,11 +275,13 @@ def first_looks(
     parts = []
     for name, both in each_machine(people, machines):
         if both["machine"].n_unique() > FEW_GRADES or not same_scale(both, people):
-            note(f"{name} is left out: its labels are not people's grades")
+            note(f"{name} is excluded: its labels are not people's grades")
             continue
         wrong = both.with_columns(wrong=(pl.col("machine") != pl.col("people")).cast(pl.Float64))
-        grade = wrong.group_by("machine").agg(p=pl.col("wrong").mean(), expected=pl.col("people").mean())
-        cell = wrong.group_by("topic", "machine").agg(k=pl.col("wrong").sum(), n=pl.len())
+        own = pl.col("weight") / pl.col("weight").sum()
+        grade = wrong.group_by("machine").agg(p=(pl.col("wrong") * own).sum(), expected=(pl.col("people") * own).sum())
+        shares = pl.len() * pl.col("weight") / pl.col("weight").sum()  # 1 where weights are equal
+        cell = wrong.group_by("topic", "machine").agg(k=(pl.col("wrong") * shares).sum(), n=pl.len())
         rest = gains_of(machines[name]).rename({"gain": "machine"}).join(both, on=DOCUMENT, how="anti")
         rest = rest.join(grade, on="machine").join(cell, on=["topic", "machine"], how="left")
         chance = (pl.col("k").fill_null(0.0) + PRIOR * pl.col("p")) / (pl.col("n").fill_null(0) + PRIOR)

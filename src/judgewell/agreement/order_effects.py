@@ -92,7 +92,7 @@ def position_effect(judgments: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
 
     A judgment's rank in its unit (as a share) minus the document's mean rank elsewhere is summed by position. `slope`
     is the change per position with its z and p (trend); `chi2` tests any difference between positions on `df` degrees.
-    Documents that always stood at one position cannot show an effect and are left out.
+    Documents that always stood at one position cannot show an effect and are excluded.
     """
     frame = moved_documents(_residuals(judgments))
     check_columns(frame, by)
@@ -107,7 +107,7 @@ def assessor_drift(judgments: Any, *, order: str = "position", least_judgments: 
     """Each assessor's trend: do values rise or fall as the assessor goes on? Strongest first, with Holm's p.
 
     `order` is the column that says when: position (within units) or any number that grows over all of an assessor's
-    work. Assessors with fewer than `least_judgments` have no power and are left out.
+    work. Assessors with fewer than `least_judgments` have no power and are excluded.
     """
     frame = _residuals(judgments, order)
     require(frame, "assessor", "drift")

@@ -76,7 +76,7 @@ def mean_over_pairs(
 ) -> pl.DataFrame:
     """The mean of a statistic over pairs of assessors, weighted by shared documents, with a jackknife interval.
 
-    `table` has a row for each two assessors (first, second, documents and the statistic). Each assessor is left out in
+    `table` has a row for each two assessors (first, second, documents and the statistic). Each assessor is excluded in
     turn with all its pairs, so the interval speaks for other assessors and the same documents.
     """
     if statistic not in table.columns:
@@ -111,7 +111,7 @@ def _enough(code: Ints, least_documents: int) -> tuple[Ints, Ints, Ints]:
         )
     if not enough.all():
         left = some(int((~enough).sum()), "pair")
-        note(f"{left} of assessors share fewer than {least_documents} documents and are left out")
+        note(f"{left} of assessors with fewer than {least_documents} shared documents excluded")
     renumbered = np.where(enough, np.cumsum(enough) - 1, -1)
     return codes[enough], renumbered[place.ravel()], counts[enough]
 

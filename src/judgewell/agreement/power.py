@@ -19,7 +19,7 @@ from judgewell.agreement.grades import by_grade
 from judgewell.errors import DataError, InputError
 from judgewell.stats.arrays import Floats
 
-BLOCK_CELLS = 4_000_000  # values of resamples held at once
+BLOCK_CELLS = 4_000_000  # values of replicates held at once
 
 Test = Callable[[Floats, Floats], Floats]
 
@@ -49,7 +49,7 @@ def power_of(
     replicates: int = 1000,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """The share of resamples that a test calls different, with a 95 % interval for the simulation's own error."""
+    """The share of replicates that a test calls different, with a 95 % interval for the simulation's own error."""
     from scipy.stats import binomtest
 
     _check(test, alpha, replicates)
@@ -65,7 +65,7 @@ def power_of(
             sample[rng.integers(0, len(sample), size=(block, count))]
             for sample, count in zip((one, other), counts, strict=True)
         ]
-        rejections += int((TESTS[test](*drawn) < alpha).sum())  # a resample of equal values has no p: nothing is found
+        rejections += int((TESTS[test](*drawn) < alpha).sum())  # a replicate of equal values has no p: nothing is found
     interval = binomtest(rejections, replicates).proportion_ci(method="wilson")
     return {
         "test": test,

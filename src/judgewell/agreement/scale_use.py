@@ -1,7 +1,7 @@
 """How assessors use the numbers: descriptives, how wide they open the scale, and the gains of grades on it.
 
 Ratios need values above 0. `offset` is added to every value first (1 for a scale from 0 to 100, whose zeros would
-divide by zero); without it, units with a value of 0 where one is needed are left out and counted.
+divide by zero); without it, units with a value of 0 where one is needed are excluded and counted.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def gain_profile(
     """The gain of a grade in units of the known N document, beside the linear and exponential gains in use.
 
     s / s(N) within each unit (Turpin et al. 2015, Fig. 8); linear is 1, 2, 3, 4 and exponential 2, 4, 8, 16 from the
-    lowest grade up. The N document itself, always 1, is left out unless `keep_known`.
+    lowest grade up. The N document itself, always 1, is excluded unless `keep_known`.
     """
     frame = with_grades(_with_anchor(judgments, offset), grades)
     check_columns(frame, by)
@@ -203,4 +203,4 @@ def _refuse_without_ratio(lost: int, total: int, what: str) -> None:
             f"ratios need values above 0; every {what} has one that is not: give an offset (1 for 0 to 100)"
         )
     if lost:
-        note(f"{some(lost, what)} of {total} with a value of 0 or below are left out of ratios; an offset keeps them")
+        note(f"{some(lost, what)} of {total} with a value of 0 or below are excluded from ratios; an offset keeps them")

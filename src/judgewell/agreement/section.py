@@ -87,7 +87,7 @@ class Result:
 
     @property
     def visible(self) -> pl.DataFrame:
-        """The columns that are shown; those that hold nothing are left out."""
+        """The columns that are shown; those that hold nothing are not."""
         names = [name for name in self.table.columns if name in self.frame.columns] or self.frame.columns
         filled = [name for name in names if self.frame[name].null_count() < max(1, self.frame.height)]
         return self.frame.select(filled)
@@ -99,7 +99,7 @@ class Outcome:
 
     section: Section
     results: tuple[Result, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    not_analysed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -112,14 +112,14 @@ class Outcome:
 
 
 def run_section(section: Section, evidence: Evidence, *, files: bool = True) -> Outcome:
-    """The tables of one section; a table that the data do not allow is left out with its reason.
+    """The tables of one section; a table that the data do not allow is excluded with its reason.
 
     `files=False` skips the tables that are only written to files, unless another table needs them.
     """
     lacking = section.missing(evidence)
     if lacking:
-        return Outcome(section, left_out={"all": lacking})
-    results, left_out = [], {}
+        return Outcome(section, not_analysed={"all": lacking})
+    results, not_analysed = [], {}
     with collect_notes() as notes:
         run = _Run(section, evidence)
         for table in section.tables:
@@ -128,8 +128,8 @@ def run_section(section: Section, evidence: Evidence, *, files: bool = True) -> 
             try:
                 results.append(run.result(table))
             except DataError as reason:
-                left_out[table.name] = str(reason)
-    return Outcome(section, tuple(results), left_out, tuple(notes))
+                not_analysed[table.name] = str(reason)
+    return Outcome(section, tuple(results), not_analysed, tuple(notes))
 
 
 class _Run:
@@ -155,7 +155,7 @@ class _Run:
         if not frames:
             raise DataError("; ".join(dict.fromkeys(reasons.values())))
         for scale, reason_text in reasons.items():
-            note(f"{table.title} is left out on the scale {scale}: {reason_text}")
+            note(f"{table.title} is excluded on the scale {scale}: {reason_text}")
         findings = [f"Scale {scale}: {text}" for scale, frame in frames.items() for text in _sentences(table, frame)]
         named = [
             frame.drop("scale", strict=False).select(pl.lit(scale).alias("scale"), pl.all())

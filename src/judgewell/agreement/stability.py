@@ -49,7 +49,7 @@ def unit_ratios(judgments: Any, grades: Any, *, offset: float = 0.0) -> tuple[Fl
     if positive.is_empty():
         raise DataError("ratios need values above 0; every unit has one that is not: give an offset (1 for 0 to 100)")
     if lost:
-        note(f"{some(lost, 'unit')} with a value of 0 or below are left out of ratios; an offset keeps them")
+        note(f"{some(lost, 'unit')} with a value of 0 or below are excluded from ratios; an offset keeps them")
     means = positive.group_by("unit_number", "grade").agg(log=pl.col("value").log().mean())
     _, unit = np.unique(means["unit_number"].to_numpy(), return_inverse=True)
     table = np.full((unit.max() + 1, len(present)), np.nan)
@@ -127,7 +127,7 @@ def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataF
     `half` is the mean over topics and random splits of Pearson's r between the documents' means from the two halves.
     With k judgments in a half, Spearman–Brown's m judgments have the reliability q r / (1 + (q − 1) r), q = m / k:
     `reliability` is that of all judgments, `one` of a single one, `for_90` the judgments per document that 0.9 needs.
-    Documents with one judgment have no halves and are left out.
+    Documents with one judgment have no halves and are excluded.
     """
     frame = with_number(judgments_of(judgments), DOCUMENT, "document").sort("document", maintain_order=True)
     frame = frame.filter(pl.len().over("document") > 1)
@@ -194,7 +194,7 @@ def partition_stability(
 
     `score` turns rows of `data` (pairs or judgments, with a column that names the partition) into a gains table. Where
     it refuses (with a JudgewellError: few partitions may leave the comparisons unconnected), the order counts as
-    undefined and the first refusal is in the note. Documents that k partitions do not show are left out of tau.
+    undefined and the first refusal is in the note. Documents that k partitions do not show are excluded from tau.
     """
     if partition not in data.columns or data[partition].null_count():
         raise DataError(
@@ -252,7 +252,9 @@ def _counts(wanted: Sequence[int] | None, most: int) -> list[int]:
 
 
 def _median(values: Floats) -> Floats:
-    """The median over the axis before the last, NaN left out; NaN where nothing is there."""
+    """The median over the axis before the last without NaN; NaN where nothing is there."""
+    if values.shape[-2] == 0:
+        return np.full((*values.shape[:-2], values.shape[-1]), np.nan)
     if not np.isnan(values).any():
         return np.asarray(np.median(values, axis=-2))
     ordered = np.sort(values, axis=-2)  # NaN go last

@@ -21,7 +21,7 @@ from judgewell.tables import JUDGMENTS, PAIRS, Table, check, frame_of
 def time_distribution(work: Any, *, by: Sequence[str] = (), longest: float | None = None) -> pl.DataFrame:
     """Seconds per judgment (or per pair): quartiles, mean and the gamma that fits best (Yang et al. 2018, Fig. 5).
 
-    Times of 0 or below are no durations and are left out, as are those above `longest` where it is given; both are
+    Times of 0 or below are no durations and are excluded, as are those above `longest` where it is given; both are
     counted. `distance` is the largest gap between the data's and the gamma's distribution functions.
     """
     frame = _timed(work, longest)
@@ -92,7 +92,7 @@ def time_and_length(work: Any, lengths: Any, *, longest: float | None = None) ->
     if lost == known.height:
         raise DataError("no document judged has a length")
     if lost:
-        note(f"{some(lost, 'judgment')} of documents without a length are left out of time against length")
+        note(f"{some(lost, 'judgment')} of documents without a length are excluded from time against length")
     return (
         known.drop_nulls("length")
         .group_by("topic", "assessor")
@@ -139,10 +139,10 @@ def _timed(work: Any, longest: float | None) -> pl.DataFrame:
     known = frame.drop_nulls("seconds")
     positive = known.filter(pl.col("seconds") > 0)
     if positive.height < known.height:
-        note(f"{some(known.height - positive.height, 'time')} of 0 seconds or below are left out")
+        note(f"{some(known.height - positive.height, 'time')} of 0 seconds or below are excluded")
     kept = positive if longest is None else positive.filter(pl.col("seconds") <= longest)
     if kept.height < positive.height:
-        note(f"{some(positive.height - kept.height, 'time')} above {longest:g} seconds are left out")
+        note(f"{some(positive.height - kept.height, 'time')} above {longest:g} seconds are excluded")
     if kept.is_empty():
         raise DataError("no time is above 0 seconds")
     return kept

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.agreement.best_order import MOST_DOCUMENTS, Chance, ChanceByShape, best_order_by_parts, best_orders
-from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require, with_number
+from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require, some, with_number
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Ints
 
@@ -51,7 +51,7 @@ def transitivity(
     counted = pl.DataFrame(results, infer_schema_length=None, schema_overrides=_SCHEMA)
     empty = table.height - counted.height
     if empty:
-        note(f"{empty} groups hold no preference (all 'same') and are left out of transitivity")
+        note(f"transitivity excludes {some(empty, 'group')} without a preference (all 'same')")
     shares = {
         "share": pl.col("discords") / pl.col("comparisons"),
         "touched_share": pl.col("touched") / pl.col("documents"),
@@ -70,7 +70,7 @@ def transitivity_summary(table: pl.DataFrame, *, by: Sequence[str] = ()) -> pl.D
         raise DataError("no group of preferences is small enough for an exact best order")
     lost = table.height - counted.height
     if lost:
-        note(f"{lost} groups too large for an exact best order are left out of the summary")
+        note(f"the summary excludes {some(lost, 'group')} too large for an exact best order")
     sums = [pl.col(name).sum() for name in ("comparisons", "discords", "chance_discords")]
     grouped = counted.group_by(by, maintain_order=True) if by else counted.group_by(pl.lit(0))
     summary = grouped.agg(

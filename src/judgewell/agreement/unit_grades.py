@@ -66,7 +66,7 @@ def unit_order_agreement(judgments: Any, grades: Any, *, by: Sequence[str] = ())
 def inferred_ranks(judgments: Any, grades: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
     """Each judgment's rank within its unit beside the rank its grade would give it (ties share their mean rank).
 
-    Scholer et al. 2014, Fig. 2; units with a document that has no grade are left out.
+    Scholer et al. 2014, Fig. 2; units with a document that has no grade are excluded.
     """
     frame = with_unit_number(with_grades(judgments_of(judgments), grades))
     whole = pl.col("grade").is_not_null().all().over("unit_number")
@@ -75,7 +75,7 @@ def inferred_ranks(judgments: Any, grades: Any, *, by: Sequence[str] = ()) -> pl
     if labelled.is_empty():
         raise DataError(f"inferred ranks need units whose documents all have a grade; none of {lost} has")
     if lost:
-        note(f"{some(lost, 'unit')} with a document that has no grade are left out of the inferred ranks")
+        note(f"{some(lost, 'unit')} with a document that has no grade are excluded from the inferred ranks")
     return labelled.select(
         *dict.fromkeys([*by, "topic", "assessor", "unit", "position", "doc", "grade", "value"]),
         rank=pl.col("value").rank("average").over("unit_number"),

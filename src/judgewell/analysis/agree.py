@@ -53,7 +53,7 @@ class Agreement:
     """What the sections of the agreement stage gave.
 
     `agreement["alpha"]` is a table by name; `tables` holds all of them, `findings` the sentences that follow from them,
-    `left_out` what could not be analysed and why, `notes` what was assumed or dropped.
+    `not_analysed` what could not be analysed and why, `notes` what was assumed or dropped.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -73,11 +73,17 @@ class Agreement:
 
     @property
     def left_out(self) -> dict[str, str]:
+        """The former name of `not_analysed`."""
+        note("left_out is the former name of not_analysed; it works in this version")
+        return self.not_analysed
+
+    @property
+    def not_analysed(self) -> dict[str, str]:
         """By section, or section and table: why it could not be analysed."""
         return {
             one.name if name == "all" else f"{one.name}, {name}": reason
             for one in self.outcomes
-            for name, reason in one.left_out.items()
+            for name, reason in one.not_analysed.items()
         }
 
     def __getitem__(self, name: str) -> pl.DataFrame:
@@ -86,7 +92,7 @@ class Agreement:
             note(f"the table {name} is now called {OLD_NAMES[name]}")
             name = OLD_NAMES[name]
         if name not in tables:
-            reasons = [one.left_out[name] for one in self.outcomes if name in one.left_out]
+            reasons = [one.not_analysed[name] for one in self.outcomes if name in one.not_analysed]
             why = f" ({reasons[0]})" if reasons else ""
             raise InputError(f"there is no table {name!r}{why}", cure=f"the tables are {', '.join(tables)}")
         return tables[name]
@@ -142,11 +148,16 @@ def agree(
     >>> agreement = agree(table, section=["reliability"], kind="ordinal")
     >>> agreement
     Agreement: 5 tables in 1 section
-    - Krippendorff’s α between assessors is 0.815 over 3 documents (0 is chance, 1 is perfect; ordinal
-      metric, as given).
+    - Krippendorff’s α between assessors is 0.815 over 3 documents (1 is perfect, 0 is chance; ordinal
+      metric on the values as given).
     >>> agreement["alpha"]["judgments"].item()
     9
     """
+    if not isinstance(pairs, bool):
+        raise InputError(
+            f"pairs is True or False, not a {type(pairs).__name__}",
+            cure="give the pairs as the first argument: agree(table)",
+        )
     chosen = _sections(section)
     with _kept_notes() as notes:
         given = {"columns": columns, "words": words, "separator": separator, "no_header": no_header}

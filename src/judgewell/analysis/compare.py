@@ -28,8 +28,7 @@ from judgewell.comparison.signed_rank import Zeros
 from judgewell.comparison.significance import Correction, Test
 from judgewell.comparison.simulated import random_draws, simulated_systems
 from judgewell.comparison.top_sets import TopTest
-from judgewell.errors import InputError
-from judgewell.evaluation.drawn import weighted_by_inclusion
+from judgewell.errors import InputError, formerly
 from judgewell.evaluation.measures import Measure, parse_all
 from judgewell.evaluation.settings import Settings
 from judgewell.evaluation.transform import parse_transform
@@ -47,6 +46,7 @@ from judgewell.tables import frame_of
 DEFAULT_MEASURE = "nDCG@10"
 
 
+@formerly(resamples="replicates")
 def compare(
     scores: Any = None,
     *,
@@ -75,7 +75,7 @@ def compare(
     precision: str = "double",
     unjudged: str = "zero",
     negative: str = "unjudged",
-    resamples: int = 10_000,
+    replicates: int = 10_000,
     level: float = 0.95,
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
@@ -102,7 +102,7 @@ def compare(
     if (scores is None) == (runs is None) or (runs is None) != (gains is None):
         raise InputError("name either scores, or --runs with --gains", cure="judgewell compare --help shows how")
     choices = Choices(
-        test, top_test, correction, zeros, alpha, baseline, reference, tell_apart, worlds, resamples, level, seed,
+        test, top_test, correction, zeros, alpha, baseline, reference, tell_apart, worlds, replicates, level, seed,
         None if executor is None else executor_of(executor),
     )  # fmt: skip
     executor = choices.executor
@@ -132,7 +132,6 @@ def compare(
         settings = Settings(order, precision, "doc", unjudged)
         labels = read_gains(machine, negative=negative, words=words)
         return compare_with_machine(systems, next(iter(tables.items())), labels, wanted, choices, settings, inputs)
-    tables = {name: weighted_by_inclusion(table, wanted) for name, table in tables.items()}
     tables = _transformed(tables, gains_as)
     if random:
         tables["random"] = _random(tables[reference or next(iter(tables))], seed)

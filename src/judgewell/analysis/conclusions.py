@@ -22,7 +22,7 @@ from judgewell.comparison.top_sets import FEWEST_TOPICS, TopSet, TopTest, top_se
 from judgewell.comparison.worlds import Worlds, topic_worlds
 from judgewell.errors import InputError, note
 from judgewell.executors import Executor
-from judgewell.stats.means import MeanIntervals, few_topics_note, mean_intervals
+from judgewell.stats.means import MeanIntervals, few_topics_note, mean_intervals, no_spread_note
 
 Tables = dict[str, pl.DataFrame]
 
@@ -40,7 +40,7 @@ class Choices:
     reference: str | None = None
     tell_apart: tuple[str, str] | None = None
     worlds: int = 1000
-    resamples: int = 10_000
+    replicates: int = 10_000
     level: float = 0.95
     seed: int = 0
     executor: Executor | None = field(default=None, repr=False, compare=False)
@@ -48,7 +48,7 @@ class Choices:
     @property
     def tests(self) -> dict[str, Any]:
         """What every test of pairs takes."""
-        names = ("alpha", "correction", "resamples", "seed", "executor")
+        names = ("alpha", "correction", "replicates", "seed", "executor")
         return {name: getattr(self, name) for name in names}
 
     def worlds_of(self, scores: ScoreArray) -> Worlds:
@@ -165,10 +165,11 @@ def systems_table(
     table = pl.DataFrame({"system": scores.systems, "mean": scores.means})
     if len(scores.topics) > 1:
         means = scores.intervals(choices.level, choices.seed)
-        if few := few_topics_note(means):
-            note(few)
+        for text in (few_topics_note(means), no_spread_note(means, scores.systems)):
+            if text:
+                note(text)
         over = worlds or choices.worlds_of(scores)
-        table = table.with_columns(low=means.low, high=means.high)
+        table = table.with_columns(low=means.low, high=means.high).with_columns(pl.col("low", "high").fill_nan(None))
         if drawn is not None and drawn.without_noise is not None:
             clean = drawn.without_noise.intervals(choices.level, choices.seed)
             table = table.with_columns(**without_noise_columns(clean, scores.limits))
@@ -184,7 +185,7 @@ def systems_table(
 def without_noise_columns(clean: MeanIntervals, limits: tuple[float, float] = (-math.inf, math.inf)) -> dict[str, Any]:
     """What judgments without noise would have given, with its interval over topics, inside the measure's range."""
     ends = {"without_noise": clean.mean, "without_noise_low": clean.low, "without_noise_high": clean.high}
-    return {name: np.clip(values, *limits) for name, values in ends.items()}
+    return {name: pl.Series(np.clip(values, *limits)).fill_nan(None) for name, values in ends.items()}
 
 
 def best_set(scores: ScoreArray, choices: Choices) -> TopSet | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.simulated import IndividualDraws, individual_draws
 from judgewell.comparison.worlds import Worlds, all_worlds
 from judgewell.errors import DataError, InputError, note
+from judgewell.evaluation.drawn import DrawnDocuments, can_estimate, drawn_documents, is_drawn
 from judgewell.evaluation.measures import Measure
 from judgewell.evaluation.resampled import Rankings, ranked_items
 from judgewell.evaluation.settings import Settings
@@ -73,7 +75,7 @@ def draws_of_table(table: pl.DataFrame, gains: pl.DataFrame, file: str | None = 
     if any(lost):
         raise InputError(
             f"{lost[0]} of its documents have no gain and {lost[1]} of the gains' documents are not in it",
-            cure="make gains and draws in one go: judgewell scale -o --draws-to",
+            cure="write gains and draws with one command: judgewell scale -o --draws-to",
             file=file,
         )
     return GainDraws.of_array(documents, table.select(drawn).to_numpy().T)
@@ -133,8 +135,8 @@ def comparable_judgments(judgments: pl.DataFrame, gains: pl.DataFrame) -> pl.Dat
 class DrawScore:
     """Scores (draws × systems × topics) under gains (draws × documents), with rankings that were looked up once."""
 
-    rankings: Rankings
-    measure: Measure
+    rankings: Rankings | DrawnDocuments
+    measure: Any
     rows: list[int]
     columns: list[int]
 
@@ -153,11 +155,16 @@ def score_of_draws(
     """A function from gains (draws × documents) to scores (draws × systems × topics) in the order of `scores`."""
     if measure.cutoff is None:
         raise InputError(f"{measure} looks at whole rankings", cure=f"give it a cutoff to resample: {measure}@100")
-    rankings = ranked_items(runs, documents, measure.cutoff, settings, executor)
     settled = measure.settled(documents["gain"].to_numpy())
+    ranked: Rankings | DrawnDocuments
+    if is_drawn(documents) and can_estimate(settled):
+        ranked = drawn_documents(runs, documents, measure.cutoff, settings or Settings(), executor)
+        rankings = ranked.rankings
+    else:
+        ranked = rankings = ranked_items(runs, documents, measure.cutoff, settings, executor)
     rows = [rankings.systems.index(name) for name in scores.systems]
     columns = [rankings.topics.index(name) for name in scores.topics]
-    return DrawScore(rankings, settled, rows, columns)
+    return DrawScore(ranked, settled, rows, columns)
 
 
 def resample(

@@ -37,7 +37,7 @@ from judgewell.comparison.scores import ScoreArray
 from judgewell.errors import DataError, InputError, note
 from judgewell.evaluation.measures import Measure, nDCG
 from judgewell.evaluation.measures.base import Linear
-from judgewell.evaluation.resampled import Rankings, ranked_items
+from judgewell.evaluation.resampled import Rankings, fixed_unit, rank_weights, ranked_items
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 from judgewell.stats.arrays import Floats, Ints
@@ -112,12 +112,12 @@ def gather(
     topics = whole["topic"].unique().implode()
     without = sorted(set(whole["topic"]) - set(gains["topic"]))
     if without:
-        note(f"{len(without)} topics that people did not judge are left out (the first: {without[0]})")
+        note(f"{len(without)} topics that people did not judge are excluded (the first: {without[0]})")
     gains = _drawn(gains, whole).filter(pl.col("topic").is_in(topics))
     counts = gains.group_by("topic").agg(judged=pl.len(), sure=(pl.col("inclusion") == 1).all())
     few = counts.filter((pl.col("judged") < FEWEST) & ~pl.col("sure"))["topic"].sort().to_list()
     if few:
-        note(f"{len(few)} topics with one document judged are left out (the first: {few[0]})")
+        note(f"{len(few)} topics with one document judged are excluded (the first: {few[0]})")
     kept = [topic for topic in counts["topic"] if topic not in few]
     if not kept:
         raise DataError("people and machine share no topic with at least two documents that people judged")
@@ -145,7 +145,7 @@ def _drawn(gains: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
     known = gains.join(whole.select(DOCUMENT), on=DOCUMENT, how="semi")
     if len(known) < len(gains):
         lost = len(gains) - len(known)
-        note(f"{lost} documents that people judged are left out: no label, and no run has them among its first 10")
+        note(f"{lost} documents that people judged are excluded: no label, and no run has them among its first 10")
     if INCLUSION.name not in known.columns or known[INCLUSION.name].null_count() == len(known):
         sizes = whole.group_by("topic").agg(documents=pl.len())
         share = pl.len().over("topic") / pl.col("documents")
@@ -159,7 +159,9 @@ def _drawn(gains: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
         return known.select(*DOCUMENT, "gain", "inclusion")
     missing = known[INCLUSION.name].null_count()
     if missing:
-        note(f"{missing} documents that people judged were not drawn (no inclusion), such as known ones; left out")
+        note(
+            f"{missing} documents that people judged were not drawn (no inclusion) and are excluded, such as known ones"
+        )
     return known.select(*DOCUMENT, "gain", "inclusion").drop_nulls("inclusion")
 
 
@@ -177,7 +179,7 @@ class Judged:
 def estimate(evidence: Evidence, measure: Measure, rng: np.random.Generator) -> Judged:
     """The estimate of a measure; one that is neither a weighted sum of gains nor nDCG gets no interval."""
     sample, gains = evidence.sample, evidence.gains
-    if isinstance(measure, Linear) and _fixed_unit(measure) is not None:
+    if isinstance(measure, Linear) and fixed_unit(measure) is not None:
         value = measure.credit(gains)[:, None]
         fitted = cross_fit(sample, value)
         both = fitted, people_alone(sample, value)
@@ -185,20 +187,20 @@ def estimate(evidence: Evidence, measure: Measure, rng: np.random.Generator) -> 
         first, second = (linear_estimate(weights, sample, value, one) for one in both)
         return Judged(first, second, _documents(evidence, value, fitted, np.ones(1)), fitted.penalty)
     credit = measure.credit(gains) if isinstance(measure, nDCG) else gains
-    levels, grade = np.unique(credit, return_inverse=True)
-    if not 2 <= len(levels) <= GRADES:
+    steps, grade = np.unique(credit, return_inverse=True)
+    if not 2 <= len(steps) <= GRADES:
         raise InputError(
-            f"{measure} needs grades beside a machine, and people gave {len(levels)} different gains",
+            f"{measure} needs grades beside a machine, and people gave {len(steps)} different gains",
             cure="use a measure that is a weighted sum of gains: DCG@10, RBP(p=0.8)@10, or P(rel=…)@10",
         )
-    reached = (grade[:, None] >= np.arange(1, len(levels))).astype(np.float64)
+    reached = (grade[:, None] >= np.arange(1, len(steps))).astype(np.float64)
     fitted = cross_fit(sample, reached)
-    documents = _documents(evidence, reached, fitted, np.diff(levels), levels[0])
+    documents = _documents(evidence, reached, fitted, np.diff(steps), steps[0])
     if isinstance(measure, nDCG):
         depth = int(measure.cutoff or 0)
         weights = rank_weights(evidence.rankings, measure)
         first, second = (
-            ndcg_estimate(weights, sample, grade, levels, one, measure.weights(depth), rng)
+            ndcg_estimate(weights, sample, grade, steps, one, measure.weights(depth), rng)
             for one in (fitted, people_alone(sample, reached))
         )
         return Judged(first, second, documents, fitted.penalty)
@@ -206,31 +208,10 @@ def estimate(evidence: Evidence, measure: Measure, rng: np.random.Generator) -> 
         f"{measure} has no interval here: it is neither a weighted sum of gains nor nDCG, and intervals by imputation "
         "did not hold the truth often enough (docs/evidence/machines); its scores are means over imputed gains"
     )
-    tables = levels[imputed_grades(sample, reached, fitted, rng)]
+    tables = steps[imputed_grades(sample, reached, fitted, rng)]
     scores = evidence.rankings.scores(measure, tables).mean(axis=0)
     empty = Estimate(scores, np.full((len(scores), len(scores)), np.nan))
     return Judged(empty, None, documents, fitted.penalty, interval=False)
-
-
-def rank_weights(rankings: Rankings, measure: Linear) -> list[Floats]:
-    """What a document's credit adds to a system's score: systems × documents for each topic; for nDCG, to its DCG."""
-    depth = int(measure.cutoff or 0)
-    unit = _fixed_unit(measure)
-    weights = measure.weights(depth) * (1.0 if unit is None else unit)
-    parts = []
-    for topic, rows in enumerate(rankings.rows):
-        part = np.zeros((len(rankings.systems), len(rows) + 1))  # the last column is every other document
-        place = rankings.local[:, topic, :depth]
-        np.put_along_axis(part, place, np.broadcast_to(weights, place.shape), axis=1)
-        parts.append(part[:, :-1])
-    return parts
-
-
-def _fixed_unit(measure: Linear) -> float | None:
-    """The score of a weighted sum of 1; None where it depends on the topic's other documents."""
-    one, first, second = np.ones(1), np.array([1.0, 0.0]), np.array([1.0, 1.0])
-    units = [float(measure.total(one, ideal, one)) for ideal in (first, second)]
-    return units[0] if units[0] == units[1] and not isinstance(measure, nDCG) else None
 
 
 def _documents(
@@ -305,9 +286,11 @@ def _pairs(systems: Sequence[str], judged: Judged, rows: Ints, choices: Choices)
     half = _reach(choices.level) * np.sqrt(np.maximum(estimate.gap_variances[rows[first], rows[second]], 0.0))
     over = mean_intervals(gaps, level=choices.level, seed=choices.seed)
     middle = gaps.mean(axis=1)
-    return table.with_columns(
-        low=middle - half, high=middle + half, topics_low=over.low, topics_high=over.high
-    ).with_columns(significant=pl.col("low") > 0, significant_topics=pl.col("topics_low") > 0)
+    return (
+        table.with_columns(low=middle - half, high=middle + half, topics_low=over.low, topics_high=over.high)
+        .with_columns(pl.col("topics_low", "topics_high").fill_nan(None))
+        .with_columns(significant=pl.col("low") > 0, significant_topics=(pl.col("topics_low") > 0).fill_null(False))
+    )
 
 
 def _calibration(evidence: Evidence, judged: Judged, machine: Floats | None) -> pl.DataFrame:

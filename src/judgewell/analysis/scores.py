@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.comparison.scores import Missing, ScoreArray, aligned, score_array, shared_names
+from judgewell.evaluation.drawn import with_estimates
 from judgewell.evaluation.evaluate import system_scores, topic_names
 from judgewell.evaluation.intents import prepare_intents
 from judgewell.evaluation.measures import Measure, find_measure
@@ -45,7 +46,9 @@ def scores_under(
     """The scores of runs under one set of gains, by intent too, a table for each measure; its name says what the gains
     settled."""
     judged = prepare_intents(gains) if "intent" in gains.columns else gains
-    results = sorted(system_scores(runs, judged, measures, settings, executor, progress), key=lambda one: one.system)
+    scored = system_scores(runs, judged, measures, settings, executor, progress)
+    estimated = with_estimates(scored, gains, runs, measures, settings, executor)
+    results = sorted(estimated, key=lambda one: one.system)
     topics = topic_names(gains).to_list()
     order = sorted(range(len(topics)), key=topics.__getitem__)
     values = np.stack([one.values for one in results])[:, order]

@@ -10,7 +10,7 @@ import polars as pl
 
 from judgewell.analysis.users import users_text
 from judgewell.comparison.scores import listed
-from judgewell.terminal import frame_text
+from judgewell.terminal import frame_text, prose
 
 if TYPE_CHECKING:
     from judgewell.analysis.conclusions import Choices, Comparison
@@ -37,8 +37,10 @@ def _of_measure(comparison: Comparison, measure: str, every_pair: bool) -> str:
         for name, table in comparison.tables.items()
         if "measure" in table.columns
     }
-    parts = [f"{measure} of {len(first.systems)} systems on {len(first.topics)} topics"]
-    parts.append(_systems(tables["systems"], list(sets), worlds, choices))
+    head = f"{measure} of {len(first.systems)} systems on {len(first.topics)} topics"
+    if len(sets) == 1 and "top" in tables["systems"].columns:
+        head += f"\n{prose(best_text(tables['systems'], choices))}"
+    parts = [head, _systems(tables["systems"], list(sets), worlds, choices)]
     if "sets" in tables:
         parts.append(_sets(tables["sets"]))
     if "discrimination" in tables:
@@ -97,7 +99,7 @@ def _with_machine(comparison: Comparison, measure: str, every_pair: bool) -> str
         )
         rest = "" if len(shown) == len(pairs) else "; those of the best (-q shows all):"
         parts.append(
-            f"{here} of {len(pairs)} pairs of systems differ on these topics, {beyond} on topics like these "
+            f"{here:,} of {len(pairs):,} pairs of systems differ on these topics, {beyond:,} on topics like these "
             f"({level} intervals, no correction){rest}\n{frame_text(shown, SHOWN)}"
         )
     return "\n\n".join(parts)
@@ -113,8 +115,11 @@ def _systems(table: pl.DataFrame, names: Sequence[str], worlds: Mapping[str, Wor
     if "low" not in table.columns:
         return f"{text}\nOne topic allows no interval and no test."
     over = "judgments and topics" if "both" in worlds else "topics"
-    text += f"\n{100 * choices.level:g} % intervals: of means over other topics, of ranks over other {over}."
-    return f"{text}\n{best_text(table, choices)}" if "top" in table.columns else text
+    level = f"{100 * choices.level:g} %"
+    meaning = f"low, high: {level} interval of the mean over topics; rank_low, rank_high: of the rank over {over}"
+    if "top" in table.columns:
+        meaning += "; p_best: p of the test that no other system is better; top: may be the best"
+    return f"{text}\n{prose(meaning + '.')}"
 
 
 def best_text(table: pl.DataFrame, choices: Choices) -> str:

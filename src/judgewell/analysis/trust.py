@@ -15,6 +15,7 @@ from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.significance import corrected, paired_tests
 from judgewell.comparison.top_sets import FEWEST_TOPICS, overlap, top_set
 from judgewell.errors import note
+from judgewell.evaluation.drawn import is_drawn
 from judgewell.evaluation.measures import Measure
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
@@ -73,14 +74,17 @@ def _scored(
     measures: Sequence[Measure],
     settings: Settings | None,
 ) -> dict[str, tuple[ScoreArray, ScoreArray]]:
-    """Each measure under people's gains and the machine's, of the documents that both have."""
+    """Each measure under people's gains and the machine's, of the documents that both have.
+
+    Where people's documents were drawn, their scores are estimates for all documents, and the machine's labels of all
+    documents stand beside them.
+    """
     shared = people.select(DOCUMENT).join(labels.select(DOCUMENT), on=DOCUMENT)
     if shared.is_empty():
         return {}
-    sets = {
-        "people": people.join(shared, on=DOCUMENT, how="semi"),
-        "machine": labels.join(shared, on=DOCUMENT, how="semi"),
-    }
+    sets = {"people": people, "machine": labels}
+    if not is_drawn(people):
+        sets = {name: table.join(shared, on=DOCUMENT, how="semi") for name, table in sets.items()}
     scores = score_sets(runs, sets, measures, settings, common=True)
     return {measure: (both["people"], both["machine"]) for measure, both in scores.items()}
 
@@ -120,7 +124,9 @@ def order_of(own: ScoreArray, other: ScoreArray, seed: int = 0) -> dict[str, Any
 def _needed_table(people: pl.DataFrame, machines: Mapping[str, pl.DataFrame], seed: int) -> pl.DataFrame:
     rows = []
     for name, labels in machines.items():
-        both = labels.select(*DOCUMENT, label="gain").join(people.select(*DOCUMENT, "gain"), on=DOCUMENT).sort(DOCUMENT)
+        chance = pl.col("inclusion") if is_drawn(people) else pl.lit(1.0)
+        own = people.select(*DOCUMENT, "gain", inclusion=chance).drop_nulls("inclusion")
+        both = labels.select(*DOCUMENT, label="gain").join(own, on=DOCUMENT).sort(DOCUMENT)
         span = float(np.ptp(both["gain"].to_numpy())) if both.height else 0.0
         if both.height < LEAST or span <= 0:
             note(f"{name}: the number of judgments needed takes {LEAST} documents with both labels, and unequal gains")
@@ -137,7 +143,11 @@ def _needed_table(people: pl.DataFrame, machines: Mapping[str, pl.DataFrame], se
 
 
 def residual_variances(both: pl.DataFrame, span: float, seed: int = 0) -> tuple[float, float]:
-    """The variance of people's gains in units of `span`, and what is left of it after calibration out of fold."""
+    """The variance of people's gains in units of `span`, and what is left of it after calibration out of fold.
+
+    A document that was drawn with probability π (column inclusion) counts 1/π.
+    """
+    weight = 1 / both["inclusion"].to_numpy() if "inclusion" in both.columns else np.ones(both.height)
     gain: Floats = (both["gain"] / span).to_numpy()
     label = both["label"].cast(pl.Float64).to_numpy()
     sizes = both.group_by("topic", maintain_order=True).len()["len"].to_numpy().astype(np.int64)
@@ -145,8 +155,9 @@ def residual_variances(both: pl.DataFrame, span: float, seed: int = 0) -> tuple[
     fold = folds_within_topics(np.repeat(np.arange(len(sizes)), sizes), np.random.default_rng(seed))
     features = features_of(label, nothing, nothing)
     sample = Sample(np.append(0, np.cumsum(sizes)), features, standardised(label), every, np.ones(len(gain)), fold)
-    left = np.square(gain[:, None] - cross_fit(sample, gain[:, None]).own).mean()
-    return float(gain.var()), float(left)
+    left = np.square(gain - cross_fit(sample, gain[:, None]).own[:, 0])
+    whole = np.square(gain - np.average(gain, weights=weight))
+    return float(np.average(whole, weights=weight)), float(np.average(left, weights=weight))
 
 
 def judgments_needed(variance: float, documents: int, width: float) -> int:

@@ -46,19 +46,19 @@ def magnitudes(impressions: Any, modulus: Any, width: Any, tens: Any, fives: Any
 
 
 def thresholds(count: int, population: Population) -> Floats:
-    """Where a person passes from one level to the next: half-way between the means of expert levels.
+    """Where a person passes from one grade to the next: half-way between the means of expert grades.
 
-    Scales with another number of levels than the experts' divide 0–1 into equal parts; two levels part N from the rest.
+    Scales with another number of grades than the experts' divide 0–1 into equal parts; two grades part N from the rest.
     """
-    if count == 2 or count == len(population.levels):
-        middles = (np.asarray(population.levels[1:]) + np.asarray(population.levels[:-1])) / 2
+    if count == 2 or count == len(population.grades):
+        middles = (np.asarray(population.grades[1:]) + np.asarray(population.grades[:-1])) / 2
         return np.asarray(middles[: count - 1], dtype=np.float64)
     parts = np.arange(1, count) / count
     return np.asarray(np.log(parts / (1 - parts)))
 
 
 def grades(impressions: Any, count: int, population: Population) -> NDArray[np.int64]:
-    """The number of the level, counted from 0."""
+    """The number of the grade, counted from 0."""
     return np.searchsorted(thresholds(count, population), np.asarray(impressions, dtype=np.float64))
 
 

@@ -5,13 +5,13 @@ A document's relevance and a person's impression of it are log odds: 0 is half-w
 exponent.
 
 Sources: *fitted* parameters come from `scripts/population_fitting.py` on 7,714 crowd judgments on a 0–100
-scale of documents with expert levels (the TREC-8 judgments of Roitero et al. 2018, known documents left out);
+scale of documents with expert grades (the TREC-8 judgments of Roitero et al. 2018, without known documents);
 *measured* ones are read off the same data, and RankME's, by the formulas of `scripts/population_measured.py`;
 *solved* ones make one published figure come out, by halving; *tuned* ones were set by hand until one figure of
 synthetic judgments came near the one named, which therefore is no evidence for them; *assumed* ones have no source but
 judgment, and are ours to defend. docs/evidence/population.md holds all of them beside what the data give.
 
-Of the fitted ones only the proportions are well determined (levels and documents in units of the noise): all of them
+Of the fitted ones only the proportions are well determined (grades and documents in units of the noise): all of them
 stretched by up to a fifth, with `nothing` and `everything` made smaller, fit as well.
 """
 
@@ -52,12 +52,12 @@ class Population:
     """Synthetic people and documents as a whole."""
 
     # Documents, in log odds.
-    levels: tuple[float, ...] = (-1.1, 1.06, 2.33, 2.8)  # fitted: means of expert levels N, M, R, H
-    document: float = 1.76  # fitted: sd of documents within a level
+    grades: tuple[float, ...] = (-1.1, 1.06, 2.33, 2.8)  # fitted: means of expert grades N, M, R, H
+    document: float = 1.76  # fitted: sd of documents within a grade
     known_high: float = 3.3  # fitted, to known documents: mean of known H
     known_low: float = -2.8  # fitted, to known documents: mean of known N
     known: float = 1.0  # fitted, to known documents: sd of either between topics
-    mixture: tuple[float, ...] = (0.6, 0.2, 0.13, 0.07)  # assumed: levels of documents without a grade
+    mixture: tuple[float, ...] = (0.6, 0.2, 0.13, 0.07)  # assumed: grades of documents without a grade
 
     # Impressions, in log odds.
     person: float = 0.71  # tuned: persons differ by 0.78 there, and here with the kinds' own shifts
@@ -74,7 +74,7 @@ class Population:
     everything: float = 0.65  # fitted: so near to 100 they answer 100, times the like
     tens_s100: float = 0.226  # measured: 32 % of answers from 1 to 99 are tens
     fives_s100: float = 0.043  # measured: 42 % are fives
-    tens_typed: float = 0.548  # measured: RankME's plain magnitudes (Novikova et al. 2018), 100 left out
+    tens_typed: float = 0.548  # measured: RankME's plain magnitudes (Novikova et al. 2018), without 100
     fives_typed: float = 0.369  # measured: there too
     moduli: tuple[float, ...] = (1.0, 5.0, 10.0, 20.0, 50.0, 100.0)  # assumed: what half-way relevant is called
     modulus_weights: tuple[float, ...] = (0.08, 0.12, 0.35, 0.1, 0.2, 0.15)  # assumed
@@ -98,7 +98,7 @@ class Population:
         total = sum(kind.share for kind in self.kinds)
         if abs(total - 1) > 1e-6:
             raise InputError(f"the kinds' shares add up to {total:g}", cure="let them add up to 1")
-        if len(self.mixture) != len(self.levels):
+        if len(self.mixture) != len(self.grades):
             raise InputError(
-                f"{len(self.mixture)} shares are given for {len(self.levels)} levels", cure="give one for each"
+                f"{len(self.mixture)} shares are given for {len(self.grades)} grades", cure="give one for each"
             )

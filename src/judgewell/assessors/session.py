@@ -190,7 +190,7 @@ def _gives_up(session: Session, sight: Sight) -> bool:
     return not sight.revising and session.rng.random() < session.population.abandons / 8
 
 
-# For each level some ways to say it, and some to go on: people who read do not write one text again and again.
+# For each grade some ways to say it, and some to go on: people who read do not write one text again and again.
 _REASONS = (
     ("It has nothing to do with what is asked", "This is about something else", "Off the topic", "No help here"),
     ("It touches the topic but says little", "Mentions it in passing", "Only a hint", "Hardly anything on it"),
@@ -207,9 +207,9 @@ def _comment(session: Session, sight: Sight, impression: float) -> dict[str, str
     if session.person.kind.sense == 0 or session.person.kind.name in ("lazy", "too fast"):
         text = "ok good"
     else:
-        level = int(np.searchsorted(thresholds(4, session.population), impression))
+        grade = int(np.searchsorted(thresholds(4, session.population), impression))
         own = session.person.chance("comment", sight.topic, *sight.docs)
-        text = f"{_REASONS[level][int(own.integers(4))]}{_MORE[int(own.integers(len(_MORE)))]}."
+        text = f"{_REASONS[grade][int(own.integers(4))]}{_MORE[int(own.integers(len(_MORE)))]}."
     while sum(character.isalnum() for character in text) < sight.comment:
         text += " " + text
     return {"comment": text}

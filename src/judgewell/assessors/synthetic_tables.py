@@ -30,7 +30,7 @@ def synthetic_table(
     size: int = 8,
     population: Population | None = None,
 ) -> pl.DataFrame:
-    """A judgments table with `level`, `known` and `relevance`; levels are equally common, failed units are redone."""
+    """A judgments table with `grade`, `known` and `relevance`; grades are equally common, failed units are redone."""
     population = population or Population()
     rng = np.random.default_rng(seed)
     crowd = crowd_of(make_people(people, seed, population), population)
@@ -47,8 +47,8 @@ def _topic(
     topic: str, scale: ScaleName, crowd: Crowd, documents: int, redundancy: int, size: int, rng: np.random.Generator
 ) -> pl.DataFrame:
     people = crowd.population
-    level = rng.integers(0, len(people.levels), documents)
-    relevance = np.asarray(people.levels)[level] + people.document * rng.normal(size=documents)
+    grade = rng.integers(0, len(people.grades), documents)
+    relevance = np.asarray(people.grades)[grade] + people.document * rng.normal(size=documents)
     relevance = np.concatenate([[people.known_high, people.known_low] + people.known * rng.normal(size=2), relevance])
     deck = np.concatenate([rng.permutation(documents) for _ in range(redundancy)]) + 2
     deck = deck[: len(deck) // (size - 2) * (size - 2)].reshape(-1, size - 2)
@@ -68,8 +68,8 @@ def _topic(
             "value": values.ravel(),
             "seconds": spent.ravel(),
             "relevance": relevance[at],
-            "level": pl.Series(
-                [None if one < 2 else int(level[one - 2]) for one in at], dtype=pl.Float64, strict=False
+            "grade": pl.Series(
+                [None if one < 2 else int(grade[one - 2]) for one in at], dtype=pl.Float64, strict=False
             ),
             "known": [("H", "N", None)[min(one, 2)] for one in at],
         }

@@ -1,4 +1,4 @@
-"""How relevant each document really is: drawn once from its known level, the same for everybody and every scale."""
+"""How relevant each document really is: drawn once from its known grade, the same for everybody and every scale."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ class Truth:
     population: Population = field(default_factory=Population)
 
     def relevance(self, topic: str, doc: str) -> float:
-        """The document's relevance for the topic: its level's mean and its own part."""
+        """The document's relevance for the topic: its grade's mean and its own part."""
         rng = generator(self.seed, "worth", topic, doc)
-        own, level_chance = float(rng.normal()), float(rng.random())
+        own, grade_chance = float(rng.normal()), float(rng.random())
         people = self.population
         known = self.known.get((topic, doc))
         if known in ("H", "N"):
             return (people.known_high if known == "H" else people.known_low) + people.known * own
-        return people.levels[self._level((topic, doc), level_chance)] + people.document * own
+        return people.grades[self._grade((topic, doc), grade_chance)] + people.document * own
 
-    def _level(self, pair: tuple[str, str], chance: float) -> int:
+    def _grade(self, pair: tuple[str, str], chance: float) -> int:
         if pair not in self.grades:
             shares = self.population.mixture
             return next((n for n in range(len(shares)) if chance < sum(shares[: n + 1])), len(shares) - 1)
-        grade, top = self.grades[pair], len(self.population.levels) - 1
+        grade, top = self.grades[pair], len(self.population.grades) - 1
         if grade != int(grade) or not 0 <= grade <= top:
             raise DataError(
-                f"topic {pair[0]}, document {pair[1]}: grade {grade:g} is no level of synthetic assessors; "
+                f"topic {pair[0]}, document {pair[1]}: grade {grade:g} is no grade of synthetic assessors; "
                 f"use whole grades from 0 to {top}"
             )
         return int(grade)

@@ -178,9 +178,9 @@ def _study(task: tuple[Alternative, int, int], documents: int, topics: int, crow
 def topic_relevances(
     documents: int, population: Population, rng: np.random.Generator, *, alike: bool = False
 ) -> Floats:
-    """The known H, the known N, and a topic's documents, their levels in the usual mixture or all alike."""
-    level = rng.choice(len(population.levels), documents, p=None if alike else population.mixture)
-    own = np.asarray(population.levels)[level] + population.document * rng.normal(size=documents)
+    """The known H, the known N, and a topic's documents, their grades in the usual mixture or all alike."""
+    grade = rng.choice(len(population.grades), documents, p=None if alike else population.mixture)
+    own = np.asarray(population.grades)[grade] + population.document * rng.normal(size=documents)
     known = np.array([population.known_high, population.known_low]) + population.known * rng.normal(size=2)
     return np.concatenate([known, own])
 
@@ -188,7 +188,7 @@ def topic_relevances(
 def _gains(
     design: Alternative, units: int, relevance: Floats, crowd: Crowd, rng: np.random.Generator
 ) -> tuple[Floats, int]:
-    """The gains of a topic's documents, the known ones left out, and how many units passed; what was never judged is
+    """The gains of a topic's documents, without known ones, and how many units passed; what was never judged is
     relevance 0."""
     if design.scale == "pairs":
         return pair_gains(units, design.size, relevance, crowd, rng, failures_count=True)

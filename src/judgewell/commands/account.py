@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from judgewell.commands.database import database_option, existing
+from judgewell.commands.database import address_of, address_option, database_option, existing
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -31,11 +31,6 @@ def account(context: click.Context, study: str) -> None:
     context.obj = study
 
 
-def _address(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--address`: what links begin with."""
-    return click.option("--address", default="http://127.0.0.1:8000", help="Where the server is reached.")(command)
-
-
 def _write(study: str, database: str | None, job: Callable[[sa.Connection, float], T]) -> T:
     """Run a job on the study's database."""
     import time
@@ -44,13 +39,24 @@ def _write(study: str, database: str | None, job: Callable[[sa.Connection, float
         return store.write(lambda connection: job(connection, time.time())).result()
 
 
+def _print_link(
+    study: str, database: str | None, address: str | None, job: Callable[[sa.Connection, float], str]
+) -> None:
+    """Run a job that makes a link, and print the link."""
+    import time
+
+    with existing(study, database) as store:
+        base = address_of(store, address)
+        print(f"{base}{store.write(lambda connection: job(connection, time.time())).result()}")
+
+
 @account.command()
 @click.argument("name")
 @click.option("--role", default="reviewer", type=click.Choice(["owner", "reviewer"]))
-@_address
+@address_option
 @database_option
 @click.pass_obj
-def add(study: str, database: str | None, name: str, role: str, address: str) -> None:
+def add(study: str, database: str | None, name: str, role: str, address: str | None) -> None:
     """Add NAME, and print the one-time link with which they set their password.
 
     \b
@@ -65,15 +71,15 @@ def add(study: str, database: str | None, name: str, role: str, address: str) ->
         record(connection, now, None, "account added", f"account {name}", {"role": role})
         return new_link(connection, now, name)
 
-    print(f"{address.rstrip('/')}{_write(study, database, job)}")
+    _print_link(study, database, address, job)
 
 
 @account.command()
 @click.argument("name")
-@_address
+@address_option
 @database_option
 @click.pass_obj
-def link(study: str, database: str | None, name: str, address: str) -> None:
+def link(study: str, database: str | None, name: str, address: str | None) -> None:
     """Print a new one-time link that sets NAME's password; older links end.
 
     \b
@@ -87,7 +93,7 @@ def link(study: str, database: str | None, name: str, address: str) -> None:
         record(connection, now, None, "link made", f"account {name}")
         return new_link(connection, now, name)
 
-    print(f"{address.rstrip('/')}{_write(study, database, job)}")
+    _print_link(study, database, address, job)
 
 
 @account.command()
@@ -151,7 +157,7 @@ def sessions(study: str, database: str | None) -> None:
 
 @account.command()
 @click.argument("name")
-@click.option("--key", type=int, help="One session, token or link by its number; all of NAME's when left out.")
+@click.option("--key", type=int, help="One session, token or link by its number; all of NAME's when not set.")
 @database_option
 @click.pass_obj
 def revoke(study: str, database: str | None, name: str, key: int | None) -> None:

@@ -12,18 +12,18 @@ from judgewell.errors import InputError
 
 def do(study: str, database: str | None, name: str, given: dict[str, Any]) -> None:
     """Do an action on a study's database and say what came of it."""
-    from judgewell.server.owner.action_routes import told_of
+    from judgewell.server.owner.action_routes import outcome
     from judgewell.server.owner.actions import ACTIONS, perform, read_fields
     from judgewell.server.session.served import load_served
 
     if name not in ACTIONS:
-        raise InputError(f"{name!r} is no action", cure=f"use one of {', '.join(ACTIONS)}")
+        raise InputError(f"{name!r} is not an action", cure=f"use one of {', '.join(ACTIONS)}")
     action = ACTIONS[name]
     fields = read_fields(action, given)
     with existing(study, database) as store:
         served = store.read(load_served).result()
         result = perform(store, served, action, fields)
-    print(told_of(action, result))
+    print(outcome(action, result))
 
 
 @click.command()
@@ -75,7 +75,7 @@ def forget(study: str, pseudonym: str | None, comments: bool, older_than: float 
     from judgewell.server.owner.retention import retain
 
     if (pseudonym is None) == (older_than is None):
-        raise InputError("nobody to forget", cure="give a pseudonym, or --older-than DAYS")
+        raise InputError("no assessor is named", cure="give a pseudonym, or --older-than DAYS")
     if pseudonym is not None:
         return do(study, database, "forget", {"assessor": pseudonym, "comments": comments})
     count = 0

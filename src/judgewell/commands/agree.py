@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from judgewell.analysis.agree import Agreement
 
 MOST_ROWS = 12
-WIDTH = 100
+MOST_LINES = 19  # of findings, so that all fits a screen of 24 lines
 
 
 def _list_sections(context: click.Context, option: click.Parameter, asked: bool) -> None:
@@ -47,9 +46,9 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("--pairs", is_flag=True, help="JUDGMENTS holds pairs (recognised where the file's columns show it).")
 @kind_option
 @click.option("--section", multiple=True, help="Only this section, with its tables; may be repeated.")
-@click.option("-v", "--verbose", is_flag=True, help="Print the tables of every section.")
+@click.option("-v", "--verbose", is_flag=True, help="Print all findings and tables.")
 @click.option("-o", "--output", help="A folder: every table as csv, and how they were made.")
-@click.option("--replicates", default=1000, help="Resamples for intervals.")
+@click.option("--replicates", default=1000, help="How often documents are resampled for intervals.")
 @click.option("--seed", default=0, help="Seed of everything random.")
 @reading_options
 @where_option
@@ -60,7 +59,8 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | None, **options: Any) -> None:
     """Measure agreement between assessors in JUDGMENTS, and between JUDGMENTS and LABELS.
 
-    Runs every analysis the data allow and prints the findings. -v prints the tables, -o writes them.
+    Runs every analysis the data allow and prints the main findings on one screen. -v prints all findings and tables, -o
+    writes the tables.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | 
             _write(agreement, Path(output), named, noted)
         if options["section"] or verbose:
             _print_tables(agreement)
-        _print_findings(agreement, hint=not (options["section"] or verbose or output))
+        _print_findings(agreement, summary=not (options["section"] or verbose or output))
 
 
 def _write(agreement: Agreement, folder: Path, options: dict[str, Any], noted: list[str]) -> None:
@@ -98,7 +98,7 @@ def _write(agreement: Agreement, folder: Path, options: dict[str, Any], noted: l
     named = [one for one in sources if is_remote(one) or Path(one).exists()]
     inputs = [options["judgments"], *named, *files, *options["runs"]]
     record = provenance("agree", options, list(dict.fromkeys(inputs)), noted)
-    record["left out"] = {one.name: dict(one.left_out) for one in agreement.outcomes if one.left_out}
+    record["not analysed"] = {one.name: dict(one.not_analysed) for one in agreement.outcomes if one.not_analysed}
     record["notes of sections"] = {one.name: list(one.notes) for one in agreement.outcomes if one.notes}
     write_record(folder / "agreement", record)
 
@@ -117,17 +117,39 @@ def _print_tables(agreement: Agreement) -> None:
         for result in outcome.results:
             if result.table.shown != FILE and result.frame.height:
                 print(f"\n{result.table.title} ({result.table.name})\n{frame_text(result.visible, most=MOST_ROWS)}")
-    if agreement.left_out:
+    if agreement.not_analysed:
         print("\nNOT ANALYSED")
-    for name, reason in agreement.left_out.items():
+    for name, reason in agreement.not_analysed.items():
         print(f"  {name}: {reason}")
 
 
-def _print_findings(agreement: Agreement, hint: bool) -> None:
-    if agreement.findings:
+def _print_findings(agreement: Agreement, summary: bool) -> None:
+    """All findings, or a summary on one screen: as many as fit there, those of each section in turn."""
+    from judgewell.terminal import prose
+
+    paragraphs = [prose(text, "- ", "  ") for text in agreement.findings]
+    shown = _on_one_screen(agreement, paragraphs) if summary else paragraphs
+    if shown:
         print("\nFINDINGS")
-    for text in agreement.findings:
-        print(textwrap.fill(text, WIDTH, initial_indent="- ", subsequent_indent="  "))
-    if hint:
-        missing = f"; {len(agreement.left_out)} analyses need other data" if agreement.left_out else ""
-        print(f"\n{len(agreement.tables)} tables{missing}. Print them with -v, write them with -o FOLDER.")
+    for paragraph in shown:
+        print(paragraph)
+    if summary:
+        more = len(paragraphs) - len(shown)
+        findings = f"{more} more finding{'s' if more > 1 else ''}, " if more else ""
+        missing = f" and why {len(agreement.not_analysed)} analyses need other data" if agreement.not_analysed else ""
+        tables = f"{len(agreement.tables)} tables"
+        print("\n" + prose(f"-v prints {findings}{tables}{missing}; -o FOLDER writes the tables."))
+
+
+def _on_one_screen(agreement: Agreement, paragraphs: list[str]) -> list[str]:
+    """The first finding of each section, then the second ones, while there is room; in their usual order."""
+    sections = [[text for result in one.results for text in result.findings] for one in agreement.outcomes]
+    turns = [turn for findings in sections for turn, _ in enumerate(findings)]
+    chosen: set[int] = set()
+    room = MOST_LINES
+    for place in sorted(range(len(paragraphs)), key=lambda place: (turns[place], place)):
+        lines = paragraphs[place].count("\n") + 1
+        if lines <= room:
+            chosen.add(place)
+            room -= lines
+    return [paragraphs[place] for place in sorted(chosen)]

@@ -40,7 +40,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--baseline", help="Compare all systems with this one, not every pair.")
 @click.option("--reference", help="The set of scores that others are compared with.  [default: the first]")
 @click.option("--draws", help="Draws of the first gains (judgewell scale --draws-to).")
-@click.option("--worlds", default=1000, help="Resamples of the topics, and of the judgments without --draws.")
+@click.option("--worlds", default=1000, help="How often topics are resampled, and judgments without --draws.")
 @click.option("--judgments", help="Judgments (topic, doc, value): draw one for the gain of each document.")
 @click.option("--machine", help="Labels of a machine, or other cheap ones, for all documents; the gains are people's.")
 @click.option("--users", is_flag=True, help="For how many users is it better? Needs --judgments with assessors.")
@@ -52,12 +52,13 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("--gains-as", multiple=True, help="Gains transformed, a set for each: linear, exp2, binary(2), unit, …")
 @choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
 @choice("--precision", "double", "single", help="Of the runs' scores.")
-@choice("--unjudged", "zero", "condense", help="Unjudged documents: gain 0, or left out.")
+@choice("--unjudged", "zero", "condense", help="Unjudged documents: gain 0, or removed from rankings.")
 @choice("--negative", "unjudged", "zero", "keep", "error", help="What a grade below 0 means.")
 @click.option("-q", "--pairs", is_flag=True, help="Print every pair of systems.")
 @click.option("-o", "--output", help="Write all tables: a folder, one .json, or A.csv with A.pairs.csv, … beside it.")
 @click.option("--chart", help="Draw to .svg, .pdf, .png or .html: two sets against each other, or rank intervals.")
-@click.option("--resamples", default=10_000, help="Of the joint, randomisation and bootstrap tests.")
+@click.option("--replicates", default=10_000, help="Of the joint, randomisation and bootstrap tests.")
+@click.option("--resamples", type=int, hidden=True, help="The former name of --replicates.")
 @click.option("--level", default=0.95, help="Level of the intervals.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @reading_options
@@ -94,6 +95,8 @@ def compare(
 
     options = {**given, **reading(given, *(("scores",) if given["scores"] else ("judgments", "gains")))}
     options |= {name: given[name] or None for name in ("scores", "runs", "gains")}
+    if context.params.pop("resamples") is None:
+        del options["resamples"]
     del options["separator"], options["no_header"]
     where = options.pop("cluster"), options.pop("processes")
     with notes(strict) as collected:

@@ -29,6 +29,19 @@ def database_of(study: str, database: str | None) -> str:
     return database or str(default_database(study))
 
 
+def address_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--address`: what links begin with."""
+    text = "Address at which people reach the server.  [default: where serve listens]"
+    return click.option("--address", help=text)(command)
+
+
+def address_of(store: Store, address: str | None) -> str:
+    """What links begin with: the address given, else the one that the server recorded."""
+    from judgewell.server.store.setup import recorded_address
+
+    return (address or recorded_address(store)).rstrip("/")
+
+
 @contextmanager
 def existing(study: str, database: str | None) -> Iterator[Store]:
     """The database of a study that was served before."""

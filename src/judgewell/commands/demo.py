@@ -36,7 +36,7 @@ def demo(output: str, seed: int) -> None:
     """Run two small studies of the sample collection, from judging to the report.
 
     A magnitude study and a study of pairs are judged by synthetic people through the real server; their gains score
-    the sample's systems beside the known levels.
+    the sample's systems beside the known grades.
 
     \b
     Example:
@@ -148,15 +148,15 @@ def run(folder: Path, seed: int, write: Callable[[str], None]) -> Findings:
     shutil.copytree(sample.folder() / "runs", folder / "runs", dirs_exist_ok=True)
     truth = truth_of_all(studies.values(), seed)
     tables = {name: judged(name, path, seed, truth, write) for name, path in studies.items()}
-    levels = sample.levels()
+    grades = sample.levels()
     with collect_notes():  # on unjudged documents and ties; the report shows them
         gains = {name: named(_METHODS[name]).interval(tables[name]) for name in studies}
         write(f"gains of {len(gains['magnitude']):,} documents from magnitudes, of {len(gains['pairs']):,} from pairs")
-        under = {demo_findings.KNOWN: levels, **gains}
+        under = {demo_findings.KNOWN: grades, **gains}
         scores = {name: scored(table) for name, table in under.items()}
         write(f"{MEASURE} of {len(scores[demo_findings.KNOWN].systems)} systems under {', '.join(under)}")
         findings = demo_findings.Findings(
-            recovery=demo_findings.recovery(gains, levels, truth.table(levels.select("topic", "doc").iter_rows())),
+            recovery=demo_findings.recovery(gains, grades, truth.table(grades.select("topic", "doc").iter_rows())),
             order=demo_findings.order(scores),
             fewer=demo_findings.fewer(
                 tables["magnitude"],

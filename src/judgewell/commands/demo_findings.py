@@ -12,8 +12,9 @@ import polars as pl
 from judgewell.comparison.correlation import tau_b
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.top_sets import top_set
+from judgewell.text import listing
 
-KNOWN = "known levels"
+KNOWN = "grades"  # as the report calls them
 ENOUGH = 0.9  # tau with the order under all judgments
 
 
@@ -21,25 +22,23 @@ ENOUGH = 0.9  # tau with the order under all judgments
 class Findings:
     """The three findings as numbers, and as sentences."""
 
-    recovery: pl.DataFrame  # by gains: mean over topics of tau-b with the known levels and with the true relevance
-    order: pl.DataFrame  # by gains: tau-b of the systems' order with that under known levels, the best, the top set
+    recovery: pl.DataFrame  # by gains: mean over topics of tau-b with the known grades and with the true relevance
+    order: pl.DataFrame  # by gains: tau-b of the systems' order with that under the grades, the best, the top set
     fewer: pl.DataFrame  # by judgments for each document: tau-b with the order under all of them
 
     @property
     def sentences(self) -> list[str]:
-        recovered = ", ".join(f"{row['levels']:.2f} from {row['gains']}" for row in self.recovery.iter_rows(named=True))
+        recovered = ", ".join(f"{row['grades']:.2f} from {row['gains']}" for row in self.recovery.iter_rows(named=True))
         orders = ", ".join(
             f"{row['tau']:.2f} under {row['gains']}"
             for row in self.order.iter_rows(named=True)
             if row["gains"] != KNOWN
         )
-        best = self.order.filter(pl.col("gains") == KNOWN).row(0, named=True)
-        sure = "it is the best" if best["top"] == 1 else f"the best is one of {best['top']} systems"
+        known = self.order.filter(pl.col("gains") == KNOWN).row(0, named=True)
         sentences = [
-            f"Gains rank the documents of a topic like their known levels with Kendall's tau {recovered} "
+            f"Gains rank the documents of a topic like their known grades with Kendall's tau {recovered} "
             "(1 is the same order, 0 is chance; mean over topics).",
-            f"Under the known levels the system {best['best']} has the best mean, and with 95 % confidence {sure}; "
-            f"gains rank all {best['systems']} systems like the known levels with tau {orders}.",
+            f"{self._best()} Gains rank all {known['systems']} systems like the grades with tau {orders}.",
         ]
         *part, whole = self.fewer.iter_rows(named=True)
         row = next((row for row in part if row["tau"] >= ENOUGH), part[-1])
@@ -50,25 +49,43 @@ class Findings:
         )
         return sentences
 
+    def _best(self) -> str:
+        """Which system is first under which gains, and whether that is a contradiction."""
+        under: dict[str, list[str]] = {}
+        for row in self.order.iter_rows(named=True):
+            under.setdefault(row["best"], []).append(row["gains"])
+        firsts = listing([f"that of {system} under {listing(names)}" for system, names in under.items()])
+        if len(under) == 1:
+            return f"The system {next(iter(under))} has the best mean under {listing(list(self.order['gains']))}."
+        tops = [set(row["members"].split(", ")) for row in self.order.iter_rows(named=True)]
+        text = f"The best mean is {firsts}."
+        if not set.intersection(*tops).issuperset(under):
+            return f"{text} The gains disagree about the best system."
+        sizes = listing([f"{row['top']} under {row['gains']}" for row in self.order.iter_rows(named=True)])
+        return (
+            f"{text} This is no contradiction: each of them is among the systems that may be the best under all gains, "
+            f"with 95 % confidence ({sizes})."
+        )
 
-def recovery(gains: Mapping[str, pl.DataFrame], levels: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:
-    """How far each set of gains orders a topic's documents as their levels do, and as their true relevance does."""
+
+def recovery(gains: Mapping[str, pl.DataFrame], grades: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame:
+    """How far each set of gains orders a topic's documents as their grades do, and as their true relevance does."""
     rows = []
     for name, table in gains.items():
-        joined = table.join(levels.select("topic", "doc", level="gain"), on=["topic", "doc"]).join(
+        joined = table.join(grades.select("topic", "doc", grade="gain"), on=["topic", "doc"]).join(
             truth.select("topic", "doc", relevance="gain"), on=["topic", "doc"]
         )
         taus = [
-            (tau_b(part["gain"].to_numpy(), part["level"].to_numpy()), tau_b(part["gain"], part["relevance"]))
+            (tau_b(part["gain"].to_numpy(), part["grade"].to_numpy()), tau_b(part["gain"], part["relevance"]))
             for part in joined.partition_by("topic", maintain_order=True)
         ]
-        by_level, by_relevance = np.nanmean(np.asarray(taus, dtype=np.float64), axis=0).tolist()
-        rows.append({"gains": name, "levels": by_level, "relevance": by_relevance, "documents": len(joined)})
+        by_grade, by_relevance = np.nanmean(np.asarray(taus, dtype=np.float64), axis=0).tolist()
+        rows.append({"gains": name, "grades": by_grade, "relevance": by_relevance, "documents": len(joined)})
     return pl.DataFrame(rows)
 
 
 def order(scores: Mapping[str, ScoreArray]) -> pl.DataFrame:
-    """How far systems keep the order that they have under the known levels."""
+    """How far systems keep the order that they have under the known grades."""
     known = scores[KNOWN]
     rows = []
     for name, one in scores.items():

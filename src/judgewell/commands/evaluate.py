@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from judgewell.evaluation.settings import Settings
     from judgewell.evaluation.trec_names import TrecMeasure
     from judgewell.executors import Executor
+    from judgewell.formats.provenance import Digests
     from judgewell.formats.runs import Run
 
 DEFAULT_MEASURES = ["nDCG@10"]
@@ -71,7 +72,9 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
     help="Tied documents: by id descending; the expected value over their orders; or each with the mean weight of the "
     "tie, as rbp_eval does.",
 )
-@choice("--unjudged", "zero", "condense", "error", help="Unjudged documents: worth 0, left out, or an error.")
+@choice(
+    "--unjudged", "zero", "condense", "error", help="Unjudged documents: gain 0, removed from rankings, or an error."
+)
 @click.option("-J", "--judged-only", is_flag=True, help="The same as --unjudged condense.")
 @click.option("-M", "--most", type=click.IntRange(min=1), help="Cut rankings after so many documents.")
 @click.option(
@@ -135,59 +138,106 @@ def evaluate(
     """
     options = {**without_place(locals()), "measure": list(measure)}
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy, which would start threads that have no work here
-    import numpy as np
-
-    from judgewell.evaluation.evaluate import ready
-    from judgewell.evaluation.pooled import scores_with_pool
-    from judgewell.evaluation.summary import summary_rows
-    from judgewell.formats.provenance import digests_meanwhile, provenance
+    from judgewell.formats.provenance import Digests
     from judgewell.formats.runs import open_runs
-    from judgewell.terminal import notes, progress
+    from judgewell.terminal import notes
 
     settings, only = _settings(options)
-    refuse_unwritable(output, gains, *runs)
-    if format == "trec_eval" and output:
-        raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
-    if no_summary and not per_topic:
-        raise InputError("-n leaves the means out, and nothing else is asked for", cure="add -q for every topic")
+    _refuse_contradictions(options)
     with notes(strict) as assumed, executing(cluster, processes) as executor:
         wanted, lines = _asked(options, settings)
         how = reading(options, "gains", "runs")
-        judged, pool = _judged(gains, negative, gains_as, only, how, wanted)
         systems = open_runs(list(runs), how["columns"], how["layout"], executor=executor)
-        if lines:
-            from judgewell.evaluation.trec_names import TrecOutput, needed
-
-            output_lines = TrecOutput(lines, per_topic, not no_summary, len(systems) > 1, int(trec_version))
-            for result in scores_with_pool(systems, judged, pool, needed(lines), settings, executor):
-                print(output_lines.text(result.system, judged.topics, result.values, result.lengths), end="")
-            return
-        wanted = ready(wanted, judged, settings)
-        options |= {"measure": [str(one) for one in wanted], "topics": topics or settings.topics}
-        options |= {"precision": settings.precision, "unjudged": settings.unjudged}
-        residuals, shares = _beside(wanted)
-        beside = ready([*residuals, *shares], judged, settings)
         recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
-        with progress("evaluating") as show, _kept(executor, recorded and output, options, recorded) as kept:
-            results = list(scores_with_pool(systems, judged, pool, [*wanted, *beside], settings, kept, show))
-        written = Scores(results, judged.topics, [*wanted, *beside[: len(residuals)]])
-        if output == "-":
-            written.print("json" if format == "json" else "csv")
-            return
-        if output:
-            hashes = digests_meanwhile(recorded, executor)
-            written.write(output, lambda: provenance("evaluate", options, hashes(), assumed))
-        values = results[0].values[None] if len(results) == 1 else np.stack([result.values for result in results])
-        names = [result.system for result in results]
-        summary = summary_rows(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=seed)
-        shown = Scores(results, judged.topics, wanted)
-        _print(shown, summary, format, per_topic and not output, not no_summary, level)
+        with Digests(recorded, executor) as hashes:
+            if len(systems) == 1:
+                hashes.begin()
+            judged, pool, drawn = _judged(gains, negative, gains_as, only, how, wanted)
+            work = Work(systems, judged, pool, drawn, settings, executor)
+            if lines:
+                _print_as_trec_eval(work, lines, options)
+            else:
+                _print_and_write(work, wanted, options, hashes, assumed)
+
+
+def _refuse_contradictions(given: dict[str, Any]) -> None:
+    """What cannot be written, and options that ask for nothing, before any work."""
+    output = given["output"]
+    refuse_unwritable(output, given["gains"], *given["runs"])
+    if given["format"] == "trec_eval" and output:
+        raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
+    if given["no_summary"] and not given["per_topic"]:
+        raise InputError("-n leaves the means out, and nothing else is asked for", cure="add -q for every topic")
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be measured, how, and where."""
+
+    systems: list[Run]
+    judged: Judged
+    pool: pl.DataFrame | None
+    drawn: pl.DataFrame | None  # the gains, where documents were drawn with known probabilities
+    settings: Settings
+    executor: Executor | None
+
+    def scores(
+        self, measures: Sequence[Measure], executor: Executor | None = None, progress: Any = None
+    ) -> Iterator[SystemScores]:
+        from judgewell.evaluation.pooled import scores_with_pool
+
+        executor = executor or self.executor
+        scored = scores_with_pool(self.systems, self.judged, self.pool, measures, self.settings, executor, progress)
+        return _estimated(scored, self.drawn, self.systems, measures, self.settings, self.executor)
+
+
+def _print_as_trec_eval(work: Work, lines: list[TrecMeasure], given: dict[str, Any]) -> None:
+    from judgewell.evaluation.trec_names import TrecOutput, needed
+
+    several, version = len(work.systems) > 1, int(given["trec_version"])
+    output = TrecOutput(lines, given["per_topic"], not given["no_summary"], several, version)
+    for result in work.scores(needed(lines)):
+        print(output.text(result.system, work.judged.topics, result.values, result.lengths), end="")
+
+
+def _print_and_write(
+    work: Work, wanted: list[Measure], given: dict[str, Any], hashes: Digests, assumed: list[str]
+) -> None:
+    """The means on the terminal, every topic in the file."""
+    import numpy as np
+
+    from judgewell.evaluation.evaluate import ready
+    from judgewell.evaluation.summary import summary_rows
+    from judgewell.formats.provenance import provenance
+    from judgewell.terminal import progress
+
+    output, level, topics = given["output"], given["level"], work.judged.topics
+    wanted = ready(wanted, work.judged, work.settings)
+    settled = {"measure": [str(one) for one in wanted], "topics": given["topics"] or work.settings.topics}
+    options = {**given, **settled, "precision": work.settings.precision, "unjudged": work.settings.unjudged}
+    residuals, shares = _beside(wanted, estimated=work.drawn is not None)
+    beside = ready([*residuals, *shares], work.judged, work.settings)
+    with progress("evaluating") as show, _kept(work.executor, output, options, hashes.paths) as kept:
+        results = list(work.scores([*wanted, *beside], kept, show))
+    written = Scores(results, topics, [*wanted, *beside[: len(residuals)]])
+    if output == "-":
+        written.print("json" if given["format"] == "json" else "csv")
+        return
+    hashes.begin()
+    of_scores = list(assumed)  # the summary's notes are not about the file
+    values = results[0].values[None] if len(results) == 1 else np.stack([result.values for result in results])
+    names = [result.system for result in results]
+    summary = summary_rows(values, names, [str(one) for one in [*wanted, *beside]], level=level, seed=given["seed"])
+    if output:
+        written.write(output, lambda: provenance("evaluate", options, hashes.result(), of_scores))
+    shown = Scores(results, topics, wanted)
+    _print(shown, summary, given["format"], given["per_topic"] and not output, not given["no_summary"], level)
 
 
 @contextmanager
-def _kept(executor: Executor | None, output: Any, options: dict[str, Any], files: list[str]) -> Iterator[Any]:
+def _kept(executor: Executor | None, output: str | None, options: dict[str, Any], files: list[str]) -> Iterator[Any]:
     """The executor, keeping what is finished in OUTPUT.partial until all is; the same command again goes on there."""
-    if executor is None or not output:
+    if executor is None or not files:
         yield executor
         return
     import json
@@ -236,16 +286,19 @@ def _settings(given: dict[str, Any]) -> tuple[Settings, str | None]:
 
 def _judged(
     path: str, negative: str, gains_as: str | None, only: str | None, how: dict[str, Any], measures: Sequence[Measure]
-) -> tuple[Judged, pl.DataFrame | None]:
-    """The judged documents, and the pool with grades below 0; a plain qrels file is read without what tables need."""
+) -> tuple[Judged, pl.DataFrame | None, pl.DataFrame | None]:
+    """The judged documents, the pool with grades below 0, and the gains where documents were drawn.
+
+    A plain qrels file is read without what tables need.
+    """
     from judgewell.evaluation.compiled import plain_qrels
     from judgewell.evaluation.judged import prepare
 
     by_intent = any(one.by_intent for one in measures)
     plain = None if gains_as or only or by_intent or any(how.values()) else plain_qrels(path)
     if plain is not None:
-        return plain, None
-    from judgewell.evaluation.drawn import weighted_by_inclusion
+        return plain, None, None
+    from judgewell.evaluation.drawn import is_drawn
     from judgewell.evaluation.intents import prepare_intents
     from judgewell.evaluation.transform import only_topics, parse_transform
     from judgewell.formats.gains import read_gains, without_negatives
@@ -255,13 +308,21 @@ def _judged(
     if only is not None:
         pool = only_topics(pool, read_topic_ids(only), only)
     table = without_negatives(pool, negative)
-    if not by_intent:
-        table = weighted_by_inclusion(table, measures)
     if gains_as is not None:
         table = parse_transform(gains_as)(table)
     if by_intent:
-        return prepare_intents(table), None
-    return prepare(table), pool if negative == "unjudged" and gains_as is None else None
+        return prepare_intents(table), None, None
+    pooled = pool if negative == "unjudged" and gains_as is None else None
+    return prepare(table), pooled, table if is_drawn(table) else None
+
+
+def _estimated(scored: Iterator[SystemScores], drawn: pl.DataFrame | None, *how: Any) -> Iterator[SystemScores]:
+    """The scores, estimated where documents were drawn; else nothing is imported for that."""
+    if drawn is None:
+        return scored
+    from judgewell.evaluation.drawn import with_estimates
+
+    return with_estimates(scored, drawn, *how)
 
 
 def read_topic_ids(path: str) -> list[str]:
@@ -327,13 +388,16 @@ def _asked(given: dict[str, Any], settings: Settings) -> tuple[list[Measure], li
     return [], trec_measures(given["measure"] or ["official"], rel=given["rel"], version=version, complete=complete)
 
 
-def _beside(wanted: list[Measure]) -> tuple[list[Measure], list[Measure]]:
-    """What is shown beside the measures asked for: residuals, and how many of the documents are judged."""
+def _beside(wanted: list[Measure], *, estimated: bool) -> tuple[list[Measure], list[Measure]]:
+    """What is shown beside the measures asked for: residuals, and how many of the documents are judged.
+
+    An estimate from drawn documents has no residual: documents that were not drawn count with their prediction.
+    """
     from judgewell.evaluation.measures import Judged, residual_of
     from judgewell.evaluation.part import depth_of
 
     depths = {depth for one in wanted if (depth := depth_of(one))}
-    residuals: list[Measure] = [one for each in wanted if (one := residual_of(each))]
+    residuals: list[Measure] = [one for each in wanted if not estimated and (one := residual_of(each))]
     shares: list[Measure] = [Judged(cutoff=depth) for depth in sorted(depths)]
     return [one for one in residuals if one not in wanted], [one for one in shares if one not in wanted]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgewell.commands.database import database_option, existing
+from judgewell.commands.database import address_of, address_option, database_option, existing
 from judgewell.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LABELS = ("label", "email", "name")
 @click.option("--list", "listed", is_flag=True, help="List the open links.")
 @click.option("--again", is_flag=True, help="Make new links even for names that have one; old links stay open.")
 @click.option("--revoke", help="Close the link of this name and its session; judgments are kept.")
-@click.option("--address", default="http://127.0.0.1:8000", help="Address at which assessors reach the server.")
+@address_option
 @database_option
 def invite(
     study: str,
@@ -37,7 +37,7 @@ def invite(
     listed: bool,
     again: bool,
     revoke: str | None,
-    address: str,
+    address: str | None,
     database: str | None,
 ) -> None:
     """Make a link for each of NAMES. The study must have been served once.
@@ -55,17 +55,17 @@ def invite(
     from judgewell.server.session.served import load_served
 
     if not (names or count or listed or people or revoke):
-        raise InputError("nobody to invite", cure="give names, --count, --csv, --list or --revoke")
+        raise InputError("no one to invite is named", cure="give names, --count, --csv, --list or --revoke")
     table = _read_people(people) if people else None
     wanted = [*names, *(table[_label(table, people or "")].to_list() if table is not None else ())]
     with existing(study, database) as store:
         served = store.read(load_served).result()
+        base = address_of(store, address) if wanted or count or listed else ""
         if revoke is not None and not assessors.revoke(store, served, revoke):
             raise InputError(f"there is no open link of {revoke!r}", cure="--list shows them")
         links = assessors.invited(store, served) if listed else []
         links += assessors.invite(store, served, wanted, again=again) if wanted else []
         links += assessors.invite_more(store, served, count) if count else []
-    base = address.rstrip("/")
     if output is None:
         for link in links:
             print(f"{link.label}\t{base}{link.path}")

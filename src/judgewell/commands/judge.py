@@ -154,7 +154,7 @@ def _confirm(yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise InputError("nobody can be asked whether to start", cure="add --yes")
+        raise InputError("there is no terminal on which to ask for confirmation", cure="add --yes")
     if not click.confirm("Start?", err=True):
         raise click.Abort
 

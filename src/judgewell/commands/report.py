@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @database_option
 @click.option("--judgments", help="Judgments: a table (topic, doc, value, …) or a known crowd export.")
 @click.option("--pairs", help="Pairs of documents that assessors compared.")
-@click.option("--gains", multiple=True, help="Gains that are there already, several at once; NAME=FILE gives a name.")
+@click.option("--gains", multiple=True, help="Gains made before, several at once; NAME=FILE gives a name.")
 @click.option("--method", help="How gains are made where none are given: magnitude, 'magnitude(offset=1)', mean, …")
 @click.option("--labels", multiple=True, help="Labels to compare with: files (NAME=FILE), or columns of the judgments.")
 @click.option("--machine", multiple=True, help="Labels by a machine, or other cheap ones, of all documents: NAME=FILE.")
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 )
 @click.option("--name-assessors", is_flag=True, help="Show assessors' own ids, not A1, A2, …")
 @click.option("--draws", default=200, help="Gain tables drawn from the judgments.")
-@click.option("--worlds", default=1000, help="Resamples of the topics.")
-@click.option("--replicates", default=1000, help="Resamples for intervals of agreement.")
+@click.option("--worlds", default=1000, help="How often topics are resampled.")
+@click.option("--replicates", default=1000, help="How often documents are resampled for intervals of agreement.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @reading_options
 @where_option
@@ -80,7 +80,7 @@ def report(context: click.Context, /, **given: Any) -> None:
     """
     from judgewell.commands.reporting import report as report_on
     from judgewell.reports.files import files_folder
-    from judgewell.terminal import notes, progress
+    from judgewell.terminal import notes, progress, prose
 
     page = Path(given["output"])
     _refuse_page(page)
@@ -103,7 +103,7 @@ def report(context: click.Context, /, **given: Any) -> None:
         if part.findings:
             print(f"\n{part.title}")
         for finding in part.findings:
-            print(f"  {finding.text}")
+            print(prose(finding.text, "  ", "  "))
 
 
 def _refuse_page(page: Path) -> None:
@@ -115,7 +115,7 @@ def _refuse_page(page: Path) -> None:
 
 
 def _refuse_notes(made: Report) -> None:
-    """With --strict: what the analyses assumed or left out of the data they used is an error too."""
+    """With --strict: what the analyses assumed or excluded from the data they used is an error too."""
     for part in made.each():
         for text in part.notes:
             raise DataError(f"{part.title}: {text} (refused because of --strict)")

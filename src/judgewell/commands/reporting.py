@@ -69,8 +69,8 @@ def report(
 
     >>> from judgewell import report, sample
     >>> page = report(labels={"levels": sample.levels()}, runs=sample.runs(), worlds=100)
-    >>> page.parts[0].findings[0].text.split(",")[0]
-    'The system latent has the best mean nDCG@10'
+    >>> page.parts[0].findings[0].text.split(":")[0]
+    'Under levels, latent has the best mean nDCG@10'
     """
     given = {"study": study, "judgments": judgments, "pairs": pairs, "gains": gains, "labels": labels}
     if not any(_there(value) for value in given.values()):

@@ -48,7 +48,10 @@ class _WithMethods(click.Command):
 
 @click.command(cls=_WithMethods, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("judgments")
-@click.option("--method", required=True, help="Scaling method, e.g. magnitude, mean, bradley-terry; see --list.")
+@click.option(
+    "--method",
+    help="Scaling method, e.g. magnitude, mean, bradley-terry; see --list.  [default: by the kind of the values]",
+)
 @click.option("-o", "--output", help="File for the gains: .qrels or .txt; with intervals .csv, .parquet, .jsonl, …")
 @choice(
     "--interval",
@@ -59,7 +62,7 @@ class _WithMethods(click.Command):
     help="How intervals are computed; auto uses a formula where there is one.",
 )
 @click.option("--level", default=0.95, help="Level of the interval.")
-@click.option("--draws", type=click.IntRange(min=1), default=200, help="Resamples of the bootstrap.")
+@click.option("--draws", type=click.IntRange(min=1), default=200, help="Draws of the bootstrap.")
 @click.option("--draws-to", help="Write DRAWS whole gain tables (.parquet, one column each) for later resampling.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
 @reading_options
@@ -76,7 +79,7 @@ class _WithMethods(click.Command):
 def scale(
     context: click.Context,
     judgments: str,
-    method: str,
+    method: str | None,
     output: str | None,
     interval: Any,
     level: float,
@@ -107,6 +110,7 @@ def scale(
 
     \b
     Examples:
+      judgewell scale judgments.csv -o gains.csv
       judgewell scale judgments.csv --method magnitude -o gains.qrels
       judgewell scale scores.csv.gz --method magnitude --offset 1 -o gains.csv
       judgewell scale grades.csv --method predicted --threshold 2 -o gains.parquet
@@ -116,18 +120,28 @@ def scale(
     """
     from judgewell.formats.provenance import provenance
     from judgewell.scaling.method import flags
-    from judgewell.scaling.methods import parse
-    from judgewell.scaling.scale import gains_of, method_of, table_for
+    from judgewell.scaling.methods import methods, parse
+    from judgewell.scaling.scale import gains_of, method_and_table
     from judgewell.scaling.uncertainty import draws_on
     from judgewell.terminal import notes
 
-    given, more = method_options(context.args, flags(type(parse(method))))
+    possible = [type(parse(method))] if method else methods().values()
+    given, more = method_options(context.args, frozenset().union(*map(flags, possible)))
     files = [judgments, *more]
-    chosen = method_of(method, given, seed)
     _refuse_unwritable(output, (".qrels", ".txt", *ENDINGS))
     _refuse_unwritable(draws_to, ENDINGS)
     with notes(strict) as collected, executing(cluster, processes) as executor:
-        table = table_for(chosen, files, reading=context.params, where=where, kind=kind, intents=intents, intent=intent)
+        chosen, table = method_and_table(
+            method,
+            given,
+            files,
+            reading=context.params,
+            where=where,
+            kind=kind,
+            intents=intents,
+            intent=intent,
+            seed=seed,
+        )
         gains = gains_of(chosen, table, interval=interval, level=level, draws=draws, seed=seed, executor=executor)
         tables = chosen.tables(table)
         sources = [*files, intents] if intents else files
@@ -152,7 +166,7 @@ def _refuse_unwritable(output: str | None, endings: tuple[str, ...]) -> None:
 
 
 def _write(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], output: str, record: dict[str, Any]) -> None:
-    """The gains as qrels or as a table, and what else was found out beside them: gains.levels.csv."""
+    """The gains as qrels or as a table, and what else was found out beside them: gains.grades.csv."""
     from judgewell.formats.provenance import write_record, write_result
     from judgewell.formats.trec import write_qrels
 

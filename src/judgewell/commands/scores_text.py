@@ -24,6 +24,7 @@ def means_text(summary: Sequence[Mapping[str, Any]], measures: Sequence[Measure]
         header.append(str(measure))
         header.append(f"{100 * level:g} %")
         residual = residual_of(measure)
+        residual = residual if any(name == str(residual) for _, name in cells) else None
         if residual:
             header.append(str(residual))
         for line in rows:

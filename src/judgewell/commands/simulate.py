@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgewell.commands.common import cluster_options, executing
 from judgewell.commands.database import database_option
 
 if TYPE_CHECKING:
@@ -21,39 +22,92 @@ if TYPE_CHECKING:
 @click.argument("study")
 @click.option("--assessors", default=200, type=click.IntRange(1, 100_000), help="Number of synthetic assessors.")
 @click.option("--seed", default=1, type=click.IntRange(0), help="The same seed gives the same assessors and judgments.")
+@click.option(
+    "--studies",
+    default=1,
+    type=click.IntRange(1, 1_000_000),
+    help="Simulate so many studies, with the seeds that follow; only the first is kept.",
+)
 @click.option("-o", "--output", help="Write the judgments and what each check caught into this folder.")
 @partial(database_option, name="NAME-simulated")
-def simulate(study: str, assessors: int, seed: int, output: str | None, database: str | None) -> None:
+@cluster_options
+def simulate(
+    study: str,
+    assessors: int,
+    seed: int,
+    studies: int,
+    output: str | None,
+    database: str | None,
+    cluster: str | None,
+    processes: int | None,
+) -> None:
     """Fill STUDY with judgments of synthetic assessors and report what each check caught.
 
     Synthetic assessors read the server's own pages and send its own forms; time is simulated. They judge a document
-    by its known grade, with noise.
+    by its known grade, with noise. --studies shows how far the results of such a study vary.
 
     \b
     Examples:
       judgewell simulate study.toml --assessors 200 --seed 1
+      judgewell simulate study.toml --studies 100 --processes 8
       judgewell simulate study.toml --assessors 60 -o out && judgewell scale out/judgments.csv --method magnitude
     """
     from judgewell.assessors.simulate import simulate as fill_study
     from judgewell.server.store.transactions import without_password
     from judgewell.terminal import progress
 
-    with progress("units judged") as show:
-        simulation = fill_study(study, assessors=assessors, seed=seed, database=database, progress=show)
+    what = "units judged" if studies == 1 else "studies simulated"
+    with executing(cluster, processes) as executor, progress(what) as show:
+        simulation = fill_study(
+            study, assessors=assessors, seed=seed, studies=studies, database=database, progress=show, executor=executor
+        )
     print(f"{simulation!r}\n")
+    if studies > 1:
+        print(f"{studies_text(simulation.studies)}\n")
     print(caught_text(simulation.caught))
     kept = without_password(simulation.database)
-    print(f"\nKept in {kept}; see it with: judgewell report {study} --database {kept} -o report.html")
+    print(f"\nSaved in {kept}; for a report: judgewell report {study} --database {kept} -o report.html")
     if output:
-        for path in write(simulation, output, {"study": study, "assessors": assessors, "seed": seed}):
+        options = {"study": study, "assessors": assessors, "seed": seed, "studies": studies}
+        for path in write(simulation, output, options):
             print(path)
     missing = simulation.needed - simulation.done
     if missing:
-        print(f"note: {missing:,} units are left; let more --assessors come", file=sys.stderr)
+        print(f"note: {missing:,} units are not judged yet; give more --assessors", file=sys.stderr)
+
+
+def studies_text(studies: pl.DataFrame) -> str:
+    """A line for each number of a study: its mean over all of them, and the range of 95 % of them."""
+    import numpy as np
+
+    from judgewell.terminal import text_table
+
+    rows = []
+    for name, label in NUMBERS.items():
+        values = studies[name].drop_nulls().to_numpy()
+        if len(values):
+            spread = np.quantile(values, [0.025, 0.975])
+            rows.append([label, *(f"{value:,.4g}" for value in (values.mean(), *spread))])
+    whole = (studies["completed"] == studies["needed"]).sum()
+    seeds = f"seeds {studies.item(0, 'seed')} to {studies.item(-1, 'seed')}"
+    return (
+        f"{studies.height:,} simulated studies ({seeds}); {whole:,} of them completed all units\n"
+        f"{text_table(['of a study', 'mean', '2.5 %', '97.5 %'], rows)}"
+    )
+
+
+NUMBERS = {
+    "completed": "units completed",
+    "attempts": "units begun and ended",
+    "judgments": "judgments",
+    "assessors": "assessors who judged",
+    "days": "days",
+    "correlation": "correlation of gains with the truth",
+}
 
 
 def caught_text(caught: pl.DataFrame) -> str:
-    """A line for each check, a column for each kind of person: failed at the first try, of how many."""
+    """A line for each check, a column for each kind of person: failed at the first attempt, of how many."""
     from judgewell.terminal import text_table
 
     cells = {(row["check"], row["kind"]): row for row in caught.iter_rows(named=True)}
@@ -65,7 +119,7 @@ def caught_text(caught: pl.DataFrame) -> str:
 
     checks = list(dict.fromkeys(caught["check"]))
     rows = [[CHECKS.get(check, check), *(cell(check, kind) for kind in kinds)] for check in checks]
-    return "Failed at the first try, by kind of person\n" + text_table(["check", *kinds], rows)
+    return "Failed at the first attempt, by type of assessor\n" + text_table(["check", *kinds], rows)
 
 
 CHECKS = {
@@ -74,13 +128,13 @@ CHECKS = {
     "quiz": "quiz of pairs",
     "known": "known documents in order",
     "known_pairs": "known pairs",
-    "time": "least time",
-    "unit": "units that did not count in the end",
+    "time": "minimum reading time",
+    "unit": "units excluded in the end",
 }
 
 
 def write(simulation: Simulation, folder: str | Path, options: dict[str, Any]) -> list[Path]:
-    """What an export writes, and beside it what the documents were worth and what the checks caught."""
+    """What an export writes, and beside it the documents' true relevance, what the checks caught, and the studies."""
     from judgewell.formats.provenance import provenance, write_result
     from judgewell.server.queries.export import export
     from judgewell.server.store.transactions import open_store
@@ -91,7 +145,10 @@ def write(simulation: Simulation, folder: str | Path, options: dict[str, Any]) -
     finally:
         store.close()
     record = provenance("simulate", options, [options["study"]], [])
-    for name, frame in (("truth", simulation.truth), ("caught", simulation.caught)):
+    tables = {"truth": simulation.truth, "caught": simulation.caught}
+    if simulation.studies.height > 1:
+        tables["studies"] = simulation.studies
+    for name, frame in tables.items():
         path = Path(folder) / f"{name}.csv"
         write_result(frame, path, record)
         written.append(path)

@@ -162,7 +162,8 @@ def _goal_text(plan: Plan, checked: Checked) -> str:
         f"expected: {expected.answers:,} judgments (9 of 10 studies: at most {expected.answers_90:,}), "
         f"{expected.answers * hours:,.1f} hours{money}; evenly over all documents {expected.even:,}\n"
         f"{100 * expected.decided:.0f} % of {expected.studies} simulated studies decided, {100 * expected.wrong:.0f} % "
-        f"wrongly; the others ended as not separable. Their gains are made up: judge the cost by its order of size."
+        "wrongly; the others ended as not separable. Their gains are simulated, so read the cost as an order of "
+        "magnitude."
     )
 
 
@@ -220,7 +221,9 @@ def _bought(study: Study, inputs: Inputs, cost: Cost, executor: Executor | None)
     documents = sum(len(inputs.pool_of(topic)) for topic in topics) // len(topics)
     title = f"What {cost.hours:,.1f} hours would buy"
     if documents < DEPTH:
-        return f"{title}: left out, its systems are measured to depth {DEPTH} and topics have {documents} documents"
+        return (
+            f"{title}: skipped, because its systems are measured to depth {DEPTH} and topics have {documents} documents"
+        )
     own = _own_design(study)
     designs = [*([own] if own else []), *(one for one in DEFAULTS if own is None or str(one) != str(own))]
     with progress("studies simulated") as show:

@@ -30,17 +30,18 @@ def score_points(sets: Mapping[str, ScoreArray], *, level: float = 0.95, seed: i
     for axis, one in zip("xy", aligned(sets).values(), strict=True):
         means = one.intervals(level, seed)
         ends = {axis: means.mean, f"{axis}_low": means.low, f"{axis}_high": means.high}
-        tables.append(pl.DataFrame({"system": one.systems, **ends}))
+        tables.append(pl.DataFrame({"system": one.systems, **ends}).with_columns(pl.col(*ends).fill_nan(None)))
     return tables[0].join(tables[1], on="system", maintain_order="left")
 
 
 def score_chart(sets: Mapping[str, ScoreArray], *, level: float = 0.95, seed: int = 0) -> Any:
-    """A dot for each system: its score under one gains against its score under another, with intervals over topics."""
+    """A dot for each system: its score under one gains against its score under another, with intervals over topics; on
+    the dashed line both are equal."""
     alt = _altair()
     points = score_points(sets, level=level, seed=seed)
     first, second = (f"{one.measure} under {name}" for name, one in sets.items())
-    low = min(points["x_low"].min(), points["y_low"].min())  # type: ignore[type-var]
-    high = max(points["x_high"].max(), points["y_high"].max())  # type: ignore[type-var]
+    numbers = [number for column in points.drop("system") for number in column.drop_nulls()]
+    low, high = min(numbers), max(numbers)
     scale = alt.Scale(domain=[low, high], nice=True, zero=False)
     base = alt.Chart(_data(alt, points)).encode(
         x=alt.X("x:Q", title=first, scale=scale), y=alt.Y("y:Q", title=second, scale=scale), tooltip="system:N"
@@ -48,7 +49,13 @@ def score_chart(sets: Mapping[str, ScoreArray], *, level: float = 0.95, seed: in
     across = base.mark_rule(opacity=0.3).encode(x=alt.X("x_low:Q", title=first), x2="x_high:Q")
     along = base.mark_rule(opacity=0.3).encode(y=alt.Y("y_low:Q", title=second), y2="y_high:Q")
     dots = base.mark_circle(size=40, opacity=0.9)
-    return (across + along + dots).properties(width=SIZE, height=SIZE)
+    ends = _data(alt, pl.DataFrame({"x": [low, high], "y": [low, high]}))
+    equal = (
+        alt.Chart(ends)
+        .mark_line(strokeDash=[4, 3], strokeWidth=1, color="grey")
+        .encode(x=alt.X("x:Q", title=first, scale=scale), y=alt.Y("y:Q", title=second, scale=scale))
+    )
+    return (equal + across + along + dots).properties(width=SIZE, height=SIZE)
 
 
 def rank_points(worlds: Worlds, level: float = 0.95) -> pl.DataFrame:

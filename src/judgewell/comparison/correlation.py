@@ -129,7 +129,7 @@ def tau_ap(first: ArrayLike, second: ArrayLike, ties: Ties = "b") -> Any:
     puts above it too (Yilmaz, Aslam & Robertson, SIGIR 2008). It is not symmetric: `first` is the truth.
 
     ties="b" (default; Urbano & Marrero, ICTIR 2017): above a system are those strictly above it, the systems tied at
-    the top are left out of the mean, a pair tied in either set is not concordant, and the result is the mean of both
+    the top are excluded from the mean, a pair tied in either set is not concordant, and the result is the mean of both
     directions. "strict" is the original and refuses ties; "name" breaks them in the order the systems are given.
     """
     x, y = tie_ranks(first), tie_ranks(second)

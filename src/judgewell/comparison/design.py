@@ -150,7 +150,7 @@ def _power(
     block = max(1, BLOCK_CELLS // size)
     for start in range(0, simulations, block):
         drawn = differences[rng.integers(0, len(differences), size=(min(block, simulations - start), size))]
-        p = t_p(drawn) if test == "t" else paired_tests(drawn, test, resamples=1000, seed=seed).p
+        p = t_p(drawn) if test == "t" else paired_tests(drawn, test, replicates=1000, seed=seed).p
         direction = np.sign(drawn.mean(axis=-1)) * sign
         right += int(((p < alpha) & (direction > 0)).sum())
         wrong += int(((p < alpha) & (direction < 0)).sum())

@@ -78,7 +78,7 @@ def distinguished(
     *,
     alpha: float = 0.05,
     correction: Correction = "none",
-    resamples: int = 10_000,
+    replicates: int = 10_000,
     seed: int = 0,
     executor: Executor | None = None,
 ) -> Signs:
@@ -87,7 +87,7 @@ def distinguished(
     check_alpha(alpha)
     first, second = pairs_of(len(scores.systems))
     differences = paired_differences(scores.values, first, second)
-    tested = paired_tests(differences, test, resamples=resamples, seed=seed, executor=executor)
+    tested = paired_tests(differences, test, replicates=replicates, seed=seed, executor=executor)
     signs = np.where(corrected(tested.p, correction) < alpha, np.sign(tested.difference), 0.0)
     return signs.astype(np.int8)
 
@@ -150,7 +150,7 @@ def discrimination_table(
     *,
     alpha: float = 0.05,
     correction: Correction = "none",
-    resamples: int = 10_000,
+    replicates: int = 10_000,
     seed: int = 0,
     executor: Executor | None = None,
 ) -> pl.DataFrame:
@@ -159,7 +159,7 @@ def discrimination_table(
     name = next(iter(sets)) if reference is None else reference
     if name not in sets:
         raise InputError(f"there is no set {name!r} to refer to", cure=f"the sets are {', '.join(sets)}")
-    how: Any = {"alpha": alpha, "correction": correction, "resamples": resamples, "seed": seed, "executor": executor}
+    how: Any = {"alpha": alpha, "correction": correction, "replicates": replicates, "seed": seed, "executor": executor}
     signs = {key: distinguished(one, test, **how) for key, one in sets.items()}
     return pl.DataFrame([_row(key, name, signs[name], own) for key, own in signs.items()])
 

@@ -35,7 +35,7 @@ def side_by_side(
     zeros: Zeros = "drop",
     rbo_p: float = 0.9,
     common: bool = False,
-    resamples: int = 10_000,
+    replicates: int = 10_000,
     seed: int = 0,
     executor: Executor | None = None,
 ) -> pl.DataFrame:
@@ -46,7 +46,7 @@ def side_by_side(
     sets = aligned(sets, common=common)
     for one in sets.values():
         check_systems(one)
-    how: Any = {"alpha": alpha, "correction": correction, "zeros": zeros, "resamples": resamples, "seed": seed}
+    how: Any = {"alpha": alpha, "correction": correction, "zeros": zeros, "replicates": replicates, "seed": seed}
     tops = {
         name: top_set(one, test, **how, executor=executor)
         for name, one in sets.items()

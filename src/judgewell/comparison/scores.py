@@ -65,7 +65,7 @@ def score_array(
     """A scores table (system, topic, measure, value) as an array of one measure.
 
     Scores that are missing for some systems are an error; with `missing="zero"` they count 0, with "drop" their topics
-    are left out, both with a note. `measure` may be left out where the table holds only one.
+    are excluded, both with a note. `measure` may be omitted where the table holds only one.
     """
     table = _of_measure(check(scores, SCORES), measure)
     systems, topics = sorted(table["system"].unique()), sorted(table["topic"].unique())
@@ -171,7 +171,7 @@ def _without_gaps(scores: ScoreArray, missing: str) -> ScoreArray:
     if missing == "zero":
         note(f"{problem}; they count as 0")
         return replace(scores, values=np.where(gaps, 0.0, scores.values))
-    note(f"{problem}; these topics are left out")
+    note(f"{problem}; these topics are excluded")
     return _chosen(
         scores, "topics", [name for name, gone in zip(scores.topics, touched.tolist(), strict=True) if not gone]
     )

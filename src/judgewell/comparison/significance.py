@@ -3,7 +3,7 @@
   t              Student's paired t-test
   wilcoxon       signed ranks, as scipy does by default (see signed_rank)
   randomisation  swap the two systems' scores on topics at random: all patterns for up to 12 topics, else seeded ones
-  bootstrap      studentised: how often is a resample of the topics as far from the mean as the mean is from 0
+  bootstrap      studentised: how often is the mean of resampled topics as far from the mean as the mean is from 0
                  (Sakai, SIGIR 2006)
 
 Two systems with the same score on every topic are tied: p = 1. Intervals are of the mean difference over topics of
@@ -35,13 +35,14 @@ Correction = Literal["none", "holm", "bh"]
 TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 CORRECTIONS = ("none", "holm", "bh")
 MOST_PATTERNS = 12  # topics up to which all swaps are tried: 4,096
-TASK = 500  # patterns or resamples of a task
+TASK = 500  # patterns or replicates of a task
 BLOCK_CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
 class Tested:
-    """One test of many pairs: how it was done, and for each pair p and the interval of the mean difference."""
+    """One test of many pairs: how it was done, and for each pair p and the interval of the mean difference, NaN where
+    it is the same on every topic."""
 
     test: str
     p: Floats
@@ -72,7 +73,7 @@ def paired_tests(
     test: Test = "t",
     *,
     level: float = 0.95,
-    resamples: int = 10_000,
+    replicates: int = 10_000,
     seed: int = 0,
     zeros: Zeros = "drop",
     executor: Executor | None = None,
@@ -86,14 +87,15 @@ def paired_tests(
         raise InputError(f"test {test!r} is not one of {', '.join(TESTS)}")
     mean, spread = differences.mean(axis=-1), differences.std(axis=-1, ddof=1)
     if test == "t":
-        half = student_reach(topics - 1, level) * spread / np.sqrt(topics)
+        known = np.ptp(differences, axis=-1) > 0  # without spread there is no interval
+        half = np.where(known, student_reach(topics - 1, level) * spread / np.sqrt(topics), np.nan)
         return Tested(test, t_p(differences), mean, mean - half, mean + half, _ratio(mean, spread))
     if test == "wilcoxon":
         p = wilcoxon_p(differences, zeros)
     elif test == "randomisation":
-        p = randomisation_p(differences, resamples, seed, executor)
+        p = randomisation_p(differences, replicates, seed, executor)
     else:
-        p = _bootstrap_p(differences, resamples, seed, executor)
+        p = _bootstrap_p(differences, replicates, seed, executor)
     interval = mean_intervals(differences, level=level, seed=seed)
     return Tested(test, p, mean, interval.low, interval.high, _ratio(mean, spread))
 
@@ -106,7 +108,7 @@ def compare_systems(
     correction: Correction = "none",
     alpha: float = 0.05,
     level: float = 0.95,
-    resamples: int = 10_000,
+    replicates: int = 10_000,
     seed: int = 0,
     zeros: Zeros = "drop",
     executor: Executor | None = None,
@@ -122,7 +124,7 @@ def compare_systems(
         first, second = np.where(swap, second, first), np.where(swap, first, second)
     differences = paired_differences(scores.values, first, second)
     tested = paired_tests(
-        differences, test, level=level, resamples=resamples, seed=seed, zeros=zeros, executor=executor
+        differences, test, level=level, replicates=replicates, seed=seed, zeros=zeros, executor=executor
     )
     adjusted = corrected(tested.p, correction)
     names = np.array(scores.systems)
@@ -143,7 +145,7 @@ def compare_systems(
             "p_corrected": adjusted,
             "significant": adjusted < alpha,
         }
-    )
+    ).with_columns(pl.col("low", "high").fill_nan(None))
 
 
 def t_p(differences: Floats) -> Floats:
@@ -156,37 +158,37 @@ def t_p(differences: Floats) -> Floats:
     return np.where((differences == 0).all(axis=-1), 1.0, p)
 
 
-def randomisation_p(differences: Floats, resamples: int, seed: int = 0, executor: Executor | None = None) -> Floats:
+def randomisation_p(differences: Floats, replicates: int, seed: int = 0, executor: Executor | None = None) -> Floats:
     """Two-sided p of the randomisation test of the mean: the share of sign patterns whose mean is as far from 0.
 
-    All patterns for up to 12 topics; else (1 + those that reach it) / (1 + resamples), the same patterns for all rows.
+    All patterns for up to 12 topics; else (1 + those that reach it) / (1 + replicates), the same patterns for all rows.
     """
     # sums of the same numbers in another order differ by rounding
     target = np.abs(differences.sum(axis=-1)) - SAME * np.abs(differences).sum(axis=-1)
-    return share_reached(_signs_reached, (differences, target), differences.shape[-1], resamples, seed, executor)
+    return share_reached(_signs_reached, (differences, target), differences.shape[-1], replicates, seed, executor)
 
 
 def share_reached(
     reached: Callable[..., Ints],
     data: tuple[Floats, ...],
     topics: int,
-    resamples: int,
+    replicates: int,
     seed: int,
     executor: Executor | None,
     *,
     exact: bool = True,
 ) -> Floats:
-    """How often resamples reach what was observed, a share for each row; `reached` counts it in a task of them.
+    """How often replicates reach what was observed, a share for each row; `reached` counts it in a task of them.
 
-    With `exact` and up to 12 topics the resamples are all patterns of signs, else (1 + reached) / (1 + resamples).
+    With `exact` and up to 12 topics the replicates are all patterns of signs, else (1 + reached) / (1 + replicates).
     """
-    if resamples < 1:
-        raise InputError(f"{resamples} resamples are too few", cure="ask for 1 or more, usually 10000")
+    if replicates < 1:
+        raise InputError(f"{replicates} replicates are too few", cure="ask for 1 or more, usually 10000")
     executor = executor or Executor()
     every = exact and topics <= MOST_PATTERNS
-    blocks = [(0, 2**topics)] if every else tasks(resamples, TASK)
+    blocks = [(0, 2**topics)] if every else tasks(replicates, TASK)
     counts = sum(executor.map(reached, blocks, executor.share((*data, seed)), total=len(blocks)))
-    return np.asarray(counts / 2**topics if every else (counts + 1) / (resamples + 1))
+    return np.asarray(counts / 2**topics if every else (counts + 1) / (replicates + 1))
 
 
 def signs(topics: int, task: tuple[int, int], seed: int) -> Floats:
@@ -199,8 +201,8 @@ def signs(topics: int, task: tuple[int, int], seed: int) -> Floats:
     return np.where(positive, 1.0, -1.0)
 
 
-def _row_blocks(rows: int, resamples: int) -> Iterator[slice]:
-    block = max(1, BLOCK_CELLS // resamples)
+def _row_blocks(rows: int, replicates: int) -> Iterator[slice]:
+    block = max(1, BLOCK_CELLS // replicates)
     return (slice(start, start + block) for start in range(0, rows, block))
 
 
@@ -214,12 +216,12 @@ def _signs_reached(task: tuple[int, int], shared: tuple[Floats, Floats, int]) ->
     return np.concatenate([np.empty(0, dtype=np.int64), *counts])
 
 
-def smallest_p(test: Test, topics: int, resamples: int = 10_000) -> float:
+def smallest_p(test: Test, topics: int, replicates: int = 10_000) -> float:
     """The smallest p that a test of one pair can give with so many topics."""
     if test == "t":
         return 0.0
     if test == "bootstrap" or (test == "randomisation" and topics > MOST_PATTERNS):
-        return 1 / (resamples + 1)
+        return 1 / (replicates + 1)
     return float(2.0 ** (1 - topics))
 
 
@@ -253,12 +255,12 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=endless, where=whole > 0)
 
 
-def _bootstrap_p(differences: Floats, resamples: int, seed: int, executor: Executor | None) -> Floats:
-    """How often a resample's mean is as many standard errors from the mean as the mean is from 0."""
+def _bootstrap_p(differences: Floats, replicates: int, seed: int, executor: Executor | None) -> Floats:
+    """How often a replicate's mean is as many standard errors from the mean as the mean is from 0."""
     topics = differences.shape[-1]
     error = differences.std(axis=-1, ddof=1) / np.sqrt(topics)
     target = np.abs(_ratio(differences.mean(axis=-1), error)) * (1 - SAME)
-    p = share_reached(_means_reached, (differences, target), topics, resamples, seed, executor, exact=False)
+    p = share_reached(_means_reached, (differences, target), topics, replicates, seed, executor, exact=False)
     return np.where((differences == 0).all(axis=-1), 1.0, p)
 
 

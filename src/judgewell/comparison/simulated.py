@@ -55,7 +55,7 @@ def simulated_systems(
     """A runs table of `count` systems, each a random complete sub-run for every topic that has two or more.
 
     Sub-runs are drawn with replacement, so two systems may share a list. Lists that several runs have in common are
-    each a sub-run ("keep"), or count once ("merge"). What is left out is noted.
+    each a sub-run ("keep"), or count once ("merge"). What is excluded is noted.
     """
     if count < 1 or identical not in ("keep", "merge"):
         raise InputError(f"count {count}, identical {identical!r}", cure="count is 1 or more, identical keep or merge")
@@ -70,7 +70,7 @@ def simulated_systems(
     if kept < topics:
         note(
             f"{topics - kept} of {topics} topics have fewer than two rankings with all of the first {depth} documents "
-            "judged and are left out"
+            "judged and are excluded"
         )
     return _merged(usable, count, depth, np.random.default_rng(seed))
 

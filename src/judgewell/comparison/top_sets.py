@@ -75,7 +75,7 @@ def top_set(
     *,
     alpha: float = 0.05,
     correction: Correction = "none",
-    resamples: int = 10_000,
+    replicates: int = 10_000,
     seed: int = 0,
     zeros: Zeros = "drop",
     executor: Executor | None = None,
@@ -92,14 +92,14 @@ def top_set(
     ranks = tie_ranks(scores.means)
     best = min(np.flatnonzero(ranks == ranks.max()).tolist(), key=lambda at: scores.systems[at])
     if test == "joint":
-        p, smallest = joint_p(scores.values, resamples, seed, executor), 0.0
-        p[best] = 1.0
+        p, smallest = joint_p(scores.values, replicates, seed, executor), 0.0
+        p[(scores.values == scores.values[best]).all(axis=1)] = 1.0  # the best, and systems that equal it everywhere
     else:
         others, bests = pairs_of(len(scores.systems), best)
         differences = paired_differences(scores.values, others, bests)
-        single = paired_tests(differences, test, resamples=resamples, seed=seed, zeros=zeros, executor=executor).p
+        single = paired_tests(differences, test, replicates=replicates, seed=seed, zeros=zeros, executor=executor).p
         p = np.insert(corrected(single, correction), best, 1.0)
-        smallest = smallest_p(test, len(scores.topics), resamples) * (1 if correction == "none" else len(others))
+        smallest = smallest_p(test, len(scores.topics), replicates) * (1 if correction == "none" else len(others))
     if smallest >= alpha:
         note(
             f"with {len(scores.topics)} topics no p of the {test} test can be below {alpha:g} (smallest "
@@ -110,7 +110,7 @@ def top_set(
     return TopSet(scores.systems[best], members, dict(zip(scores.systems, p.tolist(), strict=True)), smallest)
 
 
-def joint_p(values: Floats, resamples: int = 10_000, seed: int = 0, executor: Executor | None = None) -> Floats:
+def joint_p(values: Floats, replicates: int = 10_000, seed: int = 0, executor: Executor | None = None) -> Floats:
     """For each system the p of "no other system is better": systems × topics.
 
     The statistic is the largest t of the others' differences to it, t_j = mean / (s/√T); its distribution comes from
@@ -122,7 +122,7 @@ def joint_p(values: Floats, resamples: int = 10_000, seed: int = 0, executor: Ex
         raise DataError(
             f"{topics} topics cannot show that a system is not the best (5 % needs {FEWEST_TOPICS}); give more topics"
         )
-    return share_reached(_best_reached, (values,), topics, resamples, seed, executor)
+    return share_reached(_best_reached, (values,), topics, replicates, seed, executor)
 
 
 def _best_reached(task: tuple[int, int], shared: tuple[Floats, int]) -> Ints:

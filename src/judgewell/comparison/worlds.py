@@ -1,6 +1,6 @@
 """Ranks and tau over the worlds that the data allow: other judgments, other topics, or both.
 
-A draw is a gain table that the judgments allow; a world is a draw, a resample of the topics, or both together. Side by
+A draw is a gain table that the judgments allow; a world is a draw, resampled topics, or both together. Side by
 side the three say which of the two limits a conclusion. Worlds come in blocks, each with a seed of its own, and are
 counted by an executor's workers, so memory does not grow with their number but for one tau each.
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SCATTERED = 7  # the kind for topics that are not together
 SINGLE, BY_RANK, GATHER = 1, 2, 4  # flags
 BOM = b"\xef\xbb\xbf"
+SHOWS_TABS = 4096  # bytes in which a file that is separated by tabs has one
 SEED = int.from_bytes(os.urandom(8), "little")  # of hashes; no result depends on it
 
 
@@ -87,6 +88,8 @@ def judged_ranks(data: Buffer, judged: Judged, settings: Settings) -> tuple[Judg
     if len(answer) == 2:
         return None
     pairs, ranked, unknown, lines, junk, *tags = answer
+    if junk and b"\t" in bytes(memoryview(data)[:SHOWS_TABS]):
+        return None  # an id may hold a space
     topics, lengths = np.frombuffer(pairs, np.uint32).reshape(-1, 2).T.astype(np.int64)
     row, rank, item, first, size = np.frombuffer(ranked, np.uint32).reshape(-1, 5).T.astype(np.int64)
     places = np.frombuffer(unknown, np.uint64).reshape(-1, 2).tolist()

@@ -54,14 +54,13 @@ def evaluate(
     """The scores table (system, topic, measure, value) of runs under gains.
 
     `runs` and `gains`: paths, polars or pandas frames, dicts; `columns` says how a table's columns are called there
-    ({"topic": "qid"}). What is left out or assumed is told as a
-    JudgewellWarning; `strict=True` makes it an error. `executor` (Threads, Processes, a Dask client) does the work;
-    `progress` is called with (parts done, parts in all).
+    ({"topic": "qid"}). Every assumption is reported as a JudgewellWarning; `strict=True` makes it an error. `executor`
+    (Threads, Processes, a Dask client) does the work; `progress` is called with (parts done, parts in all).
 
     >>> evaluate({"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"a": 0.7, "b": 1.4}}, ["nDCG@10"])["value"].round(4).to_list()
     [0.8597]
     """
-    from judgewell.evaluation.drawn import weighted_by_inclusion
+    from judgewell.evaluation.drawn import with_estimates
     from judgewell.evaluation.intents import prepare_intents
     from judgewell.evaluation.pooled import scores_with_pool
     from judgewell.formats.gains import read_gains, without_negatives
@@ -80,9 +79,10 @@ def evaluate(
                 results = list(system_scores(systems, judged, wanted, settings, executor, progress))
                 return scores_table(results, judged.topics, wanted)
             pool = read_gains(gains, columns=columns, negative="keep")
-            table = weighted_by_inclusion(without_negatives(pool, negative), wanted)
+            table = without_negatives(pool, negative)
             pooled = pool if negative == "unjudged" else None
-            results = list(scores_with_pool(systems, table, pooled, wanted, settings, executor, progress))
+            scored = scores_with_pool(systems, table, pooled, wanted, settings, executor, progress)
+            results = list(with_estimates(scored, table, systems, wanted, settings, executor))
         except JudgewellWarning as refused:
             raise DataError(f"{refused} (refused because strict)") from None
     return scores_table(results, topic_names(table), wanted)
@@ -111,7 +111,7 @@ def system_scores(
     settings = settings or Settings()
     measures = ready(measures, gains, settings)
     judged = gains if isinstance(gains, Judged) else prepare(gains)
-    _tell_of_worthless_topics(judged)
+    _note_topics_without_gain(judged)
     gaps = _Gaps()
     if executor is not None:
         yield from _shared_out(runs, judged, measures, settings, executor, progress, gaps)
@@ -131,7 +131,7 @@ def topic_names(gains: pl.DataFrame) -> pl.Series:
 def scores_table(
     results: Sequence[SystemScores], topics: pl.Series | Sequence[str], measures: Sequence[Measure]
 ) -> pl.DataFrame:
-    """System by system, topic by topic, measure by measure as a scores table; topics that do not count are left out.
+    """System by system, topic by topic, measure by measure as a scores table; topics that do not count are excluded.
 
     Results may hold the values of further measures behind these; they are not in the table.
     """
@@ -291,12 +291,12 @@ class _Gaps:
         if self.unknown:
             most, system = max(self.unknown)
             note(
-                f"{len(self.unknown)} of {runs} runs rank topics without judgments, which do not count "
+                f"{len(self.unknown)} of {runs} runs rank topics without judgments; these topics are ignored "
                 f"(most: {system}, {most})"
             )
 
 
-def _tell_of_worthless_topics(judged: Judged) -> None:
+def _note_topics_without_gain(judged: Judged) -> None:
     starts = np.append(0, judged.ends[:-1])
     worthless = np.flatnonzero(judged.sorted_gains[starts] <= 0)
     if len(worthless):

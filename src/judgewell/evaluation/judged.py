@@ -42,8 +42,11 @@ class Texts:
         return cls(joined.encode(), np.cumsum(texts.str.len_bytes().to_numpy().astype(np.int64)))
 
     def to_list(self) -> list[str]:
-        ends = [0, *self.ends.tolist()]
-        return [self.data[start:end].decode() for start, end in pairwise(ends)]
+        ends = pairwise([0, *self.ends.tolist()])
+        if self.data.isascii():  # places of bytes are places of characters
+            text = self.data.decode()
+            return [text[start:end] for start, end in ends]
+        return [self.data[start:end].decode() for start, end in ends]
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class JudgedRanks:
     def tie_table(self, depth: int) -> Ints:
         """Topics × ranks: the first rank of the tie that a rank belongs to, itself where it is not tied.
 
-        Ties without a judged document are left out: their order does not change the score.
+        Ties without a judged document are excluded: their order does not change the score.
         """
         table = np.tile(np.arange(depth), (len(self.topics), 1))
         tied = np.flatnonzero(self.size > 1)

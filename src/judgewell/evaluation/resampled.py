@@ -20,6 +20,7 @@ from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.measures import Measure, Residual
 from judgewell.evaluation.measures.base import Linear, ratio
 from judgewell.evaluation.measures.cascade import ERR, GRADES, nERR
+from judgewell.evaluation.measures.cumulative import nDCG
 from judgewell.evaluation.part import part_ranks
 from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
@@ -130,6 +131,27 @@ def ranked_items(
     _tell_of_missing(missing, len(judged.topics))
     rows = tuple(np.flatnonzero(judged.number == topic) for topic in range(len(judged.topics)))
     return Rankings([run.system for run in runs], judged.topics, items, rows)
+
+
+def rank_weights(rankings: Rankings, measure: Linear) -> list[Floats]:
+    """What a document's credit adds to a system's score: systems × documents for each topic; for nDCG, to its DCG."""
+    depth = int(measure.cutoff or 0)
+    unit = fixed_unit(measure)
+    weights = measure.weights(depth) * (1.0 if unit is None else unit)
+    parts = []
+    for topic, rows in enumerate(rankings.rows):
+        part = np.zeros((len(rankings.systems), len(rows) + 1))  # the last column is every other document
+        place = rankings.local[:, topic, :depth]
+        np.put_along_axis(part, place, np.broadcast_to(weights, place.shape), axis=1)
+        parts.append(part[:, :-1])
+    return parts
+
+
+def fixed_unit(measure: Linear) -> float | None:
+    """The score of a weighted sum of 1; None where it depends on the topic's other documents."""
+    one, first, second = np.ones(1), np.array([1.0, 0.0]), np.array([1.0, 1.0])
+    units = [float(measure.total(one, ideal, one)) for ideal in (first, second)]
+    return units[0] if units[0] == units[1] and not isinstance(measure, nDCG) else None
 
 
 def _items(run: Run, shared: tuple[Judged, int, Settings]) -> tuple[NDArray[np.int32], int]:

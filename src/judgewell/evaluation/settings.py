@@ -15,7 +15,7 @@ class Settings:
     order: str = "score"  # rank by score, or by the ranks written in the file
     precision: str = "double"  # of the scores; trec_eval 9 and pytrec_eval rank by single precision
     ties: str = "doc"  # document id descending; shared: the expected value over all orders; spread: as rbp_eval
-    unjudged: str = "zero"  # gain 0, condense (left out of the ranking), or error
+    unjudged: str = "zero"  # gain 0, condense (excluded from the ranking), or error
     topics: str = "judged"  # averaged over all judged topics (a missing one scores 0), or those in the run
     most: int | None = None  # so many documents of a ranking count, the others are cut off; None: all
 

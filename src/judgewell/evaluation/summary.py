@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from judgewell.errors import DataError, MeasureError, note
 from judgewell.evaluation.measures import parse
-from judgewell.stats.means import NO_LIMITS, few_topics_note, mean_intervals
+from judgewell.stats.means import NO_LIMITS, few_topics_note, mean_intervals, no_spread_note
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ def summarise(scores: pl.DataFrame, *, level: float = 0.95, seed: int = 0) -> pl
     """The mean of each measure for each system over its topics, with an interval for other topics of the same kind.
 
     The interval is that of `judgewell.stats.means`; the column `interval` says how it was made: bootstrap, t, normal
-    or exact. One topic allows no interval: low and high are missing.
+    or exact. One topic allows no interval, and neither do topics with the same score: low and high are missing.
     """
     from judgewell.tables import SCORES, check
 
@@ -65,9 +65,11 @@ def summary_rows(
         values = np.where(geometric, np.log(np.where(geometric, values, 1.0)), values)
     rows = values.transpose(0, 2, 1).reshape(count * asked, topics)
     means = mean_intervals(rows, level=level, limits=(limits[0], limits[1]), seed=seed)
-    if few := few_topics_note(means):
-        note(few)
     names = [(system, measure) for system in systems for measure in measures]
+    spoken = ["" if measure.endswith(".residual") else f"{measure} of {system}" for system, measure in names]
+    for text in (few_topics_note(means), no_spread_note(means, spoken)):
+        if text:
+            note(text)
     ends = np.stack([means.mean, means.low, means.high], axis=-1)
     counts = np.tile([one == "sum" for one in over], count)
     ends[counts] *= means.topics[counts, None]
@@ -77,10 +79,10 @@ def summary_rows(
             "system": system,
             "measure": measure,
             "mean": mean,
-            "low": low if number > 1 else None,
-            "high": high if number > 1 else None,
+            "low": None if kind == "none" else low,
+            "high": None if kind == "none" else high,
             "topics": number,
-            "interval": "none: one topic" if kind == "none" else kind,
+            "interval": kind if kind != "none" else "none: one topic" if number == 1 else "none: no spread",
         }
         for (system, measure), (mean, low, high), number, kind in zip(
             names, ends.tolist(), means.topics.tolist(), means.kind, strict=True

@@ -1,4 +1,4 @@
-"""Gains made of grades, before any measure sees them: level tables, exponential, binary at θ, normalised to [0, 1].
+"""Gains made of grades, before any measure sees them: grade tables, exponential, binary at θ, normalised to [0, 1].
 
 A transform is a value that prints and parses back, like a measure: `exp2`, `binary(2)`, `unit`, `unit('topic')`,
 `0=0,1=0.3,2=1`.
@@ -18,20 +18,20 @@ from judgewell.evaluation.measures.base import exp2_less_one
 Transform = Callable[[pl.DataFrame], pl.DataFrame]
 
 
-def levels(gains: pl.DataFrame, table: Mapping[float, float]) -> pl.DataFrame:
-    """The gain of each level is what the table says; a level the table does not name is an error, never 0."""
+def grades(gains: pl.DataFrame, table: Mapping[float, float]) -> pl.DataFrame:
+    """The gain of each grade is what the table says; a grade the table does not name is an error, never 0."""
     new = gains["gain"].replace_strict(list(table), list(table.values()), default=None, return_dtype=pl.Float64)
     if new.null_count():
         row = gains.row(new.is_null().arg_true()[0], named=True)
         raise DataError(
-            f"topic {row['topic']}, document {row['doc']}: level {row['gain']:g} is not in the table "
-            f"({', '.join(f'{level:g}={gain:g}' for level, gain in table.items())}); name every level that is used"
+            f"topic {row['topic']}, document {row['doc']}: grade {row['gain']:g} is not in the table "
+            f"({', '.join(f'{grade:g}={gain:g}' for grade, gain in table.items())}); name every grade that is used"
         )
     return gains.with_columns(new.alias("gain"))
 
 
 def exp2(gains: pl.DataFrame) -> pl.DataFrame:
-    """Gain 2^g − 1: each level doubles what the one below adds."""
+    """Gain 2^g − 1: each grade doubles what the one below adds."""
     if _largest(gains) > 1000:
         raise DataError(f"2^g − 1 overflows for the gain {_largest(gains):g}; bring the gains below 1000 first")
     return gains.with_columns(pl.Series("gain", exp2_less_one(gains["gain"].to_numpy())))
@@ -76,10 +76,10 @@ def _largest(gains: pl.DataFrame) -> float:
 
 
 def parse_transform(text: str) -> Transform:
-    """`exp2`, `binary(θ)`, `unit`, `unit(topic)`, `unit(4)` or a table `level=gain,level=gain,…`."""
+    """`exp2`, `binary(θ)`, `unit`, `unit(topic)`, `unit(4)` or a table `grade=gain,grade=gain,…`."""
     if "=" in text:
         table = _table(text)
-        return lambda gains: levels(gains, table)
+        return lambda gains: grades(gains, table)
     match = re.fullmatch(r"\s*(exp2|binary|unit)\s*(?:\(\s*['\"]?([^()'\"]*)['\"]?\s*\))?\s*", text)
     name, given = match.groups() if match else ("", None)
     if name == "exp2" and not given:
@@ -99,10 +99,10 @@ def parse_transform(text: str) -> Transform:
 def _table(text: str) -> dict[float, float]:
     table: dict[float, float] = {}
     for item in text.split(","):
-        level, _, gain = item.partition("=")
-        if _number(level, text) in table:
-            raise InputError(f"{text!r} names the level {level.strip()} twice")
-        table[_number(level, text)] = _number(gain, text)
+        grade, _, gain = item.partition("=")
+        if _number(grade, text) in table:
+            raise InputError(f"{text!r} names the grade {grade.strip()} twice")
+        table[_number(grade, text)] = _number(gain, text)
     return table
 
 

@@ -36,7 +36,7 @@ def connected(address: str) -> Dask:
             )
     if not ADDRESS.fullmatch(address):
         raise InputError(f"--cluster {address} is no address", cure="give tcp://HOST:8786")
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in one line, here
+    _silence_dask()
     try:
         client: Any = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
     except OSError:
@@ -48,6 +48,13 @@ def connected(address: str) -> Dask:
     except BaseException:
         client.close()
         raise
+
+
+def _silence_dask() -> None:
+    """What matters is reported here, in one line. Dask gives some of its loggers a level of their own."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 class Dask(_Submitting):

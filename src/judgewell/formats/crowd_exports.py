@@ -108,7 +108,7 @@ def _note_oddities(table: pl.DataFrame, place: Place) -> None:
         documents = known.select("topic", "doc", "known").unique().sort("topic", "doc")
         if len(documents):
             listed = ", ".join(f"topic {topic} {doc} ({flag})" for topic, doc, flag in documents.iter_rows())
-            place.note(f"{len(documents)} known documents have no Sormunen level: {listed}")
+            place.note(f"{len(documents)} known documents have no Sormunen grade: {listed}")
 
 
 def _music(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
@@ -172,7 +172,7 @@ def _criterion(frame: pl.DataFrame, columns: Columns, wide: bool, place: Place) 
 
 
 def _nyt(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
-    """Relevance of news articles on two and three levels, with the NIST label; merged pilots repeat others' rows."""
+    """Relevance of news articles on two and three grades, with the NIST label; merged pilots repeat others' rows."""
     answers = columns.get("value", "relevance")
     bad = (frame[answers].is_not_null() & ~frame[answers].is_in(list(GRADES))).arg_true()
     if len(bad):
@@ -182,7 +182,7 @@ def _nyt(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
     if pilots:
         merged = frame.filter(pl.col("pilot").str.ends_with("_merged"))
         if len(merged):
-            place.note(f"{len(merged)} rows of merged pilots repeat others and are left out")
+            place.note(f"{len(merged)} rows of merged pilots repeat others and are excluded")
         frame = frame.filter(~pl.col("pilot").str.ends_with("_merged"))
     two = pl.col("pilot").str.contains("_2P") if pilots else pl.lit(False)
     table = frame.select(

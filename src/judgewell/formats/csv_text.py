@@ -25,22 +25,30 @@ def csv_scores(
     separator: str = ",",
 ) -> Iterator[str]:
     """A scores table: system by system, topic by topic, measure by measure; values (topics × measures) that are NaN are
-    left out. Most of the time goes into the digits of the values."""
+    excluded."""
     yield separator.join(("system", "topic", "measure", "value")) + "\n"
-    names = [quoted(name, separator) for name in measures]
+    names = [f"{separator}{quoted(name, separator)}{separator}" for name in measures]
     places = [quoted(topic, separator) for topic in topics]
     for system, values in systems:
         head = quoted(system, separator) + separator
         for start in range(0, len(places), BLOCK):
-            block, some = places[start : start + BLOCK], values[start : start + BLOCK]
-            columns = [
-                [
-                    f"{head}{topic}{separator}{name}{separator}{text}\n" if text != "nan" else ""
-                    for topic, text in zip(block, map(repr, column), strict=True)
-                ]
-                for name, column in zip(names, some.T.tolist(), strict=True)
-            ]
-            yield "".join(chain.from_iterable(zip(*columns, strict=True)))
+            begins = [head + topic for topic in places[start : start + BLOCK]]
+            columns = zip(names, values[start : start + BLOCK].T, strict=True)
+            pieces = [piece for name, column in columns for piece in _pieces(begins, name, column)]
+            yield "".join(chain.from_iterable(zip(*pieces, strict=True)))
+
+
+def _pieces(begins: list[str], name: str, column: NDArray[np.float64]) -> list[Iterable[str]]:
+    """What stands in each line of a measure, in pieces; digits that many topics share are written once."""
+    values = (column + 0.0).tolist()  # −0.0 is written as 0.0
+    different = set(values)
+    if np.isnan(column).any():
+        lines = zip(begins, values, strict=True)
+        return [[f"{begin}{name}{value!r}\n" if value == value else "" for begin, value in lines]]
+    if len(different) > len(values) // 4:
+        return [begins, [f"{name}{value!r}\n" for value in values]]
+    texts = {value: f"{name}{value!r}\n" for value in different}
+    return [begins, map(texts.__getitem__, values)]
 
 
 def quoted(text: str, separator: str) -> str:

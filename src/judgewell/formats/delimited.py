@@ -207,7 +207,7 @@ def _wrong_line(data: bytes, path: str | Path, separator: str, width: int) -> In
                 )
             line = reader.line_num + 1
     except csv.Error as problem:
-        return InputError(f"the quotes of this line do not close ({problem})", cure="mend it", file=path, line=line)
+        return InputError(f"the quotes of this line do not close ({problem})", cure="correct it", file=path, line=line)
     return None
 
 

@@ -84,21 +84,21 @@ def _table(contents: Contents) -> pl.DataFrame:
 
 def _folder(folder: Path) -> Iterator[Document]:
     """Each file a document, named by its path without the ending."""
-    left_out = []
+    unread = []
     for file in sorted(folder.rglob("*")):
         inside = file.relative_to(folder)
         if file.is_dir() or any(part.startswith(".") for part in inside.parts):
             continue
         kind = ENDINGS.get(file.suffix.lower())
         if kind is None:
-            left_out.append(inside.as_posix())
+            unread.append(inside.as_posix())
             continue
         text = text_of(open_bytes(file), file).decode()
         title = re.search(r"<title\b[^>]*>(.*?)</title>", text, re.DOTALL | re.IGNORECASE) if kind == "html" else None
         yield None, inside.with_suffix("").as_posix(), _plain(title[1]) or None if title else None, text, kind
-    if left_out:
-        which = f"their endings say neither text nor HTML ({left_out[0]})"
-        note(f"{len(left_out)} files are left out, {which}", folder)
+    if unread:
+        which = f"their endings say neither text nor HTML ({unread[0]})"
+        note(f"{len(unread)} files are excluded, {which}", folder)
 
 
 def _marked_up(text: str, path: str | Path) -> Iterator[Document]:

@@ -90,7 +90,7 @@ def mark(path: str | Path) -> str:
 def head(path: str | Path, size: int = 65536) -> bytes:
     """The beginning of a file, decompressed: at least `size` bytes and a whole line that says something."""
     data = b""
-    for piece in stream(path, size):
+    for piece in stream(path, max(4096, size // 4)):  # compressed bytes are several times as many when unpacked
         data += piece
         if len(data) >= size and any(_says_something(line) for line in data.split(b"\n")[:-1]):
             break

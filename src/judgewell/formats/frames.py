@@ -144,6 +144,16 @@ def read_nested(data: bytes, path: str) -> dict[str, Any] | None:
     return content if whole else None
 
 
+def are_json_lines(beginning: bytes) -> bool:
+    """Whether a file that begins so holds an object in each line, rather than one object of objects or a list."""
+    line, end, _ = beginning.lstrip().partition(b"\n")
+    try:
+        row = json.loads(line) if end else None
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(row, dict) and not all(isinstance(value, dict) for value in row.values())
+
+
 def read_frame(
     path: str | Path, columns: Mapping[str, str] | None = None, layout: Layout | None = None
 ) -> pl.DataFrame:

@@ -28,8 +28,8 @@ def read_gains(
 ) -> pl.DataFrame:
     """A checked gains table; `words` says what grades that are words mean ({"relevant": "1"}).
 
-    A grade below 0 means "in the pool but not judged" in TREC's qrels, so by default such rows are left out and
-    counted; `negative` may also be "zero" (judged, worth nothing), "keep", "error", or "auto": whole grades below 0 are
+    A grade below 0 means "in the pool but not judged" in TREC's qrels, so by default such rows are excluded and
+    counted; `negative` may also be "zero" (judged, gain 0), "keep", "error", or "auto": whole grades below 0 are
     unjudged, but a table with fractions holds real-valued gains (logs, say), all of which are kept.
     """
     path = str(data) if isinstance(data, str | Path) else None

@@ -150,7 +150,7 @@ def _read(
         export = None if words or {"topic", "doc"} & named_by.keys() else recognised(frame)
         if export is not None:
             _refuse_other(f"this is the {export.name} export, which holds", export.table, table, place)
-            frame, place = read_export(export, frame, named_by, place), Place(place.file)  # some rows are left out
+            frame, place = read_export(export, frame, named_by, place), Place(place.file)  # some rows are excluded
         else:
             frame, place = _plain(frame, named_by, words, table, place)
     for ours in columns.keys() - named_by.keys():

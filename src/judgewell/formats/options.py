@@ -55,7 +55,7 @@ def _parse_where(conditions: Iterable[str]) -> dict[str, list[str]]:
 
 
 def kept_where(table: pl.DataFrame, where: str | Iterable[str]) -> pl.DataFrame:
-    """The rows with one of the values asked for, with a note on how many are left out."""
+    """The rows with one of the values asked for, with a note on how many are excluded."""
     for column, values in _parse_where([where] if isinstance(where, str) else where).items():
         if column not in table.columns:
             raise DataError(f"there is no column {column!r} to choose rows by; there are {', '.join(table.columns)}")
@@ -71,7 +71,7 @@ def kept_where(table: pl.DataFrame, where: str | Iterable[str]) -> pl.DataFrame:
             there = ", ".join("nothing" if one is None else str(one) for one in cells.unique().sort().head(8))
             raise DataError(f"no row has {asked}; there are {there}")
         if not keep.all():
-            note(f"{len(table) - int(keep.sum())} of {len(table)} rows are left out by {asked}")
+            note(f"{len(table) - int(keep.sum())} of {len(table)} rows are excluded by {asked}")
         table = table.filter(keep)
     return table
 

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from judgewell._version import __version__
 from judgewell.executors import Executor, Threads
@@ -18,6 +18,8 @@ from judgewell.formats.files import matching, opened
 from judgewell.formats.remote import is_remote
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import polars as pl
 
 WORTH_A_THREAD = 16 << 20  # bytes; a few hundredths of a second
@@ -42,28 +44,50 @@ def provenance(
     }
 
 
-def digests(inputs: Iterable[str | Path], executor: Executor | None = None) -> dict[str, str]:
-    """The SHA-256 of each input that is a file."""
+def digests(
+    inputs: Iterable[str | Path], executor: Executor | None = None, given_up: Callable[[], bool] | None = None
+) -> dict[str, str]:
+    """The SHA-256 of each input that is a file; here, work that is `given_up` ends soon and means nothing."""
     paths = _files(inputs)
+    if executor is not None:
+        return dict(zip(paths, executor.map(digest, paths, total=len(paths)), strict=True))
     with Executor() if _are_small(paths) else Threads() as here:
-        return dict(zip(paths, (executor or here).map(digest, paths, total=len(paths)), strict=True))
+        return dict(zip(paths, here.map(digest, paths, given_up, total=len(paths)), strict=True))
 
 
-def digests_meanwhile(inputs: Iterable[str | Path], executor: Executor | None = None) -> Callable[[], dict[str, str]]:
-    """`digests` in threads beside other work, where it takes long enough for that; calling the answer waits for it."""
-    paths = _files(inputs)
-    if executor is None and _are_small(paths):
-        return lambda: digests(paths)
-    from concurrent.futures import ThreadPoolExecutor
+class Digests:
+    """`digests` in a thread beside other work; a block that ends with an error does not wait for them.
 
-    thread = ThreadPoolExecutor(1)
-    hashes = thread.submit(digests, paths, executor)
+    The hash of one file cannot be split, so whoever has one large file should `begin` early. With many files the
+    threads of the work before are put to better use first.
+    """
 
-    def waited_for() -> dict[str, str]:
-        with thread:
-            return hashes.result()
+    def __init__(self, inputs: Iterable[str | Path], executor: Executor | None = None) -> None:
+        self.paths, self.executor = _files(inputs), executor
+        self.given_up = False
+        self.hashes: Future[dict[str, str]] | None = None
 
-    return waited_for
+    def begin(self) -> None:
+        """Start the thread, unless the files are small enough to be read in no time."""
+        if self.hashes is None and (self.executor is not None or not _are_small(self.paths)):
+            from concurrent.futures import ThreadPoolExecutor
+
+            thread = ThreadPoolExecutor(1)
+            self.hashes = thread.submit(self._made)
+            thread.shutdown(wait=False)
+
+    def result(self) -> dict[str, str]:
+        """The SHA-256 of each file, waited for."""
+        return self._made() if self.hashes is None else self.hashes.result()
+
+    def _made(self) -> dict[str, str]:
+        return digests(self.paths, self.executor, lambda: self.given_up)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *problem: object) -> None:
+        self.given_up = kind is not None
 
 
 def _files(inputs: Iterable[str | Path]) -> list[str]:
@@ -75,11 +99,11 @@ def _are_small(paths: Iterable[str]) -> bool:
     return sum(WORTH_A_THREAD if is_remote(path) else os.path.getsize(path) for path in paths) < WORTH_A_THREAD
 
 
-def digest(path: str | Path) -> str:
+def digest(path: str | Path, given_up: Callable[[], bool] | None = None) -> str:
     """The SHA-256 of a file."""
     hashed = hashlib.sha256()
     with opened(path) as file:
-        while piece := file.read(1 << 20):
+        while (piece := file.read(1 << 20)) and not (given_up and given_up()):
             hashed.update(piece)
     return hashed.hexdigest()
 

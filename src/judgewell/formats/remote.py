@@ -14,7 +14,15 @@ from judgewell.errors import InputError
 
 BLOCK = 8 << 20  # bytes read ahead
 INSTALL = "pip install 'judgewell[remote]'"
-BESIDE = {"gs": " gcsfs", "gcs": " gcsfs", "hf": " huggingface_hub"}  # packages beside those of the extra
+OF_EXTRA = ("http", "https", "s3", "s3a")
+BESIDE = {
+    "gs": "gcsfs",
+    "gcs": "gcsfs",
+    "hf": "huggingface_hub",
+    "az": "adlfs",
+    "abfs": "adlfs",
+}  # packages beside the extra
+MARKS = ("size", "ETag", "etag", "LastModified", "mtime", "md5Hash", "blob_id", "last_modified")
 # What their libraries raise beside OSError.
 PROBLEMS = (
     ("aiohttp", "ClientError"),
@@ -52,7 +60,7 @@ def remote_mark(path: str) -> str:
     with _mended(path):
         system, name = _place(path)
         about = system.info(name)
-    return " ".join(str(about.get(key, "")) for key in ("size", "ETag", "etag", "LastModified", "mtime", "md5Hash"))
+    return " ".join(str(about.get(key, "")) for key in MARKS)
 
 
 def _place(path: str) -> tuple[Any, str]:
@@ -68,9 +76,14 @@ def _mended(path: str) -> Iterator[None]:
     known = tuple(getattr(sys.modules.get(module), name, OSError) for module, name in PROBLEMS)
     try:
         yield
-    except ImportError:
+    except ImportError as problem:
         kind = path.partition("://")[0]
-        cure = INSTALL + BESIDE.get(kind, "")
+        if kind in OF_EXTRA or "fsspec" in str(problem.name):
+            cure = INSTALL
+        elif kind in BESIDE:
+            cure = f"{INSTALL} {BESIDE[kind]}"
+        else:
+            cure = _line(problem)  # fsspec's own words
         raise InputError(f"{kind}:// needs packages that are not installed", cure=cure, file=path) from None
     except FileNotFoundError as problem:
         reason = "" if problem.__cause__ is None else f" ({_line(problem.__cause__)})"

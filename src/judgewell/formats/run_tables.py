@@ -11,7 +11,7 @@ import polars as pl
 from judgewell.errors import InputError, note
 from judgewell.formats.delimited import SHOWN, UTF16, Layout, text_of
 from judgewell.formats.files import open_bytes, stem
-from judgewell.formats.frames import kind_of, load, mine, read_nested
+from judgewell.formats.frames import are_json_lines, kind_of, load, mine, read_nested
 from judgewell.formats.runs import FilePart, Run, rising
 from judgewell.formats.table_parts import runs_in_parts
 from judgewell.formats.trec import read_fields
@@ -66,21 +66,31 @@ def runs_of_data(data: Any, columns: Mapping[str, str] | None) -> list[Run]:
 
 
 def runs_of_table(
-    path: str, beginning: bytes, once: bool, columns: Mapping[str, str] | None, layout: Layout | None = None
+    path: str,
+    beginning: bytes,
+    once: bool,
+    columns: Mapping[str, str] | None,
+    layout: Layout | None = None,
+    *,
+    unpack: bool = True,
 ) -> list[Run] | None:
-    """The systems of a file that is a table, from its beginning (`once`: all of it); None where it is a TREC run."""
+    """The systems of a file that is a table, from its beginning (`once`: all of it); None where it is a TREC run.
+
+    `unpack`: a compressed file may be unpacked into a temporary one, since whoever reads it is on this machine.
+    """
     if beginning.startswith(UTF16):
         once, beginning = True, text_of(beginning if once else open_bytes(path), path)
         tag = first_fields(beginning)[5:6]
         if kind_of(beginning, path, columns) == "trec":
             return [Run(tag[0].decode() if tag else "", (FilePart(path, once=beginning),), path, rising(beginning))]
-    nested = read_nested(beginning if once else open_bytes(path), path) if beginning.lstrip().startswith(b"{") else None
+    one_object = beginning.lstrip().startswith(b"{") and not are_json_lines(beginning)
+    nested = read_nested(beginning if once else open_bytes(path), path) if one_object else None
     if nested is not None:
         return _runs(_checked(nested, None, default=stem(path), file=path), path)
     kind = kind_of(beginning, path, columns)
     if kind != "trec":
         file = TableFile(path, columns, layout or SHOWN)
-        runs = None if once else runs_in_parts(file, kind, beginning)
+        runs = None if once else runs_in_parts(file, kind, beginning, unpack=unpack)
         return runs or _runs(file.read(beginning if once else None), path)
     if len(first_fields(beginning)) == len(PLAIN_RUN):
         return _runs(_ranked(beginning if once else open_bytes(path), path), path)

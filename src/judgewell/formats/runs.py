@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PART_BYTES = 4 << 20
+FIRST = 16384  # bytes in which a TREC run shows itself as one
 LOOKED_AT = 20  # lines
 NEAR = 4096  # bytes that are gone through line by line
 
@@ -174,7 +175,7 @@ def open_runs(
     paths = list(dict.fromkeys(path for name in names for path in matching(name)))
     here = executor is None or any(_once(path) for path in paths)
     opened = (Executor() if here or executor is None else executor).map(
-        _runs_of_file, paths, columns, layout, total=len(paths)
+        _runs_of_file, paths, columns, layout, executor is None, total=len(paths)
     )
     runs = _named([(run, path) for path, read in zip(paths, opened, strict=True) for run in read], paths)
     for item in items:
@@ -218,15 +219,15 @@ def _once(path: str) -> bool:
     return path == "-" or (Path(place(path)).exists() and not Path(place(path)).is_file())
 
 
-def _runs_of_file(path: str, columns: Mapping[str, str] | None, layout: Any) -> list[Run]:
+def _runs_of_file(path: str, columns: Mapping[str, str] | None, layout: Any, unpack: bool) -> list[Run]:
     """The systems of one file; a TREC run without a tag has no name yet."""
     once = _once(path)
-    beginning = open_bytes(path) if once else head(path)
+    beginning = open_bytes(path) if once else head(path, FIRST)
     fields = first_fields(beginning)
     if columns or layout or not (len(fields) >= len(RUN) - 1 and surely_trec(fields[: len(RUN)], path)):
         from judgewell.formats.run_tables import runs_of_table
 
-        tables = runs_of_table(path, beginning, once, columns, layout)
+        tables = runs_of_table(path, beginning if once else head(path), once, columns, layout, unpack=unpack)
         if tables is not None:
             return tables
     parts = (FilePart(path, once=beginning),) if once else _parts(path)

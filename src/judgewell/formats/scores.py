@@ -61,7 +61,7 @@ def _long(frame: pl.DataFrame, measure: str | None, place: Place) -> pl.DataFram
         )
     others = [name for name in heads if name not in filled]
     if others:
-        place.note(f"the columns {', '.join(others)} hold no numbers and are left out")
+        place.note(f"the columns {', '.join(others)} hold no numbers and are excluded")
     what = {"system": "one system", "topic": "one topic", "measure": "one measure"}[missing]
     place.note(f"each of the {len(filled)} columns {', '.join(filled[:3])}{', …' if len(filled) > 3 else ''} is {what}")
     long = frame.select(ROW, *index, *filled).unpivot(filled, index=[ROW, *index], variable_name=missing)
@@ -96,5 +96,5 @@ def _of_topics(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
     if not means.any() or means.all():
         return frame
     name = frame["topic"].cast(TEXT).filter(means)[0]
-    place.note(f"{int(means.sum())} scores of the topic {name!r} are means over topics and are left out")
+    place.note(f"{int(means.sum())} scores of the topic {name!r} are means over topics and are excluded")
     return frame.filter(~means)

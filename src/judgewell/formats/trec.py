@@ -149,13 +149,24 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
         if not needed <= len(parts) <= most:
             cure = SAY[fields] + _swapped(fields, parts)
             raise InputError(f"{len(parts)} fields in {raw.decode()[:80]!r}", cure=cure, file=path, line=number)
-        junk += len(parts) > len(fields)
+        if len(parts) > len(fields):
+            junk += 1
+            _refuse_split_id(raw, fields, path, number)
         values = (*parts, None)[: len(fields)]
         for column, name, value in zip(columns, fields, values, strict=True):
             column.append(_number(value, name, path, number) if name in numbers else value)
     junk_note(junk, path)
     types = [pl.Float64 if name in numbers else pl.String for name in fields]
     return pl.DataFrame(dict(zip(fields, columns, strict=True)), schema=dict(zip(fields, types, strict=True)))
+
+
+def _refuse_split_id(line: bytes, fields: tuple[str, ...], path: str | Path, number: int) -> None:
+    """Tabs separate the right number of fields, and one before the tag holds a space."""
+    between = [field.strip() for field in line.split(b"\t")]
+    spaced = [field for field in between[:-1] if b" " in field]
+    if len(between) == len(fields) and spaced:
+        problem = f"{spaced[0].decode()[:80]!r} holds a space, which separates fields as a tab does"
+        raise InputError(problem, cure="write ids without spaces", file=path, line=number)
 
 
 def _swapped(fields: tuple[str, ...], line: list[str]) -> str:

@@ -50,7 +50,7 @@ def parse_words(text: str | None) -> dict[str, str] | None:
 def settled(
     frame: pl.DataFrame, table: Table, words: Mapping[str, str] | None, place: Place
 ) -> tuple[pl.DataFrame, Place]:
-    """The frame, which has our names, with answers that the table can check; rows without one are left out and noted.
+    """The frame, which has our names, with answers that the table can check; rows without one are excluded and noted.
 
     Of the words those count that can be an answer of this table: sides for pairs, numbers for the others.
     """
@@ -205,5 +205,5 @@ def answered(frame: pl.DataFrame, table: Table, place: Place) -> tuple[pl.DataFr
     first = frame.row(at, named=True)
     whose = ", ".join(f"{name} {first[name]}" for name in ("topic", "doc", "assessor") if first.get(name) is not None)
     whose = whose or f"row {at + 1}"
-    place.note(f"{int(empty.sum())} of {len(frame)} rows have no {answer} and are left out (the first: {whose})")
+    place.note(f"{int(empty.sum())} of {len(frame)} rows have no {answer} and are excluded (the first: {whose})")
     return frame.filter(~empty), place.of_rows((~empty).arg_true())

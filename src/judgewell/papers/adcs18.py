@@ -100,7 +100,7 @@ def table_2(data: Data) -> Made:
             )
         )
     else:
-        notes.append("There are no runs, so the half about systems is left out.")
+        notes.append("There are no runs, so the part about systems is missing.")
     rows = [
         (f"systems, {first}–{second}: A − D", round(agree - disagree, 3), _between(lower, first, second, "tau_a"))
         for (first, second), (agree, disagree) in SYSTEMS.items()
@@ -233,7 +233,7 @@ ITEMS = (
     Item("Table 4", "Pairs of systems that differ significantly", ("systems",), table_4),
     Item("Figure 1", "The judging page", (), unmakable(NO_PICTURE)),
     Item("Figure 2", "Workers for each document", ("study",), figures.figure_2),
-    Item("Figure 3", "Scores by expert level", ("systems",), figures.figure_3),
+    Item("Figure 3", "Scores by expert grade", ("systems",), figures.figure_3),
     Item("Figure 4", "Inconsistent answers", ("study", "workers"), figures.figure_4),
     Item("Figure 5", "Time for a pair", ("workers",), figures.figure_5),
     Item("Figure 6", "Time and length", ("study",), figures.figure_6),

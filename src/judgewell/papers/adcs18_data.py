@@ -155,20 +155,20 @@ def _music(asked: Asked) -> Compared | None:
 def _synthetic(seed: int) -> Compared:
     pairs = synthetic.pair_study(seed)
     documents = pl.concat(
-        pairs.select("topic", doc=side, level=f"{side}_level", relevance=f"{side}_relevance")
+        pairs.select("topic", doc=side, grade=f"{side}_grade", relevance=f"{side}_relevance")
         for side in ("left", "right")
     ).unique()
-    levels = read_gains(documents.select("topic", "doc", gain="level").sort("topic", "doc"))
-    binary = levels.with_columns(gain=(pl.col("gain") > 0).cast(pl.Float64))
+    grades = read_gains(documents.select("topic", "doc", gain="grade").sort("topic", "doc"))
+    binary = grades.with_columns(gain=(pl.col("gain") > 0).cast(pl.Float64))
     runs = synthetic.rankings(documents, seed, systems=40)
-    hidden = [name for name in pairs.columns if name.endswith(("_relevance", "_level"))]
+    hidden = [name for name in pairs.columns if name.endswith(("_relevance", "_grade"))]
     source = (
         "a synthetic study: three topics, groups of eight and all three questions by synthetic people, made-up runs"
     )
     return Compared(
         source,
         pairs.drop(hidden),
-        {"Binary": binary, "Sormunen": levels},
+        {"Binary": binary, "Sormunen": grades},
         runs,
         synthetic.question_answers(pairs, seed),
         synthetic.document_lengths(pairs, seed),

@@ -54,7 +54,7 @@ def figure_2(data: Data) -> Made:
 
 
 def figure_3(data: Data) -> Made:
-    """Figure 3: scores from each question by the experts' level (§4)."""
+    """Figure 3: scores from each question by the experts' grade (§4)."""
     one = data.systems
     if not one.labels:
         raise DataError("there are no labels to sort documents by; give --labels")
@@ -66,12 +66,12 @@ def figure_3(data: Data) -> Made:
                 table.with_columns(panel=pl.lit(name), name=pl.format("{} {}", pl.lit(labels_name[0]), "label"))
             )
     frame = pl.concat(parts)
-    chart = box_panels(frame, "labels and level", "score")
+    chart = box_panels(frame, "labels and grade", "score")
     caption = (
-        f"Documents' scores by level ({', '.join(f'{name[0]} {name}' for name in one.labels)}; U without a level). "
+        f"Documents' scores by grade ({', '.join(f'{name[0]} {name}' for name in one.labels)}; U without a grade). "
         "The paper draws a dot for each document; boxes hold the same."
     )
-    return Made((Figure("figure-3", "Scores by level", caption, chart, frame.drop("name")),))
+    return Made((Figure("figure-3", "Scores by grade", caption, chart, frame.drop("name")),))
 
 
 def figure_4(data: Data) -> Made:
@@ -183,7 +183,7 @@ def figure_5(data: Data) -> Made:
     )
     mean = _number(time_distribution(pairs, longest=LONGEST)["mean"][0])
     grid = Grid("figure-5-fits", "The fits", "Seconds for a pair.", fits)
-    notes = ("The paper does not say how the gamma was fitted, or whether long pauses were left out.",)
+    notes = ("The paper does not say how the gamma was fitted, or whether long pauses were excluded.",)
     return Made(
         (Figure("figure-5", "Time for a pair", caption, chart, table), grid),
         beside("figure-5", [("mean seconds for a pair (printed: around)", 60.0, mean)]),
@@ -250,7 +250,7 @@ def figure_7(data: Data) -> Made:
 
 
 def whole_partitions(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The pairs of the partitions that show every document of their topic; others are left out, with a note."""
+    """The pairs of the partitions that show every document of their topic; others are excluded, with a note."""
     key = ["topic", "partition"]
     shown = pl.concat(pairs.select(*key, doc=side) for side in ("left", "right"))
     documents = shown.group_by("topic").agg(documents=pl.col("doc").n_unique())
@@ -260,7 +260,7 @@ def whole_partitions(pairs: pl.DataFrame) -> pl.DataFrame:
         raise DataError("no partition shows all documents of its topic; collect the missing groups")
     if whole.height < partitions.height:
         lacking = partitions.height - whole.height
-        note(f"{lacking} of {partitions.height} partitions lack documents of their topic and are left out")
+        note(f"{lacking} of {partitions.height} partitions lack documents of their topic and are excluded")
     return pairs.join(whole, on=key, how="semi", maintain_order="left")
 
 

@@ -53,7 +53,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Judgments by many assessors, with the experts' levels and, where they have them, two grades and runs."""
+    """Judgments by many assessors, with the experts' grades and, where they have them, binary labels and runs."""
 
     source: str
     judgments: pl.DataFrame
@@ -64,11 +64,11 @@ class Crowd:
     units: pl.DataFrame | None = None  # how each unit went: topic, unit, backs, revisions
 
     @property
-    def levels(self) -> pl.DataFrame:
-        return needed(self.graded, "there are no expert levels", "give --labels sormunen=FILE, or judgments with them")
+    def expert(self) -> pl.DataFrame:
+        return needed(self.graded, "there are no expert grades", "give --labels sormunen=FILE, or judgments with them")
 
     @property
-    def grades(self) -> pl.DataFrame:
+    def two_valued(self) -> pl.DataFrame:
         return needed(self.binary, "there are no binary labels", "give --labels trec=FILE")
 
 
@@ -177,9 +177,10 @@ def read_labels(asked: Asked) -> dict[str, pl.DataFrame]:
     return {name: read_gains(path) for name, path in asked.labels.items()}
 
 
-def label_column(judgments: pl.DataFrame, name: str) -> pl.DataFrame | None:
-    """Labels given with the judgments, one for each document that has one."""
-    if name not in judgments.columns:
+def label_column(judgments: pl.DataFrame, *names: str) -> pl.DataFrame | None:
+    """Each document's label in the first of these columns that the judgments have."""
+    name = next((name for name in names if name in judgments.columns), None)
+    if name is None:
         return None
     labels = judgments.select("topic", "doc", gain=pl.col(name).cast(pl.Float64)).drop_nulls()
     return read_gains(labels.unique(maintain_order=True).sort("topic", "doc"))
@@ -189,29 +190,23 @@ def expert_labels(
     asked: Asked, judgments: pl.DataFrame, graded: str = "sormunen", binary: str = "trec"
 ) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
     """Graded and two-valued labels: by name among those given, else the first and second given, else columns of the
-    judgments; two-valued ones that are missing are the graded ones above their lowest level."""
+    judgments; two-valued ones that are missing are the graded ones above their lowest grade."""
     given = read_labels(asked)
-    others = [name for name in given if name not in (graded, binary)]
-    levels = given.get(graded)
-    if levels is None and others:
-        levels = given[others.pop(0)]
-    if levels is None:
-        levels = label_column(judgments, graded)
-    if levels is None:
-        levels = label_column(judgments, "level")
-    grades = given.get(binary)
-    if grades is None and others:
-        grades = given[others.pop(0)]
-    if grades is None:
-        grades = label_column(judgments, binary)
-    if grades is None and levels is not None:
-        grades = above_lowest(levels)
-    return levels, grades
+    others = iter([labels for name, labels in given.items() if name not in (graded, binary)])
+    sets = []
+    for columns in ((graded, "grade", "level"), (binary,)):
+        labels = given.get(columns[0])
+        if labels is None:
+            labels = next(others, None)
+        sets.append(labels if labels is not None else label_column(judgments, *columns))
+    if sets[1] is None and sets[0] is not None:
+        sets[1] = above_lowest(sets[0])
+    return sets[0], sets[1]
 
 
-def above_lowest(levels: pl.DataFrame) -> pl.DataFrame:
-    """1 for every level above the lowest, 0 for that."""
-    return levels.with_columns(gain=(pl.col("gain") > pl.col("gain").min()).cast(pl.Float64))
+def above_lowest(grades: pl.DataFrame) -> pl.DataFrame:
+    """1 for every grade above the lowest, 0 for that."""
+    return grades.with_columns(gain=(pl.col("gain") > pl.col("gain").min()).cast(pl.Float64))
 
 
 def dl21(asked: Asked) -> Collection | None:

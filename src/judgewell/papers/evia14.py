@@ -67,7 +67,7 @@ def table_1(data: Data) -> Made:
 
 
 def table_2(data: Data) -> Made:
-    """Table 2: the share of judges whose scores go the experts' way, for each pair of levels (§5.1)."""
+    """Table 2: the share of judges whose scores go the experts' way, for each pair of grades (§5.1)."""
     return _agreement(data, "table-2", TABLE_2)
 
 
@@ -77,7 +77,7 @@ def poster_table(data: Data) -> Made:
 
 
 def _agreement(data: Data, name: str, printed: Mapping[tuple[str, str], tuple[int, ...]]) -> Made:
-    table = unit_order_agreement(data.orders.templated, data.orders.levels, by=("template", "scale_name"))
+    table = unit_order_agreement(data.orders.templated, data.orders.grades, by=("template", "scale_name"))
     pair = pl.format("{}<{}", letters("lower"), letters("upper"))
     two_orders = table.filter(pl.col("template").is_in(TWO_ORDERS)).with_columns(pair=pair)
     wide = two_orders.with_columns(
@@ -92,7 +92,7 @@ def _agreement(data: Data, name: str, printed: Mapping[tuple[str, str], tuple[in
     ]
     cells = [" or ".join(map(str, cell_sizes(values))) for values in printed.values()]
     caption = (
-        "Per cent of judges who gave the document of the higher level the higher number; equal numbers do not agree."
+        "Per cent of judges who gave the document of the higher grade the higher number; equal numbers do not agree."
     )
     grid = Grid(name, "Judges in order", caption, order)
     notes = (
@@ -116,30 +116,30 @@ def cell_sizes(percents: tuple[int, ...], most: int = 30) -> list[int]:
 
 
 def table_3(data: Data) -> Made:
-    """Table 3: do scores of adjacent levels differ? Means of log normalised scores and tests (§5.2)."""
+    """Table 3: do scores of adjacent grades differ? Means of log normalised scores and tests (§5.2)."""
     parts = []
     for name, one in {"the study": data.orders, "public scores": data.any}.items():
         if name == "public scores" and one is data.orders:
             continue
-        table = grade_value_tests(one.normalised, one.levels, by=("scale_name",), value="normalised_log")
+        table = grade_value_tests(one.normalised, one.grades, by=("scale_name",), value="normalised_log")
         parts.append(table.with_columns(data=pl.lit(name)))
     frame = pl.concat(parts, how="diagonal").with_columns(
         comparison=pl.format("{} vs {}", letters("lower"), letters("upper"))
     )
     columns = ("data", "scale_name", "comparison", "lower_mean", "upper_mean", "p_rank_sum", "p_signed_rank", "note")
     order = grade_value_tests(
-        data.orders.templated, data.orders.levels, by=("scale_name", "template"), value="normalised_log"
+        data.orders.templated, data.orders.grades, by=("scale_name", "template"), value="normalised_log"
     )
     by_order = order.filter(pl.col("template").is_in(TWO_ORDERS)).with_columns(
         comparison=pl.format("{} vs {}", letters("lower"), letters("upper"))
     )
     power = grade_power(
-        data.orders.normalised, data.orders.levels, value="normalised_log", replicates=300, seed=data.seed
+        data.orders.normalised, data.orders.grades, value="normalised_log", replicates=300, seed=data.seed
     )
     shown = (
         Grid(
             "table-3",
-            "Adjacent levels",
+            "Adjacent grades",
             "Mean natural logarithms of normalised scores; rank-sum on all judgments, signed rank within judges.",
             frame,
             columns,
@@ -156,7 +156,7 @@ def table_3(data: Data) -> Made:
         Grid(
             "table-3-power",
             "Power",
-            "How often resamples of these judgments give a significant difference; the paper prints 0.99 for N and "
+            "How often replicates of these judgments give a significant difference; the paper prints 0.99 for N and "
             "M over all orders and 0.16 within one.",
             power,
         ),
@@ -187,16 +187,16 @@ NO_TEXT = "the instructions given to judges, which are text; `judgewell serve` s
 ITEMS = (
     Item("Table 1", "Raw numbers", ("orders", "any"), table_1),
     Item("Table 2", "Judges who go the experts' way", ("orders",), table_2),
-    Item("Table 3", "Differences between levels", ("orders", "any"), table_3),
+    Item("Table 3", "Differences between grades", ("orders", "any"), table_3),
     Item("Figure 1", "The judging page", (), unmakable(NO_PICTURE)),
     Item("Figure 2", "Ranks of documents", ("orders",), figures.figure_2),
-    Item("Figure 3", "Normalised scores by level", ("orders", "any"), figures.figure_3),
-    Item("Figure 4", "Inferred relevance of levels", ("orders",), figures.figure_4),
+    Item("Figure 3", "Normalised scores by grade", ("orders", "any"), figures.figure_3),
+    Item("Figure 4", "Inferred relevance of grades", ("orders",), figures.figure_4),
     Item("Figure 5", "Scores by place and order", ("orders",), figures.figure_5),
     Item("Appendix A", "Instructions", (), unmakable(NO_TEXT)),
     Item("Poster table", "Judges who go the experts' way, poster", ("orders",), poster_table),
     Item("Poster figure 1", "Ratios within judges, poster", ("orders",), figures.poster_figure_1),
-    Item("Poster figure 2", "Inferred relevance of levels, poster", ("orders",), figures.poster_figure_2),
+    Item("Poster figure 2", "Inferred relevance of grades, poster", ("orders",), figures.poster_figure_2),
     Item("Poster figure 3", "How many judges: values, poster", ("orders",), figures.poster_figure_3),
     Item("Poster figure 4", "How many judges: order, poster", ("orders",), figures.poster_figure_4),
 )

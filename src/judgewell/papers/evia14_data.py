@@ -1,4 +1,4 @@
-"""What the items of EVIA 2014 and its poster are made from: judgments of documents in fixed orders of levels."""
+"""What the items of EVIA 2014 and its poster are made from: judgments of documents in fixed orders of grades."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ TWO_ORDERS = ("NMRH", "HRMN")
 
 @dataclass(frozen=True)
 class Judged:
-    """Judgments with expert levels (0 to 3, N to H)."""
+    """Judgments with expert grades (0 to 3, N to H)."""
 
     source: str
     judgments: pl.DataFrame
-    levels: pl.DataFrame
+    grades: pl.DataFrame
 
     @cached_property
     def by_scale(self) -> dict[str, pl.DataFrame]:
@@ -45,9 +45,9 @@ class Judged:
 
     @cached_property
     def templated(self) -> pl.DataFrame:
-        """The same with the order of levels of each unit, for units of four labelled documents."""
+        """The same with the order of grades of each unit, for units of four labelled documents."""
         names = dict(enumerate("NMRH"))
-        table = with_templates(self.normalised, self.levels, {float(level): name for level, name in names.items()})
+        table = with_templates(self.normalised, self.grades, {float(grade): name for grade, name in names.items()})
         kept = table.filter(pl.col("template").is_in(synthetic.TEMPLATES))
         if kept.is_empty():
             raise DataError(f"no unit shows documents in one of the orders {', '.join(synthetic.TEMPLATES)}")
@@ -56,7 +56,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Data:
-    """`orders` has units in fixed orders of levels, `any` may have documents in any order."""
+    """`orders` has units in fixed orders of grades, `any` may have documents in any order."""
 
     orders: Judged
     any: Judged
@@ -69,9 +69,9 @@ def read(asked: Asked) -> Data:
     own = read_asked_judgments(asked)
     if own is not None:
         magnitudes_only(own, asked.judgments)
-        levels, _ = expert_labels(asked, own)
-        cure = "give --labels sormunen=FILE, or judgments with a column level"
-        given = Judged(f"the judgments in {asked.judgments}", own, needed(levels, "there are no expert levels", cure))
+        grades, _ = expert_labels(asked, own)
+        cure = "give --labels sormunen=FILE, or judgments with a column grade"
+        given = Judged(f"the judgments in {asked.judgments}", own, needed(grades, "there are no expert grades", cure))
         return Data(given, given, asked.seed, asked.draws)
     study = _synthetic(asked.seed)
     return Data(study, _public(asked) or study, asked.seed, asked.draws)
@@ -79,13 +79,13 @@ def read(asked: Asked) -> Data:
 
 def _synthetic(seed: int) -> Judged:
     judgments = synthetic.template_study(seed)
-    levels, _ = expert_labels(Asked(), judgments)
+    grades, _ = expert_labels(Asked(), judgments)
     source = (
         "a synthetic study of the paper's design: three topics, four orders, two scales, ten judges for each, "
         "before any cleaning"
     )
     return Judged(
-        source, judgments.drop("template", "level"), needed(levels, "there are no levels", "make another study")
+        source, judgments.drop("template", "grade"), needed(grades, "there are no grades", "make another study")
     )
 
 
@@ -94,9 +94,9 @@ def _public(asked: Asked) -> Judged | None:
     if path is None:
         return None
     judgments = coded_judgments(path)
-    levels, _ = expert_labels(Asked(), judgments)
+    grades, _ = expert_labels(Asked(), judgments)
     source = (
-        "trec8-s100: 0–100 scores of TREC-8 documents in random order, with Sormunen's levels (1 is added before "
+        "trec8-s100: 0–100 scores of TREC-8 documents in random order, with Sormunen's grades (1 is added before "
         "logarithms)"
     )
-    return Judged(source, judgments, needed(levels, "there are no levels", "take the export with them"))
+    return Judged(source, judgments, needed(grades, "there are no grades", "take the export with them"))

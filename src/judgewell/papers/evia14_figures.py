@@ -21,14 +21,14 @@ KEYS = {0.0: "N", 1.0: "M", 2.0: "R", 3.0: "H"}
 
 
 def letters(column: str) -> pl.Expr:
-    """Levels 0 to 3 by the papers' letters, others as numbers."""
+    """Grades 0 to 3 by the papers' letters, others as numbers."""
     value = pl.col(column).cast(pl.Float64)
     return value.replace_strict(KEYS, default=value.cast(pl.String), return_dtype=pl.String)
 
 
 def figure_2(data: Data) -> Made:
     """Figure 2: ranks that judges' scores give the documents of each order, beside the experts' (§5.1)."""
-    table = inferred_ranks(data.orders.templated, data.orders.levels, by=("template", "scale_name"))
+    table = inferred_ranks(data.orders.templated, data.orders.grades, by=("template", "scale_name"))
     names = _rank_columns(table)
     place = pl.format("D{}", pl.col("position")) if "position" in table.columns else letters("grade")
     order = {template: number for number, template in enumerate(TEMPLATES)}
@@ -40,7 +40,7 @@ def figure_2(data: Data) -> Made:
     frame = frame.join(nominal, on=["panel", "name"], how="left", maintain_order="left")
     chart = box_panels(frame, "place of the document", "rank by scores", kind="scale_name", columns=2)
     caption = (
-        "Rank 1 has the lowest score; diamonds are the ranks that the experts' levels give, ties sharing their mean."
+        "Rank 1 has the lowest score; diamonds are the ranks that the experts' grades give, ties sharing their mean."
     )
     return Made((Figure("figure-2", "Ranks of documents", caption, chart, frame),))
 
@@ -52,37 +52,37 @@ def _rank_columns(table: pl.DataFrame) -> tuple[str, str]:
 
 
 def figure_3(data: Data) -> Made:
-    """Figure 3: log normalised scores by level on each scale, all orders together (§5.2)."""
+    """Figure 3: log normalised scores by grade on each scale, all orders together (§5.2)."""
     parts = []
     for one in [data.orders] if data.any is data.orders else [data.orders, data.any]:
-        table = with_grades(one.normalised, one.levels).drop_nulls("grade").sort("grade")
+        table = with_grades(one.normalised, one.grades).drop_nulls("grade").sort("grade")
         kind = pl.lit("" if one is data.orders else ", public scores")
         parts.append(
             table.select(panel=pl.concat_str(pl.col("scale_name"), kind), name=letters("grade"), value="normalised_log")
         )
     frame = box_numbers(pl.concat(parts), "value", ["panel", "name"])
-    chart = box_panels(frame, "level", "log normalised score")
+    chart = box_panels(frame, "grade", "log normalised score")
     caption = "Natural logarithms after geometric averaging."
-    note = "Units of N documents alone are moved to the topic's mean like all others, which lifts level N."
-    return Made((Figure("figure-3", "Scores by level", caption, chart, frame),), None, (note,))
+    note = "Units of N documents alone are moved to the topic's mean like all others, which lifts grade N."
+    return Made((Figure("figure-3", "Scores by grade", caption, chart, frame),), None, (note,))
 
 
 def _chain(one: Judged, template: str, scale: str) -> tuple[np.ndarray, list[float]]:
-    """The gain of each level relative to the lowest: the product of median ratios of adjacent levels within judges."""
+    """The gain of each grade relative to the lowest: the product of median ratios of adjacent grades within judges."""
     part = one.templated.filter((pl.col("template") == template) & (pl.col("scale_name") == scale))
-    ratios, levels = unit_ratios(part, one.levels, offset=one.offset(scale))
-    return inferred_grades(ratios), levels
+    ratios, grades = unit_ratios(part, one.grades, offset=one.offset(scale))
+    return inferred_grades(ratios), grades
 
 
 def _chains(data: Data, highest: bool) -> pl.DataFrame:
     parts = []
     for template in TWO_ORDERS:
         for scale in data.orders.by_scale:
-            relevance, levels = _chain(data.orders, template, scale)
+            relevance, grades = _chain(data.orders, template, scale)
             relevance = relevance / relevance[-1] if highest else relevance
             kind = f"{scale} {template}"
             parts.append(
-                pl.DataFrame({"x": [KEYS.get(level, f"{level:g}") for level in levels], "y": relevance, "kind": kind})
+                pl.DataFrame({"x": [KEYS.get(grade, f"{grade:g}") for grade in grades], "y": relevance, "kind": kind})
             )
     return pl.concat(parts).fill_nan(None)
 
@@ -91,17 +91,17 @@ PRINTED_MEANS = (0.715, 1.443, 2.129, 2.649)
 
 
 def figure_4(data: Data) -> Made:
-    """Figure 4: relevance of levels inferred from median ratios, H = 1 (§5.2)."""
+    """Figure 4: relevance of grades inferred from median ratios, H = 1 (§5.2)."""
     frame = _chains(data, highest=True)
-    chart = lines(frame, "level", "inferred relevance", names=frame["x"].unique(maintain_order=True).to_list())
+    chart = lines(frame, "grade", "inferred relevance", names=frame["x"].unique(maintain_order=True).to_list())
     steps = frame.with_columns(
         linear=pl.col("y").diff().over("kind"), logarithmic=pl.col("y").log().diff().over("kind")
     ).drop_nulls("linear")
     grid = Grid(
         "figure-4-steps",
-        "Steps between levels",
-        "From the level below: the difference of inferred relevance, and of its logarithm.",
-        steps.select("kind", level="x", linear="linear", logarithmic="logarithmic"),
+        "Steps between grades",
+        "From the grade below: the difference of inferred relevance, and of its logarithm.",
+        steps.select("kind", grade="x", linear="linear", logarithmic="logarithmic"),
     )
     scaled = np.exp(np.array(PRINTED_MEANS) - PRINTED_MEANS[-1])
     rows = [
@@ -114,7 +114,7 @@ def figure_4(data: Data) -> Made:
         "scale of ratios, which magnitudes are on, the step from N to M is the largest in its own Table 3.",
         "This paper sets H to 1 and its poster N; the ratios are the same.",
     )
-    caption = "The chain of median ratios of adjacent levels within judges; H is 1."
+    caption = "The chain of median ratios of adjacent grades within judges; H is 1."
     return Made(
         (Figure("figure-4", "Inferred relevance", caption, chart, frame), grid), beside("figure-4", rows), notes
     )
@@ -134,19 +134,19 @@ def figure_5(data: Data) -> Made:
 
 
 def poster_figure_1(data: Data) -> Made:
-    """Poster, figure 1: ratios of the scores of two levels, one for each judge (Q1), and the test of orders (Q2)."""
+    """Poster, figure 1: ratios of the scores of two grades, one for each judge (Q1), and the test of orders (Q2)."""
     one = data.orders
     parts, tests = [], []
     for scale in one.by_scale:
         part = one.templated.filter((pl.col("scale_name") == scale) & pl.col("template").is_in(TWO_ORDERS))
         offset = one.offset(scale)
-        ratios = ratios_within_units(part, one.levels, offset=offset, by=("template",))
+        ratios = ratios_within_units(part, one.grades, offset=offset, by=("template",))
         name = pl.format("{}/{}", letters("upper"), letters("lower"))
         parts.append(ratios.with_columns(panel=pl.format("{} {}", pl.lit(scale), "template"), name=name))
-        test = ratio_order_effects(part, one.levels, offset=offset)
+        test = ratio_order_effects(part, one.grades, offset=offset)
         tests.append(test.with_columns(scale=pl.lit(scale)))
     frame = box_numbers(pl.concat(parts), "ratio", ["panel", "name"])
-    chart = box_panels(frame, "levels", "ratio", columns=2, log=True)
+    chart = box_panels(frame, "grades", "ratio", columns=2, log=True)
     tested = pl.concat(tests, how="diagonal")
     grid = Grid(
         "poster-figure-1-orders",
@@ -162,9 +162,9 @@ def poster_figure_1(data: Data) -> Made:
 
 
 def poster_figure_2(data: Data) -> Made:
-    """Poster, figure 2: relevance of levels inferred from median ratios, N = 1 (Q3)."""
+    """Poster, figure 2: relevance of grades inferred from median ratios, N = 1 (Q3)."""
     frame = _chains(data, highest=False)
-    chart = lines(frame, "level", "inferred relevance, N = 1", names=frame["x"].unique(maintain_order=True).to_list())
+    chart = lines(frame, "grade", "inferred relevance, N = 1", names=frame["x"].unique(maintain_order=True).to_list())
     caption = "As Figure 4 of the paper, anchored at N."
     note = "The poster finds N and M much closer than R and H: a statement about differences, not about ratios."
     return Made((Figure("poster-figure-2", "Inferred relevance", caption, chart, frame),), None, (note,))
@@ -174,17 +174,17 @@ def _stability(data: Data) -> pl.DataFrame:
     scale = next(iter(data.orders.by_scale))
     part = data.orders.templated.filter((pl.col("scale_name") == scale) & pl.col("template").is_in(TWO_ORDERS))
     return judge_stability(
-        part, data.orders.levels, orders=data.draws, offset=data.orders.offset(scale), seed=data.seed
+        part, data.orders.grades, orders=data.draws, offset=data.orders.offset(scale), seed=data.seed
     )
 
 
 def poster_figure_3(data: Data) -> Made:
-    """Poster, figure 3: how far levels inferred from k judges are from those of all (Q4)."""
+    """Poster, figure 3: how far grades inferred from k judges are from those of all (Q4)."""
     return _curve(data, "poster-figure-3", "ssd", "sum of squared differences", "10 to 13 judges for each topic")
 
 
 def poster_figure_4(data: Data) -> Made:
-    """Poster, figure 4: τ between the experts' order of levels and the one inferred from k judges (Q4)."""
+    """Poster, figure 4: τ between the experts' order of grades and the one inferred from k judges (Q4)."""
     return _curve(data, "poster-figure-4", "tau", "Kendall's τ", "about 10 judges, 3 for each topic")
 
 

@@ -19,7 +19,7 @@ from judgewell.papers.prm15_printed import RUNS, TABLE_2, TABLE_3, TABLE_6, TABL
 from judgewell.papers.sigir15_data import top
 from judgewell.reports.parts import Grid
 from judgewell.scaling.double_judgments import Estimate
-from judgewell.scaling.level_probabilities import parameters
+from judgewell.scaling.grade_probabilities import parameters
 from judgewell.scaling.predicted import count_relevant
 
 DEPTH = 10  # results of a system that Table 5 counts
@@ -39,13 +39,13 @@ def table_1(data: Data) -> Made:
             table = _parameters(example, threshold, estimate).with_columns(equation=pl.lit(equation))
             parts.append(table)
             if threshold == 2.0:
-                own = dict(zip(table["level"], table["p"], strict=True))
-                rows += [(f"eq. {equation}: p(2|{level})", value, own[level]) for level, value in values.items()]
-    columns = ("equation", "threshold", "level", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
+                own = dict(zip(table["grade"], table["p"], strict=True))
+                rows += [(f"eq. {equation}: p(2|{grade})", value, own[grade]) for grade, value in values.items()]
+    columns = ("equation", "threshold", "grade", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
     grid = Grid(
         "table-1",
         "Estimates from twenty double judgments",
-        "relevant over judged is p(R|level); sigma_pairs counts a document once, sigma_printed is the paper's formula.",
+        "relevant over judged is p(R|grade); sigma_pairs counts a document once, sigma_printed is the paper's formula.",
         pl.concat(parts),
         columns,
     )
@@ -59,82 +59,82 @@ def table_1(data: Data) -> Made:
 
 def _parameters(judgments: pl.DataFrame, threshold: float, estimate: str = "both") -> pl.DataFrame:
     way: Estimate = "first" if estimate == "first" else "both"
-    return parameters(judgments, threshold=threshold, estimate=way).sort("level", descending=True)
+    return parameters(judgments, threshold=threshold, estimate=way).sort("grade", descending=True)
 
 
 def table_2(data: Data) -> Made:
-    """Table 2: p(top|level) by equation (5) and (4) for two sets of double judgments (§5.2)."""
+    """Table 2: p(top|grade) by equation (5) and (4) for two sets of double judgments (§5.2)."""
     parts = []
     rows: list[tuple[str, float | None, float | None]] = []
     for kind, one in (("pages", data.pages), ("snippets", data.snippets)):
         for estimate, equation in (("both", "5"), ("first", "4")):
             table = _parameters(one.judgments, one.top, estimate)
             parts.append(table.with_columns(set=pl.lit(one.name), equation=pl.lit(f"({equation})")))
-            own = dict(zip(table["level"], table["p"], strict=True))
-            ours = [own.get(level) for level in reversed(one.levels)]
+            own = dict(zip(table["grade"], table["p"], strict=True))
+            ours = [own.get(grade) for grade in reversed(one.grades)]
             values = TABLE_2[kind, equation]
             rows += [
-                (f"{kind} ({equation}): p of level {number} from the top", value, mine)
+                (f"{kind} ({equation}): p of grade {number} from the top", value, mine)
                 for number, (value, mine) in enumerate(zip(values, ours, strict=False), 1)
             ]
-    columns = ("set", "equation", "level", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
+    columns = ("set", "equation", "grade", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
     grid = Grid(
         "table-2",
-        "Estimates for the top level",
-        "The chance that another assessor gives the top level.",
+        "Estimates for the top grade",
+        "The chance that another assessor gives the top grade.",
         pl.concat(parts, how="vertical_relaxed"),
         columns,
     )
     notes = (
-        "For equation (4) the paper re-judged only documents above the lowest level, so it has no estimate there.",
+        "For equation (4) the paper re-judged only documents above the lowest grade, so it has no estimate there.",
         "A printed 0.53 ± 0.02 by the printed formula means between 399 and 1,107 judgments behind it.",
     )
     return Made((grid,), beside("table-2", rows), notes)
 
 
 def table_3(data: Data) -> Made:
-    """Table 3: p(R|level) for every threshold of relevance (§5.2)."""
+    """Table 3: p(R|grade) for every threshold of relevance (§5.2)."""
     one = data.pages
-    thresholds = list(reversed(one.levels[1:]))
+    thresholds = list(reversed(one.grades[1:]))
     columns = {f"θ = {threshold:g}": _parameters(one.judgments, threshold) for threshold in thresholds}
-    levels = list(reversed(one.levels))
-    frame = pl.DataFrame({"level": levels, **{name: table["p"] for name, table in columns.items()}})
+    grades = list(reversed(one.grades))
+    frame = pl.DataFrame({"grade": grades, **{name: table["p"] for name, table in columns.items()}})
     rows = [
         (
-            f"level {place + 1} from the top, {name}",
+            f"grade {place + 1} from the top, {name}",
             TABLE_3[place][column] if place < 4 and column < 3 else None,
             frame[name][place],
         )
-        for place in range(len(levels))
+        for place in range(len(grades))
         for column, name in enumerate(columns)
     ]
     grid = Grid(
-        "table-3", "Estimates for every threshold", "p(R|level), equation (5), when users want at least level θ.", frame
+        "table-3", "Estimates for every threshold", "p(R|grade), equation (5), when users want at least grade θ.", frame
     )
     return Made((grid,), beside("table-3", rows), ("p rises as θ falls, in every row, here as in the paper.",))
 
 
 def table_4(data: Data) -> Made:
-    """Table 4: p(top|level) for all topics and for each kind of topic (§5.2)."""
+    """Table 4: p(top|grade) for all topics and for each kind of topic (§5.2)."""
     one = data.intent
     parts = [_parameters(one.judgments, one.top).with_columns(topics=pl.lit("all"))]
     if "type" in one.judgments.columns:
         for kind in one.judgments["type"].unique().sort():
             own = one.judgments.filter(pl.col("type") == kind)
             parts.append(_parameters(own, one.top).with_columns(topics=pl.lit(str(kind))))
-    columns = ("topics", "level", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
+    columns = ("topics", "grade", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
     grid = Grid(
         "table-4",
         "Kinds of topics",
-        "p(top|level), equation (5), for all judgments and for each kind.",
+        "p(top|grade), equation (5), for all judgments and for each kind.",
         pl.concat(parts, how="vertical_relaxed"),
         columns,
     )
-    p = dict(zip(parts[0]["level"], parts[0]["p"], strict=True))
+    p = dict(zip(parts[0]["grade"], parts[0]["p"], strict=True))
     rows = [
-        (f"{name}, all: level {place + 1} from the top", value, p.get(one.levels[-1 - place]))
+        (f"{name}, all: grade {place + 1} from the top", value, p.get(one.grades[-1 - place]))
         for name, values in (("Japanese", (0.51, 0.19, 0.03)), ("Chinese", (0.37, 0.03, 0.0)))
-        for place, value in enumerate(values[: len(one.levels)])
+        for place, value in enumerate(values[: len(one.grades)])
     ]
     notes = (
         "The paper's kinds are navigational and informational queries, and its sets are Japanese and Chinese; "
@@ -204,26 +204,26 @@ def _table_5_again() -> list[tuple[str, float | None, float | None]]:
     return rows
 
 
-def gains_of(levels: Any, table: pl.DataFrame) -> Any:
-    """Levels as p(R|level); an undefined p cannot be a gain."""
+def gains_of(grades: Any, table: pl.DataFrame) -> Any:
+    """Grades as p(R|grade); an undefined p cannot be a gain."""
     known = table.drop_nulls("p")
-    order = np.argsort(known["level"].to_numpy())
-    level, p = known["level"].to_numpy()[order], known["p"].to_numpy()[order]
-    place = np.clip(np.searchsorted(level, levels), 0, len(level) - 1)
-    lost = np.unique(levels[level[place] != levels])
+    order = np.argsort(known["grade"].to_numpy())
+    grade, p = known["grade"].to_numpy()[order], known["p"].to_numpy()[order]
+    place = np.clip(np.searchsorted(grade, grades), 0, len(grade) - 1)
+    lost = np.unique(grades[grade[place] != grades])
     if len(lost):
-        raise DataError(f"p(R|level) is undefined for level {lost[0]:g}, which no doubly judged document has")
+        raise DataError(f"p(R|grade) is undefined for grade {lost[0]:g}, which no doubly judged document has")
     return p[place]
 
 
 def profiles(one: Doubles, threshold: float) -> dict[str, Callable[[Any], Any]]:
-    """Ways to turn levels into gains: binary at the threshold, p(R|level), the level itself, 2^level − 1."""
+    """Ways to turn grades into gains: binary at the threshold, p(R|grade), the grade itself, 2^grade − 1."""
     table = parameters(one.judgments, threshold=threshold)
     return {
-        "binary": lambda levels: (levels >= threshold).astype(np.float64),
-        "PRM": lambda levels: gains_of(levels, table),
-        "linear": lambda levels: levels.astype(np.float64),
-        "exponential": lambda levels: 2.0**levels - 1,
+        "binary": lambda grades: (grades >= threshold).astype(np.float64),
+        "PRM": lambda grades: gains_of(grades, table),
+        "linear": lambda grades: grades.astype(np.float64),
+        "exponential": lambda grades: 2.0**grades - 1,
     }
 
 
@@ -274,11 +274,11 @@ def table_7(data: Data) -> Made:
     """Table 7: how alike systems are ordered under PRM gains and under binary, linear and exponential ones (§7.3)."""
     one = data.pages
     ranked = one.ranked(one.first, 20)
-    levels = one.first["gain"].to_numpy()
+    grades = one.first["gain"].to_numpy()
     parts, rows = [], []
     for scenario, threshold in (("top", one.top), ("marginal", one.marginal)):
         means = {
-            name: ranked.scores(parse("nDCG@20"), profile(levels)).mean(axis=-1)
+            name: ranked.scores(parse("nDCG@20"), profile(grades)).mean(axis=-1)
             for name, profile in profiles(one, threshold).items()
         }
         for name in ("binary", "linear", "exponential"):
@@ -294,7 +294,7 @@ def table_7(data: Data) -> Made:
 
 ITEMS = (
     Item("Table 1", "The two estimates on a worked example", (), table_1),
-    Item("Table 2", "Disagreement about the top level", ("pages", "snippets"), table_2),
+    Item("Table 2", "Disagreement about the top grade", ("pages", "snippets"), table_2),
     Item("Table 3", "Disagreement for every threshold", ("pages",), table_3),
     Item("Table 4", "Disagreement by kind of topic", ("intent",), table_4),
     Item("Table 5", "Counting relevant results", ("pages",), table_5),

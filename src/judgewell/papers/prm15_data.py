@@ -15,12 +15,12 @@ from judgewell.formats.runs import Run, open_runs
 from judgewell.papers import synthetic
 from judgewell.papers.data import Asked, coded_judgments, read_asked_judgments, read_asked_runs, read_labels
 
-JUDGE = "Olz-exp.txt"  # of LLMJudge: the first by name that uses all four levels more than a few times
+JUDGE = "Olz-exp.txt"  # of LLMJudge: the first by name that uses all four grades more than a few times
 
 
 @dataclass(frozen=True)
 class Doubles:
-    """Documents judged by two assessors or more on levels, and runs of them; `name` heads its columns."""
+    """Documents judged by two assessors or more on grades, and runs of them; `name` heads its columns."""
 
     source: str
     name: str
@@ -28,16 +28,16 @@ class Doubles:
     runs: tuple[Run, ...] = ()
 
     @cached_property
-    def levels(self) -> list[float]:
-        return [float(level) for level in self.judgments["value"].unique().sort()]
+    def grades(self) -> list[float]:
+        return [float(grade) for grade in self.judgments["value"].unique().sort()]
 
     @property
     def top(self) -> float:
-        return self.levels[-1]
+        return self.grades[-1]
 
     @property
     def marginal(self) -> float:
-        return self.levels[1]
+        return self.grades[1]
 
     @cached_property
     def assessors(self) -> dict[str, pl.DataFrame]:
@@ -136,13 +136,13 @@ def _nyt(asked: Asked) -> Doubles | None:
         return None
     graded = coded_judgments(path).filter(pl.col("scale") == "ordinal")
     source = (
-        "nyt-crowd: news articles on three levels, each by some 15 crowd workers, in the interfaces with three levels"
+        "nyt-crowd: news articles on three grades, each by some 15 crowd workers, in the interfaces with three grades"
     )
     return Doubles(source, "NYT articles", graded.with_columns(type=pl.col("pilot")))
 
 
-def _synthetic(seed: int, levels: int) -> Doubles:
-    judgments = synthetic.double_study(seed, levels=levels)
+def _synthetic(seed: int, grades: int) -> Doubles:
+    judgments = synthetic.double_study(seed, grades=grades)
     runs = synthetic.rankings(judgments.select("topic", "doc", "relevance").unique(), seed, systems=20, depth=20)
-    source = f"a synthetic study: 50 topics of 60 documents, {levels} levels by two synthetic assessors, made-up runs"
-    return Doubles(source, f"synthetic, {levels} levels", judgments.drop("relevance"), runs)
+    source = f"a synthetic study: 50 topics of 60 documents, {grades} grades by two synthetic assessors, made-up runs"
+    return Doubles(source, f"synthetic, {grades} grades", judgments.drop("relevance"), runs)

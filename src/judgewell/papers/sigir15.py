@@ -74,7 +74,7 @@ def table_1(data: Data) -> Made:
     notes = (
         f"The paper's table also counts how often assessors went back and failed checks; {unseen}the table's values "
         "are lost in the text at hand.",
-        "The paper rounds: “around $1,700”, “more than 50,000” judgments, “around 19 %” with a Sormunen level.",
+        "The paper rounds: “around $1,700”, “more than 50,000” judgments, “around 19 %” with a Sormunen grade.",
     )
     return Made((grid,), printed, notes)
 
@@ -108,19 +108,19 @@ def _share(labels: pl.DataFrame | None, frame: pl.DataFrame) -> float | None:
 
 
 MAPPINGS: dict[str, Callable[[pl.Expr], pl.Expr]] = {
-    "10·C": lambda level: 10 * level,
-    "C + 1": lambda level: level + 1,
-    "C + 10": lambda level: level + 10,
-    "C^1.5": lambda level: level**1.5,
-    "2^C": lambda level: 2**level,
-    "2^C − 1": lambda level: 2**level - 1,
-    "10^C": lambda level: 10**level,
-    "100^C": lambda level: 100**level,
+    "10·C": lambda grade: 10 * grade,
+    "C + 1": lambda grade: grade + 1,
+    "C + 10": lambda grade: grade + 10,
+    "C^1.5": lambda grade: grade**1.5,
+    "2^C": lambda grade: 2**grade,
+    "2^C − 1": lambda grade: 2**grade - 1,
+    "10^C": lambda grade: 10**grade,
+    "100^C": lambda grade: 100**grade,
 }
 
 
 def table_2(data: Data) -> Made:
-    """Table 2: the order of simulated systems under other gains for the same levels, against G = C (§5.2)."""
+    """Table 2: the order of simulated systems under other gains for the same grades, against G = C (§5.2)."""
     one = data.collection
     runs = data.simulated(one)
     sets = {"C": one.graded} | {
@@ -133,8 +133,8 @@ def table_2(data: Data) -> Made:
     frame = pl.DataFrame({"gain": list(MAPPINGS), **columns})
     grid = Grid(
         "table-2",
-        "Gains made from levels",
-        "Kendall's τ-b between the order of simulated systems with the level C itself as gain and with each mapping "
+        "Gains made from grades",
+        "Kendall's τ-b between the order of simulated systems with the grade C itself as gain and with each mapping "
         "of it.",
         frame,
     )
@@ -157,8 +157,8 @@ def table_3(data: Data) -> Made:
     sets = sides(data)
     rows = []
     for labels, gains, runs in (
-        ("TREC", data.study.grades, data.study.runs),
-        ("Sormunen", data.study.levels, data.simulated(data.study)),
+        ("TREC", data.study.two_valued, data.study.runs),
+        ("Sormunen", data.study.expert, data.simulated(data.study)),
     ):
         for measure in MEASURES:
             table = side_by_side(scores_under(runs, {labels: gains} | sets, measure), test="wilcoxon", common=True)
@@ -205,16 +205,16 @@ def _cell(frame: pl.DataFrame, labels: str, measure: str, column: str) -> float 
 
 ITEMS = (
     Item("Table 1", "Topics, documents and units", ("crowd",), table_1),
-    Item("Table 2", "Other gains for the same levels", ("collection",), table_2),
+    Item("Table 2", "Other gains for the same grades", ("collection",), table_2),
     Item("Table 3", "Systems under narrow and wide units", ("study",), table_3),
-    Item("Figure 1", "Magnitudes by expert level", ("crowd",), figures.figure_1),
-    Item("Figure 2", "Magnitudes by expert level, topic by topic", ("crowd",), figures.figure_2),
+    Item("Figure 1", "Magnitudes by expert grade", ("crowd",), figures.figure_1),
+    Item("Figure 2", "Magnitudes by expert grade, topic by topic", ("crowd",), figures.figure_2),
     Item("Figure 3", "Order agreement of documents", ("crowd",), figures.figure_3),
     Item("Figure 4", "Systems under binary labels and magnitudes", ("collection",), figures.figure_4),
-    Item("Figure 5", "Simulated systems under levels and magnitudes", ("collection",), figures.figure_5),
+    Item("Figure 5", "Simulated systems under grades and magnitudes", ("collection",), figures.figure_5),
     Item("Figure 6", "τ with one random score for each document", ("study",), figures.figure_6),
     Item("Figure 7", "How wide units are", ("crowd",), figures.figure_7),
-    Item("Figure 8", "Gains of the levels", ("crowd",), figures.figure_8),
+    Item("Figure 8", "Gains of the grades", ("crowd",), figures.figure_8),
     Item("Figure 9", "Highly relevant against relevant documents", ("crowd",), figures.figure_9),
 )
 

@@ -65,12 +65,12 @@ class Data:
         if self.given:
             return self.given
         one = self.study
-        return Collection(one.source, self.study_gains, one.levels, one.grades, one.runs, one.same)
+        return Collection(one.source, self.study_gains, one.expert, one.two_valued, one.runs, one.same)
 
     def simulated(self, one: Crowd | Collection) -> tuple[Run, ...]:
-        """Systems put together from rankings whose first ten documents all have expert levels (§5.1)."""
-        levels = one.levels if isinstance(one, Crowd) else one.graded
-        return tuple(open_runs(simulated_systems(top(one.runs), levels, SYSTEMS, seed=self.seed)))
+        """Systems put together from rankings whose first ten documents all have expert grades (§5.1)."""
+        grades = one.expert if isinstance(one, Crowd) else one.graded
+        return tuple(open_runs(simulated_systems(top(one.runs), grades, SYSTEMS, seed=self.seed)))
 
 
 def is_the_papers(judgments: pl.DataFrame) -> bool:

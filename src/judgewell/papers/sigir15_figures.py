@@ -23,11 +23,11 @@ from judgewell.formats.runs import Run
 from judgewell.papers.charts import box_numbers, box_panels, marked_boxes
 from judgewell.papers.items import Made, beside
 from judgewell.papers.sigir15_data import ERR, MEASURES, Data, scores_under
-from judgewell.papers.sigir15_order import agreement_within_levels, overall
+from judgewell.papers.sigir15_order import agreement_within_grades, overall
 from judgewell.reports.charts import boxes, histogram, scatter
 from judgewell.reports.parts import Figure, Grid
+from judgewell.scaling.grade_ratios import with_labels
 from judgewell.scaling.known import by_known
-from judgewell.scaling.level_ratios import with_labels
 from judgewell.scaling.magnitude import normalised, sampled
 
 NAMES = {"0": "N", "1": "M", "2": "R", "3": "H", "U": "U"}
@@ -36,34 +36,34 @@ WIDEST = 20.0  # the magnitude above which Figure 8 only counts
 
 
 def _named(frame: pl.DataFrame, four: bool) -> pl.DataFrame:
-    """Levels by the paper's letters, where there are four; without a level first, as in the paper."""
+    """Grades by the paper's letters, where there are four; without a grade first, as in the paper."""
     label = pl.col("label").replace_strict(NAMES, default=pl.col("label")) if four else pl.col("label")
     return frame.with_columns(name=label).sort(pl.col("name") != "U", maintain_order=True)
 
 
 def figure_1(data: Data) -> Made:
-    """Figure 1: median magnitudes of documents by Sormunen's level and by TREC's (§4.1); box 25–75 %."""
+    """Figure 1: median magnitudes of documents by Sormunen's grade and by TREC's (§4.1); box 25–75 %."""
     shown: list[Figure | Grid] = []
     tests = []
     rows: list[tuple[str, float | None, float | None]] = []
-    for name, labels, limit in (("Sormunen", data.crowd.levels, 0.002), ("TREC", data.crowd.grades, 0.001)):
+    for name, labels, limit in (("Sormunen", data.crowd.expert, 0.002), ("TREC", data.crowd.two_valued, 0.001)):
         four = labels["gain"].n_unique() == 4
         frame = _named(grade_distributions(data.gains, labels), four)
         key = f"figure-1-{name.lower()}"
         shown.append(
             Figure(
                 key,
-                f"By {name}'s level",
-                "Documents' median normalised magnitudes; U has no level. Boxes hold the middle half, whiskers end "
+                f"By {name}'s grade",
+                "Documents' median normalised magnitudes; U has no grade. Boxes hold the middle half, whiskers end "
                 "within 1.5 times its length.",
-                boxes(frame, "level", "median magnitude", log=_wide(frame)),
+                boxes(frame, "grade", "median magnitude", log=_wide(frame)),
                 frame.drop("name"),
             )
         )
         tested = adjacent_grade_tests(data.gains, labels).with_columns(labels=pl.lit(name))
         tests.append(tested)
         worst = tested["p_welch"].max()
-        rows.append((f"{name}: largest p between adjacent levels (printed: below)", limit, _float(worst)))
+        rows.append((f"{name}: largest p between adjacent grades (printed: below)", limit, _float(worst)))
     columns = (
         "labels",
         "lower",
@@ -80,7 +80,7 @@ def figure_1(data: Data) -> Made:
     )
     table = pl.concat(tests, how="vertical_relaxed")
     shown.append(
-        Grid("figure-1-tests", "Adjacent levels", "Tests between the medians of adjacent levels.", table, columns)
+        Grid("figure-1-tests", "Adjacent grades", "Tests between the medians of adjacent grades.", table, columns)
     )
     note = "The paper's t-test is not named: here are Student's, Welch's, Welch's on logarithms and the rank-sum."
     return Made(tuple(shown), beside("figure-1", rows, same=data.crowd.same), (note,))
@@ -96,49 +96,49 @@ def _float(value: object) -> float | None:
 
 
 def figure_2(data: Data) -> Made:
-    """Figure 2: the same for each topic, and how many medians of levels are out of order (§4.1)."""
-    levels = data.crowd.levels
-    frame = _named(grade_distributions(data.gains, levels, by=("topic",)), levels["gain"].n_unique() == 4)
+    """Figure 2: the same for each topic, and how many medians of grades are out of order (§4.1)."""
+    grades = data.crowd.expert
+    frame = _named(grade_distributions(data.gains, grades, by=("topic",)), grades["gain"].n_unique() == 4)
     frame = frame.sort("topic", maintain_order=True).rename({"topic": "panel"})
-    chart = box_panels(frame, "level", "median magnitude", columns=4, log=_wide(frame))
+    chart = box_panels(frame, "grade", "median magnitude", columns=4, log=_wide(frame))
     figure = Figure("figure-2", "Each topic", "As Figure 1, one panel for each topic.", chart, frame.drop("name"))
     counts = pl.concat(
         exception_counts(data.gains, labels).with_columns(labels=pl.lit(name))
-        for name, labels in (("Sormunen", levels), ("TREC", data.crowd.grades))
+        for name, labels in (("Sormunen", grades), ("TREC", data.crowd.two_valued))
     )
     exceptions = counts.group_by("grades", maintain_order=True).agg(pl.col("cases", "exceptions").sum())
     by = {row["grades"]: row for row in exceptions.iter_rows(named=True)}
     rows = [
-        ("medians out of order, adjacent levels", 6.0, float(by["adjacent"]["exceptions"])),
-        ("cases, adjacent levels", 72.0, float(by["adjacent"]["cases"])),
-        ("cases, all pairs of levels", 126.0, float(by["all"]["cases"])),
+        ("medians out of order, adjacent grades", 6.0, float(by["adjacent"]["exceptions"])),
+        ("cases, adjacent grades", 72.0, float(by["adjacent"]["cases"])),
+        ("cases, all pairs of grades", 126.0, float(by["all"]["cases"])),
         ("share out of order, adjacent", 6 / 72, by["adjacent"]["exceptions"] / by["adjacent"]["cases"]),
         ("share out of order, all", 6 / 126, by["all"]["exceptions"] / by["all"]["cases"]),
     ]
     grid = Grid(
         "figure-2-exceptions",
         "Medians out of order",
-        "Pairs of levels of a topic whose medians go against the levels.",
+        "Pairs of grades of a topic whose medians go against the grades.",
         counts.select("labels", "grades", "cases", "exceptions", "share"),
     )
-    note = "A topic without documents of a level has fewer cases, so ours may be below 72 and 126."
+    note = "A topic without documents of a grade has fewer cases, so ours may be below 72 and 126."
     return Made((figure, grid), beside("figure-2", rows, same=data.crowd.same), (note,))
 
 
 def figure_3(data: Data) -> Made:
-    """Figure 3: the share of document pairs of two Sormunen levels that two sets of judgments order alike (§4.2)."""
-    graded, binary = data.crowd.levels, data.crowd.grades
+    """Figure 3: the share of document pairs of two Sormunen grades that two sets of judgments order alike (§4.2)."""
+    graded, binary = data.crowd.expert, data.crowd.two_valued
     compared = {"ME–S": (data.gains, graded, 0.77), "ME–T": (data.gains, binary, 0.64), "S–T": (graded, binary, 0.65)}
     pair = pl.concat_str(*(_letter(column, graded) for column in ("lower", "upper")))
     parts, rows = [], []
     for name, (one, other, printed) in compared.items():
-        table = agreement_within_levels(one, other, graded)
+        table = agreement_within_grades(one, other, graded)
         parts.append(table.with_columns(panel=pl.lit(name), name=pair))
         rows += [(f"{name}, {way}, ties half", printed, value) for way, value in overall(table).items()]
     frame = box_numbers(pl.concat(parts), "half", ["panel", "name"])
-    chart = box_panels(frame, "levels", "share of document pairs ordered alike")
+    chart = box_panels(frame, "grades", "share of document pairs ordered alike")
     caption = (
-        "Over topics: document pairs of two of Sormunen's levels that both order alike, a tie in either as one half."
+        "Over topics: document pairs of two of Sormunen's grades that both order alike, a tie in either as one half."
     )
     figure = Figure("figure-3", "Document pairs ordered alike", caption, chart, frame)
     readings = {
@@ -154,17 +154,17 @@ def figure_3(data: Data) -> Made:
     grid = Grid(
         "figure-3-readings",
         "Other readings",
-        "Pairs of levels of the second that the first puts in order (ME: median magnitudes, S: Sormunen, T: TREC), "
+        "Pairs of grades of the second that the first puts in order (ME: median magnitudes, S: Sormunen, T: TREC), "
         "with ties as one half, as agreement (lenient) and as disagreement (strict).",
         pl.concat(tables),
-        ("compared", "figure", "half", "lenient", "strict", "pairs", "tied", "topics", "left_out"),
+        ("compared", "figure", "half", "lenient", "strict", "pairs", "tied", "topics", "topics_without"),
     )
     notes = (
         "The paper's text calls it agreement when the lower document's score is lower or equal. TREC's two values tie "
-        "so often that its 64 % and 65 % cannot come from that rule: over pairs of Sormunen's levels with ties as one "
+        "so often that its 64 % and 65 % cannot come from that rule: over pairs of Sormunen's grades with ties as one "
         "half they do. The other readings are in the table.",
         "The paper says a pair disagrees when the second is higher; it must be the first.",
-        "The overall figure is the mean over pairs of levels, or pooled over document pairs; the paper does not say.",
+        "The overall figure is the mean over pairs of grades, or pooled over document pairs; the paper does not say.",
     )
     return Made((figure, grid), beside("figure-3", rows, same=data.crowd.same), notes)
 
@@ -182,10 +182,10 @@ def figure_4(data: Data) -> Made:
 
 
 def figure_5(data: Data) -> Made:
-    """Figure 5: simulated systems' scores with Sormunen's levels and with magnitudes as gains (§5.1)."""
+    """Figure 5: simulated systems' scores with Sormunen's grades and with magnitudes as gains (§5.1)."""
     one = data.collection
     printed = {"nDCG@10": (0.53, 0.51), ERR: (None, 0.81)}
-    return _systems("figure-5", data.simulated(one), one.gains, one.graded, "expert levels", printed, one.same)
+    return _systems("figure-5", data.simulated(one), one.gains, one.graded, "expert grades", printed, one.same)
 
 
 def _systems(
@@ -246,8 +246,8 @@ def figure_6(data: Data) -> Made:
     rows: list[tuple[str, float | None, float | None]] = []
     points = []
     for labels, gains, runs in (
-        ("TREC", study.grades, study.runs),
-        ("Sormunen", study.levels, data.simulated(study)),
+        ("TREC", study.two_valued, study.runs),
+        ("Sormunen", study.expert, data.simulated(study)),
     ):
         for measure in MEASURES:
             reference = scores_under(runs, {labels: gains, "magnitudes": documents}, measure)[labels]
@@ -297,23 +297,23 @@ def figure_7(data: Data) -> Made:
 
 
 def figure_8(data: Data) -> Made:
-    """Figure 8: magnitudes over the unit's N document by level, beside linear and exponential gains (§6)."""
-    scores = with_labels(by_known(data.crowd.judgments, offset=data.offset, missing="skip"), data.crowd.levels)
+    """Figure 8: magnitudes over the unit's N document by grade, beside linear and exponential gains (§6)."""
+    scores = with_labels(by_known(data.crowd.judgments, offset=data.offset, missing="skip"), data.crowd.expert)
     labelled = scores.drop_nulls("label").rename({"normalised": "ratio"})
     frame = box_numbers(labelled, "ratio", ["label"]).sort("label")
     above = labelled.group_by("label").agg(above=(pl.col("ratio") > WIDEST).sum())
     ranks = pl.int_range(1, pl.len() + 1)
-    names = [NAMES.get(f"{level:g}", f"{level:g}") for level in frame["label"]]
+    names = [NAMES.get(f"{grade:g}", f"{grade:g}") for grade in frame["label"]]
     frame = frame.join(above, on="label", how="left", maintain_order="left").with_columns(
         linear=ranks.cast(pl.Float64), exponential=(2.0**ranks), name=pl.Series(names)
     )
-    chart = marked_boxes(frame, "level", "magnitude / N's magnitude", ("linear", "exponential"), log=True)
+    chart = marked_boxes(frame, "grade", "magnitude / N's magnitude", ("linear", "exponential"), log=True)
     caption = (
-        "Scores over the score of the same unit's known N document, which is left out itself; above counts scores "
+        "Scores over the score of the same unit's known N document, which is excluded itself; above counts scores "
         f"above {WIDEST:g}."
     )
     kept = with_labels(
-        by_known(data.crowd.judgments, offset=data.offset, missing="skip", keep_known=True), data.crowd.levels
+        by_known(data.crowd.judgments, offset=data.offset, missing="skip", keep_known=True), data.crowd.expert
     )
     other = kept.drop_nulls("label").group_by("label").agg(median=pl.col("normalised").median(), scores=pl.len())
     readings = frame.select("label", "median", scores="documents").join(
@@ -322,38 +322,38 @@ def figure_8(data: Data) -> Made:
     grid = Grid(
         "figure-8-readings",
         "Both readings",
-        "Medians with the known N document left out of its level, and with it (always 1).",
+        "Medians with the known N document excluded from its grade, and with it (always 1).",
         readings,
     )
-    figure = Figure("figure-8", "Gains of the levels", caption, chart, frame.drop("name"))
-    notes = ("Whether the N document itself, always 1, counts in level N is not said in the paper.",)
+    figure = Figure("figure-8", "Gains of the grades", caption, chart, frame.drop("name"))
+    notes = ("Whether the N document itself, always 1, counts in grade N is not said in the paper.",)
     return Made((figure, grid), None, notes)
 
 
 def figure_9(data: Data) -> Made:
     """Figure 9: the ratio of highly relevant to relevant and marginal documents (§6)."""
-    levels = data.crowd.levels
-    highest = levels["gain"].max()
-    middle = levels.filter((pl.col("gain") > 0) & (pl.col("gain") < highest))
-    merged = pl.concat([levels.filter(pl.col("gain") == highest), middle.with_columns(gain=pl.lit(1.0))])
+    grades = data.crowd.expert
+    highest = grades["gain"].max()
+    middle = grades.filter((pl.col("gain") > 0) & (pl.col("gain") < highest))
+    merged = pl.concat([grades.filter(pl.col("gain") == highest), middle.with_columns(gain=pl.lit(1.0))])
     if middle.is_empty():
-        raise DataError("the labels have no level between the lowest and the highest; give labels of three or more")
+        raise DataError("the labels have no grade between the lowest and the highest; give labels of three or more")
     parts = []
-    for which, labels in (("", levels), (" merged", merged)):
+    for which, labels in (("", grades), (" merged", merged)):
         table = ratios_within_units(data.crowd.judgments, labels, offset=data.offset)
         own = table.filter((pl.col("upper") == highest) & (pl.col("lower") > 0))
-        label = _letter("lower", levels) if not which else pl.lit("(R, M)")
+        label = _letter("lower", grades) if not which else pl.lit("(R, M)")
         parts.append(own.with_columns(name=pl.format("H/{}", label)).select("name", "ratio"))
     frame = box_numbers(pl.concat(parts), "ratio", ["name"])
     beyond = pl.concat(parts).group_by("name").agg(beyond=(pl.col("ratio") > FAR).sum())
     frame = frame.join(beyond, on="name", how="left", maintain_order="left")
     over = document_ratios(data.gains, merged, offset=data.offset if data.gains["gain"].min() == 0 else 0.0)
     drawn = frame.with_columns(pl.col("whisker_low", "q1", "median", "q3", "whisker_high").clip(upper_bound=FAR))
-    chart = boxes(drawn, "levels", "ratio of magnitudes")
+    chart = boxes(drawn, "grades", "ratio of magnitudes")
     caption = (
         f"Pairs of documents of one unit. The drawing ends at {FAR:g}, like the paper's; beyond counts larger ratios."
     )
-    figure = Figure("figure-9", "Ratios of levels", caption, chart, frame)
+    figure = Figure("figure-9", "Ratios of grades", caption, chart, frame)
     both = frame.filter(pl.col("name") == "H/(R, M)")
     grid = Grid(
         "figure-9-documents",

@@ -28,7 +28,7 @@ TEMPLATES = ("NMRH", "HRMN", "NNNN", "MRMR")
 
 def magnitude_study(seed: int, topics: int = 18, documents: int = 40) -> pl.DataFrame:
     """Units of eight with a known H and N, ten magnitudes for each document; columns `sormunen` and `trec` hold the
-    levels (0 to 3) and another expert's yes or no."""
+    grades (0 to 3) and another expert's yes or no."""
     table = synthetic_table("magnitude", seed=seed, topics=topics, documents=documents)
     known = pl.when(pl.col("known") == "H").then(3.0).when(pl.col("known") == "N").then(0.0)
     docs = table.select("topic", "doc").unique().sort("topic", "doc")
@@ -37,7 +37,7 @@ def magnitude_study(seed: int, topics: int = 18, documents: int = 40) -> pl.Data
     yes = pl.col("relevance") + pl.col("doubt") > answers.thresholds(2, Population())[0]
     return (
         joined.with_columns(
-            sormunen=known.otherwise(pl.col("level")), trec=yes.cast(pl.Float64), unit=pl.col("unit").cast(pl.String)
+            sormunen=known.otherwise(pl.col("grade")), trec=yes.cast(pl.Float64), unit=pl.col("unit").cast(pl.String)
         )
         .drop("doubt")
         .pipe(check, JUDGMENTS)
@@ -66,7 +66,7 @@ def rankings(relevances: pl.DataFrame, seed: int, systems: int = 60, depth: int 
 
 
 def template_study(seed: int, judges: int = 10, topics: int = 3) -> pl.DataFrame:
-    """Four documents in a fixed order of levels, on a scale without and one with bounds: a judge for each unit."""
+    """Four documents in a fixed order of grades, on a scale without and one with bounds: a judge for each unit."""
     population = Population()
     rng = np.random.default_rng(seed)
     crowd = crowd_of(make_people(judges * topics * len(TEMPLATES) * len(SCALES), seed, population), population)
@@ -75,7 +75,7 @@ def template_study(seed: int, judges: int = 10, topics: int = 3) -> pl.DataFrame
     for topic in range(1, topics + 1):
         names = {key: [f"t{topic}-{key}{number}" for number in range(1, 6)] for key in KEYS}
         relevance = {
-            doc: population.levels[KEYS.index(key)] + 0.3 * population.document * rng.normal()  # chosen as clear cases
+            doc: population.grades[KEYS.index(key)] + 0.3 * population.document * rng.normal()  # chosen as clear cases
             for key, docs in names.items()
             for doc in docs
         }
@@ -104,33 +104,33 @@ def _template_rows(
             "position": np.tile(np.arange(1, size + 1), len(who)),
             "scale": "magnitude" if scale == "unbounded" else "bounded",
             "value": values.ravel(),
-            "level": [float(KEYS.index(key)) for key in template] * len(who),
+            "grade": [float(KEYS.index(key)) for key in template] * len(who),
             "template": template,
         }
     )
 
 
-def double_study(seed: int, topics: int = 50, documents: int = 60, levels: int = 4) -> pl.DataFrame:
+def double_study(seed: int, topics: int = 50, documents: int = 60, grades: int = 4) -> pl.DataFrame:
     """Every document graded by two of many assessors, called U1 and U2, with its relevance; grades from 0."""
     population = Population()
     rng = np.random.default_rng(seed)
     crowd = crowd_of([one for one in make_people(80, seed, population) if one.kind.sense > 0], population)
-    level = rng.choice(len(population.levels), (topics, documents), p=population.mixture)
-    relevance = np.asarray(population.levels)[level] + population.document * rng.normal(size=level.shape)
+    grade = rng.choice(len(population.grades), (topics, documents), p=population.mixture)
+    relevance = np.asarray(population.grades)[grade] + population.document * rng.normal(size=grade.shape)
     parts = []
     for name in ("U1", "U2"):
         who = rng.integers(0, len(crowd), topics)
         seen = (
             relevance + 0.5 * crowd.noise[who][:, None] * rng.normal(size=relevance.shape) + crowd.shift[who][:, None]
         )
-        grades = answers.grades(seen, levels, population).astype(np.float64)
+        given = answers.grades(seen, grades, population).astype(np.float64)
         parts.append(
             pl.DataFrame(
                 {
                     "topic": [f"t{topic:02}" for topic in range(1, topics + 1) for _ in range(documents)],
                     "doc": [f"d{doc:02}" for _ in range(topics) for doc in range(1, documents + 1)],
                     "assessor": name,
-                    "value": grades.ravel(),
+                    "value": given.ravel(),
                     "relevance": relevance.ravel(),
                 }
             )
@@ -142,7 +142,7 @@ def double_study(seed: int, topics: int = 50, documents: int = 60, levels: int =
 def pair_study(seed: int, sizes: tuple[int, ...] = (96, 80, 64), people: int = 120) -> pl.DataFrame:
     """Groups of eight with a known H and N, twelve pairs each and three questions a pair, three people for a group.
 
-    Extra columns: partition, left_known, right_known, left_level, right_level, left_relevance, right_relevance.
+    Extra columns: partition, left_known, right_known, left_grade, right_grade, left_relevance, right_relevance.
     """
     rng = np.random.default_rng(seed)
     return pl.concat([_pair_topic(f"t{number}", size, people, seed, rng) for number, size in enumerate(sizes, 1)])
@@ -151,9 +151,9 @@ def pair_study(seed: int, sizes: tuple[int, ...] = (96, 80, 64), people: int = 1
 def _pair_topic(topic: str, documents: int, people: int, seed: int, rng: np.random.Generator) -> pl.DataFrame:
     population = Population()
     crowd = crowd_of([one for one in make_people(people, seed, population) if one.kind.sense > 0], population)
-    level = rng.choice(len(population.levels), documents, p=population.mixture)
-    level[: documents // 8], level[documents // 8 : documents // 4] = 3, 0
-    relevance = np.asarray(population.levels)[level] + population.document * rng.normal(size=documents)
+    grade = rng.choice(len(population.grades), documents, p=population.mixture)
+    grade[: documents // 8], grade[documents // 8 : documents // 4] = 3, 0
+    relevance = np.asarray(population.grades)[grade] + population.document * rng.normal(size=documents)
     high, low = range(documents // 8), range(documents // 8, documents // 4)
     plan = plan_groups(documents, high=len(high), low=len(low))
     grouping = make_groups(plan, rng, high=high, low=low)
@@ -189,8 +189,8 @@ def _pair_topic(topic: str, documents: int, people: int, seed: int, rng: np.rand
             "partition": np.repeat(grouping.partition[number], size),
             "left_known": flags[left].tolist(),
             "right_known": flags[right].tolist(),
-            "left_level": level[left].astype(np.float64),
-            "right_level": level[right].astype(np.float64),
+            "left_grade": grade[left].astype(np.float64),
+            "right_grade": grade[right].astype(np.float64),
             "left_relevance": relevance[left],
             "right_relevance": relevance[right],
         }

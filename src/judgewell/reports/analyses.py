@@ -12,12 +12,16 @@ import polars as pl
 from judgewell.agreement.evidence import is_graded
 from judgewell.agreement.section import FILE, Outcome
 from judgewell.reports import bins, charts, findings
-from judgewell.reports.parts import Figure, Finding, Grid, LeftOut, Part
+from judgewell.reports.grade_figures import with_shares
+from judgewell.reports.parts import Figure, Finding, Grid, NotAnalysed, Part, Place
 from judgewell.reports.sources import Sources
-from judgewell.text import count, counted
+from judgewell.scales import Kind
+from judgewell.text import count, counted, plain
 
 MOST_TIMES = 0.99  # the share of times a histogram shows; a few very long ones would flatten it
 MANY_ROWS = 12  # a table with more says how many it has
+MOST_TOPICS = 40  # with a dot each; of more a histogram
+MOST_CONFUSIONS = 3  # pairs of label sets with a figure
 
 
 def tables_of(outcomes: Iterable[Outcome]) -> dict[str, pl.DataFrame]:
@@ -25,14 +29,14 @@ def tables_of(outcomes: Iterable[Outcome]) -> dict[str, pl.DataFrame]:
     return {name: table for outcome in outcomes for name, table in outcome.tables.items()}
 
 
-def left_out_of(outcomes: Iterable[Outcome]) -> list[LeftOut]:
+def not_analysed_of(outcomes: Iterable[Outcome]) -> list[NotAnalysed]:
     """What could not be analysed, and why; a table that only lacks another one of its section is not listed."""
     missing = []
     for outcome in outcomes:
         titles = {table.name: table.title for table in outcome.section.tables}
-        for name, reason in outcome.left_out.items():
+        for name, reason in outcome.not_analysed.items():
             if not reason.startswith("needs the table "):
-                missing.append(LeftOut(outcome.name, titles.get(name, outcome.section.about), reason))
+                missing.append(NotAnalysed(outcome.name, titles.get(name, outcome.section.about), reason))
     return missing
 
 
@@ -108,7 +112,7 @@ def _flags(sources: Sources) -> pl.DataFrame | None:
 def _known(table: pl.DataFrame) -> Figure:
     data = table.select(name="topic", value="pooled", checks="checks").sort("value", "name")
     checks = counted(int(data["checks"].sum()), "comparison")
-    caption = f"Share of comparisons with the right order in {counted(data.height, 'topic')}, {checks}."
+    caption = f"How often assessors put the two known documents in the right order; {checks}."
     return Figure(
         "known_accuracy_figure",
         "Accuracy on known documents",
@@ -141,11 +145,12 @@ def _times(sources: Sources) -> Figure:
     return Figure("time_histogram", "Time per judgment", caption, charts.histogram(data, "seconds"), data)
 
 
-def _by_position(table: pl.DataFrame, name: str, title: str, value: str, number: str) -> Figure:
+def _by_position(table: pl.DataFrame, name: str, title: str, value: str, number: str, *, log: bool = False) -> Figure:
     data = table.select(x="position", y="median", low="q1", high="q3")
     judgments = counted(int(table[number].sum()), "judgment")
-    caption = f"Median and quartiles at each of {data.height} positions, {judgments}."
-    return Figure(name, title, caption, charts.line_band(data, "position in the unit", value, whole=True), data)
+    caption = f"The line is the median at each position, the band holds the middle half; {judgments}."
+    chart = charts.line_band(data, "position in the unit", value, whole=True, log=log)
+    return Figure(name, title, caption, chart, data)
 
 
 def _units(table: pl.DataFrame) -> Figure:
@@ -164,6 +169,8 @@ def agreement_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
         figures += _assessors(tables["against_the_rest"])
     if "alpha_by_topic" in tables:
         figures += _alphas(tables["alpha_by_topic"])
+    if "label_confusion" in tables:
+        figures += _confusions(tables)
     sentences = tuple(findings_for("agreement", outcomes))
     items: tuple[Figure | Grid, ...] = (*figures, *grids_for("agreement", outcomes))
     return Part("agreement", "Agreement", sentences, items, notes_for("agreement", outcomes) if items else ())
@@ -191,7 +198,8 @@ def _assessors(table: pl.DataFrame) -> list[Figure]:
         return []
     data = bins.binned(tau, bins=30)
     caption = (
-        f"Kendall’s τ-b of {counted(len(tau), 'assessor')} with the mean of the others over the documents each judged."
+        f"How closely each of {counted(len(tau), 'assessor')} ranks documents like the mean of the others (τ-b: 1 is "
+        "the same order, 0 is chance)."
     )
     return [
         Figure(
@@ -213,24 +221,62 @@ def _alphas(table: pl.DataFrame) -> list[Figure]:
         return []
     data = rows.select(name="topic", value="alpha", low="low", high="high", documents="documents")
     data = data.sort("value", descending=True)
-    intervals = "95 % intervals for other assessors and documents"
+    title = "Agreement between assessors, by topic"
+    if data.height > MOST_TOPICS:
+        spread = bins.binned(data["value"], bins=30)
+        caption = f"Krippendorff’s α ({first['metric']}) of {counted(data.height, 'topic')}; 1 is perfect, 0 is chance."
+        chart = charts.histogram(spread, f"α ({first['metric']})", "topics")
+        return [Figure("alpha_figure", title, caption, chart, spread, "body")]
+    line = ", the line its 95 % interval for other assessors and documents" if data["low"].count() else ""
     caption = (
-        f"Krippendorff’s α ({first['metric']}) with {intervals}; dashed: chance. "
-        f"{counted(data.height, 'topic')}, highest first."
+        f"The dot is Krippendorff’s α ({first['metric']}) of a topic{line}; {counted(data.height, 'topic')}, highest "
+        "first. Dashed: chance."
     )
-    chart = charts.dots(data, "topic", f"α ({first['metric']})", reference=0)
-    return [Figure("alpha_figure", "Agreement between assessors, by topic", caption, chart, data, "body")]
+    lowest, highest = min([0.0, *data["low"].drop_nulls(), *data["value"]]), 1.0
+    chart = charts.dots(data, "topic", f"α ({first['metric']})", reference=0, domain=(lowest, highest))
+    return [Figure("alpha_figure", title, caption, chart, data, "body")]
 
 
-def use_part(outcomes: Sequence[Outcome]) -> Part:
+def _confusions(tables: dict[str, pl.DataFrame]) -> list[Figure]:
+    """Which grades two label sets give to the same documents, with κ; the pairs of the first set come first."""
+    figures: list[Figure] = []
+    kappas = tables.get("label_kappa", pl.DataFrame(schema={"first": pl.String, "second": pl.String}))
+    for (one, other), part in tables["label_confusion"].partition_by("first", "second", as_dict=True).items():
+        if len(figures) == MOST_CONFUSIONS:
+            break
+        data = with_shares(part.select(first="grade", second="other", count="documents"))
+        caption = (
+            f"How many of {counted(int(data['count'].sum()), 'document')} have each grade of the label set {one} (row) "
+            f"and of {other} (column); the colour is the share of the row."
+        )
+        for row in kappas.filter(first=one, second=other).iter_rows(named=True):
+            caption += f" κ = {plain(row['kappa'])}, with quadratic weights {plain(row['weighted_kappa'])}."
+        chart = charts.confusion(data, f"grade ({one})", f"grade ({other})", "documents")
+        place: Place = "details" if figures else "body"
+        name = f"label_confusion_{len(figures) + 1}"
+        figures.append(Figure(name, f"Grades of {one} and {other}", caption, chart, data, place))
+    return figures
+
+
+def on_ratio_scale(sources: Sources) -> bool:
+    """Whether all judgments are on a ratio scale."""
+    judgments = sources.judgments
+    if judgments is None or "kind" not in judgments.columns:
+        return False
+    kinds = judgments["kind"].unique().to_list()
+    return len(kinds) == 1 and kinds[0] is not None and Kind.parse(kinds[0]).in_logs
+
+
+def use_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     """How the scale was used, whether positions mattered, how many judgments are enough."""
     tables = tables_of(outcomes)
     items: list[Figure | Grid] = []
     if "document_stability" in tables:
         items += _enough(tables["document_stability"])
     if "score_by_position" in tables and "scale" not in tables["score_by_position"].columns:
-        title = "Values by position in the unit"
-        items.append(_by_position(tables["score_by_position"], "score_by_position", title, "value", "judgments"))
+        title, table = "Values by position in the unit", tables["score_by_position"]
+        log = on_ratio_scale(sources) and bool((table["q1"] > 0).all())
+        items.append(_by_position(table, "score_by_position", title, "value", "judgments", log=log))
     drawn = [item.name for item in items]
     sentences = tuple(findings_for("use", outcomes))
     items += grids_for("use", outcomes, without=drawn)
@@ -244,8 +290,9 @@ def _enough(table: pl.DataFrame) -> list[Figure]:
         return []
     data = rows.select(x="judgments", y="tau_median", low="tau_q1", high="tau_q3")
     caption = (
-        "τ-b between the ranking from some judgments and from all, mean over topics; median and quartiles of "
-        f"{count(rows['orders'][0])} random orders. The median document has {count(rows['typical'][0])} judgments."
+        "How much the ranking of a topic’s documents from some judgments is like that from all "
+        f"{count(rows['typical'][0])} of a typical document: median and middle half of "
+        f"{count(rows['orders'][0])} random choices, mean over topics."
     )
-    chart = charts.line_band(data, "judgments per document", "τ-b with all", whole=True)
+    chart = charts.line_band(data, "judgments per document", "τ-b with all judgments", whole=True, domain=(0, 1))
     return [Figure("document_stability_curve", "How many judgments are enough", caption, chart, data)]

@@ -13,12 +13,12 @@ from judgewell.agreement.sections import Evidence, Outcome, Section, all_section
 from judgewell.analysis.trust import system_tables
 from judgewell.errors import InputError
 from judgewell.reports import system_findings
-from judgewell.reports.analyses import agreement_part, left_out_of, quality_part, use_part
+from judgewell.reports.analyses import agreement_part, not_analysed_of, quality_part, use_part
 from judgewell.reports.cost import cost_part
 from judgewell.reports.gains import ReportGains, gains_part, report_gains, steps_of
 from judgewell.reports.machine import drawn_by_chance, machine_part, trust_part
 from judgewell.reports.participants import participants_part
-from judgewell.reports.parts import Grid, LeftOut, Part, Report
+from judgewell.reports.parts import Grid, NotAnalysed, Part, Report
 from judgewell.reports.scoring import Scored, score_systems
 from judgewell.reports.sources import Sources
 from judgewell.reports.systems import systems_part
@@ -47,7 +47,7 @@ def assemble(
         trust_part(outcomes),
         participants_part(sources),
         quality_part(sources, outcomes),
-        use_part(outcomes),
+        use_part(sources, outcomes),
     )
     machine, lacking = machine_part(sources, used)
     best = [*([systems_part(sources, scored)] if scored else []), *([machine] if machine else [])]
@@ -60,30 +60,28 @@ def assemble(
     ]
     limits = limits_part(used, scored, lacking, outcomes, notes)
     step()
-    return Report(title, subtitle(sources), (*arranged(answers, limits), *_filled((cost_part(sources),))), record or {})
+    return Report(title, subtitle(sources), arranged(answers, cost_part(sources), limits), record or {})
 
 
-def arranged(answers: Sequence[tuple[str, Sequence[Part]]], limits: Part) -> tuple[Part, ...]:
-    """The sections of the page: an answer to each question, then details, limits, and an appendix with other tables.
+def arranged(answers: Sequence[tuple[str, Sequence[Part]]], *after: Part) -> tuple[Part, ...]:
+    """The sections of the page: an answer to each question, details, the sections `after` them, and an appendix.
 
-    An answer made of one part has all its findings; one made of several has the first finding of each, and the details
-    have the rest.
+    An answer has the leading findings of its parts; the details have the other findings, the appendix all other tables.
     """
     first, details, tables = [], [], []
     for title, parts in answers:
-        main = parts[0].findings if len(parts) == 1 else [part.findings[0] for part in parts if part.findings]
+        main = tuple(finding for part in parts for finding in part.findings[: part.lead])
         items = tuple(item for part in parts for item in part.at("body"))
         if parts:
-            first.append(Part(parts[0].name, title, tuple(main), items))
+            first.append(Part(parts[0].name, title, main, items))
         for part in parts:
-            more = () if len(parts) == 1 else part.findings[1:]
-            details.append(replace(part, name=f"{part.name}-details", findings=more, items=part.at("details")))
+            more, rest = part.findings[part.lead :], part.at("details")
+            details.append(replace(part, name=f"{part.name}-details", findings=more, items=rest))
             tables.append(Part(f"{part.name}-tables", part.title, items=part.at("appendix")))
-    tables.append(Part("limits-tables", limits.title, items=limits.at("appendix")))
     whole = (
         *first,
         Part("details", "Details", groups=_filled(details)),
-        replace(limits, items=limits.at("details")),
+        *after,
         Part("appendix", "Appendix: tables", groups=_filled(tables)),
     )
     return _filled(whole)
@@ -145,25 +143,30 @@ def subtitle(sources: Sources) -> str:
     return " · ".join(counts)
 
 
+def _opening(text: pl.Expr) -> pl.Expr:
+    """Text with a capital at its beginning."""
+    return text.str.slice(0, 1).str.to_uppercase() + text.str.slice(1)
+
+
 def limits_part(
     used: ReportGains | None,
     scored: Scored | None,
-    lacking: Sequence[LeftOut],
+    lacking: Sequence[NotAnalysed],
     outcomes: Sequence[Outcome],
     notes: Sequence[str],
 ) -> Part:
     """What could not be analysed, and what was assumed."""
-    missing = [*left_out_of(outcomes), *lacking]
+    missing = [*not_analysed_of(outcomes), *lacking]
     if used is None:
-        missing.append(LeftOut("gains", "gains", "needs gains, judgments or pairs"))
+        missing.append(NotAnalysed("gains", "gains", "needs gains, judgments or pairs"))
     if scored is None:
-        missing.append(LeftOut("systems", "systems with uncertainty", "needs runs"))
+        missing.append(NotAnalysed("systems", "systems with uncertainty", "needs runs"))
     else:
-        missing += scored.left_out
-    counts = [system_findings.left_out(len(missing))]
+        missing += scored.not_analysed
+    counts = [system_findings.not_analysed(len(missing))]
     items = []
     if missing:
-        frame = pl.DataFrame([asdict(one) for one in missing])
-        caption = "Each needs data that this report does not have."
-        items.append(Grid("left_out", "Analyses left out", caption, frame, place="details"))
+        frame = pl.DataFrame([asdict(one) for one in missing]).with_columns(pl.col("analysis", "reason").pipe(_opening))
+        caption = "Each line names an analysis and the data that it would need."
+        items.append(Grid("not_analysed", "Analyses left out", caption, frame, place="details"))
     return Part("limits", "What could not be analysed", tuple(counts), tuple(items), tuple(dict.fromkeys(notes)))

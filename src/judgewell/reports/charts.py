@@ -6,17 +6,21 @@ What is drawn is the table and nothing else, so a test (or a reader) can look at
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 import altair as alt
 import polars as pl
 
+from judgewell.reports import labels
+
 WIDTH, HEIGHT = 640, 260
-SQUARE = 420
-NAMED = 3  # systems in a scatter plot with their names
+SQUARE = 340
+HALF = 400  # what fits beside another figure
 STEP = 17  # pixels for a system or topic in a list
 MOST_TICKS = 12
+FEW_TICKS = 8  # of numbers that are not whole
 DIGITS = 6  # significant digits that a chart needs
 
 ONCE = alt.Data(values=[{}])  # type: ignore[no-untyped-call]  # the data of a line that is drawn once
@@ -24,34 +28,57 @@ ONCE = alt.Data(values=[{}])  # type: ignore[no-untyped-call]  # the data of a l
 Chart = alt.Chart | alt.LayerChart
 
 
-# On a logarithmic axis a line for each power of ten; those between would be a thicket.
-POWERS: dict[str, Any] = {
-    "gridOpacity": {"condition": {"test": "abs(log(datum.value)/LN10 - round(log(datum.value)/LN10)) < 1e-6",
-                                  "value": 1}, "value": 0}
-}  # fmt: skip
+def _log_axis(shown: Iterable[float | None]) -> dict[str, Any]:
+    """Scale and axis of numbers above 0: ticks at 1, 2 and 5 times the powers of ten, closer where the axis is short,
+    at the powers alone where they are many; the axis ends where the numbers do."""
+    numbers = [number for number in shown if number is not None and number > 0]
+    low, high = 0.85 * min(numbers, default=1), 1.18 * max(numbers, default=10)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    factors: tuple[float, ...] = (1, 2, 5) if len(powers) <= 5 else (1,)
+    if high / low < 6:
+        factors = (1, 1.5, 2, 3, 4, 6, 8)
+    ticks = [float(f"{factor}e{power}") for power in powers for factor in factors]
+    scale = alt.Scale(type="log", nice=False, domain=[_short(low), _short(high)])
+    return {"scale": scale, "axis": alt.Axis(values=[tick for tick in ticks if low <= tick <= high], format=",~r")}
+
+
+def _round_ends(low: float, high: float) -> tuple[float, float, float]:
+    """The axis around two numbers: its ends, and the step between its ticks."""
+    width = high - low or 1.0
+    step = next(step for step in _steps(math.floor(math.log10(width)) - 2) if width / step <= FEW_TICKS)
+    return math.floor(low / step) * step, math.ceil(high / step) * step, step
+
+
+def _steps(first: int) -> Iterator[float]:
+    return (float(f"{factor}e{power}") for power in count(first) for factor in (1, 2, 5))
 
 
 def _whole_axis(shown: Iterable[float], **more: Any) -> alt.Axis:
     """Ticks at whole numbers alone: Vega's own smallest step does not hold for bins and short axes."""
     numbers = list(shown)
     low, high = min(numbers, default=0), max(numbers, default=1)
-    steps = (factor * 10**power for power in range(18) for factor in (1, 2, 5))
-    step = next(step for step in steps if (high - low) / step <= MOST_TICKS)
+    step = int(next(step for step in _steps(0) if (high - low) / step <= MOST_TICKS))
     first = math.ceil(low)
     values = sorted({first, *range(math.ceil(first / step) * step, math.floor(high) + 1, step)})
     return alt.Axis(values=values, format=",d", **more)
 
 
+def _counts_axis(counts: pl.Series) -> alt.Axis:
+    """No ticks between whole numbers where counts are small; shares and densities keep theirs."""
+    few = counts.dtype.is_integer() and all(count < FEW_TICKS for count in counts)
+    return _whole_axis([0, *counts]) if few else alt.Axis()
+
+
 def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = False, whole: bool = False) -> Chart:
     """Counts in bins (low, high, count), with a fitted curve where the table has one (curve)."""
-    scale = alt.Scale(type="log", nice=False) if log else alt.Scale(nice=False, zero=False)
-    ticks = _whole_axis([*frame["low"], *frame["high"]]) if whole else alt.Axis()
-    axis = alt.Axis(**POWERS) if log else ticks
+    edges = [*frame["low"], *frame["high"]]
+    ticks = _whole_axis(edges) if whole else alt.Axis(tickCount=FEW_TICKS)
+    across = _log_axis(edges) if log else {"scale": alt.Scale(nice=False, zero=False), "axis": ticks}
     base = alt.Chart(_data(frame))
     bars = base.mark_bar(style="box", strokeWidth=1).encode(
-        x=alt.X("low:Q", title=x, scale=scale, axis=axis, bin="binned" if not log else alt.Undefined),
+        x=alt.X("low:Q", title=x, bin="binned" if not log else alt.Undefined, **across),
         x2="high:Q",
-        y=alt.Y("count:Q", title=y),
+        y=alt.Y("count:Q", title=y, axis=_counts_axis(frame["count"])),
         y2=alt.datum(0) if log else alt.Undefined,  # bins given by bin="binned" start at 0 by themselves
         tooltip=[_tip("low", "from"), _tip("high", "to"), _tip("count", y, ",")],
     )
@@ -61,10 +88,6 @@ def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = 
         x="middle:Q", y=alt.Y("curve:Q", title=y)
     )
     return _sized(alt.layer(bars, line))
-
-
-# A long name by its beginning and its end, where names of systems differ; the tooltip has it whole.
-ENDS = "length(datum.label) > 22 ? slice(datum.label, 0, 7) + '…' + slice(datum.label, -14) : datum.label"
 
 
 def dots(
@@ -81,24 +104,33 @@ def dots(
     """A dot for each name at its value, with a line between `ends` (name, value, low, high) and the table's order.
 
     `reference` draws a line, such as 0 for no agreement beyond chance; `whole` numbers have no ticks between them.
+    Names outside the top set, where the table has one (top), are drawn in grey.
     """
-    axis = _whole_axis(domain or [*frame["low"], *frame["high"]]) if whole else alt.Axis()
+    axis = _whole_axis(domain or [*frame["low"], *frame["high"]]) if whole else alt.Axis(tickCount=FEW_TICKS)
     scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
+    across: dict[str, Any] = {"scale": scale, "axis": axis}
     if log:
-        scale = alt.Scale(type="log")
+        across = _log_axis([*frame["low"], *frame["high"], reference])
     base = alt.Chart().encode(
         y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
-                axis=alt.Axis(grid=True, ticks=False, labelExpr=ENDS)),
+                axis=alt.Axis(grid=True, ticks=False, labelExpr=labels.SHORTENED)),
         tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value), _tip("low", ends[0]),
                  _tip("high", ends[1]), *_extra(frame, {"name", "value", "low", "high"})],
     )  # fmt: skip
-    lines = base.mark_rule(style="interval", strokeWidth=3).encode(
-        x=alt.X("low:Q", title=value, scale=scale, axis=axis), x2="high:Q"
-    )
-    points = base.mark_point(style="main", filled=True, size=48, opacity=1).encode(
-        x=alt.X("value:Q", title=value, scale=scale, axis=axis)
-    )
-    layers = [lines, points]
+    groups = {"": ("interval", "main")}
+    if "top" in frame.columns:
+        groups = {"datum.top": ("interval", "main"), "!datum.top": ("faint", "soft_dot")}
+    layers = []
+    for chosen, (line_style, dot_style) in groups.items():
+        part = base.transform_filter(chosen) if chosen else base
+        layers += [
+            part.mark_rule(style=line_style, strokeWidth=3).encode(
+                x=alt.X("low:Q", title=value, **across), x2="high:Q"
+            ),
+            part.mark_point(style=dot_style, filled=True, size=48, opacity=1).encode(
+                x=alt.X("value:Q", title=value, **across)
+            ),
+        ]
     if reference is not None:
         # Nothing to read out: the caption says what the line is.
         line = alt.Chart(ONCE).mark_rule(style="soft", strokeDash=[4, 3], aria=False)
@@ -108,7 +140,7 @@ def dots(
 
 def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
     """A box for each name: median, quartiles, whiskers (name, whisker_low, q1, median, q3, whisker_high, documents)."""
-    scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
+    upright = _log_axis([*frame["whisker_low"], *frame["whisker_high"]]) if log else {"scale": alt.Scale(zero=False)}
     base = alt.Chart(_data(frame)).encode(
         x=alt.X("name:N", sort=frame["name"].to_list(), title=name, axis=alt.Axis(labelAngle=0, ticks=False)),
         tooltip=[_tip("name", name, kind="N"), _tip("whisker_high", "upper whisker"), _tip("q3", "75 %"),
@@ -116,27 +148,26 @@ def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> C
                  _tip("documents", "documents", ",")],
     )  # fmt: skip
     whiskers = base.mark_rule(style="interval", strokeWidth=1.5).encode(
-        y=alt.Y("whisker_low:Q", title=value, scale=scale), y2="whisker_high:Q"
+        y=alt.Y("whisker_low:Q", title=value, **upright), y2="whisker_high:Q"
     )
-    middle = base.mark_bar(style="box", size=44).encode(y=alt.Y("q1:Q", title=value, scale=scale), y2="q3:Q")
-    medians = base.mark_tick(style="strong", size=44, thickness=2.5).encode(
-        y=alt.Y("median:Q", title=value, scale=scale)
-    )
+    middle = base.mark_bar(style="box", size=44).encode(y=alt.Y("q1:Q", title=value, **upright), y2="q3:Q")
+    medians = base.mark_tick(style="strong", size=44, thickness=2.5).encode(y=alt.Y("median:Q", title=value, **upright))
     return _sized(alt.layer(whiskers, middle, medians))
 
 
 def strips(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
     """A dot for each document beside others of its name, above a box from q1 to q3 with the median (name, topic, doc,
     gain, q1, median, q3, beside)."""
-    scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
-    axis = alt.Axis(**POWERS) if log else alt.Axis()
+    upright = (
+        _log_axis(frame["gain"]) if log else {"scale": alt.Scale(zero=True), "axis": alt.Axis(tickCount=FEW_TICKS)}
+    )
     boxed = frame.unique("name", maintain_order=True).select("name", "q1", "median", "q3")
     x = alt.X("name:N", sort=boxed["name"].to_list(), title=name, axis=alt.Axis(labelAngle=0, ticks=False))
     base = alt.Chart(_data(boxed)).encode(
         x=x,
         tooltip=[_tip("name", name, kind="N"), _tip("q3", "75 %"), _tip("median", "median"), _tip("q1", "25 %")],
     )
-    middle = base.mark_bar(style="box", size=56).encode(y=alt.Y("q1:Q", title=value, scale=scale, axis=axis), y2="q3:Q")
+    middle = base.mark_bar(style="box", size=56).encode(y=alt.Y("q1:Q", title=value, **upright), y2="q3:Q")
     medians = base.mark_tick(style="strong", size=56, thickness=2.5).encode(y=alt.Y("median:Q", title=value))
     dots = (
         alt.Chart(_data(frame.drop("q1", "median", "q3")))
@@ -156,15 +187,18 @@ def profiles(frame: pl.DataFrame, x: str, y: str) -> Any:
     steps = sorted(set(frame["x"]))
     base = alt.Chart().encode(
         x=alt.X("x:Q", title=x, scale=alt.Scale(domain=[steps[0], steps[-1]], nice=False, padding=6),
-                axis=alt.Axis(values=steps, grid=False)),
+                axis=alt.Axis(values=steps, grid=False, format="~g")),
         tooltip=[_tip("topic", "topic", kind="N"), _tip("x", x), _tip("y", y), _tip("all", "all topics"),
                  _tip("documents", "documents", ",")],
     )  # fmt: skip
-    whole = base.mark_line(style="soft", strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("all:Q", title=y))
+    axis = alt.Axis(tickCount=4)
+    whole = base.mark_line(style="soft", strokeDash=[4, 3], strokeWidth=1.5).encode(
+        y=alt.Y("all:Q", title=y, axis=axis)
+    )
     own = base.mark_line(style="line", strokeWidth=2, point={"size": 30}).encode(y=alt.Y("y:Q", title=y))
     return (
         alt.layer(whole, own, data=_data(frame))
-        .properties(width=118, height=90)
+        .properties(width=160, height=105)
         .facet(facet=alt.Facet("topic:N", title=None), columns=4)
     )
 
@@ -178,28 +212,26 @@ def line_band(
     domain: Sequence[float] | None = None,
     log: bool = False,
 ) -> Chart:
-    """A line with its band (x, y, low, high)."""
-    axis = _whole_axis(frame["x"], grid=False) if whole else alt.Axis(grid=False)
-    scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=False)
-    upright = alt.Scale(type="log") if log else scale
-    lines = alt.Axis(**POWERS) if log else alt.Axis()
+    """A line with its band (x, y, low, high), from 0 up unless the axis is logarithmic."""
+    axis = _whole_axis(frame["x"], grid=False) if whole else alt.Axis(grid=False, tickCount=FEW_TICKS)
+    scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=True)
+    upright = _log_axis([*frame["low"], *frame["high"]]) if log else {"scale": scale, "axis": alt.Axis(tickCount=6)}
     base = alt.Chart(_data(frame)).encode(
         x=alt.X("x:Q", title=x, axis=axis, scale=alt.Scale(nice=False, zero=False, padding=8)),
         tooltip=[_tip("x", x), _tip("y", y), _tip("low", "from"), _tip("high", "to")],
     )
-    band = base.mark_area(style="band").encode(y=alt.Y("low:Q", title=y, scale=upright, axis=lines), y2="high:Q")
-    line = base.mark_line(style="line", strokeWidth=2).encode(y=alt.Y("y:Q", title=y, scale=upright, axis=lines))
-    points = base.mark_point(style="main", filled=True, size=30, opacity=1).encode(
-        y=alt.Y("y:Q", title=y, scale=upright, axis=lines)
-    )
+    band = base.mark_area(style="band").encode(y=alt.Y("low:Q", title=y, **upright), y2="high:Q")
+    line = base.mark_line(style="line", strokeWidth=2).encode(y=alt.Y("y:Q", title=y, **upright))
+    points = base.mark_point(style="main", filled=True, size=30, opacity=1).encode(y=alt.Y("y:Q", title=y, **upright))
     return _sized(alt.layer(band, line, points) if frame.height <= 40 else alt.layer(band, line))
 
 
 def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -> Chart:
     """A bar for each name (name, value), lying, with its number at its end."""
-    axis = alt.Axis(format="%") if percent else alt.Axis()
+    axis = alt.Axis(format="%", tickCount=FEW_TICKS) if percent else alt.Axis(tickCount=FEW_TICKS)
     base = alt.Chart(_data(frame)).encode(
-        y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None, axis=alt.Axis(ticks=False, labelExpr=ENDS)),
+        y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
+                axis=alt.Axis(ticks=False, labelExpr=labels.SHORTENED)),
         x=alt.X("value:Q", title=value, axis=axis, scale=alt.Scale(zero=True, padding=30)),
         tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value, ".1%" if percent else ",.3~f"),
                  *_extra(frame, {"name", "value"})],
@@ -218,7 +250,7 @@ def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> 
                 "name:N",
                 sort=frame["name"].unique(maintain_order=True).to_list(),
                 title=name or None,
-                axis=alt.Axis(labelExpr=ENDS),
+                axis=alt.Axis(labelExpr=labels.SHORTENED),
             ),
             x=alt.X(
                 "count:Q",
@@ -250,8 +282,8 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "
     names = list(dict.fromkeys([*frame["first"].to_list(), *frame["second"].to_list()]))
     base = alt.Chart(_data(frame)).encode(
         x=alt.X("second:N", sort=names, title=column,
-                axis=alt.Axis(labelAngle=-60, labelLimit=120, ticks=False, labelExpr=ENDS)),
-        y=alt.Y("first:N", sort=names, title=row, axis=alt.Axis(ticks=False, labelExpr=ENDS)),
+                axis=alt.Axis(labelAngle=-60, ticks=False, labelExpr=labels.SHORTENED)),
+        y=alt.Y("first:N", sort=names, title=row, axis=alt.Axis(ticks=False, labelExpr=labels.SHORTENED)),
         tooltip=[_tip("first", row, kind="N"), _tip("second", column, kind="N"), _tip("value", value, ".1%"),
                  *_extra(frame, {"first", "second", "value", sign})],
     )  # fmt: skip
@@ -263,41 +295,53 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "
     )
     squares = base.mark_rect(stroke=None).encode(color=colour)
     signs = base.mark_text(fontSize=9, style="strong", strokeWidth=0).encode(text=f"{sign}:N")
-    return _sized(alt.layer(squares, signs), alt.Step(14), alt.Step(14))
+    side = len(names) * max(14, min(40, SQUARE // max(1, len(names))))
+    return _sized(alt.layer(squares, signs), side, side)
+
+
+def confusion(frame: pl.DataFrame, row: str, column: str, count: str) -> Chart:
+    """A square for each two grades (first, second, count, share of the row) with its count in it, coloured by share."""
+    rows, columns = (frame[name].unique(maintain_order=True).to_list() for name in ("first", "second"))
+    base = alt.Chart(_data(frame)).encode(
+        x=alt.X("second:N", sort=columns, title=column, axis=alt.Axis(labelAngle=0, ticks=False)),
+        y=alt.Y("first:N", sort=rows[::-1], title=row, axis=alt.Axis(ticks=False)),
+        tooltip=[_tip("first", row, kind="N"), _tip("second", column, kind="N"), _tip("count", count, ","),
+                 _tip("share", "share of the row", ".1%")],
+    )  # fmt: skip
+    colour = alt.Color(
+        "share:Q",
+        title="share of the row",
+        scale=alt.Scale(domain=[0, 1], range="ramp", interpolate="rgb"),
+        legend=alt.Legend(format="%", gradientLength=180),
+    )
+    numbers = base.mark_text(style="strong", strokeWidth=0).encode(text=alt.Text("count:Q", format=","))
+    step = 48 if len(columns) <= 8 else 30
+    return _sized(alt.layer(base.mark_rect().encode(color=colour), numbers), 28 * len(rows), step * len(columns))
 
 
 def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
     """Each system's score in two sets with intervals (name, x, x_low, x_high, y, y_low, y_high) in a square with its
-    diagonal; those whose difference is most unlike the others' are named."""
-    low = frame.select(pl.min_horizontal(pl.col("x_low", "y_low").min())).item()
-    high = frame.select(pl.max_horizontal(pl.col("x_high", "y_high").max())).item()
-    scale = alt.Scale(domain=[_short(low), _short(high)], nice=True, zero=False)
-    apart = pl.col("y") - pl.col("x")
-    far = frame.filter((apart - apart.median()).abs().rank("ordinal", descending=True) <= NAMED)
+    diagonal; those whose difference is most unlike the others' are named where there is room."""
+    columns = ("x", "y", "x_low", "y_low", "x_high", "y_high")  # a mean without an interval has no ends
+    ends = [value for column in columns for value in frame[column].drop_nulls()]
+    low, high, step = _round_ends(min(ends), max(ends))
+    ticks = [_short(low + place * step) for place in range(round((high - low) / step) + 1)]
+    both: dict[str, Any] = {
+        "scale": alt.Scale(domain=[_short(low), _short(high)], nice=False, zero=False),
+        "axis": alt.Axis(values=ticks),
+    }
     base = alt.Chart(_data(frame)).encode(
         tooltip=[_tip("name", name, kind="N"), _tip("x", x), _tip("x_low", "from"), _tip("x_high", "to"),
                  _tip("y", y), _tip("y_low", "from"), _tip("y_high", "to")]
     )  # fmt: skip
-    across = base.mark_rule(style="faint").encode(
-        x=alt.X("x_low:Q", title=x, scale=scale), x2="x_high:Q", y=alt.Y("y:Q", title=y, scale=scale)
-    )
-    along = base.mark_rule(style="faint").encode(
-        x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y_low:Q", title=y, scale=scale), y2="y_high:Q"
-    )
-    points = base.mark_point(style="main", filled=True, size=45, opacity=1).encode(
-        x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y:Q", title=y, scale=scale)
-    )
-    names = (
-        alt.Chart(_data(far))
-        .mark_text(align="left", dx=7, dy=-7, fontSize=11)
-        .encode(x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y:Q", title=y, scale=scale), text="name:N")
-    )
-    ends = alt.Data(values=[{"x": _short(low), "y": _short(low)}, {"x": _short(high), "y": _short(high)}])  # type: ignore[no-untyped-call]
-    diagonal = (
-        alt.Chart(ends)
-        .mark_line(style="soft", strokeDash=[4, 3], strokeWidth=1, aria=False)
-        .encode(x=alt.X("x:Q", title=x, scale=scale), y=alt.Y("y:Q", title=y, scale=scale))
-    )
+    at = {"x": alt.X("x:Q", title=x, **both), "y": alt.Y("y:Q", title=y, **both)}
+    across = base.mark_rule(style="faint").encode(x=alt.X("x_low:Q", title=x, **both), x2="x_high:Q", y=at["y"])
+    along = base.mark_rule(style="faint").encode(x=at["x"], y=alt.Y("y_low:Q", title=y, **both), y2="y_high:Q")
+    points = base.mark_point(style="main", filled=True, size=45, opacity=1).encode(**at)
+    named = alt.Chart(_data(labels.beside(frame, low, high, SQUARE)))
+    names = named.mark_text(fontSize=11, aria=False).encode(**at, text="name:N")
+    corners = alt.Data(values=[{"x": _short(end), "y": _short(end)} for end in (low, high)])  # type: ignore[no-untyped-call]
+    diagonal = alt.Chart(corners).mark_line(style="soft", strokeDash=[4, 3], strokeWidth=1, aria=False).encode(**at)
     return _sized(alt.layer(diagonal, across, along, points, names), SQUARE, SQUARE)
 
 

@@ -1,4 +1,4 @@
-"""The last part of a report: what the conclusion cost, and what an even design would have needed."""
+"""What the judgments of a report cost, and what an even design would have needed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import polars as pl
 
 from judgewell.reports.parts import Finding, Part
 from judgewell.reports.sources import Sources
-from judgewell.text import counted
+from judgewell.text import counted, listing
 
 SECONDS = 3600
 
@@ -18,14 +18,14 @@ def cost_part(sources: Sources) -> Part:
         (table, word) for table, word in ((sources.judgments, "judgment"), (sources.pairs, "pair")) if table is not None
     ]
     if not tables:
-        return Part("cost", "What the conclusion cost")
+        return Part("cost", "What it cost")
     counts = [counted(table.height, word) for table, word in tables]
     hours = sum(_hours(table) for table, _ in tables)
     if hours:
         counts.append(f"{hours:,.1f} hours of work")
     if study is not None and study.spent:
         counts.append(f"{study.spent:,.2f} {study.currency} with fees")
-    findings = [Finding(f"The conclusion cost {', '.join(counts)}.")]
+    findings = [Finding(f"The data of this report took {listing(counts)}.")]
     if study is not None and study.goal is not None:
         goal = study.goal
         findings = [*(Finding(text) for text in goal.sentences), *findings]
@@ -33,7 +33,7 @@ def cost_part(sources: Sources) -> Part:
         findings.append(
             Finding(f"An even design would have needed {needed} for the same certainty, against {goal.answers:,}.")
         )
-    return Part("cost", "What the conclusion cost", tuple(findings))
+    return Part("cost", "What it cost", tuple(findings))
 
 
 def _hours(table: pl.DataFrame) -> float:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgewell.reports.parts import Finding
-from judgewell.text import count, counted, listing, percent, plain
+from judgewell.text import agrees, count, counted, listing, percent, plain
 
 if TYPE_CHECKING:
     from judgewell.reports.sources import CollectedStudy, Sources
 
-FEW = 20  # values up to which a scale has levels
+FEW = 20  # values up to which a scale has grades
 FEWEST_FOR_A_FLAG = 6  # judgments or comments of an assessor before an attention check looks at them
 
 
@@ -42,12 +42,12 @@ def study(collected: CollectedStudy) -> Finding:
     unused = collected.endings.filter(~pl.col("counted"))
     complete = f"{count(collected.completed)} of {counted(collected.needed, 'unit')}"
     share = percent(collected.completed / collected.needed)
-    text = f"{complete} of the study {collected.name} are complete ({share})."
+    text = f"The study {collected.name} has {complete} complete ({share})."
     if unused["units"].sum():
         units, answers = int(unused["units"].sum()), int(unused["answers"].sum())
         text += (
-            f" {counted(units, 'other unit')} ended otherwise ({listing(unused['ended'].to_list())}); "
-            f"{counted(answers, 'answer')} in them are not used."
+            f" {counted(units, 'further attempt')} did not count ({listing(unused['ended'].to_list())}), "
+            f"with {counted(answers, 'answer')}."
         )
     return Finding(text, "endings")
 
@@ -77,7 +77,7 @@ def given(sources: Sources) -> Finding:
     over = counted(topics[0], "topic") if len(topics) == 1 else f"{topics[0]} to {topics[-1]} topics"
     runs = f"{counted(len(sources.runs), 'system')} and " if sources.runs else ""
     text = (
-        f"The report uses {runs}{counted(len(sets), 'set')} of gains or labels ({listing(sets)}) over {over}. There "
+        f"This report uses {runs}{counted(len(sets), 'set')} of gains or labels ({listing(sets)}) over {over}. There "
         "are no single judgments, so agreement between assessors cannot be measured."
     )
     return Finding(text, "asked")
@@ -88,9 +88,6 @@ def most_used(judgments: pl.DataFrame) -> Finding:
     value = judgments["value"]
     top = judgments.group_by("value").len().sort(["len", "value"], descending=[True, False]).row(0, named=True)
     text = f"The most frequent value is {plain(top['value'])} ({percent(top['len'] / len(value))} of judgments)"
-    if value.n_unique() > FEW:
-        tens = ((value % 10 == 0) & (value != 0)).sum() / len(value)
-        text += f"; {percent(tens)} of judgments are multiples of 10 (without 0)"
     return Finding(text + ".", "values" if judgments["scale"].fill_null("").n_unique() == 1 else "values_1")
 
 
@@ -105,8 +102,8 @@ def flagged(flags: pl.DataFrame, judgments: pl.DataFrame) -> Finding | None:
         return Finding(f"None of {assessors} is flagged for {listing(list(ran.values())).replace(' and ', ' or ')}.")
     counts = flags.group_by("flag").agg(pl.col("assessor").n_unique()).sort("flag")
     reasons = listing([f"{ran.get(flag, flag.replace('_', ' '))}: {number}" for flag, number in counts.iter_rows()])
-    verb = "is" if who == 1 else "are"
-    text = f"{count(who)} of {assessors} {verb} flagged ({reasons}). A flag is a reason to look, not proof."
+    text = f"{count(who)} of {assessors} {agrees(who, 'is', 'are')} flagged ({reasons}). "
+    text += "A flag is a reason to look, not proof."
     return Finding(text, "flags")
 
 
@@ -131,7 +128,7 @@ def gains(table: pl.DataFrame, made: str) -> Finding:
     gain = table["gain"]
     text = (
         f"The gains of {counted(table.height, 'document')} ({made}) range from {plain(gain.min())} to "
-        f"{plain(gain.max())} with a median of {plain(gain.median())}"
+        f"{plain(gain.max())}; their median is {plain(gain.median())}"
     )
     known = table.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
     if known.height:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from judgewell.agreement.evidence import are_grades
 from judgewell.agreement.sections import Outcome
 from judgewell.errors import collect_notes
 from judgewell.reports import bins, charts, findings, grade_figures
-from judgewell.reports.analyses import findings_for, grids_for, notes_for, tables_of
+from judgewell.reports.analyses import findings_for, grids_for, notes_for, on_ratio_scale, tables_of
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.sources import Sources
-from judgewell.scales import Kind
 from judgewell.text import counted
 
 if TYPE_CHECKING:
@@ -82,13 +82,13 @@ def _made(method: Method, table: Any, sources: Sources, step: Callable[[], None]
 def gains_part(sources: Sources, used: ReportGains, outcomes: Sequence[Outcome]) -> Part:
     """How gains follow grades, their distribution, intervals and topics."""
     gains, tables = used.gains, tables_of(outcomes)
-    log = grade_figures.on_a_log_axis(gains["gain"], _ratio_scale(sources))
+    log = grade_figures.on_a_log_axis(gains["gain"], on_ratio_scale(sources))
     items: list[Figure | Grid] = [*grade_figures.by_grade(gains, sources.labels, log=log)]
     if "grade_ratios" in tables:
-        items += grade_figures.ratios(tables["grade_ratios"], "the values an assessor gave in one unit")
-    elif "document_ratios" in tables:
+        items += grade_figures.ratios(tables["grade_ratios"], "values that an assessor gave in one unit")
+    elif "document_ratios" in tables and not are_grades(gains):
         items += grade_figures.ratios(tables["document_ratios"], "gains in one topic")
-    if "grade_distributions_by_topic" in tables:
+    if "grade_distributions_by_topic" in tables and not are_grades(gains):
         items += grade_figures.profiles(tables["grade_distributions_by_topic"])
     if "order_agreement" in tables:
         items += grade_figures.orders(tables["order_agreement"])
@@ -115,16 +115,7 @@ def gains_part(sources: Sources, used: ReportGains, outcomes: Sequence[Outcome])
     whole = gains.sort("topic", "gain", "doc", descending=[False, True, False])
     items.append(Grid("gains", "All gains", caption, whole))
     notes = (*used.notes, *notes_for("relevance", outcomes))
-    return Part("gains", "Gains", tuple(sentences), tuple(items), notes)
-
-
-def _ratio_scale(sources: Sources) -> bool:
-    """Whether all judgments are on a ratio scale."""
-    judgments = sources.judgments
-    if judgments is None or "kind" not in judgments.columns:
-        return False
-    kinds = judgments["kind"].unique().to_list()
-    return len(kinds) == 1 and kinds[0] is not None and Kind.parse(kinds[0]).in_logs
+    return Part("gains", "Gains", tuple(sentences), tuple(items), notes, lead=len(sentences))
 
 
 def _by_topic_caption(topics: pl.DataFrame) -> str:
@@ -136,8 +127,10 @@ def _by_topic_caption(topics: pl.DataFrame) -> str:
 
 def _spread(gains: pl.DataFrame, made: str, *, log: bool) -> Figure:
     data = bins.binned(gains["gain"], log=log)
-    caption = f"{counted(gains.height, 'document')}, {made}" + ("; logarithmic axis." if log else ".")
-    return Figure("gains_histogram", "Gains", caption, charts.histogram(data, "gain", "documents", log=log), data)
+    caption = f"How many of {counted(gains.height, 'document')} have which gain ({made})."
+    title = "gain (logarithmic axis)" if log else "gain"
+    chart = charts.histogram(data, title, "documents", log=log)
+    return Figure("gains_histogram", "Distribution of gains", caption, chart, data)
 
 
 def _intervals(gains: pl.DataFrame, *, log: bool) -> Figure:
@@ -148,12 +141,11 @@ def _intervals(gains: pl.DataFrame, *, log: bool) -> Figure:
     which = counted(known.height, "document")
     which = which if every else f"The {which} that have an interval, of {gains.height:,},"
     caption = (
-        f"{which} from the lowest gain to the highest, in {data.height} groups "
-        "of equal size; the "
-        "band is the median 95 % interval of a group’s documents."
+        f"{which} from the lowest gain to the highest, in {data.height} groups of equal size: the line is the median "
+        "gain of a group, the band the median 95 % interval of its documents."
     )
     chart = charts.line_band(data, "documents by gain (%)", "gain", log=log)
-    return Figure("gains_intervals", "How sure the gains are", caption, chart, data)
+    return Figure("gains_intervals", "How certain the gains are", caption, chart, data)
 
 
 def by_topic(gains: pl.DataFrame) -> pl.DataFrame:

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from judgewell.agreement.common import with_grades
-from judgewell.agreement.evidence import is_graded
+from judgewell.agreement.evidence import are_grades, is_graded
+from judgewell.errors import DataError
 from judgewell.reports import charts
 from judgewell.reports.parts import Figure
 from judgewell.text import counted, plain
@@ -24,13 +25,17 @@ def on_a_log_axis(gains: pl.Series, ratio: bool) -> bool:
 
 
 def by_grade(gains: pl.DataFrame, labels: Mapping[str, pl.DataFrame], *, log: bool) -> list[Figure]:
-    """For each label set a dot for every document above its grade."""
+    """For each label set a dot for every document above its grade; a confusion matrix where gains are grades too."""
     figures = []
     for number, (name, grades) in enumerate(labels.items(), 1):
         if not is_graded(grades):
             continue
-        known = with_grades(gains, grades).filter(pl.col("grade").is_not_null())
-        if known.is_empty():
+        try:
+            known = with_grades(gains, grades).filter(pl.col("grade").is_not_null())
+        except DataError:  # the set shares no document with the gains; the analyses of grades say so
+            continue
+        if are_grades(gains):
+            figures.append(_confusion(known, name, number))
             continue
         data, which = _dots(known)
         counts = ", ".join(
@@ -40,9 +45,32 @@ def by_grade(gains: pl.DataFrame, labels: Mapping[str, pl.DataFrame], *, log: bo
             f"Each dot is a document; the box holds the middle half of a grade’s documents, the line is their median. "
             f"{which}Documents by grade: {counts}."
         )
-        chart = charts.strips(data, f"grade ({name})", "gain", log=log)
+        chart = charts.strips(data, grade_title(name), "gain", log=log)
         figures.append(Figure(f"gains_by_grade_{number}", f"Gains by grade ({name})", caption, chart, data, "body"))
     return figures
+
+
+def grade_title(labels: str) -> str:
+    """The title of an axis of grades."""
+    return "grade" if labels == "grades" else f"grade ({labels})"
+
+
+def _confusion(known: pl.DataFrame, name: str, number: int) -> Figure:
+    cells = known.group_by(first="gain", second="grade").agg(count=pl.len()).sort("first", "second")
+    data = with_shares(cells)
+    caption = (
+        f"How many of {counted(known.height, 'document')} have each gain and each grade of the label set {name}; the "
+        "colour is the share of a gain’s documents."
+    )
+    chart = charts.confusion(data, "gain", grade_title(name), "documents")
+    return Figure(f"gains_by_grade_{number}", f"Gains and grades ({name})", caption, chart, data, "body")
+
+
+def with_shares(cells: pl.DataFrame) -> pl.DataFrame:
+    """Counts of two grades (first, second, count) with the share of the first, grades as text."""
+    share = pl.col("count") / pl.col("count").sum().over("first")
+    names = [pl.Series(side, [plain(grade) for grade in cells[side]]) for side in ("first", "second")]
+    return cells.with_columns(share=share.fill_nan(0.0)).with_columns(*names)
 
 
 def _dots(known: pl.DataFrame) -> tuple[pl.DataFrame, str]:
@@ -70,16 +98,18 @@ def ratios(table: pl.DataFrame, source: str) -> list[Figure]:
                      pl.col("lower").map_elements(plain, pl.String))  # fmt: skip
     several = "labels" in table.columns and table["labels"].n_unique() > 1
     named = pl.format("{}: {}", "labels", name) if several else name
-    order = table.with_columns(step=pl.col("upper") - pl.col("lower")).sort("step", "lower", maintain_order=True)
+    set_first = ["labels"] if several else []
+    steps = table.with_columns(step=pl.col("upper") - pl.col("lower"))
+    order = steps.sort(*set_first, "step", "lower", maintain_order=True)
     data = order.select(named.alias("name"), value="median", low="q1", high="q3", ratios="ratios")
     data = data.filter(pl.col("low") > 0)
     if data.is_empty():
         return []
     caption = (
-        f"{counted(int(data['ratios'].sum()), 'ratio')} of {source} between documents of two grades: the dot is the "
-        "median, the line holds the middle half. Dashed: no difference."
+        f"How many times the value of a document of the higher grade is that of the lower: the dot is the median of "
+        f"{counted(int(data['ratios'].sum()), 'ratio')} of {source}, the line holds the middle half. Dashed: equal."
     )
-    chart = charts.dots(data, "grades", "ratio", reference=1, log=True, ends=("25 %", "75 %"))
+    chart = charts.dots(data, "grades", "ratio (logarithmic axis)", reference=1, log=True, ends=("25 %", "75 %"))
     return [Figure("grade_ratios_figure", "How much more relevant each grade is", caption, chart, data, "body")]
 
 
@@ -95,7 +125,8 @@ def profiles(table: pl.DataFrame) -> list[Figure]:
         full = known.join(
             top.filter((pl.col("top") > 0) & (pl.col("grades") == most)), on="topic", maintain_order="left"
         )
-        if full.is_empty() or most < 2:
+        # Two grades have one ratio, which the figure of ratios shows; one topic has no others to be unlike.
+        if full["topic"].n_unique() < 2 or most < 3:
             continue
         share = full.with_columns(y=pl.col("median") / pl.col("top"))
         overall = share.group_by("grade").agg(all=pl.col("y").median())
@@ -105,11 +136,12 @@ def profiles(table: pl.DataFrame) -> list[Figure]:
         total = share["topic"].n_unique()
         which = counted(total, "topic") if total <= MOST_TOPICS else f"the first {MOST_TOPICS} of {total} topics"
         caption = (
-            f"Median gain of each grade of {labels}, relative to the highest grade, in {which} with documents of every "
-            "grade. Dashed: the median over topics."
+            f"Each panel is a topic: the median gain of each grade of the label set {labels} as a share of that of the "
+            f"highest, in {which} with documents of every grade. Dashed: the median over topics."
         )
-        chart = charts.profiles(data, f"grade ({labels})", "relative gain")
-        figures.append(Figure(f"gain_profiles_{number}", f"Gain profile by topic ({labels})", caption, chart, data))
+        chart = charts.profiles(data, grade_title(labels), "relative gain")
+        title = f"Gain profile by topic ({labels})"
+        figures.append(Figure(f"gain_profiles_{number}", title, caption, chart, data, "body"))
     return figures
 
 
@@ -121,10 +153,14 @@ def orders(table: pl.DataFrame) -> list[Figure]:
     pair = pl.col("figure").str.replace("<", " < ")
     name = pl.format("{} {}", "labels", pair) if steps["labels"].n_unique() > 1 else pair
     data = steps.select(name.alias("name"), value="half", low="strict", high="lenient", pairs="pairs")
+    ties = (
+        "; the dot counts ties half, the line reaches from all ties out of order to all in order"
+        if (data["low"] < data["high"]).any()
+        else ""
+    )
     caption = (
-        "Share of pairs of documents that the gains put in the grades’ order; the dot counts ties half, the line "
-        "reaches from ties against to ties in order; dashed: chance. "
-        f"{counted(int(data['pairs'].sum()), 'pair')} of documents."
+        f"Share of {counted(int(data['pairs'].sum()), 'pair')} of documents that the gains put in the grades’ "
+        f"order{ties}. Dashed: chance."
     )
     chart = charts.dots(
         data, "grades", "share in order", reference=0.5, domain=(0, 1), ends=("ties against", "ties in order")

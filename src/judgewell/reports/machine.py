@@ -14,9 +14,9 @@ from judgewell.analysis.conclusions import Choices
 from judgewell.errors import JudgewellError, collect_notes
 from judgewell.reports import charts
 from judgewell.reports.analyses import findings_for, grids_for, notes_for, tables_of
-from judgewell.reports.parts import Figure, Finding, Grid, LeftOut, Part, Place
+from judgewell.reports.parts import Figure, Finding, Grid, NotAnalysed, Part, Place
 from judgewell.reports.sources import Sources
-from judgewell.text import count, counted, interval, plain
+from judgewell.text import agrees, count, counted, interval, plain
 
 if TYPE_CHECKING:
     from judgewell.reports.gains import ReportGains
@@ -52,7 +52,7 @@ def _favours(table: pl.DataFrame) -> Figure:
     return Figure("machine_favours", "Which systems the machine favours", caption, chart, data)
 
 
-def machine_part(sources: Sources, used: ReportGains | None) -> tuple[Part | None, list[LeftOut]]:
+def machine_part(sources: Sources, used: ReportGains | None) -> tuple[Part | None, list[NotAnalysed]]:
     """Systems' means and differences with the labels of each machine, or why there are none."""
     if not sources.machine or not sources.runs:
         return None, []
@@ -61,11 +61,11 @@ def machine_part(sources: Sources, used: ReportGains | None) -> tuple[Part | Non
 
     human = people_gains(sources, used)
     if human is None:
-        return None, [LeftOut("machine labels", "systems with machine labels", "needs people’s judgments or gains")]
+        return None, [NotAnalysed("machine labels", "systems with machine labels", "needs people’s judgments or gains")]
     choices = Choices(level=sources.level, alpha=sources.alpha, seed=sources.seed)
     sentences: list[Finding] = []
     items: list[Grid] = []
-    lacking: list[LeftOut] = []
+    lacking: list[NotAnalysed] = []
     notes: list[str] = []
     for name, labels in sources.machine.items():
         for measure in sources.measures:
@@ -73,7 +73,7 @@ def machine_part(sources: Sources, used: ReportGains | None) -> tuple[Part | Non
                 with collect_notes() as noted:
                     made = compare_with_machine(sources.runs, human, labels, [measure], choices, Settings()).tables
             except JudgewellError as reason:
-                lacking.append(LeftOut("machine labels", f"{measure} with the labels of {name}", str(reason)))
+                lacking.append(NotAnalysed("machine labels", f"{measure} with the labels of {name}", str(reason)))
                 continue
             notes += [text for text in noted if text not in notes]
             sentences += _sentences(made, name, str(measure))
@@ -117,8 +117,10 @@ def _sentences(made: dict[str, pl.DataFrame], name: str, measure: str) -> list[F
     texts = [Finding(f"{text}.", table)]
     if pairs.height:
         beyond = int(pairs["significant_topics"].sum())
-        words = f"{here} of {counted(pairs.height, 'pair')} of systems differ significantly on these topics, {beyond} "
-        texts.append(Finding(f"{words}on topics like these ({measure}, {name}).", table.replace("systems", "pairs")))
+        differ = agrees(here, "differs", "differ")
+        words = f"{here} of {counted(pairs.height, 'pair')} of systems {differ} significantly on these topics, "
+        words += f"{beyond} on topics like these ({measure}, {name})."
+        texts.append(Finding(words, table.replace("systems", "pairs")))
     if of["machine_bias"] is not None:
         alone = f"The labels of {name} alone change {measure} by {of['machine_bias']:+.3f} on average over systems"
         texts.append(Finding(f"{alone}.", table))
@@ -135,7 +137,7 @@ def _grids(made: dict[str, pl.DataFrame], name: str, measure: str, before: int) 
         if "low" in systems.columns
         else "Each system’s mean over imputed gains. There is no interval: see the notes."
     )
-    heads = {"topics_low": "like these, from", "topics_high": "to", "machine": "labels alone"}
+    heads = {"topics_low": "topics like these: from", "topics_high": "to", "machine": "labels alone"}
     how = made["calibration"].drop("measure")
     first: Place = "body" if before == 0 else "appendix"
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,16 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from judgewell.reports import charts
+from judgewell.reports.latex import latex
 from judgewell.reports.parts import Figure, Grid, Report
+from judgewell.reports.terms import Explained
 from judgewell.reports.themes import theme
 from judgewell.text import cells, count, head
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_ROWS = 200  # of a table on the page; files hold all
+BIN_COLUMNS = ["low", "high", "count"]
 FOLDED_ROWS = 12  # a table with more shows ten until it is asked for the rest
 MOST_SAID = 6  # files of an option that are named; the inputs hold all
 LONG_WORDS = 28  # letters of a cell from which on a column may break its lines
@@ -66,10 +70,15 @@ def fill_template(template: Path, figures: Sequence[Figure], values: Mapping[str
     environment = Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
-    environment.filters["tight"] = tight
+    explained = Explained()
+    environment.filters |= {"tight": tight, "sentence": sentence, "explained": explained}
     shown = environment.get_template(template.name).render(
         **values,
         sheet=sheet,
+        latex=_first_rows_as_latex,
+        data_of=lambda figure: Grid(figure.name, figure.title, figure.caption, figure.data),
+        terms=lambda: explained.listed,
+        is_wide=is_wide,
         is_figure=lambda item: isinstance(item, Figure),
         style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
@@ -93,13 +102,22 @@ def specification(chart: Any) -> dict[str, Any]:
     """The chart as Vega-Lite, as wide as the page leaves room for; its theme is added when it is drawn."""
     drawing: dict[str, Any] = chart.to_dict(validate=False)
     drawing.pop("config", None)
-    if isinstance(drawing.get("width"), int) and drawing["width"] != drawing.get("height"):  # squares stay square
+    if drawing.get("width") == charts.WIDTH:  # others have a size of their own
         drawing |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}  # heights are fixed
     return drawing
 
 
+def is_wide(chart: Any) -> bool:
+    """Whether a chart needs the whole column: small multiples, or a matrix of many names."""
+    drawing = specification(chart)
+    width = drawing.get("width")
+    return "facet" in drawing or (isinstance(width, int) and width > charts.HALF)
+
+
 def sheet(frame: pl.DataFrame, heads: Mapping[str, str] | None = None) -> Sheet:
     """A frame's first rows as text, with what a click on a heading sorts by."""
+    if frame.columns == BIN_COLUMNS:
+        heads = {"low": "from", "high": "to"}  # the ends of a bin, not of an interval
     shown = frame.head(MOST_ROWS)
     columns = [_column(shown[name]) for name in shown.columns]
     return Sheet(
@@ -108,6 +126,11 @@ def sheet(frame: pl.DataFrame, heads: Mapping[str, str] | None = None) -> Sheet:
         rows=[list(row) for row in zip(*columns, strict=True)],
         height=frame.height,
     )
+
+
+def _first_rows_as_latex(grid: Grid) -> str:
+    """The rows that the page shows; files hold all."""
+    return latex(replace(grid, frame=grid.frame.head(MOST_ROWS)))
 
 
 def _column(values: pl.Series) -> list[Cell]:
@@ -126,6 +149,11 @@ def _kind(values: pl.Series) -> str:
         return "number"
     longest = values.cast(pl.String, strict=False).str.len_chars().max() if not values.dtype.is_nested() else 0
     return "prose" if isinstance(longest, int) and longest > LONG_WORDS else "word"
+
+
+def sentence(text: str) -> str:
+    """A note as a sentence: with a capital and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def tight(text: str) -> str:

@@ -68,10 +68,10 @@ def inventory(sources: Sources) -> pl.DataFrame:
     for name, table in sources.gains.items():
         lines.append((f"gains {name}", _documents(table)))
     for name, table in sources.labels.items():
-        levels = table["gain"].n_unique()
+        grades = table["gain"].n_unique()
         kind = (
-            f", {levels} levels"
-            if levels <= findings.FEW
+            f", {grades} grades"
+            if grades <= findings.FEW
             else f", from {plain(table['gain'].min())} to {plain(table['gain'].max())}"
         )
         lines.append((f"labels {name}", _documents(table) + kind))
@@ -142,12 +142,14 @@ def values_figures(judgments: pl.DataFrame) -> list[Figure]:
         log = bins.spans_decades(part["value"])
         data = bins.binned(part["value"], log=log)
         on = f" on the scale {scale}" if scale else ""
-        caption = f"{counted(part.height, 'judgment')}{on}, {count(part['value'].n_unique())} different values" + (
-            "; bins of equal width on a logarithmic axis." if log else "."
+        caption = (
+            f"How often each value was given{on}: {counted(part.height, 'judgment')}, "
+            f"{count(part['value'].n_unique())} different values."
         )
+        title = "value (logarithmic axis)" if log else "value"
         name = "values" if len(parts) == 1 else f"values_{number}"
         figures.append(
-            Figure(name, f"Values that were used{on}", caption, charts.histogram(data, "value", log=log), data)
+            Figure(name, f"Values that were used{on}", caption, charts.histogram(data, title, log=log), data)
         )
     return figures
 

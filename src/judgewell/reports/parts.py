@@ -56,7 +56,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class Part:
-    """A section of the report: what was found, what shows it, what it rests on, and sections inside it."""
+    """A section of the report: what was found, what shows it, what it rests on, and sections inside it.
+
+    The first `lead` findings belong to the answer to which the section contributes, the others to the details.
+    """
 
     name: str
     title: str
@@ -64,6 +67,7 @@ class Part:
     items: tuple[Figure | Grid, ...] = ()
     notes: tuple[str, ...] = ()
     groups: tuple[Part, ...] = ()
+    lead: int = 1
 
     @property
     def empty(self) -> bool:
@@ -81,7 +85,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class NotAnalysed:
     """An analysis that the data do not allow, and why."""
 
     section: str

@@ -15,7 +15,7 @@ from judgewell.comparison.worlds import Worlds, topic_worlds
 from judgewell.errors import DataError, MeasureError, collect_notes
 from judgewell.evaluation.measures import Judged, Measure
 from judgewell.reports.gains import ReportGains
-from judgewell.reports.parts import LeftOut
+from judgewell.reports.parts import NotAnalysed
 from judgewell.reports.sources import Sources
 
 
@@ -29,7 +29,7 @@ class Scored:
     depth: int
     worlds: Mapping[str, Worlds] = field(default_factory=dict)
     without_noise: ScoreArray | None = None
-    left_out: tuple[LeftOut, ...] = ()
+    not_analysed: tuple[NotAnalysed, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -50,10 +50,10 @@ class Scored:
 
 def score_systems(sources: Sources, used: ReportGains | None, progress: Progress | None = None) -> Scored:
     """Score the runs, and resample topics, and judgments where there are draws of other gains."""
-    left_out: list[LeftOut] = []
+    not_analysed: list[NotAnalysed] = []
     with collect_notes() as notes:
         depth = max((one.cutoff or 0 for one in sources.measures), default=0) or 10
-        scored = _under_each(sources, used, depth, left_out, progress)
+        scored = _under_each(sources, used, depth, not_analysed, progress)
         asked = len(sources.measures)
         sets = {name: scores[0] for name, scores in scored.items()}
         main = next(iter(sets.values()))
@@ -63,9 +63,9 @@ def score_systems(sources: Sources, used: ReportGains | None, progress: Progress
             pl.DataFrame({"set": [name] * len(main.systems), "system": main.systems, "judged": scores[-1].means})
             for name, scores in scored.items()
         )
-        resampled = _resampled(sources, used, main, left_out)
+        resampled = _resampled(sources, used, main, not_analysed)
     measures = {one.measure: one for one in first[:asked]}
-    return Scored(sets, measures, judged, depth, *_parts(resampled), tuple(left_out), tuple(notes))
+    return Scored(sets, measures, judged, depth, *_parts(resampled), tuple(not_analysed), tuple(notes))
 
 
 def _parts(resampled: Resampled | None) -> tuple[Mapping[str, Worlds], ScoreArray | None]:
@@ -76,7 +76,7 @@ def _under_each(
     sources: Sources,
     used: ReportGains | None,
     depth: int,
-    left_out: list[LeftOut],
+    not_analysed: list[NotAnalysed],
     progress: Progress | None,
 ) -> dict[str, Sequence[ScoreArray]]:
     """Scores under each set of gains, Judged@depth last; a set that a measure has no meaning for is left out."""
@@ -88,7 +88,7 @@ def _under_each(
         except (DataError, MeasureError) as problem:
             if not scored:
                 raise
-            left_out.append(LeftOut("systems", f"systems under {name}", str(problem)))
+            not_analysed.append(NotAnalysed("systems", f"systems under {name}", str(problem)))
     return scored
 
 
@@ -104,14 +104,14 @@ def _tables(sources: Sources, used: ReportGains | None) -> dict[str, pl.DataFram
 
 
 def _resampled(
-    sources: Sources, used: ReportGains | None, scores: ScoreArray, left_out: list[LeftOut]
+    sources: Sources, used: ReportGains | None, scores: ScoreArray, not_analysed: list[NotAnalysed]
 ) -> Resampled | None:
     """Other topics; with draws also other judgments, and both."""
     if len(scores.systems) < 2 or len(scores.topics) < 2:
         what, few = "ranks and pairs of systems", "one system"
         if len(scores.topics) < 2:
             what, few = f"intervals, {what}", "one topic"
-        left_out.append(LeftOut("systems", what, f"there is {few}"))
+        not_analysed.append(NotAnalysed("systems", what, f"there is {few}"))
         return None
     measure = sources.measures[0]
     how: Any = {"worlds": sources.worlds, "seed": sources.seed, "executor": sources.executor}
@@ -120,8 +120,11 @@ def _resampled(
         draws = GainDraws.of_array(used.gains.filter(kept), used.draws[:, kept.to_numpy()])
         score = score_of_draws(sources.runs, draws.documents, measure, scores, executor=sources.executor)
         return resample(draws, score, scores, **how)
-    if used is None or used.draws is None:
-        left_out.append(LeftOut("systems", "other judgments", "needs judgments or pairs that the gains are made from"))
+    if used is None:
+        reason = "needs judgments or pairs that gains are made from"
+    elif used.draws is None:
+        reason = f"the gains {used.name} are given ready-made; make them here with --method instead of --gains"
     else:
-        left_out.append(LeftOut("systems", "other judgments", f"{measure} looks at whole rankings; give it a cutoff"))
+        reason = f"{measure} looks at whole rankings; give it a cutoff"
+    not_analysed.append(NotAnalysed("systems", "uncertainty from judgments", reason))
     return Resampled({"topics": topic_worlds(scores.systems, scores.values, **how)}, None)

@@ -32,21 +32,25 @@ def resamples_of(worlds: Worlds) -> str:
 
 def means_figure(table: pl.DataFrame, scored: Scored) -> Figure:
     drawn, which = most(table)
-    data = drawn.select(name="system", value="mean", low="low", high="high")
+    top = [column for column in ("top",) if column in drawn.columns]
+    data = drawn.select(pl.col("system").alias("name"), pl.col("mean").alias("value"), "low", "high", *top)
     first, main = next(iter(scored.sets)), scored.main
+    blue = " Blue: the top set, which contains the best system with 95 % confidence." if top else ""
     caption = (
-        f"Mean {main.measure} under {first} over {counted(len(main.topics), 'topic')} with 95 % intervals over other "
-        f"topics; {which}, best first."
+        f"The dot is a system’s mean {main.measure} under {first} over {counted(len(main.topics), 'topic')}, the line "
+        f"its 95 % interval over other topics; {which}, best first.{blue}"
     )
-    return Figure(
-        "system_means", f"Mean {main.measure}", caption, charts.dots(data, "", f"mean {main.measure}"), data, "body"
-    )
+    chart = charts.dots(data, "", f"mean {main.measure}")
+    return Figure("system_means", f"Mean {main.measure} under {first}", caption, chart, data, "body")
 
 
 def ranks_figure(worlds: Worlds, level: float) -> Figure:
     drawn, which = most(worlds.table(level))
     data = drawn.select(name="system", value="rank", low="rank_low", high="rank_high", best="best")
-    caption = f"Median rank with its 95 % interval over {resamples_of(worlds)}; {which}, best mean first."
+    caption = (
+        f"The dot is a system’s median rank, the line its 95 % interval over {resamples_of(worlds)}; {which}, best "
+        "mean first."
+    )
     lowest = max([2, *data["high"].to_list()])
     chart = charts.dots(data, "", f"rank among {len(worlds.systems)}", domain=(1, lowest), whole=True)
     return Figure("rank_intervals", "Plausible ranks", caption, chart, data)
@@ -73,8 +77,8 @@ def counts_figure(pairs: pl.DataFrame, table: pl.DataFrame) -> Figure:
     drawn, which = most(table)
     data = pair_counts(pairs, drawn["system"].to_list())
     caption = (
-        f"For {which}, best first: how many of the others it is significantly better or worse than "
-        "(paired t-test over topics, Holm’s correction, α = 0.05)."
+        f"How many other systems each system is significantly better or worse than; {which}, best first "
+        "(paired t-test over topics, Holm’s correction, 5 % level)."
     )
     return Figure("pair_counts", "Significant differences", caption, charts.shares(data, "", "systems", KINDS), data)
 
@@ -96,10 +100,10 @@ def matrix_figure(worlds: Worlds, pairs: pl.DataFrame, table: pl.DataFrame) -> F
     drawn, which = most(table)
     data = above_matrix(worlds, pairs, drawn["system"].to_list())
     caption = (
-        f"How often the system of the row is above that of the column over {resamples_of(worlds)}; {which}. + and "
-        "−: significantly better or worse (paired t-test, Holm’s correction)."
+        f"The colour shows how often the system of the row ranks above that of the column in {resamples_of(worlds)}; "
+        f"{which}. + and −: significantly better or worse (paired t-test, Holm’s correction)."
     )
-    chart = charts.matrix(data, "system", "than", "above in")
+    chart = charts.matrix(data, "this system", "ranks above this one", "row above column")
     return Figure("above_matrix", "How often each system outranks another", caption, chart, data)
 
 
@@ -114,7 +118,7 @@ def taus_figure(worlds: Mapping[str, Worlds]) -> list[Figure]:
     kinds = list(worlds)
     medians = "; ".join(f"{over}: {plain(one.tau_interval()[0])}" for over, one in worlds.items())
     caption = (
-        f"τ-b of the order of the systems in a resample with that of the data (medians {medians}); "
+        f"The further right, the closer the ranking in a resample is to that of the data (median τ-b {medians}); "
         f"{resamples_of(worlds.get('both') or worlds['topics'])}."
     )
     chart = charts.curves(data, "τ-b with the ranking of the data", "share of resamples", kinds)
@@ -132,10 +136,12 @@ def scatter_figures(scored: Scored, sources: Sources) -> list[Figure]:
         both = {first: scored.sets[first], other: scored.sets[other]}
         data = score_points(both, level=sources.level, seed=sources.seed).rename({"system": "name"})
         caption = (
-            f"Mean {scored.main.measure} of {counted(data.height, 'system')} on "
-            f"{counted(len(scored.main.topics), 'topic')} with 95 % intervals over topics."
+            f"Each dot is one of {counted(data.height, 'system')}: its mean {scored.main.measure} under both, with "
+            f"95 % intervals over {counted(len(scored.main.topics), 'topic')}. On the dashed line both are equal; "
+            "named are the systems whose difference is most unlike that of the others."
         )
-        chart = charts.scatter(data, first, other, "system")
+        measure = scored.main.measure
+        chart = charts.scatter(data, f"{measure} under {first}", f"{measure} under {other}", "system")
         figures.append(
             Figure(
                 f"scatter_{number}",

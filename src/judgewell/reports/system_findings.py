@@ -11,7 +11,7 @@ import polars as pl
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.worlds import Worlds
 from judgewell.reports.parts import Finding
-from judgewell.text import count, counted, interval, listing, percent, plain
+from judgewell.text import agrees, count, counted, interval, listing, percent, plain
 
 OVER = {"topics": "of topics", "judgments": "of judgments", "both": "of judgments and topics"}
 
@@ -20,65 +20,85 @@ def best(systems: pl.DataFrame, measure: str, under: str, topics: int) -> Findin
     """Which system has the best mean, and which others may be the best (table systems of one set)."""
     top = systems.row(0, named=True)
     around = f" {interval(top['low'], top['high'])}" if "low" in systems.columns else ""
-    over = f"under {under} over {counted(topics, 'topic')}"
+    over = f"over {counted(topics, 'topic')}"
     if systems.height == 1:
-        text = f"The system {top['system']} has a mean {measure} of {plain(top['mean'])}{around} {over}"
+        text = f"Under {under}, {top['system']} has a mean {measure} of {plain(top['mean'])}{around} {over}"
         return Finding(f"{text}; there is no other system to compare it with.", "systems")
-    text = f"The system {top['system']} has the best mean {measure}, {plain(top['mean'])}{around}, {over}"
+    text = f"Under {under}, {top['system']} has the best mean {measure}: {plain(top['mean'])}{around} {over}"
     if not around:
         return Finding(f"{text}; one topic allows no interval.", "systems")
     if "top" not in systems.columns:
-        return Finding(f"{text}; so few topics cannot show which system is the best.", "systems")
+        return Finding(f"{text}; {counted(topics, 'topic')} cannot show which system is the best.", "systems")
     others = systems.filter(pl.col("top") & (pl.col("system") != top["system"]))["system"].to_list()
     if not others:
         return Finding(f"{text}. With 95 % confidence it is the best system.", "systems")
-    among = listing([top["system"], *others])
-    text += f". With 95 % confidence the best system is among these {len(others) + 1} of {systems.height}: {among}"
-    return Finding(f"{text}.", "systems")
+    text += f". With 95 % confidence the best system is one of {len(others) + 1} of {systems.height} (the top set): "
+    return Finding(f"{text}{listing([top['system'], *others])}.", "systems")
 
 
 def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Finding | None:
-    """Which system is best under each other set, and whether it may be the best under the first one too."""
+    """Which system is best under each other set, and whether it is in the top set of the first one."""
     first, *others = sets
     leaders = {name: sets[name].systems[int(np.argmax(sets[name].means))] for name in others}
     best = systems["system"][0]
     if not others or set(leaders.values()) == {best}:
-        same = f"The system {best} also has the best mean under {listing(others)}." if others else ""
+        same = f"It also has the best mean under {listing(others)}." if others else ""
         return Finding(same, "sets") if same else None
-    text = f"The best mean is that of {listing([f'{system} under {name}' for name, system in leaders.items()])}"
+    text = "; ".join(_leader(best, *one) for one in leaders.items()).replace("under", "Under", 1)
     if "top" not in systems.columns:
         return Finding(f"{text}.", "sets")
-    possible = set(systems.filter("top")["system"])
-    outside = sorted(set(leaders.values()) - possible)
+    outside = sorted(set(leaders.values()) - set(systems.filter("top")["system"]))
     if not outside:
-        return Finding(f"{text}; under {first}, too, these systems may be the best.", "sets")
-    verb = "is" if len(outside) == 1 else "are"
-    text += f"; under {first}, {listing(outside)} {verb} not among the systems that may be the best"
+        which = listing(sorted({best, *leaders.values()}))
+        same = f"This is no contradiction: {which} are in the top set under {first}, so it does not show which of"
+        return Finding(f"{text}. {same} them is better.", "sets")
+    text += f". Under {first}, {listing(outside)} {agrees(len(outside), 'is', 'are')} not in the top set"
     return Finding(f"{text}: the sets disagree about the best system.", "sets")
 
 
-def significant(pairs: pl.DataFrame) -> Finding:
-    """How many pairs of systems differ by more than the choice of topics."""
+def _leader(best: str, name: str, system: str) -> str:
+    """Which system is first under one of the other sets."""
+    return f"under {name}, {system} is {'first too' if system == best else 'first'}"
+
+
+def significant(pairs: pl.DataFrame, systems: pl.DataFrame, under: str) -> Finding:
+    """How many pairs of systems differ by more than the choice of topics, and why the top set may be larger."""
     number = int(pairs["significant"].sum())
-    text = (
-        f"{count(number)} of {counted(pairs.height, 'pair')} of systems differ significantly "
-        f"({percent(number / pairs.height)}; paired t-test, Holm’s correction, α = 0.05)."
-    )
+    if pairs.height == 1:
+        head, share = f"the two systems {'differ' if number else 'do not differ'} significantly", ""
+    else:
+        head = f"{count(number)} of {counted(pairs.height, 'pair')} of systems "
+        head += f"{agrees(number, 'differs', 'differ')} significantly"
+        share = f"{percent(number / pairs.height)}; "
+    text = f"Under {under}, {head} ({share}paired t-test over topics, Holm’s correction, 5 % level)."
+    if _beats_its_top_set(pairs, systems):
+        text += (
+            " The top set comes from another test (sign flips, against all other systems at once), so it can keep a "
+            "system that differs significantly from the best one in the pairwise test."
+        )
     return Finding(text, "pair_counts")
 
 
-def ranks(table: pl.DataFrame) -> Finding:
+def _beats_its_top_set(pairs: pl.DataFrame, systems: pl.DataFrame) -> bool:
+    """Whether the best system differs significantly from another one of the top set."""
+    if "top" not in systems.columns:
+        return False
+    best, top = systems["system"][0], systems.filter("top")["system"].to_list()
+    both = pl.col("first").is_in(top) & pl.col("second").is_in(top)
+    return pairs.filter("significant", both, (pl.col("first") == best) | (pl.col("second") == best)).height > 0
+
+
+def ranks(table: pl.DataFrame, under: str) -> Finding:
     """How certain ranks are (a table of worlds)."""
     width = float(np.median((table["rank_high"] - table["rank_low"] + 1).to_numpy()))
     certain = int((table["rank_low"] == table["rank_high"]).sum())
     first = table.sort("best", descending=True).row(0, named=True)
     ranks = f"{count(int(width))} of {table.height} ranks"
-    verb = "has" if certain == 1 else "have"
-    sure = f"; {counted(certain, 'system')} {verb} a single plausible rank" if certain else ""
+    sure = f"; {counted(certain, 'system')} {agrees(certain, 'has', 'have')} a single plausible rank" if certain else ""
     text = (
-        f"At the median, the 95 % interval of a system’s rank covers {ranks}{sure}. "
-        f"The system {first['system']} ranks first, alone or tied, in {percent(first['best'])} of "
-        f"{count(first['worlds'])} resamples ({OVER[first['over']]})."
+        f"In {count(first['worlds'])} resamples {OVER[first['over']]}, {first['system']} ranks first most often, alone "
+        f"or tied: in {percent(first['best'])} under {under}. The rank of the median system is known to within "
+        f"{ranks} (95 % interval){sure}."
     )
     return Finding(text, "rank_intervals")
 
@@ -88,8 +108,8 @@ def limits(worlds: Mapping[str, Worlds]) -> Finding:
     spread = {over: float(worlds[over].spread.mean()) for over in ("judgments", "topics")}
     more, less = sorted(spread, key=lambda over: -spread[over])
     text = (
-        f"A system’s mean varies by {plain(spread[more], 4)} (s.d.) over other {more} and by "
-        f"{plain(spread[less], 4)} over other {less}: more {more} would help more."
+        f"More {more} would make the conclusion surer than more {less}: a system’s mean has a standard deviation of "
+        f"{plain(spread[more], 4)} over other {more} and of {plain(spread[less], 4)} over other {less}."
     )
     return Finding(text, "worlds")
 
@@ -121,13 +141,14 @@ def similar(table: pl.DataFrame) -> Finding | None:
 
     if rows.height == 1:
         text = (
-            f"{pair(low)} rank the {low['systems']} systems with τ-b = {plain(low['tau_b'])}: "
-            f"{counted(low['discordant'], 'pair')} of systems change places."
+            f"The rankings of the {low['systems']} systems under {pair(low)} correlate at τ-b = "
+            f"{plain(low['tau_b'])}: {counted(low['discordant'], 'pair')} of systems "
+            f"{agrees(low['discordant'], 'changes', 'change')} places."
         )
     else:
         text = (
-            f"The sets rank the {low['systems']} systems with τ-b between {plain(low['tau_b'])} ({pair(low)}) and "
-            f"{plain(high['tau_b'])} ({pair(high)})."
+            f"The rankings of the {low['systems']} systems under two sets of gains correlate at τ-b between "
+            f"{plain(low['tau_b'])} ({pair(low)}) and {plain(high['tau_b'])} ({pair(high)})."
         )
     return Finding(text, "sets")
 
@@ -140,15 +161,14 @@ def unjudged(judged: pl.DataFrame, depth: int) -> Finding:
     under = listing([f"{percent(1 - share)} under {name}" for name, share in shares.items()])
     worst = judged.sort("judged", "set", "system").row(0, named=True)
     text = (
-        f"Of the first {depth} documents of all systems, {under} are not judged and count 0. The "
-        f"system {worst['system']} has most of them: {percent(1 - worst['judged'])} under {worst['set']}."
+        f"Of the first {depth} documents of all systems, {under} are not judged; their gain counts as 0. The share "
+        f"is highest for {worst['system']}: {percent(1 - worst['judged'])}."
     )
     return Finding(text, "judged")
 
 
-def left_out(number: int) -> Finding:
+def not_analysed(number: int) -> Finding:
     """How many analyses the data do not allow."""
     if not number:
-        return Finding("No analysis was left out for lack of data.")
-    verb = "was" if number == 1 else "were"
-    return Finding(f"{counted(number, 'analysis', 'analyses')} {verb} left out for lack of data.", "left_out")
+        return Finding("The data allow every analysis.")
+    return Finding(f"The data do not allow {counted(number, 'analysis', 'analyses')}.", "not_analysed")

@@ -9,7 +9,7 @@ import polars as pl
 from judgewell.analysis.conclusions import without_noise_columns
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.worlds import Worlds
-from judgewell.errors import JudgewellError, collect_notes
+from judgewell.errors import JudgewellError, collect_notes, note
 from judgewell.evaluation.settings import Settings
 from judgewell.reports import system_findings
 from judgewell.reports.parts import Figure, Finding, Grid, Part
@@ -24,11 +24,12 @@ from judgewell.reports.system_figures import (
     scatter_figures,
     taus_figure,
 )
+from judgewell.stats.means import no_spread_note
 from judgewell.text import counted, plain
 
 GOAL_NOTE = (
-    "The study asked about the documents on which its goal depends. The scores here count documents that it did not "
-    "ask about as 0; the conclusion that counts is that of the goal, at the end of the report."
+    "The study asked about the documents on which its goal depends. Scores are estimates in which a document that it "
+    "did not ask about counts with its predicted gain. The conclusion that counts is that of the goal."
 )
 
 
@@ -38,9 +39,11 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     goal = sources.study.goal if sources.study else None
     every = goal is None or goal.decide == "order"  # a study that looked for the best says nothing about other pairs
     table = systems_table(scored, sources)
-    sentences: list[Finding | None] = [
-        system_findings.best(table, main.measure, next(iter(scored.sets)), len(main.topics))
-    ]
+    under = next(iter(scored.sets))
+    answer: list[Finding | None] = [system_findings.best(table, main.measure, under, len(main.topics))]
+    sentences: list[Finding | None] = []
+    if len(scored.sets) > 1 and every:
+        answer.append(system_findings.best_elsewhere(scored.sets, table))
     notes = [*scored.notes]
     items: list[Figure | Grid] = [means_figure(table, scored)] if several else []
     if goal is not None:
@@ -48,10 +51,13 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     if several and every:
         worlds = scored.widest
         pairs = pairs_table(main, sources)
-        sentences += [system_findings.significant(pairs), system_findings.ranks(worlds.table(sources.level))]
+        answer.append(system_findings.significant(pairs, table, under))
+        if "top" in table.columns:  # fewer topics show no ranks
+            answer.append(system_findings.ranks(worlds.table(sources.level), under))
         items += [ranks_figure(worlds, sources.level), counts_figure(pairs, table), matrix_figure(worlds, pairs, table)]
         if len(scored.worlds) > 1:
-            sentences += [system_findings.limits(scored.worlds), system_findings.noise(table)]
+            answer.append(system_findings.limits(scored.worlds))
+            sentences.append(system_findings.noise(table))
             items += taus_figure(scored.worlds)
     sentences.append(system_findings.unjudged(scored.own_judged, scored.depth))
     items.append(_systems_grid(table, scored))
@@ -62,13 +68,13 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     items += shown
     if len(scored.sets) > 1 and every:
         more, figures = _side_by_side(scored, sources)
-        sentences += [*more, system_findings.best_elsewhere(scored.sets, table)]
+        sentences += more
         items += figures
     if len(scored.measures) > 1 and several:
         items.append(_measures(scored))
     items += [_difficulty(scored), *_judged_grid(scored)]
-    kept = tuple(one for one in sentences if one is not None)
-    return Part("systems", "Systems", kept, tuple(items), tuple(notes))
+    lead, rest = ([one for one in some if one is not None] for some in (answer, sentences))
+    return Part("systems", "Systems", (*lead, *rest), tuple(items), tuple(notes), lead=len(lead))
 
 
 def _users(sources: Sources, scored: Scored) -> tuple[list[Finding], list[Figure | Grid]]:
@@ -109,7 +115,10 @@ def systems_table(scored: Scored, sources: Sources) -> pl.DataFrame:
     table = pl.DataFrame({"system": main.systems, "mean": main.means})
     if len(main.topics) > 1:
         over_topics = main.intervals(sources.level, sources.seed)
-        table = table.with_columns(low=over_topics.low, high=over_topics.high)
+        ends = {"low": over_topics.low, "high": over_topics.high}
+        table = table.with_columns(**ends).with_columns(pl.col(*ends).fill_nan(None))
+        if text := no_spread_note(over_topics, main.systems):
+            note(text)
     if scored.without_noise is not None:
         clean = scored.without_noise.intervals(sources.level, sources.seed)
         table = table.with_columns(**without_noise_columns(clean, main.limits))
@@ -142,19 +151,22 @@ def pairs_table(main: ScoreArray, sources: Sources) -> pl.DataFrame:
 
 def _systems_grid(table: pl.DataFrame, scored: Scored) -> Grid:
     main = scored.main
-    caption = f"{counted(table.height, 'system')} on {counted(len(main.topics), 'topic')}"
+    under = next(iter(scored.sets))
+    caption = (
+        f"{counted(table.height, 'system')} on {counted(len(main.topics), 'topic')} under {under}, best mean first"
+    )
+    if "low" in table.columns:
+        caption += "; the 95 % interval is that of the mean over other topics"
     if scored.worlds:
         caption += (
-            f"; 95 % intervals of means over other topics, of ranks from {resamples_of(scored.widest)}. Top: "
-            "the set that contains the best system with 95 % confidence; best in: share of resamples in which the "
-            "system ranks first, alone or tied"
+            f". Plausible ranks and the share of first ranks (alone or tied) come from {resamples_of(scored.widest)}"
         )
-    elif "low" in table.columns:
-        caption += "; 95 % interval of the mean over other topics"
+    if "top" in table.columns:
+        caption += "; the top set contains the best system with 95 % confidence, p tests whether a system is as good"
     if "without_noise" in table.columns:
         caption += "; without noise: the estimate of what judgments without noise would give, with its interval"
     heads = {
-        "mean": main.measure,
+        "mean": f"mean {main.measure}",
         "without_noise": f"{main.measure} without noise",
         "without_noise_low": "95 % from",
         "without_noise_high": "95 % to",

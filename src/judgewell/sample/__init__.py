@@ -1,8 +1,8 @@
 """A small collection written for judgewell, to try everything on without asking anybody for data.
 
-Eight topics, about forty short documents each at known levels (0 N, 1 M, 2 R, 3 H), rankings of the whole collection
+Eight topics, about forty short documents each at known grades (0 N, 1 M, 2 R, 3 H), rankings of the whole collection
 by real rankers of very different quality, and quizzes with known answers. Every document is judged for the topic it
-was written for and for no other: what a system finds among another topic's documents is unjudged, not worth 0.
+was written for and for no other: what a system finds among another topic's documents is unjudged; its gain is not 0.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def documents() -> pl.DataFrame:
 
 
 def levels() -> pl.DataFrame:
-    """The known levels as gains: 0 not relevant, 1 marginally relevant, 2 relevant, 3 highly relevant."""
+    """The known grades as gains: 0 not relevant, 1 marginally relevant, 2 relevant, 3 highly relevant."""
     return read_gains(folder() / "levels.qrels")
 
 

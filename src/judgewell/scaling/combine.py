@@ -9,10 +9,9 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
-from judgewell.executors import Executor
 from judgewell.scaling.bradley_terry import BradleyTerry
 from judgewell.scaling.inputs import gains_frame, place
-from judgewell.scaling.method import Kind, Method
+from judgewell.scaling.method import Method
 from judgewell.scaling.preference import YANG, Preference, Relevance
 from judgewell.scaling.ratio import Ratio
 from judgewell.tables import GAINS, check
@@ -36,7 +35,7 @@ def combine(tables: Sequence[Any], *, scaled: bool = True) -> pl.DataFrame:
         raise DataError("no document is in all the gains tables; combine gains of the same topics and documents")
     if len(lacking):
         note(
-            f"{len(lacking)} of {len(both)} documents lack a gain in one of the tables and are left out "
+            f"{len(lacking)} of {len(both)} documents lack a gain in one of the tables and are excluded "
             f"({place(lacking)})"
         )
     both = both.filter(pl.all_horizontal(pl.col(names).is_not_null()))
@@ -80,6 +79,10 @@ class Combined(Method):
     purpose = "the geometric mean of preference, relevance and ratio (or some of them), each over its topic's maximum"
     source = YANG
     takes = "pairs"
+    no_interval = (
+        "gains over the topic's largest are too low with few judgments; resampled units hold 70 to 90 % where 95 % are "
+        "meant"
+    )
     of: tuple[str, ...] = ("preference", "relevance", "ratio")
     scaled: bool = True
     epsilon: float = 1.0
@@ -95,24 +98,6 @@ class Combined(Method):
 
     def parts(self) -> dict[str, Method]:
         return {part.name: part for part in (Preference(), Relevance(), Ratio(epsilon=self.epsilon), BradleyTerry())}
-
-    def interval(
-        self,
-        table: Any,
-        *,
-        level: float = 0.95,
-        kind: Kind | None = None,
-        draws: int = 200,
-        seed: int = 0,
-        executor: Executor | None = None,
-    ) -> pl.DataFrame:
-        if kind is not None:
-            return super().interval(table, level=level, kind=kind, draws=draws, seed=seed, executor=executor)
-        note(
-            "combined has no interval, because gains over the topic's largest are too low with few judgments; "
-            "resampled units hold 70 to 90 % where 95 % are meant (--interval bootstrap gives them)"
-        )
-        return self.gains(table)
 
     def gains(self, table: Any) -> pl.DataFrame:
         chosen = [self.parts()[name] for name in self.of]

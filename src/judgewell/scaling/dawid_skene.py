@@ -1,6 +1,6 @@
-"""Grades of noisy crowds: every assessor's error rates and every document's level at once (Dawid and Skene 1979).
+"""Grades of noisy crowds: every assessor's error rates and every document's grade at once (Dawid and Skene 1979).
 
-p(level j of a document) is proportional to p_j * product over its judgments of pi_a(j, given level), the confusion
+p(grade j of a document) is proportional to p_j * product over its judgments of pi_a(j, given grade), the confusion
 matrix of assessor a; EM alternates between the documents' probabilities and the matrices until the likelihood settles.
 """
 
@@ -18,16 +18,16 @@ from judgewell.scaling.inputs import Repeated, judgments_of, place, settle_repea
 from judgewell.scaling.numbers import documents_of, numbered
 from judgewell.stats.laplacian import Array, Index
 
-MANY_LEVELS = 50
+MANY_GRADES = 50
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """`probabilities` documents x levels, `confusion` assessors x true level x given level, `prior` of the levels."""
+    """`probabilities` documents x grades, `confusion` assessors x true grade x given grade, `prior` of the grades."""
 
     documents: pl.DataFrame
     assessors: list[str]
-    levels: list[float]
+    grades: list[float]
     probabilities: Array
     confusion: Array
     prior: Array
@@ -37,15 +37,15 @@ class Crowd:
 
     @cached_property
     def quality(self) -> pl.DataFrame:
-        """Per assessor: judgments, and `accuracy`, the chance that it gives a document's true level."""
+        """Per assessor: judgments, and `accuracy`, the chance that it gives a document's true grade."""
         accuracy = np.einsum("j,ajj->a", self.prior, self.confusion)
         return pl.DataFrame(
             {"assessor": self.assessors, "judgments": self.counts.astype(np.int64), "accuracy": accuracy}
         )
 
     def expected(self, gains: dict[float, float]) -> Array:
-        """Each document's expected gain over its probable levels."""
-        return np.asarray(self.probabilities @ np.array([gains[level] for level in self.levels]))
+        """Each document's expected gain over its probable grades."""
+        return np.asarray(self.probabilities @ np.array([gains[grade] for grade in self.grades]))
 
 
 def dawid_skene(
@@ -68,49 +68,49 @@ def dawid_skene(
             f"{len(nameless)} judgments name no assessor ({place(nameless)})",
             cure="Dawid-Skene learns each assessor's error rates: fill the column assessor, or use majority or mean",
         )
-    levels = sorted(frame["value"].unique().to_list())
-    if len(levels) > MANY_LEVELS:
+    grades = sorted(frame["value"].unique().to_list())
+    if len(grades) > MANY_GRADES:
         raise InputError(
-            f"the judgments have {len(levels)} different values; error rates need a few levels",
-            cure="bring them to levels first, or use mean, median or magnitude",
+            f"the judgments have {len(grades)} different values; error rates need a few grades",
+            cure="bring them to grades first, or use mean, median or magnitude",
         )
     judged = documents_of(frame)
     documents = judged.table
     assessors, assessor = numbered(frame["assessor"])
-    given = np.searchsorted(np.array(levels), frame["value"].to_numpy())
-    votes = _Votes(judged.number, assessor, given, len(documents), len(assessors), len(levels))
+    given = np.searchsorted(np.array(grades), frame["value"].to_numpy())
+    votes = _Votes(judged.number, assessor, given, len(documents), len(assessors), len(grades))
     probabilities, confusion, prior, likelihood, used = _settle(votes, smoothing, tolerance, steps)
     counts = np.bincount(assessor, minlength=len(assessors)).astype(np.float64)
-    return Crowd(documents, assessors.to_list(), levels, probabilities, confusion, prior, likelihood, used, counts)
+    return Crowd(documents, assessors.to_list(), grades, probabilities, confusion, prior, likelihood, used, counts)
 
 
 @dataclass(frozen=True)
 class _Votes:
-    """Each judgment as the numbers of its document, assessor and level."""
+    """Each judgment as the numbers of its document, assessor and grade."""
 
     doc: Index
     assessor: Index
     given: Index
     documents: int
     assessors: int
-    levels: int
+    grades: int
 
     def shares(self) -> Array:
-        cell = self.doc * self.levels + self.given
-        counts = np.bincount(cell, minlength=self.documents * self.levels).reshape(self.documents, self.levels)
+        cell = self.doc * self.grades + self.given
+        counts = np.bincount(cell, minlength=self.documents * self.grades).reshape(self.documents, self.grades)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def confusion(self, probabilities: Array, smoothing: float) -> Array:
-        """pi_a(j, l): how often assessor a gives l where the level is j."""
-        cell = self.assessor * self.levels + self.given
-        size = self.assessors * self.levels
+        """pi_a(j, l): how often assessor a gives l where the grade is j."""
+        cell = self.assessor * self.grades + self.given
+        size = self.assessors * self.grades
         columns = [np.bincount(cell, column, size) for column in probabilities[self.doc].T]
-        counts = np.stack(columns).reshape(self.levels, self.assessors, self.levels).transpose(1, 0, 2) + smoothing
+        counts = np.stack(columns).reshape(self.grades, self.assessors, self.grades).transpose(1, 0, 2) + smoothing
         total = counts.sum(axis=2, keepdims=True)
-        return np.asarray(np.divide(counts, total, out=np.full_like(counts, 1 / self.levels), where=total > 0))
+        return np.asarray(np.divide(counts, total, out=np.full_like(counts, 1 / self.grades), where=total > 0))
 
     def log_odds(self, confusion: Array) -> Array:
-        """Sum over a document's judgments of log pi_a(j, given), documents x levels."""
+        """Sum over a document's judgments of log pi_a(j, given), documents x grades."""
         with np.errstate(divide="ignore"):
             logs = np.log(confusion)[self.assessor, :, self.given]
         return np.stack([np.bincount(self.doc, column, self.documents) for column in logs.T], axis=1)

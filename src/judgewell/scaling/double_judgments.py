@@ -1,8 +1,8 @@
-"""Double judgments counted: what a second assessor says of documents that a first one gave level i.
+"""Double judgments counted: what a second assessor says of documents that a first one gave grade i.
 
 `both` counts every ordered pair of distinct assessors of a document (eq. 5 of Demeester et al. 2016); `first` counts
 the first assessor against each later one (eq. 4), right where only chosen documents were judged again. A user finds
-relevant what they would give a level of at least the threshold.
+relevant what they would give a grade of at least the threshold.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Weight = Literal["pair", "document"]
 NO_DOUBLES = "no document was judged by two assessors; predicted relevance is learnt from double judgments"
 
 
-MANY_LEVELS, GROUPS = 20, 5  # with more levels, pairs of them are too thinly used: 5 groups on each side count
+MANY_GRADES, GROUPS = 20, 5  # with more grades, pairs of them are too thinly used: 5 groups on each side count
 
 
 @dataclass(frozen=True)
 class Tallies:
-    """Per doubly judged document and level i: `judged`, the pairs whose first judgment is i, and `relevant`, those of
+    """Per doubly judged document and grade i: `judged`, the pairs whose first judgment is i, and `relevant`, those of
     them whose second is at or above the threshold. Their sums over documents are eq. 4's or 5's denominators and
-    numerators. `joint` counts, for each topic, the pairs of a first and a second level; with more than MANY_LEVELS
-    levels, of neighbouring levels together, as `groups` says."""
+    numerators. `joint` counts, for each topic, the pairs of a first and a second grade; with more than MANY_GRADES
+    grades, of neighbouring grades together, as `groups` says."""
 
     documents: pl.DataFrame
-    levels: Array
+    grades: Array
     threshold: float
     estimate: Estimate
     relevant: Array
@@ -48,14 +48,14 @@ class Tallies:
 
     @property
     def is_relevant(self) -> Array:
-        """1 for the levels at or above the threshold, 0 for the others."""
-        return (self.levels >= self.threshold).astype(np.float64)
+        """1 for the grades at or above the threshold, 0 for the others."""
+        return (self.grades >= self.threshold).astype(np.float64)
 
     def by_topic(self) -> tuple[Array, Array]:
-        """The sums of `relevant` and `judged` for each topic, topics x levels."""
+        """The sums of `relevant` and `judged` for each topic, topics x grades."""
         code = self.documents["topic"].rank("dense").to_numpy().astype(np.int64) - 1
         size = int(code.max(initial=-1)) + 1
-        sums = [np.zeros((size, len(self.levels))) for _ in range(2)]
+        sums = [np.zeros((size, len(self.grades))) for _ in range(2)]
         for total, values in zip(sums, (self.relevant, self.judged), strict=True):
             np.add.at(total, code, values)
         return sums[0], sums[1]
@@ -72,17 +72,17 @@ def check_split(frame: pl.DataFrame, split: str) -> None:
         )
 
 
-def levels_of(judgments: pl.DataFrame, levels: Sequence[float] | None) -> Array:
-    """The scale's levels: as given (a judgment outside them is an error), else those the judgments use."""
-    if levels is None:
+def grades_of(judgments: pl.DataFrame, grades: Sequence[float] | None) -> Array:
+    """The scale's grades: as given (a judgment outside them is an error), else those the judgments use."""
+    if grades is None:
         return np.array(sorted(judgments["value"].unique().to_list()), dtype=np.float64)
-    given = np.array(sorted(set(map(float, levels))), dtype=np.float64)
+    given = np.array(sorted(set(map(float, grades))), dtype=np.float64)
     outside = judgments.filter(~pl.col("value").is_in(given.tolist()))
     if len(outside):
         raise InputError(
-            f"the level {outside['value'][0]:g} is not one of {', '.join(f'{level:g}' for level in given)} "
+            f"the grade {outside['value'][0]:g} is not one of {', '.join(f'{grade:g}' for grade in given)} "
             f"({place(outside)}), in {len(outside)} judgments",
-            cure="mend or drop these judgments, or name all the scale's levels (levels=…)",
+            cure="correct or drop these judgments, or name all the scale's grades (grades=…)",
         )
     return given
 
@@ -93,16 +93,16 @@ def tallies(
     threshold: float | None = None,
     estimate: Estimate = "both",
     weight: Weight = "pair",
-    levels: Sequence[float] | None = None,
+    grades: Sequence[float] | None = None,
 ) -> Tallies:
-    """The double judgments counted per document and level; the threshold is the top level unless given."""
+    """The double judgments counted per document and grade; the threshold is the top grade unless given."""
     frame = judgments_of(judgments)
-    scale = levels_of(frame, levels)
+    scale = grades_of(frame, grades)
     least = float(scale[-1]) if threshold is None else float(threshold)
     if not scale[0] < least <= scale[-1]:
         raise InputError(
-            f"the threshold {least:g} must lie above the lowest level {scale[0]:g} and not above {scale[-1]:g}",
-            cure="everything or nothing would be relevant: choose a level in between",
+            f"the threshold {least:g} must lie above the lowest grade {scale[0]:g} and not above {scale[-1]:g}",
+            cure="everything or nothing would be relevant: choose a grade in between",
         )
     votes = _votes(frame, scale, least)
     judged, relevant = votes.first_pairs() if estimate == "first" else votes.all_pairs()
@@ -129,17 +129,17 @@ def tallies(
 
 @dataclass(frozen=True)
 class _Votes:
-    """Every judgment as the number of its document, of its document and assessor, and of its level."""
+    """Every judgment as the number of its document, of its document and assessor, and of its grade."""
 
     documents: pl.DataFrame
     doc: Index
     person: Index
-    level: Index
-    relevant_level: Array
+    grade: Index
+    relevant_grade: Array
     first: Index
 
     def all_pairs(self) -> tuple[Array, Array]:
-        """Per document and first level, the ordered pairs of judgments, less those of one assessor with itself."""
+        """Per document and first grade, the ordered pairs of judgments, less those of one assessor with itself."""
         whole, own = self._products(self.doc), self._products(self.person)
         owner = np.zeros(len(own[0]), dtype=np.int64)
         owner[self.person] = self.doc
@@ -148,46 +148,46 @@ class _Votes:
         return whole
 
     def _products(self, group: Index) -> tuple[Array, Array]:
-        """c_i * n and c_i * (the relevant ones of n) for the counts c_i of each level in each group."""
-        width, size = len(self.relevant_level), int(group.max()) + 1
-        counts = summed(group * width + self.level, np.ones(len(group)), size * width).reshape(size, width)
-        hits = counts @ self.relevant_level
+        """c_i * n and c_i * (the relevant ones of n) for the counts c_i of each grade in each group."""
+        width, size = len(self.relevant_grade), int(group.max()) + 1
+        counts = summed(group * width + self.grade, np.ones(len(group)), size * width).reshape(size, width)
+        hits = counts @ self.relevant_grade
         return counts * counts.sum(axis=1, keepdims=True), counts * hits[:, None]
 
     def first_pairs(self) -> tuple[Array, Array]:
         """Per document, its first judgment with each judgment by another assessor."""
-        width, size = len(self.relevant_level), len(self.documents)
+        width, size = len(self.relevant_grade), len(self.documents)
         others = self.person != self.person[self.first][self.doc]
-        given = self.doc * width + self.level[self.first][self.doc]
-        hit = self.relevant_level[self.level]
+        given = self.doc * width + self.grade[self.first][self.doc]
+        hit = self.relevant_grade[self.grade]
         sums = [summed(given, values, size * width).reshape(size, width) for values in (others * 1.0, others * hit)]
         return sums[0], sums[1]
 
     @cached_property
     def groups(self) -> Index:
-        """The group of each level: itself, or one of GROUPS of about equal use on each side of the threshold."""
-        if len(self.relevant_level) <= MANY_LEVELS:
-            return np.arange(len(self.relevant_level))
-        used = np.bincount(self.level, minlength=len(self.relevant_level))
+        """The group of each grade: itself, or one of GROUPS of about equal use on each side of the threshold."""
+        if len(self.relevant_grade) <= MANY_GRADES:
+            return np.arange(len(self.relevant_grade))
+        used = np.bincount(self.grade, minlength=len(self.relevant_grade))
         groups = np.zeros(len(used), dtype=np.int64)
         for side in (0, 1):
-            own = np.flatnonzero(self.relevant_level == side)
+            own = np.flatnonzero(self.relevant_grade == side)
             before = np.cumsum(used[own]) - used[own] / 2
             groups[own] = GROUPS * side + np.floor(GROUPS * before / max(used[own].sum(), 1)).astype(np.int64)
         return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
     def joint(self, estimate: Estimate, topic: Index, weights: Array) -> Array:
-        """Pairs of a first and a second level, topics x levels x levels; `topic` is each document's, -1 for none."""
-        grade, width = self.groups[self.level], int(self.groups.max()) + 1
+        """Pairs of a first and a second grade, topics x grades x grades; `topic` is each document's, -1 for none."""
+        group_of, width = self.groups[self.grade], int(self.groups.max()) + 1
 
         def counts(group: Index, size: int, chosen: Any = slice(None)) -> Array:
-            cells = group[chosen] * width + grade[chosen]
+            cells = group[chosen] * width + group_of[chosen]
             return summed(cells, np.ones(len(cells)), size * width).reshape(size, width)
 
         if estimate == "first":
             others = self.person != self.person[self.first][self.doc]
             leading = np.zeros((len(self.documents), width))
-            leading[np.arange(len(leading)), grade[self.first]] = 1.0
+            leading[np.arange(len(leading)), group_of[self.first]] = 1.0
             return _products_by_topic(leading, counts(self.doc, len(self.documents), others), topic, weights)
         whole = counts(self.doc, len(self.documents))
         persons = int(self.person.max()) + 1
@@ -213,6 +213,6 @@ def _votes(frame: pl.DataFrame, scale: Array, least: float) -> _Votes:
     who = pl.coalesce("assessor", pl.format("row {}", pl.int_range(pl.len())))
     person = keyed.select(pl.struct("number", who=who).rank("dense"))["number"].to_numpy().astype(np.int64) - 1
     doc = keyed["number"].to_numpy().astype(np.int64)
-    level = np.searchsorted(scale, frame["value"].to_numpy())
+    grade = np.searchsorted(scale, frame["value"].to_numpy())
     first = np.unique(doc, return_index=True)[1]
-    return _Votes(documents, doc, person, level, (scale >= least).astype(np.float64), first)
+    return _Votes(documents, doc, person, grade, (scale >= least).astype(np.float64), first)

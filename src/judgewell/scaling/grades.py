@@ -32,11 +32,11 @@ PROFILES = ("linear", "exp2", "binary")
 
 
 def profile_table(
-    profile: str | Mapping[float, float], levels: Any, *, threshold: float | None = None
+    profile: str | Mapping[float, float], given: Any, *, threshold: float | None = None
 ) -> dict[float, float]:
-    """The gain of each level: `linear` (the level), `exp2` (2^level - 1), `binary` (1 from the threshold on), or a
+    """The gain of each grade: `linear` (the grade), `exp2` (2^grade - 1), `binary` (1 from the threshold on), or a
     table: a mapping, or text like "0:0,1:0.3,2:1"."""
-    grades = sorted({float(level) for level in levels})
+    grades = sorted({float(grade) for grade in given})
     if isinstance(profile, str) and profile not in PROFILES:
         profile = _read_table(profile)
     if isinstance(profile, Mapping):
@@ -44,38 +44,38 @@ def profile_table(
     if (profile == "binary") != (threshold is not None):
         raise InputError(
             f"the profile {profile} goes {'only with' if profile == 'binary' else 'without'} a threshold",
-            cure="write profile=binary with threshold=1 (or another level), or leave both out",
+            cure="write profile=binary with threshold=1 (or another grade), or leave both out",
         )
     if profile == "binary":
-        return {level: float(level >= (threshold or 0.0)) for level in grades}
-    return {level: level if profile == "linear" else 2.0**level - 1 for level in grades}
+        return {grade: float(grade >= (threshold or 0.0)) for grade in grades}
+    return {grade: grade if profile == "linear" else 2.0**grade - 1 for grade in grades}
 
 
 def _read_table(text: str) -> dict[float, float]:
     try:
         entries = [entry.split(":") for entry in text.replace(";", ",").split(",") if entry.strip()]
-        return {float(level): float(gain) for level, gain in entries}
+        return {float(grade): float(gain) for grade, gain in entries}
     except ValueError as error:
         raise InputError(
-            f"the profile {text!r} is neither one of {', '.join(PROFILES)} nor a table of levels",
-            cure="write level:gain pairs, like 0:0,1:0.3,2:1",
+            f"the profile {text!r} is neither one of {', '.join(PROFILES)} nor a table of grades",
+            cure="write grade:gain pairs, like 0:0,1:0.3,2:1",
         ) from error
 
 
 def _from_table(table: Mapping[float, float], grades: list[float]) -> dict[float, float]:
-    given = {float(level): float(gain) for level, gain in table.items()}
-    lost = [level for level in grades if level not in given]
+    given = {float(grade): float(gain) for grade, gain in table.items()}
+    lost = [grade for grade in grades if grade not in given]
     if lost:
         raise InputError(
-            f"the table gives no gain for the level {lost[0]:g}; it has {', '.join(f'{level:g}' for level in given)}",
+            f"the table gives no gain for the grade {lost[0]:g}; it has {', '.join(f'{grade:g}' for grade in given)}",
             cure=f"add {lost[0]:g}:… to it",
         )
-    wrong = [level for level, gain in given.items() if not np.isfinite(gain)]
+    wrong = [grade for grade, gain in given.items() if not np.isfinite(gain)]
     if wrong:
         raise InputError(
-            f"the gain of the level {wrong[0]:g} is undefined", cure="give it a finite gain: nobody used that level"
+            f"the gain of the grade {wrong[0]:g} is undefined", cure="give it a finite gain: nobody used that grade"
         )
-    return {level: given[level] for level in grades}
+    return {grade: given[grade] for grade in grades}
 
 
 def graded(
@@ -85,7 +85,7 @@ def graded(
     threshold: float | None = None,
     repeated: Repeated = "all",
 ) -> pl.DataFrame:
-    """The judgments with their value turned into the gain of its level."""
+    """The judgments with their value turned into the gain of its grade."""
     frame = settle_repeats(judgments_of(judgments), repeated)
     if profile == "linear" and threshold is None:
         return frame
@@ -137,7 +137,7 @@ def majority(graded_judgments: pl.DataFrame, ties: Tied = "mean") -> pl.DataFram
 
 @dataclass(frozen=True, kw_only=True)
 class Graded(Method):
-    """What the methods over levels share: `profile` turns each judgment's level into its gain before anything else."""
+    """What the methods over grades share: `profile` turns each judgment's grade into its gain before anything else."""
 
     takes = "judgments"
     profile: str = "linear"
@@ -158,13 +158,13 @@ class Mean(Graded):
 
     Formula: (1/n) Σ profile(value).
     Use: Grades and 0–100 scores: on trec8-s100 it finds NIST's relevant documents best (AUC .930).
-    Traps: It treats the steps between levels as equal unless a profile says otherwise. One careless assessor moves
+    Traps: It treats the steps between grades as equal unless a profile says otherwise. One careless assessor moves
     it. The interval takes the spread of judgments from all documents together and lies within the scale; it needs five
     judgments beyond the first of each document, in all.
     """
 
     name = "mean"
-    purpose = "the mean of a document's judgments, each first turned into its level's gain"
+    purpose = "the mean of a document's judgments, each first turned into its grade's gain"
     evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .930, the best of seven methods"
     source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
     own_spread = True
@@ -188,12 +188,12 @@ class Median(Graded):
 
     Formula: the median of profile(value); of an even count the mean of the middle two.
     Use: Grades and 0–100 scores with outliers.
-    Traps: With few levels most documents tie, and ties cost measures their power. The interval needs six judgments
+    Traps: With few grades most documents tie, and ties cost measures their power. The interval needs six judgments
     for 95 %.
     """
 
     name = "median"
-    purpose = "the median of a document's judgments, each first turned into its level's gain"
+    purpose = "the median of a document's judgments, each first turned into its grade's gain"
     evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .923 (mean: .930)"
     source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
     own_spread = True
@@ -235,19 +235,19 @@ class Majority(Graded):
 
 @dataclass(frozen=True, kw_only=True)
 class DawidSkene(Graded):
-    """The expected gain over a document's probable levels; levels are learnt before the profile is applied.
+    """The expected gain over a document's probable grades; grades are learnt before the profile is applied.
 
-    Formula: EM over P(level) and P(answer | level, assessor); gain = Σ P(level | answers) · profile(level).
+    Formula: EM over P(grade) and P(answer | grade, assessor); gain = Σ P(grade | answers) · profile(grade).
     Use: Crowds of uneven quality with several judgments per document and per assessor.
     Traps: An assessor's error rates need some dozens of judgments; with fewer they are mostly smoothing. It can
-    settle on a swapped meaning of levels when most answers are wrong. Near-certain probabilities are the model's,
+    settle on a swapped meaning of grades when most answers are wrong. Near-certain probabilities are the model's,
     not the world's.
     """
 
     name = "dawid-skene"
-    purpose = "for noisy crowds: each assessor's error rates and each document's level learnt together"
+    purpose = "for noisy crowds: each assessor's error rates and each document's grade learnt together"
     source = "Dawid and Skene, Applied Statistics 1979"
-    resamples = "assessor"
+    draws_over = "assessor"
     smoothing: float = 0.01
     gain: Literal["expected", "likeliest"] = "expected"
     tolerance: float = 1e-8
@@ -260,12 +260,12 @@ class DawidSkene(Graded):
 
     def gains(self, table: Any) -> pl.DataFrame:
         crowd = self.fit(table)
-        profile = profile_table(self.profile, crowd.levels, threshold=self.threshold)
+        profile = profile_table(self.profile, crowd.grades, threshold=self.threshold)
         if self.gain == "expected":
             gain = crowd.expected(profile)
         else:
-            by_level = np.array([profile[level] for level in crowd.levels])
-            gain = by_level[crowd.probabilities.argmax(axis=1)]
+            by_grade = np.array([profile[grade] for grade in crowd.grades])
+            gain = by_grade[crowd.probabilities.argmax(axis=1)]
         return gains_frame(crowd.documents.with_columns(gain=pl.Series(gain)))
 
     def tables(self, table: Any) -> dict[str, pl.DataFrame]:

@@ -12,6 +12,7 @@ from judgewell.errors import DataError, InputError, note
 from judgewell.scales import Kind, kind_of
 from judgewell.scaling.numbers import runs_of
 from judgewell.tables import GAINS, INCLUSION, JUDGMENTS, PAIRS, check
+from judgewell.text import agrees, counted
 
 Repeated = Literal["all", "first", "last", "error"]
 
@@ -47,7 +48,7 @@ def check_range(frame: pl.DataFrame, bound: float | None = None) -> None:
     if len(outside):
         raise InputError(
             f"the value {outside['value'][0]:g} is outside its scale of {rule} ({place(outside)})",
-            cure="mend or drop these judgments, or say what the values mean (--kind, or the column kind)",
+            cure="correct or drop these judgments, or say what the values mean (--kind, or the column kind)",
         )
 
 
@@ -136,13 +137,13 @@ def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
     cases = repeats_in(frame)
     if cases.is_empty():
         return frame
+    repeated = f"{counted(len(cases), 'document')} {agrees(len(cases), 'was', 'were')} judged"
     if keep == "error":
         raise DataError(
-            f"{len(cases)} documents were judged more than once in one unit ({listed(cases)}); "
-            "say which counts: --repeated all, first or last"
+            f"{repeated} more than once in one unit ({listed(cases)}); say which counts: --repeated all, first or last"
         )
     rule = {"all": "all of them count", "first": "the first counts", "last": "the last counts"}[keep]
-    note(f"{len(cases)} documents were judged more than once in one unit; {rule} ({listed(cases)})")
+    note(f"{repeated} more than once in one unit; {rule} ({listed(cases)})")
     if keep == "all":
         return frame
     named = pl.col("unit").is_not_null() | pl.col("assessor").is_not_null()

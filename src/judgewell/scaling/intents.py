@@ -61,8 +61,8 @@ def expanded(judgments: Any, intents: Any = None, *, none: str = NONE) -> pl.Dat
     useful = frame.filter(is_none & (pl.col("value") != 0))
     if len(useful):
         raise InputError(
-            f"a document of no intent ({none}) has the level {useful['value'][0]:g} ({place(useful)})",
-            cure="its level is 0, or it names an intent",
+            f"a document of no intent ({none}) has the grade {useful['value'][0]:g} ({place(useful)})",
+            cure="its grade is 0, or it names an intent",
         )
     named = frame.filter(~is_none)
     known = named.select("topic", "intent").unique() if intents is None else intents_of(intents).drop("probability")
@@ -108,7 +108,7 @@ def top_intents(judgments: pl.DataFrame, intents: Any) -> pl.DataFrame:
         raise DataError("no judgment is of its topic's most probable intent; check the topics of the table of intents")
     note(
         f"{len(judgments) - len(kept)} of {len(judgments)} judgments are of other intents than their topic's most "
-        "probable and are left out"
+        "probable and are excluded"
     )
     return kept
 

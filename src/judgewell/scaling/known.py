@@ -40,7 +40,7 @@ def known_scores(frame: pl.DataFrame, flag: str, missing: Missing) -> pl.DataFra
     rows = frame.join(kept, on=list(GROUP), how="semi", nulls_equal=True)
     lost = frame.join(rows, on=["topic", "doc"], how="anti").select("topic", "doc").unique().sort("topic", "doc")
     gone = f", and with them {len(lost)} documents that no other unit holds ({listed(lost)})" if len(lost) else ""
-    note(f"{problem}; they are left out{gone}")
+    note(f"{problem}; they are excluded{gone}")
     return kept
 
 
@@ -55,7 +55,7 @@ def by_known(
 ) -> pl.DataFrame:
     """Scores divided by the score of the unit's known N document: s / s(N) in the column `normalised`.
 
-    N itself is always 1 and is left out of its level unless `keep_known` (Turpin et al. 2015, Fig. 8).
+    N itself is always 1 and is excluded from its grade unless `keep_known` (Turpin et al. 2015, Fig. 8).
     """
     frame = log_scores(judgments, offset=offset, bound=bound, repeated=repeated)
     units = known_scores(frame, "N", missing)

@@ -32,6 +32,7 @@ from judgewell.scaling.method import Method
 from judgewell.scaling.numbers import documents_of, groups_of, numbered
 from judgewell.scaling.uncertainty import Draws, bootstrap, median_interval, quietly
 from judgewell.stats.laplacian import Array, Index
+from judgewell.text import agrees, counted
 
 Average = Literal["median", "log-median", "mean", "log-mean"]
 
@@ -62,10 +63,10 @@ def log_scores(
     shifted = frame.with_columns(magnitude=pl.col("value") + added)
     bad = shifted.filter(pl.col("magnitude") <= 0)
     if len(bad):
+        others = len(bad) - 1
+        nor = f", nor {agrees(others, 'is', 'are')} {counted(others, 'other')}" if others else ""
         raise InputError(
-            f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)}), nor are {len(bad) - 1} others"
-            if len(bad) > 1
-            else f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)})",
+            f"the magnitude {bad['value'][0]:g} is not above 0 ({place(bad)}){nor}",
             cure=f"a magnitude has a ratio only above 0: {_cure_of_no_ratio(bad['value'], added)}",
         )
     return shifted.with_columns(log=pl.col("magnitude").log())
@@ -131,7 +132,7 @@ def _refuse_huge(frame: pl.DataFrame, log: Array) -> None:
         raise InputError(
             f"the score {frame['value'][int(at[0])]:g} is too far from the others of its unit for a gain "
             f"({place(frame, int(at[0]))})",
-            cure="mend or drop it",
+            cure="correct or drop it",
         )
 
 
@@ -250,7 +251,7 @@ class _Normalised(Averaged):
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         """An assessor's mean changes with the units drawn of them, so such tables are made one by one."""
         if self.group == "assessor":
-            return bootstrap(self.gains, self.checked(table), size, seed, self.resamples)
+            return bootstrap(self.gains, self.checked(table), size, seed, self.draws_over)
         return super().draws(table, size, seed=seed)
 
 
@@ -279,13 +280,13 @@ class LogMagnitude(_Normalised):
     """The same on the log scale: gains may be below 0.
 
     Formula: ln s*, s* as in magnitude; a document's gain is the median (or mean) of its ln s*.
-    Use: Analyses of levels and of effects of order, where logarithms are normal and magnitudes are not.
+    Use: Analyses of grades and of effects of order, where logarithms are normal and magnitudes are not.
     Traps: Gains may be below 0, which most measures refuse or read as a cost. Not for nDCG.
     """
 
     in_logs = True
     name = "log-magnitude"
-    purpose = "the median normalised natural logarithm of the magnitudes; may be below 0, for analyses of levels"
+    purpose = "the median normalised natural logarithm of the magnitudes; may be below 0, for analyses of grades"
     source = SCHOLER
     average: Literal["median", "mean"] = "median"
 

@@ -7,6 +7,7 @@ it all from the class.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import re
 import types
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 
 import polars as pl
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, note
 from judgewell.executors import Executor
 from judgewell.scaling.inputs import judgments_of, pairs_of
 from judgewell.scaling.uncertainty import Draws, Over, bootstrap, draws_on, with_grounds, with_interval
@@ -32,7 +33,8 @@ class Method:
     source: ClassVar[str]  # the paper it comes from
     takes: ClassVar[Literal["judgments", "pairs"]]
     evidence: ClassVar[str] = ""  # what public data show of it (docs/evidence)
-    resamples: ClassVar[Over] = "unit"  # what its bootstrap draws
+    draws_over: ClassVar[Over] = "unit"  # what its bootstrap draws
+    no_interval: ClassVar[str] = ""  # why there is none unless draws are asked for
     own_spread: ClassVar[bool] = False  # an interval comes from the spread of the document's own judgments
 
     def __post_init__(self) -> None:
@@ -68,21 +70,27 @@ class Method:
         seed: int = 0,
         executor: Executor | None = None,
     ) -> pl.DataFrame:
-        """The gains table with low and high: by formula where there is one, else from `draws` resamples."""
+        """The gains table with low and high: by formula where there is one, else from so many `draws`."""
+        if kind is None and self.no_interval:
+            note(f"{self.name} has no interval, because {self.no_interval} (--interval bootstrap gives them)")
+            return self.gains(table)
         gains = self.by_formula(table, level) if kind != "bootstrap" else None
         if gains is None and kind == "formula":
             raise InputError(f"{self.name} has no formula for its interval", cure="resample (--interval bootstrap)")
         if gains is not None:
             return gains
-        low, high = draws_on(executor, self, table, draws, seed).interval(level)
-        return with_grounds(with_interval(self.gains(table), low, high), self.own_spread)
+        return self.from_draws(table, draws_on(executor, self, table, draws, seed), level)
+
+    def from_draws(self, table: Any, drawn: Draws, level: float) -> pl.DataFrame:
+        """The gains table with low and high from draws of it."""
+        return with_grounds(with_interval(self.gains(table), *drawn.interval(level)), self.own_spread)
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         """`size` whole gain tables for later resampling, reproducible by seed."""
-        return bootstrap(self.gains, self.checked(table), size, seed, self.resamples)
+        return bootstrap(self.gains, self.checked(table), size, seed, self.draws_over)
 
     def tables(self, table: Any) -> dict[str, pl.DataFrame]:
-        """What else the method finds out: tables by name, such as p(R|level) or each assessor's quality."""
+        """What else the method finds out: tables by name, such as p(R|grade) or each assessor's quality."""
         return {}
 
     def options(self) -> dict[str, Any]:
@@ -126,8 +134,9 @@ def build(method: type[Method], options: Mapping[str, Any]) -> Method:
     hints = _hints(method)
     for name in options:
         if name not in hints:
-            known = ", ".join(hints) or "none"
-            raise InputError(f"{method.name} has no option {name!r}", cure=f"its options are: {known}")
+            near = difflib.get_close_matches(name, hints, n=1)
+            cure = f"did you mean {near[0]}?" if near else f"its options are: {', '.join(hints) or 'none'}"
+            raise InputError(f"{method.name} has no option {name!r}", cure=cure)
     read = {name: _read(value, hints[name], f"{method.name}: {name}") for name, value in options.items()}
     return method(**read)
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, note
 from judgewell.scales import Kind
 from judgewell.scaling import (
     bradley_terry,
     combine,
+    grade_ratios,
     grades,
     known,
-    level_ratios,
     magnitude,
     predicted,
     preference,
@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 FAMILIES = {  # importing a module makes its methods known
-    "Magnitudes": (magnitude, known, two_way, level_ratios),
+    "Magnitudes": (magnitude, known, two_way, grade_ratios),
     "Grades and bounded scores": (grades,),
     "Predicted relevance": (predicted,),
     "Pairs": (preference, bradley_terry, ratio, combine),
 }
+
+FORMER = {"level-ratios": "grade-ratios", "levels": "grades"}  # names of methods and of their options before 0.2
 
 # What the options of methods mean; an option has the same meaning wherever its name occurs.
 OPTIONS = {
@@ -49,7 +51,7 @@ OPTIONS = {
     "components": "what to do with documents that no chain of comparisons connects: refuse, or scale each part apart",
     "label": "the column that holds the expert grades",
     "anchor": "the grade whose gain is 1",
-    "profile": "the gain of each grade: linear, exp2, or a list such as 0=0,1=0.3,2=1",
+    "profile": "the gain of each grade: linear, exp2, or a table such as 0:0,1:0.3,2:1",
     "threshold": "the lowest value that counts as relevant",
     "ties": "what to do with ties",
     "smoothing": "added to the counts, so that rare grades get moderate probabilities",
@@ -60,7 +62,7 @@ OPTIONS = {
     "weight": "whether pairs of judgments or documents count equally",
     "graded": "graded preferences: each is one win (once), or a weak one part of a win (share)",
     "prior": "where smoothed probabilities, or strengths, are drawn to, or how strongly",
-    "levels": "all values of the scale, where some do not occur in the data",
+    "grades": "all values of the scale, where some do not occur in the data",
     "split": "a column with the kind of topic; probabilities are then estimated for each kind",
     "use": "what predicts relevance: all votes, their mean, or the first",
     "wanted": "how many of the users must find the document relevant",
@@ -103,13 +105,21 @@ def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> st
 
 
 def named(name: str, options: Mapping[str, Any] | None = None) -> Method:
-    """The method of that name with its options."""
-    known = methods()
-    if name.lower() not in known:
-        near = difflib.get_close_matches(name.lower(), known, n=1)
-        meant = f" (did you mean {near[0]}?)" if near else ""
-        raise InputError(f"there is no method {name!r}{meant}", cure=f"the methods are {', '.join(known)}")
-    return build(known[name.lower()], options or {})
+    """The method of that name with its options; former names work with a note."""
+    known, own = methods(), _now(name.lower())
+    if own not in known:
+        near = difflib.get_close_matches(own, known, n=1)
+        cure = f"did you mean {near[0]}?" if near else f"the methods are {', '.join(known)}"
+        raise InputError(f"there is no method {name!r}", cure=cure)
+    return build(known[own], {_now(option): value for option, value in (options or {}).items()})
+
+
+def _now(name: str) -> str:
+    """The name of a method or option that may be its former one."""
+    if name not in FORMER:
+        return name
+    note(f"{name} is the former name of {FORMER[name]}; it works in this version")
+    return FORMER[name]
 
 
 def parse(text: str) -> Method:

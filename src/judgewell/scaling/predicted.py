@@ -11,9 +11,8 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
-from judgewell.scaling.double_judgments import MANY_LEVELS, Estimate, Tallies, Weight, tallies
-from judgewell.scaling.inputs import gains_frame, judgments_of, listed, settle_repeats
-from judgewell.scaling.level_probabilities import (
+from judgewell.scaling.double_judgments import MANY_GRADES, Estimate, Tallies, Weight, tallies
+from judgewell.scaling.grade_probabilities import (
     MIN_TOPICS,
     Prior,
     conditional,
@@ -23,6 +22,7 @@ from judgewell.scaling.level_probabilities import (
     split_topics,
     topic_interval,
 )
+from judgewell.scaling.inputs import gains_frame, judgments_of, listed, settle_repeats
 from judgewell.scaling.method import Method
 from judgewell.scaling.predicted_curves import resampled_counts
 from judgewell.scaling.uncertainty import Draws, with_interval
@@ -43,53 +43,53 @@ def at_least(p: Array, wanted: int, users: int) -> Array:
     return np.where(np.isnan(p), np.nan, chance)
 
 
-def udm_weights(p: Array, levels: Array, wanted: int = 1, users: int = 2) -> Array:
+def udm_weights(p: Array, grades: Array, wanted: int = 1, users: int = 2) -> Array:
     """The older user disagreement model: at least `wanted` of `users`, the observed assessor among them, give the top
-    level; 1 for the top level and p(T|i) below at 1 of 2, and 0 for the lowest level (sect. 3.4)."""
+    grade; 1 for the top grade and p(T|i) below at 1 of 2, and 0 for the lowest grade (sect. 3.4)."""
     if not 1 <= wanted <= users or users < 2:
         raise InputError(f"{wanted} of {users} users is not possible", cure="ask for 1 to all of two or more users")
     below = at_least(p, wanted, users - 1) if wanted < users else np.where(np.isnan(p), np.nan, 0.0)
-    weights = np.where(levels == levels[-1], at_least(p, wanted - 1, users - 1), below)
-    return np.where(levels == levels[0], 0.0, weights)
+    weights = np.where(grades == grades[-1], at_least(p, wanted - 1, users - 1), below)
+    return np.where(grades == grades[0], 0.0, weights)
 
 
 def count_relevant(
-    results: pl.DataFrame, table: pl.DataFrame, *, by: Sequence[str] = (), level: str = "gain"
+    results: pl.DataFrame, table: pl.DataFrame, *, by: Sequence[str] = (), grade: str = "gain"
 ) -> pl.DataFrame:
     """How many results are relevant, for each group: `binary`, at or above the threshold (eq. 1), and `expected`, for
     a random user (eq. 2), with the standard error that the uncertain p bring.
 
-    `results` holds one judged result per row with its level in the column `level`; `table` comes from `parameters`.
+    `results` holds one judged result per row with its grade in the column `grade`; `table` comes from `parameters`.
     """
-    known = table.select(pl.col("level").alias(level), "threshold", "p", "sigma_pairs")
+    known = table.select(pl.col("grade").alias(grade), "threshold", "p", "sigma_pairs")
     keys = list(by)
-    counts = results.with_columns(pl.col(level).cast(pl.Float64)).group_by([*keys, level]).agg(results=pl.len())
-    counts = counts.sort(*keys, level)
-    joined = counts.join(known, on=level, how="left", maintain_order="left")
+    counts = results.with_columns(pl.col(grade).cast(pl.Float64)).group_by([*keys, grade]).agg(results=pl.len())
+    counts = counts.sort(*keys, grade)
+    joined = counts.join(known, on=grade, how="left", maintain_order="left")
     lost = joined.filter(pl.col("p").is_null())
     if len(lost):
         raise DataError(
-            f"the level {lost[level][0]:g} has no p(R|level) and {lost['results'].sum()} results have it; "
-            "collect double judgments of that level, or smooth (--smoothing 1)"
+            f"the grade {lost[grade][0]:g} has no p(R|grade) and {lost['results'].sum()} results have it; "
+            "collect double judgments of that grade, or smooth (--smoothing 1)"
         )
     number = pl.col("results")
     sums = [
         number.sum().alias("results"),
-        number.filter(pl.col(level) >= pl.col("threshold")).sum().alias("binary"),
+        number.filter(pl.col(grade) >= pl.col("threshold")).sum().alias("binary"),
         (number * pl.col("p")).sum().alias("expected"),
         (number * pl.col("sigma_pairs")).pow(2).sum().sqrt().alias("sigma"),
     ]
     return joined.group_by(keys, maintain_order=True).agg(sums) if keys else joined.select(sums)
 
 
-def refuse_undefined(documents: pl.DataFrame, votes: Array, p: Array, levels: Array) -> None:
-    """A document with a level whose p is undefined cannot get a gain."""
+def refuse_undefined(documents: pl.DataFrame, votes: Array, p: Array, grades: Array) -> None:
+    """A document with a grade whose p is undefined cannot get a gain."""
     needs = (votes > 0) & np.isnan(p)
     bad = np.flatnonzero(needs.any(axis=1))
     if len(bad):
-        level = levels[np.flatnonzero(needs[bad[0]])[0]]
+        grade = grades[np.flatnonzero(needs[bad[0]])[0]]
         raise DataError(
-            f"the level {level:g} was never used in double judgments, so its p(R|level) is undefined; {len(bad)} "
+            f"the grade {grade:g} was never used in double judgments, so its p(R|grade) is undefined; {len(bad)} "
             f"documents have it ({listed(documents[bad.tolist()])}); judge some of them twice, or smooth "
             "(--smoothing 1)"
         )
@@ -99,12 +99,12 @@ def _note_single(judgments: pl.DataFrame, tally: Tallies) -> None:
     """Say how many documents the estimate rests on."""
     total = judgments.select("topic", "doc").n_unique()
     if len(tally.documents) < total:
-        note(f"p(R|level) rests on the {len(tally.documents)} of {total} documents that two assessors judged")
+        note(f"p(R|grade) rests on the {len(tally.documents)} of {total} documents that two assessors judged")
 
 
 @dataclass(frozen=True)
 class Part:
-    """The documents of one kind of topic (topic, doc, judgments), the votes each has for each level, and the double
+    """The documents of one kind of topic (topic, doc, judgments), the votes each has for each grade, and the double
     judgments that serve them; `kind` is the column that names the kind."""
 
     documents: pl.DataFrame
@@ -123,28 +123,28 @@ class Part:
         return patterns, np.asarray(place.ravel())
 
 
-def level_votes(judgments: pl.DataFrame, levels: Array, first: bool) -> tuple[pl.DataFrame, Array]:
-    """Documents with their number of judgments, and how many of each level they have (of the first alone)."""
+def grade_votes(judgments: pl.DataFrame, grades: Array, first: bool) -> tuple[pl.DataFrame, Array]:
+    """Documents with their number of judgments, and how many of each grade they have (of the first alone)."""
     rows = judgments.group_by("topic", "doc", maintain_order=True).agg(pl.col("value"), judgments=pl.len())
     rows = rows.sort("topic", "doc")
     used = pl.col("value").list.head(1) if first else pl.col("value")
     long = rows.with_row_index("number").select("number", used).explode("value")
     at = long["number"].to_numpy().astype(np.int64)
-    cell = at * len(levels) + np.searchsorted(levels, long["value"].to_numpy())
-    counts = np.bincount(cell, minlength=len(rows) * len(levels)).reshape(len(rows), len(levels))
+    cell = at * len(grades) + np.searchsorted(grades, long["value"].to_numpy())
+    counts = np.bincount(cell, minlength=len(rows) * len(grades)).reshape(len(rows), len(grades))
     return rows.select("topic", "doc", "judgments"), counts.astype(np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Disagreement(Method):
-    """What both models share: p(R|level) for each kind of topic, and the levels each document was given."""
+    """What both models share: p(R|grade) for each kind of topic, and the grades each document was given."""
 
     takes = "judgments"
     estimate: Estimate = "both"
     weight: Weight = "pair"
     smoothing: float = 0.0
     prior: Prior = "marginal"
-    levels: tuple[float, ...] | None = None
+    grades: tuple[float, ...] | None = None
     split: str | None = None
     use: Literal["mean", "first"] = "mean"
 
@@ -152,18 +152,18 @@ class _Disagreement(Method):
     def cut(self) -> float | None:
         return None
 
-    def gains_of(self, p: Array, levels: Array) -> Array:
-        """The gain of each level from p(R|level)."""
+    def gains_of(self, p: Array, grades: Array) -> Array:
+        """The gain of each grade from p(R|grade)."""
         raise NotImplementedError
 
     def parts(self, table: Any) -> list[Part]:
         """The documents of each kind of topic with what serves them."""
         frame = settle_repeats(judgments_of(table), "all")
         result = []
-        for kind, rows, levels in split_topics(frame, self.split, self.levels):
-            tally = tallies(rows, threshold=self.cut, estimate=self.estimate, weight=self.weight, levels=levels)
+        for kind, rows, grades in split_topics(frame, self.split, self.grades):
+            tally = tallies(rows, threshold=self.cut, estimate=self.estimate, weight=self.weight, grades=grades)
             _note_single(rows, tally)
-            result.append(Part(*level_votes(rows, tally.levels, self.use == "first"), tally, kind))
+            result.append(Part(*grade_votes(rows, tally.grades, self.use == "first"), tally, kind))
         return result
 
     def _p(self, tally: Tallies) -> Array:
@@ -171,28 +171,28 @@ class _Disagreement(Method):
 
     def part_gains(self, part: Part) -> Array:
         """The gains of the documents of a part."""
-        gains = self.gains_of(self._p(part.tally), part.tally.levels)
-        refuse_undefined(part.documents, part.votes, gains, part.tally.levels)
+        gains = self.gains_of(self._p(part.tally), part.tally.grades)
+        refuse_undefined(part.documents, part.votes, gains, part.tally.grades)
         return np.asarray(part.shares @ np.nan_to_num(gains))
 
     def part_interval(self, part: Part, level: float) -> tuple[Array, Array]:
-        """Each p moved to its end, all levels in the same direction: an interval that is on the safe side."""
+        """Each p moved to its end, all grades in the same direction: an interval that is on the safe side."""
         low, high, _ = topic_interval(part.tally, level, self.smoothing, self.prior)
         undefined = np.isnan(low)
         if undefined.any():
             note(
-                f"p(R|level) has no interval where fewer than {MIN_TOPICS} topics have double judgments of a level "
-                f"(level {', '.join(f'{one:g}' for one in part.tally.levels[undefined])})"
+                f"p(R|grade) has no interval where fewer than {MIN_TOPICS} topics have double judgments of a grade "
+                f"(grade {', '.join(f'{one:g}' for one in part.tally.grades[undefined])})"
             )
-        ends = [self.gains_of(end, part.tally.levels) for end in (low, high)]
+        ends = [self.gains_of(end, part.tally.grades) for end in (low, high)]
         lacks = (part.votes[:, np.isnan(ends[0])] > 0).any(axis=1)
         low, high = (np.where(lacks, np.nan, part.shares @ np.nan_to_num(end)) for end in ends)
         return low, high
 
     def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
-        """The gains of a part from resampled counts; a level that a draw lacks keeps its estimate from all."""
+        """The gains of a part from resampled counts; a grade that a draw lacks keeps its estimate from all."""
         p = probabilities(relevant, judged, self.smoothing, self.prior)
-        gains = self.gains_of(np.where(np.isnan(p), self._p(part.tally), p), part.tally.levels)
+        gains = self.gains_of(np.where(np.isnan(p), self._p(part.tally), p), part.tally.grades)
         return np.asarray(np.nan_to_num(gains) @ part.shares.T)
 
     def gains(self, table: Any) -> pl.DataFrame:
@@ -224,17 +224,17 @@ class _Disagreement(Method):
         return Draws(documents.sort("topic", "doc"), size, seed, make)
 
     def tables(self, table: Any) -> dict[str, pl.DataFrame]:
-        """p(R|level) with its interval over topics, whether there are enough double judgments, and how often another
-        assessor gives each level."""
-        levels, sufficient, others = [], [], []
+        """p(R|grade) with its interval over topics, whether there are enough double judgments, and how often another
+        assessor gives each grade."""
+        grades, sufficient, others = [], [], []
         for part in self.parts(table):
             params = estimated(part.tally, smoothing=self.smoothing, prior=self.prior)
-            gains = self.gains_of(params["p"].fill_null(float("nan")).to_numpy(), part.tally.levels)
-            levels.append(params.select(*part.kind, pl.all()).with_columns(gain=pl.Series(gains).fill_nan(None)))
+            gains = self.gains_of(params["p"].fill_null(float("nan")).to_numpy(), part.tally.grades)
+            grades.append(params.select(*part.kind, pl.all()).with_columns(gain=pl.Series(gains).fill_nan(None)))
             sufficient.append(enough(part.tally).select(*part.kind, pl.all()))
-            if len(part.tally.levels) <= MANY_LEVELS:
+            if len(part.tally.grades) <= MANY_GRADES:
                 others.append(conditional(part.tally).select(*part.kind, pl.all()))
-        made = {"parameters": pl.concat(levels), "enough": pl.concat(sufficient)}
+        made = {"parameters": pl.concat(grades), "enough": pl.concat(sufficient)}
         return made | ({"disagreement": pl.concat(others)} if others else {})
 
 
@@ -242,16 +242,16 @@ class _Disagreement(Method):
 class Predicted(_Disagreement):
     """P(relevant | all votes of the document), or at least `wanted` of `users` users.
 
-    Formula: μ + (M r)ᵀ (M + (diag π − P)/n)⁻¹ (x − π), where x are the shares of the levels in the document's n
+    Formula: μ + (M r)ᵀ (M + (diag π − P)/n)⁻¹ (x − π), where x are the shares of the grades in the document's n
     judgments, π their shares in all judgments, P(i, j) the chance that two assessors of one document give i and j,
-    M = P − π πᵀ, r marks the relevant levels and μ = πᵀ r. With one judgment this is p(R | level); with two levels it
-    is (a + k)/(a + b + n). use=mean gives the mean of p(R | level) over the document's judgments, as the
-    paper leaves it; use=first gives p(R | level) of the first judgment alone.
+    M = P − π πᵀ, r marks the relevant grades and μ = πᵀ r. With one judgment this is p(R | grade); with two grades it
+    is (a + k)/(a + b + n). use=mean gives the mean of p(R | grade) over the document's judgments, as the
+    paper leaves it; use=first gives p(R | grade) of the first judgment alone.
     Use: Gains that mean something to users: with ExpectedP they give the precision a random user will see. A sample
     of double judgments is enough.
-    Traps: It needs double judgments by different assessors, and some at every level: a level nobody judged twice has
+    Traps: It needs double judgments by different assessors, and some at every grade: a grade nobody judged twice has
     no p, and its documents are refused. With fewer than 20 doubly judged documents it falls back to use=mean and says
-    so. The mean of p(R | level) is not a probability for documents with many judgments: it stays near μ. The threshold
+    so. The mean of p(R | grade) is not a probability for documents with many judgments: it stays near μ. The threshold
     is part of the result.
     """
 
@@ -268,7 +268,14 @@ class Predicted(_Disagreement):
     def cut(self) -> float | None:
         return self.threshold
 
-    def gains_of(self, p: Array, levels: Array) -> Array:
+    def parts(self, table: Any) -> list[Part]:
+        parts = super().parts(table)
+        grades = parts[0].tally.grades
+        if self.threshold is None and len(grades) > 2:
+            note(f"no threshold is given: relevant means the highest grade, {grades[-1]:g} (--threshold names a lower)")
+        return parts
+
+    def gains_of(self, p: Array, grades: Array) -> Array:
         return p if self.wanted == self.users == 1 else at_least(p, self.wanted, self.users)
 
     def _by_votes(self, part: Part, noted: bool = False) -> bool:
@@ -278,7 +285,7 @@ class Predicted(_Disagreement):
         if documents < MIN_DOCUMENTS and noted and (part.votes.sum(axis=1) > 1).any():
             note(
                 f"{documents} documents were judged by two assessors, fewer than the {MIN_DOCUMENTS} that show how far "
-                "several votes can be trusted; gains are the mean of p(R|level) (use=mean)"
+                "several votes can be trusted; gains are the mean of p(R|grade) (use=mean)"
             )
         return documents >= MIN_DOCUMENTS
 
@@ -289,7 +296,7 @@ class Predicted(_Disagreement):
         return vote_model(joint, relevant, self.smoothing, None if self.prior == "marginal" else half)
 
     def _chance(self, part: Part, p: Array, joint: Array) -> tuple[Array, Array]:
-        """P(relevant | votes) of each pattern of votes and its precision; with one vote P is p(R|level) itself."""
+        """P(relevant | votes) of each pattern of votes and its precision; with one vote P is p(R|grade) itself."""
         given = part.patterns[0]
         model, count = self._model(part.tally, joint), given.sum(axis=1)
         votes = given @ (part.tally.groups[:, None] == np.arange(len(joint)))
@@ -300,9 +307,9 @@ class Predicted(_Disagreement):
         if not self._by_votes(part, noted=True):
             return super().part_gains(part)
         p = self._p(part.tally)
-        refuse_undefined(part.documents, part.votes, p, part.tally.levels)
+        refuse_undefined(part.documents, part.votes, p, part.tally.grades)
         chance = self._chance(part, p, part.tally.joint.sum(axis=0))[0]
-        return self.gains_of(chance, part.tally.levels)[part.patterns[1]]
+        return self.gains_of(chance, part.tally.grades)[part.patterns[1]]
 
     def part_interval(self, part: Part, level: float) -> tuple[Array, Array]:
         """The middle of the beta distribution that the votes leave of the document's own chance."""
@@ -317,7 +324,7 @@ class Predicted(_Disagreement):
         ends = [betaincinv(a, b, tail) for tail in ((1 - level) / 2, (1 + level) / 2)]
         low, high = np.minimum(ends[0], chance), np.maximum(ends[1], chance)
         place = part.patterns[1]
-        return self.gains_of(low, part.tally.levels)[place], self.gains_of(high, part.tally.levels)[place]
+        return self.gains_of(low, part.tally.grades)[place], self.gains_of(high, part.tally.grades)[place]
 
     def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
         """Each document's chance drawn from its beta distribution, with what the resampled topics say of votes."""
@@ -329,7 +336,7 @@ class Predicted(_Disagreement):
         a, b = _beta(chance, np.where(np.isfinite(precision), precision, 1e9))
         place = part.patterns[1]
         drawn: Array = rng.beta(a[place], b[place])
-        return self.gains_of(drawn, part.tally.levels)
+        return self.gains_of(drawn, part.tally.grades)
 
 
 def _beta(chance: Array, precision: Array) -> tuple[Array, Array]:
@@ -341,20 +348,20 @@ def _beta(chance: Array, precision: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, kw_only=True)
 class UserDisagreement(_Disagreement):
-    """1 for the top level, p(top|level) below it, 0 for the lowest; or at least `wanted` of `users`.
+    """1 for the top grade, p(top|grade) below it, 0 for the lowest; or at least `wanted` of `users`.
 
-    Formula: gain = 1 for the top level, p(top | level) between, 0 for the lowest (at 1 of 2 users).
+    Formula: gain = 1 for the top grade, p(top | grade) between, 0 for the lowest (at 1 of 2 users).
     Use: To repeat results of the 2014 model; predicted is its successor.
     Traps: The observed assessor counts as one of the users, so gains depend on whose judgment it was. The lowest
-    level is fixed at 0 even where others disagree. The interval is that of p(top | level) alone: the top and the lowest
-    level, which are fixed, have none.
+    grade is fixed at 0 even where others disagree. The interval is that of p(top | grade) alone: the top and the lowest
+    grade, which are fixed, have none.
     """
 
     name = "udm"
-    purpose = "the older user disagreement model: the observed assessor or a random one gives the top level"
+    purpose = "the older user disagreement model: the observed assessor or a random one gives the top grade"
     source = "Demeester, Aly, Hiemstra, Nguyen, Trieschnigg and Develder, WSDM 2014"
     wanted: int = 1
     users: int = 2
 
-    def gains_of(self, p: Array, levels: Array) -> Array:
-        return udm_weights(p, levels, self.wanted, self.users)
+    def gains_of(self, p: Array, grades: Array) -> Array:
+        return udm_weights(p, grades, self.wanted, self.users)

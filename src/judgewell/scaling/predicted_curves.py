@@ -1,4 +1,4 @@
-"""How far to trust p(R|level): by topic, with more double judgments, by the quality of the results."""
+"""How far to trust p(R|grade): by topic, with more double judgments, by the quality of the results."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import polars as pl
 
 from judgewell.errors import DataError
 from judgewell.scaling.double_judgments import Tallies
+from judgewell.scaling.grade_probabilities import probabilities
 from judgewell.scaling.inputs import judgments_of
-from judgewell.scaling.level_probabilities import probabilities
 from judgewell.stats.laplacian import Array
 from judgewell.stats.resampling import bootstrap_weights
 from judgewell.tables import RUNS, check
 
 
 def topic_bootstrap(tally: Tallies, generator: np.random.Generator, draws: int = 300) -> Array:
-    """p(R|level) for topics drawn with replacement, all judgments of a topic as often as it is drawn: draws x levels,
-    NaN where a draw holds no judgment of a level (Demeester et al. 2016, Fig. 2)."""
+    """p(R|grade) for topics drawn with replacement, all judgments of a topic as often as it is drawn: draws x grades,
+    NaN where a draw holds no judgment of a grade (Demeester et al. 2016, Fig. 2)."""
     relevant, judged = tally.by_topic()
     if len(judged) < 2:
         raise DataError(
@@ -44,13 +44,13 @@ def resampled_counts(
 
 
 def topic_spread(tally: Tallies, generator: np.random.Generator, draws: int = 300) -> pl.DataFrame:
-    """Per level: the standard deviation over topic bootstraps, its 2.5 % and 97.5 % points, and how many draws had no
-    judgment of the level (they are left out)."""
+    """Per grade: the standard deviation over topic bootstraps, its 2.5 % and 97.5 % points, and how many draws had no
+    judgment of the grade (they are excluded)."""
     p = topic_bootstrap(tally, generator, draws)
     empty = np.isnan(p).all(axis=0)
     shown = np.where(empty, 0.0, p)
     columns = {
-        "level": tally.levels,
+        "grade": tally.grades,
         "sigma_topics": np.where(empty, np.nan, np.nanstd(shown, axis=0, ddof=1)),
         "low": np.where(empty, np.nan, np.nanquantile(shown, 0.025, axis=0)),
         "high": np.where(empty, np.nan, np.nanquantile(shown, 0.975, axis=0)),
@@ -63,12 +63,12 @@ def growth(
     tally: Tallies, generator: np.random.Generator, *, rounds: int = 50, sizes: Sequence[int] | None = None
 ) -> pl.DataFrame:
     """How the estimate settles as double judgments come in: documents drawn with replacement, p on the growing set;
-    mean and standard deviation over rounds for each size and level (Fig. 3)."""
+    mean and standard deviation over rounds for each size and grade (Fig. 3)."""
     total = len(tally.documents)
     grid = np.unique(np.linspace(1, total, min(total, 50)).astype(np.int64)) if sizes is None else np.array(sizes)
     if len(grid) == 0 or grid.min() < 1:
         raise DataError("the sizes of a growth curve are whole numbers from 1 on")
-    curves = np.empty((rounds, len(grid), len(tally.levels)))
+    curves = np.empty((rounds, len(grid), len(tally.grades)))
     for turn in range(rounds):
         order = generator.integers(0, total, int(grid.max()))
         sums = [np.cumsum(values[order], axis=0)[grid - 1] for values in (tally.relevant, tally.judged)]
@@ -79,11 +79,11 @@ def growth(
     squares = np.where(np.isnan(curves), 0.0, (curves - middle) ** 2).sum(axis=0)
     spread = np.sqrt(np.divide(squares, seen - 1, out=np.full(squares.shape, np.nan), where=seen > 1))
     middle = np.where(seen > 0, middle, np.nan)
-    size, width = len(grid), len(tally.levels)
+    size, width = len(grid), len(tally.grades)
     return pl.DataFrame(
         {
             "documents": np.repeat(grid, width),
-            "level": np.tile(tally.levels, size),
+            "grade": np.tile(tally.grades, size),
             "p": middle.ravel(),
             "sd": spread.ravel(),
             "rounds": seen.ravel(),
@@ -92,7 +92,7 @@ def growth(
 
 
 def quality(judgments: Any, runs: Any, tally: Tallies, *, good: float) -> pl.DataFrame:
-    """p(R|level) from the results of the best k systems of each topic, for every k (Fig. 1).
+    """p(R|grade) from the results of the best k systems of each topic, for every k (Fig. 1).
 
     Systems (or resources) of a topic are ordered by how many of their results the first assessor gave at least `good`,
     ties by name; a document counts from the first system that returned it on.
@@ -111,14 +111,14 @@ def quality(judgments: Any, runs: Any, tally: Tallies, *, good: float) -> pl.Dat
     steps = np.nan_to_num(k.astype(np.float64), nan=most + 1).astype(np.int64) - 1
     sums = []
     for values in (tally.relevant, tally.judged):
-        per_step = np.zeros((most + 1, len(tally.levels)))
+        per_step = np.zeros((most + 1, len(tally.grades)))
         np.add.at(per_step, steps, values)
         sums.append(np.cumsum(per_step[:most], axis=0))
     p = probabilities(sums[0], sums[1])
     return pl.DataFrame(
         {
-            "k": np.repeat(np.arange(1, most + 1), len(tally.levels)),
-            "level": np.tile(tally.levels, most),
+            "k": np.repeat(np.arange(1, most + 1), len(tally.grades)),
+            "grade": np.tile(tally.grades, most),
             "p": p.ravel(),
             "judged": sums[1].ravel(),
         }

@@ -30,13 +30,13 @@ def compared(pairs: Any, ties: Ties = "half", graded: Graded = "once") -> pl.Dat
     if len(unanswered) == len(frame):
         raise DataError("no pair says which document is preferred; fill the column preferred (left, right or same)")
     if len(unanswered):
-        note(f"{len(unanswered)} of {len(frame)} pairs have no answer and are left out ({place(unanswered)})")
+        note(f"{len(unanswered)} of {len(frame)} pairs have no answer and are excluded ({place(unanswered)})")
     frame = frame.filter(pl.col("preferred").is_not_null())
     tied = frame.filter(pl.col("preferred") == "same")
     if len(tied) and ties == "error":
         raise DataError(f"{len(tied)} pairs are tied ({place(tied)}); count them as half a win each (ties=half)")
     if len(tied) and ties == "skip":
-        note(f"{len(tied)} of {len(frame)} pairs are tied and left out")
+        note(f"{len(tied)} of {len(frame)} pairs are tied and excluded")
         frame = frame.filter(pl.col("preferred") != "same")
     wins = pl.col("preferred").replace_strict({"left": 1.0, "same": 0.5, "right": 0.0}, return_dtype=pl.Float64)
     frame = frame.with_columns(left_wins=wins)
@@ -53,8 +53,8 @@ def _shared(frame: pl.DataFrame) -> pl.DataFrame:
     wrong = frame.filter((strength.is_null() | ~(strength >= 0)) & (pl.col("preferred") != "same"))
     if len(wrong):
         raise DataError(
-            f"the strength {wrong[STRENGTH][0]} is not 0 or more ({place(wrong)}); mend it, or count every preference "
-            "once (graded=once)"
+            f"the strength {wrong[STRENGTH][0]} is not 0 or more ({place(wrong)}); correct it, or count every "
+            "preference once (graded=once)"
         )
     largest = frame.select(pl.when(pl.col("preferred") != "same").then(strength).max()).item()
     share = strength / largest if largest else pl.lit(0.0)
@@ -96,7 +96,7 @@ def relevance_frequency(pairs: Any, *, presentations: float | None = None) -> pl
     if answered.is_empty():
         raise DataError("no pair says whether its documents are relevant; fill left_relevant and right_relevant")
     if len(answered) < len(sides):
-        note(f"{len(sides) - len(answered)} of {len(sides)} presentations have no answer on relevance and are left out")
+        note(f"{len(sides) - len(answered)} of {len(sides)} presentations have no answer on relevance and are excluded")
     return frequencies(answered, presentations)
 
 

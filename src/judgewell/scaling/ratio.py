@@ -16,10 +16,9 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
-from judgewell.executors import Executor
 from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, maxima, refuse_unconnected
 from judgewell.scaling.inputs import gains_frame, listed, pairs_of, place
-from judgewell.scaling.method import Kind, Method
+from judgewell.scaling.method import Method
 from judgewell.scaling.preference import YANG
 from judgewell.scaling.uncertainty import Draws
 from judgewell.stats.laplacian import Array, Index, System, components_of, laplacian, summed
@@ -104,7 +103,7 @@ def fit(cells: Cells, weight: Array, components: Components = "error") -> Fit:
 
 
 def ratio_cells(pairs: Any, epsilon: float = 1.0) -> Cells:
-    """The cells with their mean log ratio; rows without both numbers are left out and counted."""
+    """The cells with their mean log ratio; rows without both numbers are excluded and counted."""
     frame = pairs_of(pairs)
     if epsilon < 0:
         raise InputError(f"epsilon {epsilon:g} is below 0", cure="give 0 or more; 1 is the paper's")
@@ -127,7 +126,7 @@ def _answered(frame: pl.DataFrame) -> pl.DataFrame:
     if lacks.all():
         raise DataError("no pair has both left_score and right_score; ratios need the two numbers")
     without = frame.filter(lacks)
-    note(f"{len(without)} of {len(frame)} pairs lack a number and are left out ({place(without)})")
+    note(f"{len(without)} of {len(frame)} pairs lack a number and are excluded ({place(without)})")
     return frame.filter(~lacks)
 
 
@@ -166,26 +165,17 @@ class Ratio(Method):
     def gains(self, table: Any) -> pl.DataFrame:
         return gains_frame(self._documents(self.fit(table)), ["component"] if self.components == "separate" else [])
 
-    def interval(
-        self,
-        table: Any,
-        *,
-        level: float = 0.95,
-        kind: Kind | None = None,
-        draws: int = 200,
-        seed: int = 0,
-        executor: Executor | None = None,
-    ) -> pl.DataFrame:
+    def from_draws(self, table: Any, drawn: Draws, level: float) -> pl.DataFrame:
         """From draws of all scores together, since a gain over the largest depends on the largest's error too; missing,
         where every comparison is needed; a note says so."""
-        gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed, executor=executor)
+        gains = super().from_draws(table, drawn, level)
         fit = self.fit(table)
         sure = pl.Series(np.isfinite(fit.sigma))
         without = gains.filter(~sure)
         if len(without):
             note(
-                f"{len(without)} of {len(gains)} documents have no interval: their component has no comparison to "
-                f"spare ({listed(without)}); compare more pairs"
+                f"{len(without)} of {len(gains)} documents have no interval: the estimate needs every comparison they "
+                f"have ({listed(without)}); compare more pairs"
             )
         return gains.with_columns(pl.when(sure).then(pl.col("low", "high")))
 

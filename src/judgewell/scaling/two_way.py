@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.executors import Executor
 from judgewell.scaling.graph import Components, component_numbers, refuse_unconnected
 from judgewell.scaling.inputs import GROUP, Repeated, gains_frame
 from judgewell.scaling.magnitude import Scores, log_scores
-from judgewell.scaling.method import Kind
 from judgewell.scaling.numbers import documents_of, groups_of
 from judgewell.scaling.uncertainty import Draws, with_log_interval
 from judgewell.stats.arrays import Ints
@@ -89,20 +87,9 @@ class TwoWayModel(Scores):
         gains = with_log_interval(self._gains(fit), fit.d, fit.standard_errors, level)
         return gains_frame(gains, ["component"] if self.components == "separate" else [])
 
-    def interval(
-        self,
-        table: Any,
-        *,
-        level: float = 0.95,
-        kind: Kind | None = None,
-        draws: int = 200,
-        seed: int = 0,
-        executor: Executor | None = None,
-    ) -> pl.DataFrame:
+    def from_draws(self, table: Any, drawn: Draws, level: float) -> pl.DataFrame:
         """As everywhere; but draws of a fit without spare judgments have no width, so there the interval is missing."""
-        gains = super().interval(table, level=level, kind=kind, draws=draws, seed=seed, executor=executor)
-        if kind != "bootstrap":
-            return gains
+        gains = super().from_draws(table, drawn, level)
         missing = self.by_formula(table, level)["low"].is_null()
         return gains.with_columns(pl.when(~missing).then(pl.col("low", "high")))
 

@@ -141,7 +141,9 @@ class Resampler:
 
     def __init__(self, table: pl.DataFrame, over: Over) -> None:
         if over == "assessor" and table["assessor"].null_count():
-            raise DataError("some rows name no assessor; resample units instead (over=unit), or fill the column")
+            raise DataError(
+                "some rows name no assessor; fill the column assessor, or use another method, such as majority"
+            )
         self.table, self.over = table, over
         alone = pl.when(pl.col("unit").is_null() & pl.col("assessor").is_null()).then(pl.int_range(pl.len()))
         keys = ["assessor"] if over == "assessor" else [*GROUP, "alone"]
@@ -157,15 +159,15 @@ class Resampler:
         self.strata = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
     def groups(self, generator: np.random.Generator) -> Index:
-        """The groups of one resample."""
+        """The groups of one draw."""
         return np.concatenate([part[generator.integers(0, len(part), len(part))] for part in self.strata])
 
     def weights(self, generator: np.random.Generator) -> Index:
-        """How often each row of the table is in one resample."""
+        """How often each row of the table is in one draw."""
         return np.asarray(np.bincount(self.groups(generator), minlength=len(self.sizes))[self.group])
 
     def drawn(self, generator: np.random.Generator) -> pl.DataFrame:
-        """One resample, its groups named anew so that copies stay apart."""
+        """One draw, its groups named anew so that copies stay apart."""
         groups = self.groups(generator)
         lengths = self.sizes[groups]
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -196,8 +198,8 @@ def with_grounds(gains: pl.DataFrame, own_spread: bool) -> pl.DataFrame:
         return gains
     first = listed(gains.filter(baseless).sort("topic", "doc"))
     note(
-        f"{int(baseless.sum())} of {len(gains)} documents have one judgment, which says nothing of how sure it is, so "
-        f"low and high are missing ({first}); collect more"
+        f"{int(baseless.sum())} of {len(gains)} documents have one judgment and so no interval: low and high are "
+        f"missing ({first}); collect more"
     )
     return gains.with_columns(pl.when(~baseless).then(pl.col("low", "high")))
 
@@ -208,8 +210,8 @@ def with_log_interval(gains: pl.DataFrame, centre: Array, errors: Array, level: 
     without = gains.filter(pl.Series(np.isnan(errors))).sort("topic", "doc")
     if len(without):
         note(
-            f"{len(without)} of {len(gains)} documents have no standard error, so low and high are missing: none of "
-            f"their judgments is to spare ({listed(without)}); collect more"
+            f"{len(without)} of {len(gains)} documents have no interval (low and high are missing): the estimate "
+            f"needs every judgment they have ({listed(without)}); collect more"
         )
     return with_interval(gains, np.exp(centre - half), np.exp(centre + half))
 

@@ -1,12 +1,12 @@
 """P(relevant | all votes of a document), learnt from how assessors of the same document agree.
 
-The grades of a document are votes of random assessors. With x the shares of the levels in n votes, pi their shares in
+The grades of a document are votes of random assessors. With x the shares of the grades in n votes, pi their shares in
 all votes, P(i, j) the chance that two assessors of one document give i and j, and M = P - pi pi' the covariance of
 documents, the best linear predictor of another assessor's "relevant" is
 
     mu + (M r)' (M + (diag(pi) - P)/n)^-1 (x - pi),
 
-r being 1 for relevant levels and mu = pi'r. With one vote it is p(R|level) (Demeester et al. 2016); with two levels it
+r being 1 for relevant grades and mu = pi'r. With one vote it is p(R|grade) (Demeester et al. 2016); with two grades it
 is the posterior mean (a + k)/(a + b + n) of the beta-binomial model. It is computed in the directions of
 diag(pi)^-1/2 M diag(pi)^-1/2, in each of which n votes are shrunken by n e/(1 + (n - 1) e), e the agreement of two
 assessors there.
@@ -23,7 +23,7 @@ from judgewell.stats.laplacian import Array
 
 @dataclass(frozen=True)
 class VoteModel:
-    """`shares` of the levels in all votes, which levels are `relevant`, and the `directions` (as columns) in which
+    """`shares` of the grades in all votes, which grades are `relevant`, and the `directions` (as columns) in which
     assessors of one document have the `agreement` e."""
 
     shares: Array
@@ -48,7 +48,7 @@ class VoteModel:
         return np.asarray(np.where(e > 0, e * n[:, None] / (1 + (n[:, None] - 1) * np.maximum(e, 0)), e))
 
     def chance(self, votes: Array) -> Array:
-        """P(another assessor finds it relevant) from the votes for each level, documents x levels."""
+        """P(another assessor finds it relevant) from the votes for each grade, documents x grades."""
         n = votes.sum(axis=1)
         root = np.sqrt(self.shares)
         scaled = np.divide(votes / n[:, None] - self.shares, root, out=np.zeros(votes.shape), where=root > 0)
@@ -57,7 +57,7 @@ class VoteModel:
 
     def precision(self, n: Array) -> Array:
         """How many votes P is equivalent to: s of the Beta(P s, (1 - P) s) with the spread that n votes leave (for two
-        levels a + b + n); infinite where assessors agree no better than by chance."""
+        grades a + b + n); infinite where assessors agree no better than by chance."""
         loads, e = self._loads**2, np.maximum(self.agreement, 0)
         explained = (self._shrink(n) * e) @ loads
         total, between = self.mean * (1 - self.mean), float(loads @ e)
@@ -66,8 +66,8 @@ class VoteModel:
 
 
 def vote_model(joint: Array, relevant: Array, smoothing: float = 0.0, prior: Array | None = None) -> VoteModel:
-    """The model from counts of pairs of a first and a second level; `smoothing` adds that many second judgments to each
-    level, spread as `prior` (the shares of all, unless given)."""
+    """The model from counts of pairs of a first and a second grade; `smoothing` adds that many second judgments to each
+    grade, spread as `prior` (the shares of all, unless given)."""
     spread = joint.sum(axis=0) / joint.sum() if prior is None else prior
     counts = joint + smoothing * spread
     both = (counts + counts.T) / (2 * counts.sum())

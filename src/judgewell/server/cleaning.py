@@ -29,7 +29,7 @@ DEEPEST = 100  # open elements; what is deeper is shown without its tags
 _VOID = {"br", "hr"}
 _INLINE = {"em", "strong", "code", "span", "b", "i", "u", "s", "small", "sub", "sup", "q", "cite", "abbr", "time"}
 _INLINE |= {"mark", "ins", "del", "kbd", "samp", "var"}
-# Elements whose end may be left out: those that end them by beginning, and what they do not reach beyond.
+# Elements whose end may be omitted: those that end them by beginning, and what they do not reach beyond.
 _ROWS = {"thead", "tbody", "tfoot"}
 _ENDS: dict[str, tuple[set[str], set[str]]] = {
     "li": ({"li"}, {"ul", "ol"}),
@@ -85,7 +85,7 @@ def _begin(stack: list[str], name: str, attributes: str) -> Iterator[str]:
 
 
 def _close(stack: list[str], names: set[str], within: set[str]) -> Iterator[str]:
-    """Close the innermost of these elements and what is open in it, unless one of `within` stands between."""
+    """Close the innermost of these elements and what is open in it, unless one of `within` is between."""
     for place in range(len(stack) - 1, -1, -1):
         if stack[place] in names:
             yield from (f"</{name}>" for name in reversed(stack[place:]))

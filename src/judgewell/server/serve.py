@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import signal
 import socket
+import sys
 import time
 from collections.abc import Callable
 from logging.config import dictConfig
 from pathlib import Path
 
 import uvicorn
+import uvicorn._subprocess
 
 from judgewell.errors import InputError
 from judgewell.server.app import make_app
@@ -21,12 +25,14 @@ from judgewell.server.owner.accounts import first_link, owner_without_password
 from judgewell.server.owner.webhook import signing_secret
 from judgewell.server.platforms.notices import webhook_secret
 from judgewell.server.session.served import load_served
-from judgewell.server.store.setup import prepare
+from judgewell.server.store.setup import prepare, record_address
 from judgewell.server.store.transactions import open_store, without_password
 
+EVERYWHERE = ("0.0.0.0", "::")  # listens on all of the machine's addresses, and is none itself
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 STOP_WITHIN = 10  # seconds in which requests under way are finished
 KEEP_ALIVE = 75  # seconds that an idle connection stays open: longer than proxies keep theirs, so that they close first
+FORKS = sys.platform == "linux"  # elsewhere a copy of a process may lack what the system keeps for it
 MANY_FILES = 8192  # connections and files that may be open at once, where the system allows it
 
 
@@ -46,8 +52,11 @@ def serve(
     if log_format == "json":
         dictConfig(CONFIG)
         write = write_json
+    if workers > 1 and FORKS:
+        _prepare_apart(path, database)
     store = open_store(database)
-    prepare(store, path, time.time)
+    if workers == 1 or not FORKS:
+        prepare(store, path, time.time)
     study = store.read(load_served).result().study
     webhook_secret(study)  # if it is missing, one error here and not one per worker
     signing_secret(study)
@@ -55,6 +64,7 @@ def serve(
     waiting = store.read(owner_without_password).result()
     listening = _listen(host, port)
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
+    record_address(store, None if host in EVERYWHERE else address)
     write(f"Judging at {address}, in {without_password(store.url)}")
     if link is not None:
         write(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
@@ -63,7 +73,8 @@ def serve(
     else:
         write(f"Owners and reviewers sign in at {address}{HOME}")
     if study.platform.kind == "invite":
-        write(f"Links for assessors: judgewell invite {path} NAME --address {address}")
+        ending = " --address https://…" if host in EVERYWHERE else ""
+        write(f"Links for assessors: judgewell invite {path} NAME{ending}")
     if host not in LOOPBACK:
         write("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
         write("X-Forwarded-Proto on, limits requests to 1 MB and allows no other way in.")
@@ -83,7 +94,28 @@ def serve(
     config = uvicorn.Config("judgewell.server.app:from_environment", factory=True, workers=workers, **options)  # type: ignore[arg-type]
     from uvicorn.supervisors import Multiprocess
 
+    if FORKS:
+        _fork_workers()
     Multiprocess(config, sockets=[listening]).run()
+
+
+def _prepare_apart(path: str | Path, database: str | Path) -> None:
+    """Bring the study into the database in a process of its own: what reads it has threads, and would not be forked."""
+    child = os.fork()
+    if not child:
+        store = open_store(database)
+        prepare(store, path, time.time)
+        store.close()
+        sys.exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code:  # the child has said why
+        sys.exit(abs(code))
+
+
+def _fork_workers() -> None:
+    """Let worker processes begin as copies of this one: loading the server again doubles the time of a start."""
+    uvicorn._subprocess.spawn = multiprocessing.get_context("fork")  # type: ignore[assignment]
+    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -7,28 +7,32 @@ on what else is in the table; so every stage prints the same interval for the sa
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgewell.errors import InputError
+from judgewell.stats.few_draws import FewDraws
 from judgewell.stats.resampling import bootstrap_weights, check_level
 from judgewell.values import dataclass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-RESAMPLES = 1000
+REPLICATES = 1000
 FEW_TOPICS = 10  # below it Student's t: a bootstrap of so few topics is too coarse
 MANY_TOPICS = 2000  # above it the normal interval: the bootstrap agrees with it to the digits shown
-BLOCK_CELLS = 500_000  # values of resamples held at once: 4 MB
+FEW_DRAWS = 200_000  # above it loading numpy.random takes less time than FewDraws
+BLOCK_CELLS = 200_000  # values of replicates held at once: 2 MB
+SORTED_CELLS = 1_000_000  # scores that are sorted at once: 8 MB
 NO_LIMITS = (-math.inf, math.inf)
 
 
 @dataclass(frozen=True)
 class MeanIntervals:
-    """The mean of each row, the ends of its interval (NaN with one topic), its topics and how the interval was made."""
+    """The mean of each row, the ends of its interval (NaN where there is none), its topics and how it was made."""
 
     mean: Floats
     low: Floats
@@ -42,33 +46,54 @@ def mean_intervals(
     *,
     level: float = 0.95,
     limits: tuple[ArrayLike, ArrayLike] = NO_LIMITS,
-    resamples: int = RESAMPLES,
+    replicates: int = REPLICATES,
     seed: int = 0,
 ) -> MeanIntervals:
     """The mean over topics of each row (rows × topics, NaN where a topic does not count) with its interval.
 
     Symmetric studentised bootstrap: mean ± q · s/√T, q the level's quantile of |mean* − mean| / (s*/√T) over resampled
-    topics. Student's t with fewer than 10 topics or where resamples have no spread, the normal interval with more than
-    2,000. Where every topic scores one of the two `limits` (P@1) the mean is a share, and the interval is Clopper and
-    Pearson's exact one. The interval stays inside the limits, the range of the measure (or of the scores, where they
-    leave it).
+    topics. Student's t with fewer than 10 topics or where replicates have no spread, the normal interval with more than
+    2,000. Where every topic scores one of the two `limits` (P@1, or an nDCG of 1 throughout), the spread says too
+    little, and the interval is Clopper and Pearson's exact one. It holds for every measure between the limits, also for
+    one that can take values between them: toss a coin for each topic that shows the upper limit with the score as its
+    probability. The coins have the measure's mean, and at the limits each coin is its score. The interval stays inside
+    the limits, the range of the measure (or of the scores, where they leave it). Where all topics have the same score
+    and it is no limit, there is no interval: they do not show how far other topics would differ.
     """
     check_level(level)
     if seed < 0:
         raise InputError(f"the seed {seed} is below 0", cure="give 0 or more")
-    rows = np.sort(np.atleast_2d(np.asarray(values, dtype=np.float64)), axis=-1)  # NaN last
+    table = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    least, most = (np.broadcast_to(np.asarray(end, dtype=np.float64), len(table)) for end in limits)
+    step = max(1, SORTED_CELLS // max(1, table.shape[-1]))
+    blocks = [slice(start, start + step) for start in range(0, len(table), step)] or [slice(None)]
+    parts = [_block_intervals(table[rows], level, least[rows], most[rows], replicates, seed) for rows in blocks]
+    return MeanIntervals(
+        mean=np.concatenate([one.mean for one in parts]),
+        low=np.concatenate([one.low for one in parts]),
+        high=np.concatenate([one.high for one in parts]),
+        topics=np.concatenate([one.topics for one in parts]),
+        kind=tuple(kind for one in parts for kind in one.kind),
+    )
+
+
+def _block_intervals(
+    table: Floats, level: float, least: Floats, most: Floats, replicates: int, seed: int
+) -> MeanIntervals:
+    """The intervals of some rows, of which sorted copies are made."""
+    rows = np.sort(table, axis=-1)  # NaN last
     topics = np.count_nonzero(~np.isnan(rows), axis=-1)
     mean, low, high = (np.full(len(rows), np.nan) for _ in range(3))
     kind = np.full(len(rows), "none", dtype=object)
-    least, most = (np.broadcast_to(np.asarray(end, dtype=np.float64), len(rows)) for end in limits)
     shares = _at_ends(rows, least, most) & (topics > 1)
     for count in sorted(set(topics[topics > 0].tolist())):  # np.unique would load numpy.ma
         same = np.flatnonzero(topics == count)
         whole = rows[same, :count]
         mean[same] = whole.mean(axis=-1)
-        same, whole = same[~shares[same]], whole[~shares[same]]
-        if count > 1 and len(same):
-            reach, kind[same] = _reach(whole, level, resamples, seed)
+        spread = ~shares[same] & (whole[:, 0] < whole[:, -1])
+        same, whole = same[spread], whole[spread]
+        if len(same):
+            reach, kind[same] = _reach(whole, level, replicates, seed)
             half = reach * whole.std(axis=-1, ddof=1) / math.sqrt(count)
             low[same], high[same] = mean[same] - half, mean[same] + half
     for row in np.flatnonzero(shares):
@@ -116,7 +141,17 @@ def few_topics_note(intervals: MeanIntervals) -> str:
     return f"intervals of means are Student's t, because {min(few)} topics are too few for a bootstrap ({FEW_TOPICS})"
 
 
-def _reach(rows: Floats, level: float, resamples: int, seed: int) -> tuple[Any, Any]:
+def no_spread_note(intervals: MeanIntervals, names: Sequence[str]) -> str:
+    """The note for the rows with a name whose topics all have the same score; empty where there are none."""
+    rows = zip(names, intervals.topics.tolist(), intervals.kind, strict=True)
+    alike = list(dict.fromkeys(name for name, topics, kind in rows if name and topics > 1 and kind == "none"))
+    if not alike:
+        return ""
+    more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
+    return f"no interval of {', '.join(alike[:3])}{more}, because all topics have the same score"
+
+
+def _reach(rows: Floats, level: float, replicates: int, seed: int) -> tuple[Any, Any]:
     """How many standard errors the intervals of rows of equal length reach, and by which rule."""
     count = rows.shape[-1]
     if count < FEW_TOPICS:
@@ -125,15 +160,16 @@ def _reach(rows: Floats, level: float, resamples: int, seed: int) -> tuple[Any, 
         from statistics import NormalDist  # loads much that fewer topics do not need
 
         return NormalDist().inv_cdf((1 + level) / 2), "normal"
-    weights = bootstrap_weights(count, resamples, np.random.default_rng(seed)).astype(np.float64)
-    reach = studentised_reach(rows, weights, level)
+    few = count * replicates <= FEW_DRAWS
+    weights = bootstrap_weights(count, replicates, FewDraws(seed) if few else np.random.default_rng(seed))
+    reach = studentised_reach(rows, weights.astype(np.float64), level)
     known = np.isfinite(reach)
     return np.where(known, reach, student_reach(count - 1, level)), np.where(known, "bootstrap", "t")
 
 
 def studentised_reach(rows: Floats, weights: Floats, level: float) -> Floats:
-    """The level's quantile of |t*| for each row (rows × topics; weights are resamples × topics); infinite where too
-    many resamples have no spread, as with scores that are nearly all 0."""
+    """The level's quantile of |t*| for each row (rows × topics; weights are replicates × topics); infinite where too
+    many replicates have no spread, as with scores that are nearly all 0."""
     reach = np.empty(len(rows))
     place = min(math.ceil(level * (len(weights) + 1)), len(weights)) - 1
     block = max(1, BLOCK_CELLS // len(weights))
@@ -144,7 +180,7 @@ def studentised_reach(rows: Floats, weights: Floats, level: float) -> Floats:
 
 
 def studentised(rows: Floats, weights: Floats) -> Floats:
-    """|mean* − mean| / (s*/√T) of every resample: resamples × rows. Where a resample has no spread it is infinite, or 0
+    """|mean* − mean| / (s*/√T) of every replicate: replicates × rows. Where one has no spread it is infinite, or 0
     if its mean is the row's."""
     topics = rows.shape[-1]
     centred = (rows - rows.mean(axis=-1, keepdims=True)).T

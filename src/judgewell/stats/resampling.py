@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgewell.errors import DataError, InputError
+from judgewell.stats.few_draws import FewDraws
 
 Indices = NDArray[np.int64]
 
 BLOCK_CELLS = 8_000_000  # the most cells of a draw held at once: 64 MB
 
 
-def bootstrap_weights(size: int, replicates: int, rng: np.random.Generator) -> Indices:
-    """How often each group was drawn in each resample: replicates × size, every row sums to size."""
+def bootstrap_weights(size: int, replicates: int, rng: np.random.Generator | FewDraws) -> Indices:
+    """How often each group was drawn in each replicate: replicates × size, every row sums to size."""
     _check_draw(size, replicates)
     return _counts_of_draws(size, replicates, rng)
 
@@ -35,7 +36,7 @@ def weight_blocks(size: int, replicates: int, rng: np.random.Generator) -> Itera
 
 
 def tasks(count: int, size: int) -> list[tuple[int, int]]:
-    """`count` resamples in tasks of `size`: each task's number, which seeds it, and how many are its own."""
+    """`count` replicates in tasks of `size`: each task's number, which seeds it, and how many are its own."""
     return [(number, min(size, count - start)) for number, start in enumerate(range(0, count, size))]
 
 
@@ -48,7 +49,7 @@ def permutations(size: int, count: int, rng: np.random.Generator) -> Indices:
 def percentile_interval(replicates: ArrayLike, level: float = 0.95, axis: int = 0) -> tuple[Any, Any]:
     """The percentile interval of bootstrap replicates: the middle `level` of them along `axis`.
 
-    Replicates that are NaN (a statistic undefined in that resample) are left out; where none is left both ends are NaN.
+    Replicates that are NaN (a statistic undefined in that one) are excluded; where none is left both ends are NaN.
     """
     check_level(level)
     values = np.asarray(replicates, dtype=np.float64)
@@ -72,10 +73,10 @@ def _check_draw(size: int, replicates: int) -> None:
     if size < 1:
         raise DataError("there is nothing to resample: the data hold no group")
     if replicates < 1:
-        raise InputError(f"{replicates} resamples are too few", cure="ask for 1 or more, usually 1000")
+        raise InputError(f"{replicates} replicates are too few", cure="ask for 1 or more, usually 1000")
 
 
-def _counts_of_draws(size: int, replicates: int, rng: np.random.Generator) -> Indices:
+def _counts_of_draws(size: int, replicates: int, rng: np.random.Generator | FewDraws) -> Indices:
     """Counts by drawing places and tallying them: faster than a multinomial with thousands of groups."""
     drawn = rng.integers(0, size, size=(replicates, size))
     drawn += (np.arange(replicates) * size)[:, None]

@@ -111,7 +111,7 @@ class PracticeLines(Section):
         numbers_given = ", ".join(map(shown, by_length))
         again = used < self.tries
         text = "practice.failed" if again else "practice.failed_last"
-        return Verdict(False, f"from the shortest line to the longest: {numbers_given}", text, again=again)
+        return Verdict(False, f"numbers from the shortest line to the longest: {numbers_given}", text, again=again)
 
 
 class Comprehension(Section):
@@ -141,17 +141,17 @@ class Comprehension(Section):
         """The verdict on the answers chosen so far (numbers from 1, in order)."""
         if self.right in chosen[: self.tries]:
             return PASSED
-        listed = ", ".join(map(str, chosen)) or "nothing"
+        listed = ", ".join(map(str, chosen)) or "none"
         again = len(chosen) < self.tries
         text = "comprehension.failed" if again else "comprehension.failed_last"
-        return Verdict(False, f"chose {listed}; {self.right} is right", text, again=again)
+        return Verdict(False, f"chose answer {listed}; answer {self.right} is right", text, again=again)
 
 
 class QuizPair(Section):
     left: str = setting("a short text on the left", min_length=1)
     right: str = setting("a short text on the right", min_length=1)
     better: Literal["left", "right"] = setting("the side of the better one")
-    topic: str | None = setting("the topic it belongs to; all when left out", None)
+    topic: str | None = setting("the topic it belongs to; all when not set", None)
 
 
 class Quiz(Section):
@@ -246,7 +246,10 @@ class KnownOrder(EndCheck):
         above, below = values[high], values[low]
         if above > below or (self.ties and above == below):
             return PASSED
-        reason = f"known H {high} got {shown(above)}, known N {low} got {shown(below)}"
+        reason = (
+            f"{high}, known to be highly relevant, was scored {shown(above)}; "
+            f"{low}, known not to be relevant, was scored {shown(below)}"
+        )
         return Verdict(False, reason, "check.revise", again=True)
 
 
@@ -267,7 +270,7 @@ class KnownPairs(EndCheck):
         hits = sum(answer == side for answer, side in zip(chosen, right, strict=True))
         if hits >= self.share * len(right) - 1e-9:
             return PASSED
-        return Verdict(False, f"{hits} of {len(right)} known pairs right", "check.revise", again=True)
+        return Verdict(False, f"{hits} of {len(right)} known pairs answered correctly", "check.revise", again=True)
 
 
 @dataclass(frozen=True)
@@ -281,7 +284,7 @@ class LeastTime(EndCheck):
     for_machines: ClassVar[bool] = False  # how fast a server replies says nothing about reading
 
     def of_unit(self, unit: FinishedUnit) -> Verdict | None:
-        return self({f"{place}: {one.name}": one.seconds for place, one in enumerate(unit.places, start=1)})
+        return self({f"place {place} ({one.name})": one.seconds for place, one in enumerate(unit.places, start=1)})
 
     def __call__(self, seconds: Mapping[str, float]) -> Verdict:
         """The verdict on the active seconds by document."""
@@ -289,7 +292,7 @@ class LeastTime(EndCheck):
         if not short:
             return PASSED
         doc, spent = min(short, key=lambda item: item[1])
-        reason = f"{len(short)} of {len(seconds)} documents under {self.seconds:g} s; {doc} had {spent:.1f} s"
+        reason = f"{len(short)} of {len(seconds)} read for less than {self.seconds:g} s; {doc} for {spent:.1f} s"
         return Verdict(False, reason, "check.revise", again=True)
 
 

@@ -144,7 +144,7 @@ class Questionnaire(Section):
         "first: after the first unit; each: after every unit; last: after the unit that nothing follows", "first"
     )
     questions: Annotated[list[ClosingQuestion] | None, BeforeValidator(many)] = setting(
-        "the questions; the built-in ones when left out, none at all with []", None
+        "the questions; the built-in ones when not set, none at all with []", None
     )
 
     @model_validator(mode="after")

@@ -95,7 +95,7 @@ class TopicWork:
 
 
 def largest_topic(design: Design) -> TopicWork:
-    """The topic that needs most completions; known documents, which everybody may judge again, are left out."""
+    """The topic that needs most completions; known documents, which everybody may judge again, are excluded."""
     by_topic = design.units.group_by("topic").agg(pl.col("assessors").sum())
     topic = by_topic.sort(-pl.col("assessors"), "topic")["topic"][0]
     units = design.units.filter(pl.col("topic") == topic)

@@ -12,9 +12,9 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from judgewell.errors import InputError
+from judgewell.errors import InputError, note
 from judgewell.study.model import Study
-from judgewell.study.section import Section
+from judgewell.study.section import Section, many
 from judgewell.study.toml_lines import Place, line_of, places
 
 DESIGNS = ("units", "templates", "groups")
@@ -110,6 +110,7 @@ def matching(source: Source, pattern: str) -> list[Path]:
 def parse(source: Source) -> tuple[Study | None, list[Problem]]:
     """The study, or every mistake in its settings."""
     problems = _whole(source)
+    _note_former_names(source)
     try:
         study = Study.model_validate(source.settings)
     except ValidationError as mistakes:
@@ -117,6 +118,15 @@ def parse(source: Source) -> tuple[Study | None, list[Problem]]:
         problems = sorted({*reported, *problems}, key=lambda problem: (problem.line or 0, problem.problem))
         return None, problems
     return (None, problems) if problems else (study, [])
+
+
+def _note_former_names(source: Source) -> None:
+    """A note for each setting of the file that has its former name."""
+    scales, templates = many(source.settings.get("scale")), source.settings.get("templates")
+    tables = [("scale", scale) for scale in scales] if isinstance(scales, list) else []
+    for name, table in [*tables, ("templates", templates)]:
+        if isinstance(table, dict) and "levels" in table:
+            note(f"{name}.levels is the former name of {name}.grades; it works in this version", source.path)
 
 
 def read_study(path: str | Path) -> Study:
@@ -192,7 +202,7 @@ def _as_problem(mistake: dict[str, Any], source: Source) -> Problem:
         return source.problem(place, f"{missing} is missing", about)
     if kind == "union_tag_invalid":
         problem_text = f"{key}.kind {_shown(context['tag'])} is not one of {context['expected_tags']}"
-        return source.problem((*place, "kind"), problem_text, f"{key} is {about}")
+        return source.problem((*place, "kind"), problem_text, None)
     if kind == "extra_forbidden":
         return source.problem(place, f"there is no setting {key}", _instead(str(place[-1]), model))
     if kind == "value_error":

@@ -194,7 +194,9 @@ def _check_together(reading: _Reading, inputs: Inputs, study: Study) -> None:
     for number, question in enumerate(study.checks.question):
         if question.topic not in inputs.topics["topic"]:
             at = ("checks", "question", number, "topic")
-            reading.problems.append(source.problem(at, f"topic {question.topic!r} is not among the study's topics"))
+            cure = f"the topics are {', '.join(inputs.topics['topic'][:5])}; name one of them or remove the question"
+            problem = f"topic {question.topic!r} is not among the study's topics"
+            reading.problems.append(source.problem(at, problem, cure))
 
 
 def _few(names: list[str], what: str) -> str:

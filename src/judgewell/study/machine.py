@@ -6,7 +6,7 @@ import re
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, field_validator
+from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from judgewell.study.section import Section, many, setting
 
@@ -19,7 +19,7 @@ class Machine(Section):
     api_key_env: str = setting("the environment variable that holds the key; never the key itself", "")
     prompt: str | None = setting("a prompt file of your own instead of the scale's", None)
     samples: int = setting("how many assessors each model is; each judges every document", 1, ge=1, le=100)
-    temperature: float | None = setting("the sampling temperature; the server's own when left out", 0.0, ge=0)
+    temperature: float | None = setting("the sampling temperature; the server's own when not set", 0.0, ge=0)
     seed: int | None = setting("the first sample's seed, where the server takes one", None, ge=0)
     max_tokens: int = setting("the longest reply, in tokens", 400, ge=1)
     structured: Literal["auto", "schema", "object", "off"] = setting(
@@ -62,6 +62,14 @@ class Machine(Section):
         if parts.username is not None or parts.query or parts.fragment:
             raise ValueError("the address must hold no user name, password, ?part or #part; name the key's variable")
         return address.rstrip("/")
+
+    @field_validator("budget")
+    @classmethod
+    def _priced(cls, budget: float | None, info: ValidationInfo) -> float | None:
+        """Without prices every reply would cost nothing, and the budget would never be reached."""
+        if budget is not None and not (info.data.get("price_in") or info.data.get("price_out")):
+            raise ValueError("a budget in money needs price_in or price_out; set them, or set budget_tokens instead")
+        return budget
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
         """What so many tokens cost."""

@@ -23,7 +23,7 @@ from judgewell.study.design.templates import documents_needed
 from judgewell.study.machine import Machine
 from judgewell.study.platform import Platform
 from judgewell.study.questions import PAIR_QUESTIONS, AnyScale, Preference, Questions, Scale
-from judgewell.study.section import Section, many, setting, valid
+from judgewell.study.section import Section, many, renamed, setting, valid
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -89,26 +89,31 @@ class Units(Section):
 
 
 class Templates(Section):
-    """Documents one at a time, in fixed orders of expert levels."""
+    """Documents one at a time, in fixed orders of expert grades."""
 
-    orders: list[str] = setting("orders of levels such as NMRH", ["NMRH", "HRMN", "NNNN", "MRMR"], min_length=1)
+    orders: list[str] = setting("orders of grades such as NMRH", ["NMRH", "HRMN", "NNNN", "MRMR"], min_length=1)
     judges: int = setting("how many assessors judge each template on each scale", 10, ge=1)
-    levels: dict[str, float] = setting("the grade behind each letter", {"N": 0.0, "M": 1.0, "R": 2.0, "H": 3.0})
-    documents: dict[str, int] = setting("how many documents of a level are used; the fewest that do when left out", {})
+    grades: dict[str, float] = setting("the grade behind each letter", {"N": 0.0, "M": 1.0, "R": 2.0, "H": 3.0})
+    documents: dict[str, int] = setting("how many documents of a grade are used; the fewest that do when not set", {})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _former(cls, given: Any) -> Any:
+        return renamed(given, "levels", "grades")
 
     @model_validator(mode="after")
     def _letters(self) -> Templates:
         needed = documents_needed(self.orders)
         if len(set(self.orders)) < len(self.orders) or "" in self.orders:
             raise ValueError("every order must be there once and have letters")
-        strange = sorted((set(needed) | set(self.documents)) - set(self.levels))
+        strange = sorted((set(needed) | set(self.documents)) - set(self.grades))
         if strange:
             raise ValueError(
-                f"no grade is given for the letter {strange[0]!r}; the levels are {', '.join(self.levels)}"
+                f"no grade is given for the letter {strange[0]!r}; the letters are {', '.join(self.grades)}"
             )
-        for level, count in self.documents.items():
-            if count < needed.get(level, 0):
-                raise ValueError(f"{count} documents of level {level} are too few; an order needs {needed[level]}")
+        for letter, count in self.documents.items():
+            if count < needed.get(letter, 0):
+                raise ValueError(f"{count} documents of grade {letter} are too few; an order needs {needed[letter]}")
         return self
 
 
@@ -118,7 +123,7 @@ class Groups(Section):
     documents: int = setting("how many documents a group has, the known pair included", 8, ge=2)
     partners: int = setting("how many others of its group a document meets", 3, ge=1)
     share: float = setting("the share of the topic's documents that each document meets", 0.15, gt=0, le=1)
-    partitions: int | None = setting("how often the pool is partitioned; from the share when left out", None, ge=1)
+    partitions: int | None = setting("how often the pool is partitioned; from the share when not set", None, ge=1)
     assessors: int = setting("how many assessors judge each group", 3, ge=1)
     questions: list[Literal["preference", "absolute", "ratio"]] = setting(
         "what is asked about each pair", ["preference", "absolute", "ratio"], min_length=1
@@ -184,7 +189,7 @@ class Goal(Section):
     confidence: float = setting("how sure the conclusion must be: 0.9, 0.95 or 0.99", 0.95)
     ask: Literal["sampled", "floor"] | None = setting(
         "sampled: only the documents that matter; floor: every document once, then those that matter; "
-        "sampled for best and floor for order when left out",
+        "sampled for best and floor for order when not set",
         None,
     )
 
@@ -232,7 +237,7 @@ class Pay(Section):
     overhead: float = setting("the seconds a unit takes besides (reading the topic, checks)", 60.0, ge=0)
     lost: float = setting("the share of units expected to be lost and done again", 0.0, ge=0, lt=1)
     covered: int = setting("the units of one assessor that the platform's own reward pays for", 1, ge=0)
-    bonus: float | None = setting("what each further unit pays as a bonus; the unit's amount when left out", None, ge=0)
+    bonus: float | None = setting("what each further unit pays as a bonus; the unit's amount when not set", None, ge=0)
     budget: float | None = setting("the most that all units may cost, with the fee; may change at any time", None, gt=0)
 
     def earned(self, units: int) -> float:
@@ -248,7 +253,7 @@ class Pay(Section):
 
 class Privacy(Section):
     retention_days: float | None = setting(
-        "days after an assessor's last step until their personal data is deleted; until asked when left out", None, gt=0
+        "days after an assessor's last step until their personal data is deleted; until asked when not set", None, gt=0
     )
 
 
@@ -291,7 +296,7 @@ class Study(Section):
     known: Known | None = setting("known documents", None)
     scale: Annotated[list[AnyScale], BeforeValidator(many)] = setting("one scale, or several to compare", [])
     units: Units | None = setting("a design with documents one at a time", None)
-    templates: Templates | None = setting("a design with fixed orders of levels", None)
+    templates: Templates | None = setting("a design with fixed orders of grades", None)
     groups: Groups | None = setting("a design with pairs of documents", None)
     double: Double | None = setting("second judgments for a share of the documents", None)
     goal: Goal | None = setting("what the study wants to know; it stops when it is sure", None)

@@ -28,7 +28,7 @@ def new_study(folder: str | Path, kind: str = "magnitude") -> list[Path]:
     folder = Path(folder)
     taken = [name for name in ("study.toml", *FILES) if (folder / name).exists()]
     if taken:
-        raise InputError(f"{taken[0]} is there already", cure="choose another folder", file=folder)
+        raise InputError(f"{taken[0]} exists already", cure="choose another folder", file=folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = [folder / name for name in ("study.toml", *FILES)]
     written[0].write_text(study_text(kind, folder.resolve().name), "utf-8")

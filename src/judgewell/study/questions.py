@@ -10,25 +10,25 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 from pydantic import Field, field_validator, model_validator
 
 from judgewell.errors import InputError
 from judgewell.scales import Kind
-from judgewell.study.section import Section, setting
+from judgewell.study.section import Section, renamed, setting
 from judgewell.study.typed_numbers import Refused, read_number, shown
 
 Widget = Literal["choice", "number", "slider"]
 
 
-class Level(Section):
+class Grade(Section):
     """One step of a scale to choose from: a short key, its number, the name on the button and what it means."""
 
-    key: str = setting("the level's letter, as in templates")
-    value: float = setting("the level's number; values rise from level to level")
+    key: str = setting("the grade's letter, as in templates")
+    value: float = setting("the grade's number; values rise from grade to grade")
     name: str = setting("the words on its button")
-    about: str = setting("what the level means", "")
+    about: str = setting("what the grade means", "")
 
 
 class Scale(Section):
@@ -62,8 +62,8 @@ class Scale(Section):
         return {}
 
     @property
-    def choices(self) -> tuple[Level, ...]:
-        """The levels to choose from, where the scale has any."""
+    def choices(self) -> tuple[Grade, ...]:
+        """The grades to choose from, where the scale has any."""
         return ()
 
     def read(self, typed: str) -> float:
@@ -72,8 +72,8 @@ class Scale(Section):
 
     def allow(self, value: float) -> float:
         """The number itself if it lies on the scale, or :class:`Refused`; for answers that come as numbers."""
-        if value not in [level.value for level in self.choices]:
-            names = ", ".join(level.name for level in self.choices)
+        if value not in [grade.value for grade in self.choices]:
+            names = ", ".join(grade.name for grade in self.choices)
             raise Refused("refused.unknown_choice", typed=shown(value), choices=names)
         return value
 
@@ -84,15 +84,15 @@ def _finite(value: float) -> float:
     return value
 
 
-def _choice(typed: str, levels: tuple[Level, ...]) -> float:
-    """The level whose key, name or number was given; capitals and spaces around do not matter."""
+def _choice(typed: str, grades: tuple[Grade, ...]) -> float:
+    """The grade whose key, name or number was given; capitals and spaces around do not matter."""
     wanted = typed.strip().casefold()
-    names = ", ".join(level.name for level in levels)
+    names = ", ".join(grade.name for grade in grades)
     if not wanted:
         raise Refused("refused.no_choice", choices=names)
-    for level in levels:
-        if wanted in (level.key.casefold(), level.name.casefold(), shown(level.value)):
-            return level.value
+    for grade in grades:
+        if wanted in (grade.key.casefold(), grade.name.casefold(), shown(grade.value)):
+            return grade.value
     raise Refused("refused.unknown_choice", typed=typed.strip()[:40], choices=names)
 
 
@@ -113,57 +113,63 @@ class Binary(Scale):
         return {"low": self.low, "high": self.high}
 
     @property
-    def choices(self) -> tuple[Level, ...]:
-        return Level(key="0", value=0.0, name=self.low), Level(key="1", value=1.0, name=self.high)
+    def choices(self) -> tuple[Grade, ...]:
+        return Grade(key="0", value=0.0, name=self.low), Grade(key="1", value=1.0, name=self.high)
 
 
-FOUR_LEVELS = (
-    Level(key="N", value=0.0, name="not relevant", about="nothing in it helps the person"),
-    Level(
+FOUR_GRADES = (
+    Grade(key="N", value=0.0, name="not relevant", about="nothing in it helps the person"),
+    Grade(
         key="M",
         value=1.0,
         name="marginally relevant",
         about="it touches the question, but says no more than the topic already does",
     ),
-    Level(key="R", value=2.0, name="relevant", about="it answers part of the question"),
-    Level(key="H", value=3.0, name="highly relevant", about="it is about the question and answers much of it"),
+    Grade(key="R", value=2.0, name="relevant", about="it answers part of the question"),
+    Grade(key="H", value=3.0, name="highly relevant", about="it is about the question and answers much of it"),
 )
 
 
 class Ordinal(Scale):
-    """Named levels from low to high; only their order means something."""
+    """Named grades from low to high; only their order means something."""
 
     kind: Literal["ordinal"] = "ordinal"
-    levels: tuple[Level, ...] = setting("the levels from low to high", FOUR_LEVELS, strict=False)
+    grades: tuple[Grade, ...] = setting("the grades from low to high", FOUR_GRADES, strict=False)
     widget: ClassVar[Widget] = "choice"
 
-    @field_validator("levels")
+    @model_validator(mode="before")
     @classmethod
-    def _rising(cls, levels: tuple[Level, ...]) -> tuple[Level, ...]:
-        if len(levels) < 2:
-            raise ValueError(f"{len(levels)} level is no scale; give at least two levels, the lowest first")
-        values = [level.value for level in levels]
+    def _former(cls, given: Any) -> Any:
+        return renamed(given, "levels", "grades")
+
+    @field_validator("grades")
+    @classmethod
+    def _rising(cls, grades: tuple[Grade, ...]) -> tuple[Grade, ...]:
+        if len(grades) < 2:
+            raise ValueError(f"{len(grades)} grade is no scale; give at least two grades, the lowest first")
+        values = [grade.value for grade in grades]
         if any(high <= low for low, high in pairwise(values)):
             listed = ", ".join(shown(value) for value in values)
-            raise ValueError(f"the levels' values {listed} do not rise; order them from low to high, each once")
-        words = [word.casefold() for level in levels for word in {level.key, level.name}]
+            raise ValueError(f"the grades' values {listed} do not rise; order them from low to high, each once")
+        words = [word.casefold() for grade in grades for word in {grade.key, grade.name}]
         twice = sorted({word for word in words if words.count(word) > 1})
         if twice:
-            raise ValueError(f"the level {twice[0]!r} is there twice; give every level its own key and name")
-        return levels
+            raise ValueError(f"the grade {twice[0]!r} is there twice; give every grade its own key and name")
+        return grades
 
     @property
     def numbers(self) -> Kind:
         return Kind("ordinal")
 
     @property
-    def choices(self) -> tuple[Level, ...]:
-        return self.levels
+    def choices(self) -> tuple[Grade, ...]:
+        return self.grades
 
     @property
     def wording(self) -> dict[str, str]:
-        lines = (f"- **{level.name}**" + (f": {level.about}" if level.about else "") for level in self.levels)
-        return {"levels": "\n".join(lines)}
+        lines = (f"- **{grade.name}**" + (f": {grade.about}" if grade.about else "") for grade in self.grades)
+        text = "\n".join(lines)
+        return {"grades": text, "levels": text}  # levels: the former name, in texts written before 0.2
 
 
 class Magnitude(Scale):

@@ -27,6 +27,13 @@ def valid(make: Any, *values: Any) -> None:
         raise ValueError(str(error)) from None
 
 
+def renamed(given: Any, former: str, name: str) -> Any:
+    """A table's settings with a setting's former name, which still works in this version, replaced by its name."""
+    if not isinstance(given, dict) or former not in given or name in given:
+        return given
+    return {name if key == former else key: value for key, value in given.items()}
+
+
 class Section(BaseModel):
     """A table of the study file; unknown settings are mistakes, and nothing is converted."""
 

@@ -21,7 +21,7 @@ from judgewell.server.session.stages.revise import Revise
 from judgewell.server.session.stages.stopped import Stopped
 from judgewell.server.session.stages.topic import TopicPage
 from judgewell.server.session.stages.waiting import ComeBack, NoWork
-from judgewell.study.questions import FOUR_LEVELS
+from judgewell.study.questions import FOUR_GRADES
 from judgewell.study.texts import english
 
 SAY = english().text
@@ -121,10 +121,10 @@ def scale_input(kind: str, widget: str, choices: tuple[pages.Choice, ...] = (), 
     )
 
 
-LEVELS = tuple(
-    pages.Choice(level.key, level.name, level.about, str(number)) for number, level in enumerate(FOUR_LEVELS, 1)
+GRADES = tuple(
+    pages.Choice(grade.key, grade.name, grade.about, str(number)) for number, grade in enumerate(FOUR_GRADES, 1)
 )
-ORDINAL = scale_input("ordinal", "choice", LEVELS, levels="- **relevant**")
+ORDINAL = scale_input("ordinal", "choice", GRADES, grades="- **relevant**")
 TWO = pages.Choice("0", "not relevant", key="1"), pages.Choice("1", "relevant", key="2")
 BINARY = scale_input("binary", "choice", TWO, low="not relevant", high="relevant")
 MAGNITUDE = scale_input("magnitude", "number")
@@ -250,6 +250,7 @@ def at_work() -> dict[str, pages.Page]:
         "empty": document_page(ORDINAL, pages.Document("Document", "", "", empty=True)),
         "pair": pair_page(),
         "pair_first": pair_page(first=True),
+        "pair_after_quiz": pair_page(first=True, notice=SAY("quiz.passed", right=11, total=12)),
         "pair_refused": pair_page(
             problem=SAY("check.ratio_against_preference", preferred="left"), problem_field="left_score", revising=True
         ),

@@ -108,6 +108,12 @@ def test_a_pair_and_its_questions_fit_in_one_view(open_page, sample_address):
     assert page.locator("#left .mark").inner_text() == "Same as before"
 
 
+def test_the_result_of_the_quiz_is_above_the_first_pair(open_page, sample_address):
+    page = open_page(1280, 800)
+    page.goto(f"{sample_address}/pair_after_quiz")
+    assert page.locator(".notice").bounding_box()["y"] < page.locator(".topic").first.bounding_box()["y"]
+
+
 def test_left_stays_left_where_pages_are_read_from_the_right(open_page, sample_address):
     page = open_page(1280, 800)
     page.goto(f"{sample_address}/pair_rtl")
@@ -132,6 +138,7 @@ def test_left_stays_left_where_pages_are_read_from_the_right(open_page, sample_a
 def test_a_problem_is_tied_to_its_field_which_has_the_focus(open_page, sample_address, name, field):
     page = open_page()
     page.goto(f"{sample_address}/{name}")
+    settle(page)  # a page gives its focus with its first frame
     assert page.evaluate("document.activeElement.name") == field
     wrong = page.locator('[aria-invalid="true"]')
     assert wrong.count() == 1

@@ -85,6 +85,17 @@ def test_the_first_owner_comes_in_by_a_link_that_works_once(door):
     assert sign_in(other).status_code == 303
 
 
+def test_a_reviewer_called_owner_does_not_keep_the_first_owner_out(door):
+    served = door()
+    for name in ("Owner", "owner 2"):
+        served.write(lambda c, now, name=name: add_account(c, now, name, "reviewer"))
+    link = served.write(first_link)
+    client = served.visitor()
+    assert "owner 3" in client.get(link).text
+    assert client.post(link, data={"name": "Ada", "password": PASSWORD, "again": PASSWORD}).status_code == 303
+    assert client.get("/owner").status_code == 200
+
+
 def test_a_link_ends_by_time_and_by_a_newer_one(door):
     served = door()
     old = served.write(first_link)

@@ -58,4 +58,4 @@ def test_review_by_keyboard_alone(window, owner):
     window.wait_for_load_state()  # the keys answer only then
     window.keyboard.press("a")
     window.locator(".progress", has_text=re.compile(r"^\s*2 read")).wait_for()
-    assert "Nothing to read just now" in window.inner_text("main")
+    assert "There is nothing to review right now" in window.inner_text("main")

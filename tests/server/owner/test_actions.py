@@ -6,6 +6,7 @@ from judging import check_whole
 
 from judgewell.errors import InputError
 from judgewell.server.owner.access import audit_entries
+from judgewell.server.owner.action_routes import OUTCOMES, outcome
 from judgewell.server.owner.actions import ACTIONS, read_fields, run
 from judgewell.server.queries.export import export
 from judgewell.server.queries.progress import working
@@ -231,3 +232,30 @@ def test_fields_that_make_no_sense_are_refused_in_one_line(given):
     with pytest.raises(InputError, match="takes reservation, minutes") as refused:
         read_fields(ACTIONS["extend"], given)
     assert "\n" not in str(refused.value)
+
+
+def test_the_owner_reads_what_an_action_did(begin):
+    study = begin(topics=2, redundancy=2)
+    assert set(OUTCOMES) == set(ACTIONS)
+    person = study.person()
+    person.until("done")
+    name = pseudonym(study, person)
+    done = [
+        outcome(ACTIONS[action], act(study, action, **fields))
+        for action, fields in (
+            ("pause", {"topic": "t1"}),
+            ("resume", {"topic": "t1"}),
+            ("exclude", {"assessor": name, "reason": "asked to"}),
+            ("include", {"assessor": name}),
+        )
+    ]
+    assert done == [
+        "Topic t1 is paused: no new units are handed out.",
+        "Topic t1 is resumed: units are handed out again.",
+        "Work is excluded: 1 finished unit.",
+        "Work is included again: 1 finished unit.",
+    ]
+    more = outcome(ACTIONS["more"], act(study, "more", topic="t0", docs=["t0d2"], more=1))
+    assert more.startswith("More judgments of 1 document are asked for (")
+    later = outcome(ACTIONS["forget"], {"assessors": 1, "still in the log": "somebody reads the database"})
+    assert later.endswith("Not deleted from the database's own log: somebody reads the database.")

@@ -142,7 +142,7 @@ def test_sorting_and_finding_on_the_server(looking):
     assert order("sort=topic&down=1") == sorted(order("sort=topic"), reverse=True)
     assert len(order("sort=topic")) == 4
     assert order("text=t002") == ["t002"]
-    assert "No topic holds these words" in looking.get("/topics?text=nothing+like+it")
+    assert "No topic matches this search" in looking.get("/topics?text=nothing+like+it")
 
 
 def test_what_is_not_there_is_not_found(looking):
@@ -175,7 +175,7 @@ def test_many_topics_come_in_pages(tmp_path):
     assert client.get("/owner/topics?page=3").text.count('<tr>\n      <th scope="row"') == 30
     assert client.get("/owner/topics?all=1").text.count('<tr>\n      <th scope="row"') == 230
     assert "No judgments yet" in client.get("/owner").text
-    assert "Nobody is invited" in client.get("/owner").text
+    assert "No one has been invited" in client.get("/owner").text
     store.close()
 
 
@@ -194,8 +194,8 @@ def test_who_works_is_shown_and_released(begin, clock):
     form = {"action": "release", "guard": guard, "next": "/owner", "reservation": str(number)}
     assert client.post("/owner/act", data=form).status_code == 303
     after = client.get("/owner").text
-    assert "Nobody is working on a unit" in after
-    assert "Done: release" in after
+    assert "No one is working right now" in after
+    assert "The unit is released; someone else can take it." in after
     assert "release" in client.get("/owner/log").text
 
 
@@ -258,11 +258,11 @@ def test_nothing_is_claimed_before_it_is_computed_and_failed_checks_show_at_once
     while page.kind == "document":
         page = person.send(value="5", comment="all the same")
     first = client.get("/owner").text
-    assert "stands out" not in first
+    assert "No unusual assessor" not in first
     assert "failed “known documents in order”" in first
-    assert "nobody has worked since" in first
+    assert "no one has worked since" in first
     study.person().until("document")
-    assert "nobody has worked since" not in client.get("/owner").text
+    assert "no one has worked since" not in client.get("/owner").text
 
 
 def test_a_message_is_shown_once_and_topics_by_their_names(begin, clock):

@@ -19,6 +19,7 @@ from waiting import HANG
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
 from judgewell.assessors.simulation import Filled, fill
+from judgewell.server.owner.charts import WIDEST, bars, nice_top
 from judgewell.server.owner.exclusions import exclude, include
 from judgewell.server.owner.live_analysis import Insight, from_json, insight, to_json
 from judgewell.server.owner.live_cache import SHARE, Computed, in_a_process
@@ -117,7 +118,7 @@ def crowd(*, pace: float, failed: int, sense: float) -> dict[str, list[str]]:
 def test_who_is_a_little_worse_in_everything_is_seen():
     """None of the three would do alone: the order, the pace, the known documents."""
     found = crowd(pace=0.35, failed=1, sense=0.5)
-    assert found.pop("odd") == ["careless in sum"]
+    assert found.pop("odd") == ["careless overall"]
     assert not any(found.values())
     for better in ({"pace": 1.0}, {"failed": 0, "pace": 0.8}, {"sense": 1.0}):
         assert crowd(**{"pace": 0.35, "failed": 1, "sense": 0.5, **better})["odd"] == []
@@ -329,3 +330,10 @@ class TestComputed:
         held.look("a")
         assert held.wait(HANG) is None
         assert "could not be computed" in held.trouble
+
+
+def test_counts_have_whole_ticks_and_one_bar_is_not_as_wide_as_the_chart():
+    assert [nice_top(largest) for largest in (1, 2, 3, 5, 7, 9, 30)] == [1, 2, 4, 6, 8, 10, 40]
+    svg = bars("units", "Units", "Units.", ["today"], [("good", "units", [5.0])], "day").svg
+    assert ">3<" in svg
+    assert f'width="{WIDEST:.1f}"' in svg

@@ -43,7 +43,7 @@ def owner(begin, monkeypatch, tmp_path):
 
 def test_people_are_invited_by_name_and_by_number(owner):
     one = owner()
-    assert "Nobody is invited yet" in one.page("/owner/invitations")
+    assert "No one has been invited yet" in one.page("/owner/invitations")
     answer = one.send("/owner/invitations", names="Ada\n\n  Grace \nAda\n", count="2")
     assert answer.headers["location"] == "/owner/invitations"
     page = one.page("/owner/invitations")
@@ -115,7 +115,7 @@ def test_the_report_is_made_when_asked_for_opened_and_downloaded(owner, monkeypa
     settled(one)
     page = one.page("/owner/report")
     assert "Open the report" in page
-    assert "nothing new since" in page
+    assert "no answers since" in page
     assert made == [(one.study.store.url, one.study.store.url, "small")]
     shown = one.client.get("/owner/report.html")
     assert (shown.text, shown.headers["content-security-policy"]) == ("<h1>report 1</h1>", SANDBOX)
@@ -124,7 +124,7 @@ def test_the_report_is_made_when_asked_for_opened_and_downloaded(owner, monkeypa
     kept = one.client.get("/owner/report.html?download=1").headers["content-disposition"]
     assert kept == 'attachment; filename="small-report.html"'
     one.study.person().until("done")
-    assert "there are newer answers" in one.page("/owner/report")
+    assert "there have been answers since" in one.page("/owner/report")
     one.send("/owner/report")
     settled(one)
     assert one.client.get("/owner/report.html").text == "<h1>report 2</h1>"

@@ -29,7 +29,7 @@ def said(*arguments):
 def test_accounts_are_added_listed_and_ended(study):
     link = said("account", study, "add", "Ada", "--role", "owner", "--address", "https://judge.example/")
     assert re.fullmatch(r"https://judge\.example/owner/link/[\w-]{43}\n", link)
-    said("account", study, "add", "Rex")
+    said("account", study, "add", "Rex", "--address", "https://judge.example")
     listed = said("account", study, "list")
     assert "Ada\towner\tno password yet" in listed
     assert "Rex\treviewer" in listed
@@ -46,13 +46,13 @@ def test_accounts_are_added_listed_and_ended(study):
 
 
 def test_actions_and_the_log_of_them(study, tmp_path):
-    assert said("act", study, "pause", "reason==cmd") == "Done: pause (paused the study)\n"
+    assert said("act", study, "pause", "reason==cmd") == "The study is paused: no new units are handed out.\n"
     assert "paused: the whole study" in said("status", study)
     said("act", study, "more", "topic=t0", "docs=t0d2", "docs=t0d3")
     said("audit", study, "-o", tmp_path / "audit.csv")
     assert len((tmp_path / "audit.csv").read_text().splitlines()) == 3
-    with pytest.raises(InputError, match="is no action"):
+    with pytest.raises(InputError, match="is not an action"):
         said("act", study, "drop")
-    with pytest.raises(InputError, match="nobody to forget"):
+    with pytest.raises(InputError, match="no assessor is named"):
         said("forget", study)
     assert said("forget", study, "--older-than", "30") == "Personal data of 0 assessors deleted\n"

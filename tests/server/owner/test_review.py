@@ -156,7 +156,7 @@ def test_the_page_shows_comments_and_documents_and_nothing_else(reviewed):
     assert client.post("/owner/review", data=sent).status_code == 403
     assert client.post("/owner/review", data={**sent, "guard": guard}).status_code == 422
     assert client.post("/owner/review", data={**sent, "guard": guard, "reason": "copied"}).status_code == 303
-    assert "Nothing to read" in client.get("/owner/review").text
+    assert "There is nothing to review right now" in client.get("/owner/review").text
 
 
 def test_hostile_comments_are_shown_as_text(reviewed):
@@ -185,6 +185,6 @@ def test_progress_and_agreement_are_told(reviewed):
 def test_a_study_without_a_review_says_so(reviewed):
     found = reviewed(more="")
     assert found.read(found.reviewers[0]) is None
-    assert "asks for no review" in found.client(found.reviewers[0]).get("/owner/review").text
+    assert "does not ask for a review of comments" in found.client(found.reviewers[0]).get("/owner/review").text
     assert len(found.study.rows(sa.select(items))) == 4
     assert found.study.rows(sa.select(reservations.c.excluded)) == [(False,)]

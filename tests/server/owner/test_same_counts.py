@@ -261,7 +261,7 @@ def check_insight_of_api_and_page(study: Study, computed: Insight, monkeypatch: 
     assert [sent[name] for name in ("alpha", "low", "high")] == [scale.alpha, scale.low, scale.high]
     client.cookies.set(f"{Server(study.store, study.served, Rate(1, 1), Pages()).cookie}-owner", study.session)
     page = client.get("/owner").text
-    ends = f"{scale.low:.2f} to {scale.high:.2f}, {scale.metric}" if scale.low is not None else ""
+    ends = f"{scale.low:.2f} to {scale.high:.2f}; {scale.metric} metric" if scale.low is not None else ""
     assert re.search(
         rf"α on {re.escape(scale.scale)}.*?{scale.alpha:.2f}.*?{ends}".replace("-", "[-−]"), page, re.DOTALL
     )
@@ -310,7 +310,7 @@ def test_the_report_gives_the_figures_of_agree_scale_and_compare(
         assert number(best[HEADS[name]]) == pytest.approx(compared[name][0], abs=0.0006)
 
 
-HEADS = {"alpha": "α", "low": "95 % from", "high": "95 % to", "mean": "nDCG@3"}
+HEADS = {"alpha": "α", "low": "95 % from", "high": "95 % to", "mean": "mean nDCG@3"}
 
 
 def first_row(page: str, name: str) -> dict[str, str]:

@@ -58,15 +58,15 @@ def write_hostile(folder: Path) -> Path:
     (folder / "topics.jsonl").write_text(json.dumps(told) + "\n", "utf-8")
     (folder / "pool.jsonl").write_text("".join(json.dumps({"topic": topic, "doc": doc}) + "\n" for doc in docs))
     one = json.dumps(ONE)
-    levels = "".join(
-        f'[[scale.levels]]\nkey = "{key}"\nvalue = {value}\nname = {json.dumps(key + ONE)}\nabout = {one}\n'
+    grades = "".join(
+        f'[[scale.grades]]\nkey = "{key}"\nvalue = {value}\nname = {json.dumps(key + ONE)}\nabout = {one}\n'
         for value, key in enumerate("NMRH")
     )
     path = folder / "study.toml"
     path.write_text(
         f'[study]\nname = "hostile"\ntitle = {one}\nconsent = {json.dumps(" ".join(MARKUP + MUTATIONS))}\n'
         '[topics]\nfile = "topics.jsonl"\nshow = ["description", "narrative"]\n[documents]\nfile = "docs.jsonl"\n'
-        f'[pool]\nfile = "pool.jsonl"\n[scale]\nkind = "ordinal"\n{levels}'
+        f'[pool]\nfile = "pool.jsonl"\n[scale]\nkind = "ordinal"\n{grades}'
         f"[units]\ndocuments = {len(docs)}\nredundancy = 3\n[checks]\ncomment = 1\n[checks.review]\n"
         f'[work]\nhighlight = true\n[[questionnaire.questions]]\nname = "free"\nquestion = {one}\nkind = "text"\n',
         "utf-8",

@@ -98,7 +98,9 @@ def test_lists_follow_their_own_columns_only(place, name):
             answer = owner.get(f"/owner{path}{joined}{name}=" + value.replace(" ", "%20").replace(";", "%3B"))
             assert answer.status_code == 200
             if name in ("sort", "order_by", "filter"):
-                assert answer.text == plain, (path, value)
+                now = owner.get(f"/owner{path}").text  # figures may be computed between two pages
+                assert answer.text in (plain, now), (path, value)
+                plain = now
 
 
 class Calls(Exception):

@@ -114,7 +114,9 @@ def test_bonuses_and_links(place, tmp_path):
     people = tmp_path / "people.csv"
     with people.open("w", newline="") as file:
         csv.writer(file).writerows([["label", "note"], *([one.strip() + str(n), one] for n, one in enumerate(EVIL))])
-    made = runner.invoke(invite, [toml, "--csv", str(people), "-o", str(tmp_path / "links.csv")])
+    made = runner.invoke(
+        invite, [toml, "--csv", str(people), "-o", str(tmp_path / "links.csv"), "--address", "http://x.example"]
+    )
     assert made.exit_code == 0, made.output
     paid = runner.invoke(bonus, [toml, "-o", str(tmp_path / "bonus.csv")])
     assert paid.exit_code == 0, paid.output

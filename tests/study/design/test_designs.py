@@ -13,7 +13,7 @@ from judgewell.study.design.pools import pool_list, pool_runs
 from judgewell.study.design.second_judgments import plan_doubles
 from judgewell.study.design.templates import documents_needed, fill_templates
 
-LEVELS = {level: [f"{level}{number}" for number in range(9)] for level in "NMRH"}
+GRADES = {grade: [f"{grade}{number}" for number in range(9)] for grade in "NMRH"}
 PUBLISHED = ["NMRH", "HRMN", "NNNN", "MRMR"]
 
 
@@ -44,7 +44,7 @@ def test_a_ready_list_holds_each_document_once():
 
 
 def test_the_published_pattern_of_documents_comes_out():
-    filled = fill_templates(PUBLISHED, LEVELS, generator(1), documents={"H": 1, "R": 3, "M": 3, "N": 4})
+    filled = fill_templates(PUBLISHED, GRADES, generator(1), documents={"H": 1, "R": 3, "M": 3, "N": 4})
     used = {doc for docs in filled.values() for doc in docs}
     assert Counter(doc[0] for doc in used) == {"H": 1, "R": 3, "M": 3, "N": 4}
     assert filled["NMRH"] == filled["HRMN"][::-1]
@@ -53,8 +53,8 @@ def test_the_published_pattern_of_documents_comes_out():
 
 
 @given(st.lists(st.text("NMRH", min_size=1, max_size=6), min_size=1, max_size=5, unique=True), st.integers(0, 999))
-def test_every_slot_has_its_level_and_the_fewest_documents_are_used(templates, seed):
-    filled = fill_templates(templates, LEVELS, generator(seed))
+def test_every_slot_has_its_grade_and_the_fewest_documents_are_used(templates, seed):
+    filled = fill_templates(templates, GRADES, generator(seed))
     for template, docs in filled.items():
         assert "".join(doc[0] for doc in docs) == template
         assert len(set(docs)) == len(docs)
@@ -63,11 +63,11 @@ def test_every_slot_has_its_level_and_the_fewest_documents_are_used(templates, s
 
 
 def test_templates_that_cannot_be_filled_are_refused():
-    with pytest.raises(DataError, match="topic 7: 1 documents are known at level H, 2 are needed"):
+    with pytest.raises(DataError, match="topic 7: 1 documents are known at grade H, 2 are needed"):
         fill_templates(["HH"], {"H": ["x"]}, generator(1), topic="7")
     for templates, documents in (([], {}), (["NM", "NM"], {}), (["NM"], {"H": 1}), (["NN"], {"N": 1})):
         with pytest.raises(InputError):
-            fill_templates(templates, LEVELS, generator(1), documents=documents)
+            fill_templates(templates, GRADES, generator(1), documents=documents)
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=6), st.floats(0.01, 1), st.integers(0, 99))

@@ -60,10 +60,10 @@ def run_sections(
         return
     shared = executor.share((replace(evidence, progress=None), files))
     packed = executor.map(_packed_outcome, [section.name for section in chosen], shared)
-    for section, (results, left_out, notes) in zip(chosen, packed, strict=True):
+    for section, (results, not_analysed, notes) in zip(chosen, packed, strict=True):
         tables = {table.name: table for table in section.tables}
         own = [Result(replace(tables[name], columns=shown), frame, texts) for name, shown, frame, texts in results]
-        yield Outcome(section, tuple(own), left_out, notes)
+        yield Outcome(section, tuple(own), not_analysed, notes)
 
 
 def _packed_outcome(name: str, shared: tuple[Evidence, bool]) -> tuple[Any, ...]:
@@ -72,4 +72,4 @@ def _packed_outcome(name: str, shared: tuple[Evidence, bool]) -> tuple[Any, ...]
     assert section is not None
     outcome = run_section(section, shared[0], files=shared[1])
     results = [(one.table.name, one.table.columns, one.frame, one.findings) for one in outcome.results]
-    return results, dict(outcome.left_out), outcome.notes
+    return results, dict(outcome.not_analysed), outcome.notes

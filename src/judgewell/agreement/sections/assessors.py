@@ -8,7 +8,7 @@ from judgewell.agreement import assessors, kappa, overlap, transitivity
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.section import FILE, JUDGED, NAMED, Compute, Section, Table
 from judgewell.agreement.sections.reliability import few_values
-from judgewell.text import count, percent, plain
+from judgewell.text import agrees, count, counted, percent, plain
 
 FEWEST_WITHIN_A_TOPIC = 5  # within a topic two assessors share few documents
 
@@ -28,9 +28,11 @@ def _rest_finding(table: pl.DataFrame) -> str | None:
     if not len(tau):
         return None
     below = int((tau < 0).sum())
+    share = f" ({percent(below / len(tau))})" if below else ""
     return (
         f"The median assessor’s ranking of documents agrees with that of the others at τ-b = {plain(tau.median())}; "
-        f"{count(below)} of {count(len(tau))} assessors ({percent(below / len(tau))}) rank them the other way round."
+        f"{count(below) if below else 'none'} of {counted(len(tau), 'assessor')}{share} "
+        f"{agrees(below, 'ranks', 'rank') if below else 'ranks'} them the other way round."
     )
 
 

@@ -57,9 +57,13 @@ def _medians(table: pl.DataFrame) -> list[str]:
         medians = part.filter(pl.col("grade").is_not_null()).sort("grade")["median"].to_list()
         if len(medians) > 1:
             rises = all(lower < upper for lower, upper in pairwise(medians))
-            verb = "rise with every grade" if rises else "do not rise with every grade"
-            sentences.append(f"Median gains {verb} ({labels}): {', '.join(map(plain, medians))}.")
+            verb = "rise" if rises else "do not rise"
+            sentences.append(f"Median gains {verb} with every grade of the label set {labels}: {_list(medians)}.")
     return sentences
+
+
+def _list(numbers: list[float]) -> str:
+    return ", ".join(map(plain, numbers))
 
 
 def _order(table: pl.DataFrame) -> list[str]:

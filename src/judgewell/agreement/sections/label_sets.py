@@ -72,12 +72,24 @@ def _concordance(table: pl.DataFrame) -> str | None:
         return None
     best, worst = rows.row(0, named=True), rows.row(-1, named=True)
     text = (
-        f"{best['first']} and {best['second']} rank documents alike at τ-b = {plain(best['macro_tau_b'])} (mean over "
-        f"{counted(best['topics'], 'topic')})"
+        f"The rankings of a topic’s documents by {best['first']} and {best['second']} correlate at τ-b = "
+        f"{plain(best['macro_tau_b'])} (mean over {counted(best['topics'], 'topic')})"
     )
     if rows.height > 1:
-        text += f"; {worst['first']} and {worst['second']} agree least, at {plain(worst['macro_tau_b'])}"
+        text += f"; those by {worst['first']} and {worst['second']} least, at {plain(worst['macro_tau_b'])}"
     return text + "."
+
+
+def _kappa_finding(table: pl.DataFrame) -> str | None:
+    rows = table.filter(pl.col("kappa").is_not_null() & ~pl.col("kappa").is_nan()).sort("kappa", descending=True)
+    if rows.is_empty():
+        return None
+    best, worst = rows.row(0, named=True), rows.row(-1, named=True)
+    text = f"{best['first']} and {best['second']} agree on grades at κ = {plain(best['kappa'])}"
+    text += f" ({plain(best['weighted_kappa'])} with quadratic weights; {counted(best['documents'], 'document')})"
+    if rows.height > 1:
+        text += f"; {worst['first']} and {worst['second']} least, at {plain(worst['kappa'])}"
+    return f"The label sets {text}."
 
 
 _TWO = Need("two sets of labels (gains count as one)", lambda e: len(e.labels) + e.has_gains >= 2)
@@ -115,6 +127,7 @@ SECTION = Section(
             caption="Cohen’s κ and κ with quadratic weights over the documents that both sets label, with 95 % "
             "intervals for other documents.",
             compute=lambda e, get: _kappa(e),
+            finding=_kappa_finding,
             columns=("first", "second", "documents", "observed", "kappa", "low", "high", "weighted_kappa", "note"),
             across_scales=True,
         ),

@@ -6,22 +6,27 @@ import polars as pl
 
 from judgewell.agreement import pair_agreement
 from judgewell.agreement.section import OPEN, PAIRED, Section, Table
-from judgewell.text import count, counted, interval, percent, plain
+from judgewell.text import agrees, count, counted, interval, percent, plain
 
 
 def _same_pair(table: pl.DataFrame) -> str:
     row = table.row(0, named=True)
     around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
+    agreeing = f"agree on {percent(row['agreement'])} of answers to the same pair"
+    if not row["assessors"]:
+        agreeing = f"to the same pair agree in {percent(row['agreement'])} of cases; the data name no assessors"
     return (
-        f"Two assessors agree on {percent(row['agreement'])} of answers to the same pair ({percent(row['expected'])} "
-        f"by chance): Krippendorff’s α = {plain(row['alpha'])}{around} over {counted(row['pairs'], 'pair')}."
+        f"Two {'assessors' if row['assessors'] else 'answers'} {agreeing} ({percent(row['expected'])} by chance): "
+        f"Krippendorff’s α = {plain(row['alpha'])}{around} over {counted(row['pairs'], 'pair')}."
     )
 
 
 def _contradictions(table: pl.DataFrame) -> list[str]:
+    by = {"anybody": "", "the same assessor": " by the same assessor"}
     return [
-        f"{count(row['contradicting'])} of {counted(row['repeated'], 'pair')} answered more than once by "
-        f"{row['answered_again_by']} have contradicting answers ({percent(row['share'])})."
+        f"{count(row['contradicting'])} of {counted(row['repeated'], 'pair')} answered more than once"
+        f"{by[row['answered_again_by']]} {agrees(row['contradicting'], 'has', 'have')} contradicting answers "
+        f"({percent(row['share'])})."
         for row in table.iter_rows(named=True)
         if row["repeated"]
     ]
@@ -31,7 +36,7 @@ def _labels(table: pl.DataFrame) -> list[str]:
     whole = table.filter(pl.col("lower").is_null())
     return [
         f"{percent(row['share'])} of {counted(row['answers'], 'preference')} between documents with different labels "
-        f"go to the one that {row['labels']} labels higher (“same” counts half)."
+        f"{agrees(row['answers'], 'goes', 'go')} to the one that {row['labels']} labels higher (“same” counts half)."
         for row in whole.iter_rows(named=True)
     ]
 
@@ -43,13 +48,13 @@ SECTION = Section(
     name="pairs",
     about="do assessors agree on the same pair of documents",
     part="agreement",
-    order=45,
+    order=17,
     needs=(PAIRED,),
     tables=(
         Table(
             name="same_pair_agreement",
             title="Agreement on the same pair",
-            caption="Pairs answered by two assessors or more: share of agreeing answers, what chance would give, "
+            caption="Pairs answered more than once: share of agreeing answers, what chance would give, "
             "Fleiss’ κ, and Krippendorff’s α with its 95 % interval.",
             compute=lambda e, get: pair_agreement.same_pair_agreement(e.pairs),
             finding=_same_pair,

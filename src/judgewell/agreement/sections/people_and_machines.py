@@ -172,7 +172,8 @@ SECTION = Section(
             title="A machine’s labels against people’s",
             caption="Documents that both have: share of equal, higher and lower labels; bias (machine − people) with "
             "its 95 % interval over topics; κ, κ with quadratic weights with its interval for other documents; τ-b as "
-            "the mean over topics.",
+            "the mean over topics. Documents that were drawn (column inclusion) count 1/π, here and below, so that the "
+            "figures are those of all documents that the machine labelled.",
             compute=lambda e, get: _agreement(e),
             finding=_agreement_finding,
             heads={"weighted_kappa": "weighted κ", "weighted_low": "95 % from", "weighted_high": "95 % to"},
@@ -183,7 +184,8 @@ SECTION = Section(
             name="machine_alpha",
             title="The machine as one of the assessors",
             caption="Krippendorff’s α on the documents that the machine labelled and two people judged: among people, "
-            "and with the machine as one more assessor, with intervals for other assessors and documents.",
+            "and with the machine as one more assessor, with intervals for other assessors and documents. Every "
+            "document counts once, however it was drawn.",
             compute=lambda e, get: _alphas(e),
             finding=_alpha_finding,
             shown=OPEN,
@@ -192,7 +194,8 @@ SECTION = Section(
             name="machine_order",
             title="Order of systems under people’s and the machine’s gains",
             caption="Kendall’s τ-b and τ-AP, the best system under each, the sizes of the sets that contain the best "
-            "system with 95 % confidence, and their overlap (Jaccard). Both sides use the documents that both have.",
+            "system with 95 % confidence, and their overlap (Jaccard). Both sides use the documents that both have; "
+            "where people’s documents were drawn, people’s scores are estimates for all documents.",
             compute=_by_systems("machine_order"),
             finding=_order_finding,
             shown=OPEN,
@@ -201,9 +204,9 @@ SECTION = Section(
         Table(
             name="machine_systems",
             title="Which systems the machine favours",
-            caption="Each system’s mean under people’s and the machine’s gains of the documents that both have, their "
-            "difference, and the favour: that difference less its mean over systems. 95 % intervals over topics; p of "
-            "the favour is corrected by Holm over systems.",
+            caption="Each system’s mean under people’s and the machine’s gains of the documents that both have (of all "
+            "documents, where people’s were drawn), their difference, and the favour: that difference less its mean "
+            "over systems. 95 % intervals over topics; p of the favour is corrected by Holm over systems.",
             compute=_by_systems("machine_systems"),
             finding=_systems_finding,
             heads={"machine_mean": "labels alone", "favour_low": "95 % from", "favour_high": "95 % to"},

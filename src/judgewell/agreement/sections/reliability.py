@@ -47,9 +47,10 @@ def _alpha_finding(table: pl.DataFrame) -> str | None:
     if row["alpha"] is None:
         return None
     around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
+    values = "the values as given" if row["values"] == "as given" else row["values"]
     return (
         f"Krippendorff’s α between assessors is {plain(row['alpha'])}{around} over "
-        f"{counted(row['documents'], 'document')} (0 is chance, 1 is perfect; {row['metric']} metric, {row['values']})."
+        f"{counted(row['documents'], 'document')} (1 is perfect, 0 is chance; {row['metric']} metric on {values})."
     )
 
 

@@ -8,7 +8,7 @@ from judgewell.agreement import stability
 from judgewell.agreement.evidence import Evidence, given, has
 from judgewell.agreement.section import FILE, WORK, Section, Table
 from judgewell.errors import DataError
-from judgewell.text import plain
+from judgewell.text import counted, plain
 
 SETTLED = 0.9  # the rank correlation with all judgments from which on a ranking is called settled
 
@@ -40,12 +40,20 @@ def _fewer(table: pl.DataFrame) -> str | None:
         text += f"; with {most['judgments']} of the typical {most['typical']}, at {plain(most['tau_median'])}"
     settled = rows.filter(pl.col("tau_median") >= SETTLED)
     if settled.height:
-        return f"{text}. {_judgments(settled['judgments'][0])} per document reach {SETTLED:g}."
+        return f"{text}. It reaches {SETTLED:g} with {counted(settled['judgments'][0], 'judgment')} per document."
     return f"{text}. No smaller number of judgments reaches {SETTLED:g}."
 
 
-def _judgments(number: int) -> str:
-    return "1 judgment" if number == 1 else f"{number} judgments"
+def _split_values(evidence: Evidence) -> pl.DataFrame:
+    """The values that can be split into parts: where a unit's offset takes most of what its values say, no part is
+    independent of the rest, and parts agree although assessors do not."""
+    footing = evidence.footing
+    if 2 * footing.removed > footing.judgments.height:
+        raise DataError(
+            f"{footing.judgments.height} judgments less the offsets of {footing.removed} units leave too little to "
+            "compare parts of them; it needs units with more documents"
+        )
+    return footing.judgments
 
 
 def _halves(table: pl.DataFrame) -> str | None:
@@ -71,7 +79,7 @@ SECTION = Section(
             title="How many judgments are enough",
             caption="τ-b between medians of some random judgments of each document and medians of all (quartiles over "
             "20 random orders). Part and whole share judgments, so read it with the split halves.",
-            compute=lambda e, get: stability.document_stability(e.footed, seed=e.seed),
+            compute=lambda e, get: stability.document_stability(_split_values(e), seed=e.seed),
             finding=_fewer,
             columns=("judgments", "tau_q1", "tau_median", "tau_q3", "orders"),
         ),
@@ -80,7 +88,7 @@ SECTION = Section(
             title="Split-half reliability",
             caption="Correlation within topics between documents’ means from two random halves of their judgments, "
             "and what it implies for more judgments (Spearman–Brown).",
-            compute=lambda e, get: stability.split_halves(e.footed, seed=e.seed),
+            compute=lambda e, get: stability.split_halves(_split_values(e), seed=e.seed),
             finding=_halves,
         ),
         Table(

@@ -10,7 +10,7 @@ from judgewell.agreement import common, transitivity
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.section import FILE, NAMED, OPEN, PAIRED, Compute, Section, Table
 from judgewell.errors import note
-from judgewell.text import count, counted, percent
+from judgewell.text import agrees, count, counted, percent
 
 
 def _groups(evidence: Evidence) -> pl.DataFrame:
@@ -29,7 +29,8 @@ def _summary(by: Sequence[str]) -> Compute:
 def _finding(table: pl.DataFrame) -> str:
     row = table.row(0, named=True)
     return (
-        f"{count(row['discords'])} of {counted(row['comparisons'], 'preference')} contradict the assessor’s own "
+        f"{count(row['discords'])} of {counted(row['comparisons'], 'preference')} "
+        f"{agrees(row['discords'], 'contradicts', 'contradict')} the assessor’s own "
         f"ranking ({percent(row['share'])}; random answers would give {percent(row['chance_share'])})."
     )
 

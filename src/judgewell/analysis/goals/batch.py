@@ -49,8 +49,8 @@ def next_batch(
         return Batch(np.flatnonzero(unasked), np.ones(state.documents))
     if rule.mode == "even":
         return _evenly(state, most, size)
-    new = seen.value * (seen.gains.spread + seen.gains.noise)
-    again = seen.value * seen.gains.noise / np.maximum(state.asked * (state.asked + 1.0), 1.0)
+    new = seen.value * (seen.gains.spread + seen.gains.foreseen)
+    again = seen.value * seen.gains.foreseen / np.maximum(state.asked * (state.asked + 1.0), 1.0)
     more = (state.asked_pi >= 1) & (state.asked > 0) & (state.asked < most)
     key = np.where(unasked, new / np.square(state.u), np.where(more, again, 0.0))
     chosen = np.sort(_largest(key, size)) if unit == 1 else _in_units(key, state.topic, size, unit)

@@ -97,7 +97,7 @@ def look_at_pairs(state: PairState, rule: Rule, systems: Systems, before: PairLo
         return np.asarray(own[first] + own[second] - 2 * covariance[first, second])
 
     spread = np.concatenate([np.diag(one.covariance) * one.slope**2 for one in strengths])
-    gains = Gains(gain, spread, spread, 0.0, gain)
+    gains = Gains(gain, spread, spread, spread, 0.0, gain)
     topic = np.repeat(np.arange(len(strengths)), np.diff(starts))
     seen = judged_look(topic, state.answers, gains, between, rule, systems)
     return PairLook(seen, strengths)
@@ -110,7 +110,7 @@ def next_pairs(
 
     The reduction of an answer about i and j is exact: h/(1 + h·a'Σa) · Σ_d q_d g'_d² (Σa)_d², with a = e_i − e_j and
     h = p(1 − p); Σ is brought up to date after each pair. `allowed` counts how often each pair may still be asked
-    (symmetric; all pairs any number of times when left out). With `unit` the topic that has the best next pair gets so
+    (symmetric; all pairs any number of times when not set). With `unit` the topic that has the best next pair gets so
     many pairs.
     """
     starts = np.append(0, np.cumsum([len(one) for one in state.wins]))

@@ -42,12 +42,12 @@ class Recorded:
 
 
 def recorded_answers(judgments: pl.DataFrame, points: Callable[[Floats], Floats], most: int) -> Recorded:
-    """Recorded judgments by document; those of known documents in that role, and beyond `most`, are left out."""
+    """Recorded judgments by document; those of known documents in that role, and beyond `most`, are excluded."""
     rows = judgments.filter(pl.col("value").is_not_null())
     if "known" in rows.columns:
         known = rows["known"].is_not_null()
         if known.any():
-            note(f"{int(known.sum()):,} answers about known documents are left out")
+            note(f"{int(known.sum()):,} answers about known documents are excluded")
         rows = rows.filter(~known)
     grouped = rows.group_by("topic", "doc").agg(pl.col("value").head(most)).sort("topic", "doc")
     if grouped.is_empty():
@@ -78,7 +78,7 @@ def ranked_only(recorded: Recorded, systems: Systems) -> tuple[Recorded, Systems
     """Only documents that some system ranks within the cutoff: an even design would not ask about others either."""
     kept = systems.weights.any(axis=0)
     if not kept.all():
-        note(f"{int((~kept).sum()):,} documents that no system ranks within the measure's cutoff are left out")
+        note(f"{int((~kept).sum()):,} documents that no system ranks within the measure's cutoff are excluded")
     pool = recorded.pool.filter(pl.Series(kept))
     left = Recorded(pool, recorded.values[kept], recorded.counts[kept])
     return left, Systems(systems.names, systems.weights[:, kept], systems.importance[kept])
@@ -149,7 +149,7 @@ class RecordedPairs:
 
 
 def recorded_pairs(pairs: pl.DataFrame) -> RecordedPairs:
-    """Preferences by topic; a tie is half a win for each side, and pairs without an answer are left out."""
+    """Preferences by topic; a tie is half a win for each side, and pairs without an answer are excluded."""
     rows = pairs.filter(pl.col("preferred").is_not_null())
     both = [rows.select("topic", doc=side) for side in ("left", "right")]
     pool = pl.concat(both).unique().sort("topic", "doc")

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from judgewell.stats.arrays import Bools, Floats, Ints
+from judgewell.stats.drawn import predicted_values, weighted_mean
 
 TOP = 100.0  # the points of the upper end of a scale
-NOISE, NOISE_WEIGHT = 0.45, 100.0  # variance of an answer over q (100 − q), and the answers that this is worth
-OWN_WEIGHT = 20.0  # answers that the pooled variance is worth beside a document's own
+NOISE, NOISE_WEIGHT = 0.45, 100.0  # variance of an answer over q (100 − q), and its weight in answers
+OWN_WEIGHT = 20.0  # the pooled variance's weight in answers, beside a document's own
 INSIDE = 5.0  # a mean is kept this far from the ends when its variance is guessed
-FIRST_MEAN, FIRST_SPREAD, FIRST_WEIGHT = 35.0, 600.0, 5.0  # of gains before there are answers, and their weight
-TOPIC_WEIGHT = 4.0  # documents that the mean over topics is worth beside a topic's own
+FIRST_MEAN, FIRST_SPREAD = 35.0, 600.0  # of gains before there are answers
 LEAST_SPREAD = 50.0
 
 
@@ -74,6 +74,7 @@ class Gains:
     gain: Floats  # unbiased: m + (mean − m) / π in the sample, m elsewhere
     variance: Floats
     noise: Floats  # σ², the variance of one answer
+    foreseen: Floats  # σ² as the other documents' answers foresee it: what to ask may not depend on the own answers
     spread: float  # τ², of gains around their prediction
     predicted: Floats  # m
 
@@ -89,8 +90,11 @@ def gains_of(state: State, importance: Floats, full: int | None = None) -> Gains
     pi = np.where(state.pi >= 1, 1.0, state.pi) * (share or 1.0)
     n = np.maximum(state.n, 1)
     mean = state.total / n
-    predicted, spread = _prediction(state.topic, mean, importance, sampled, pi)
-    noise = _noise(state, mean, predicted, sampled)
+    predicted = predicted_values(state.topic, mean, importance, sampled, pi, FIRST_MEAN, (0.0, TOP))
+    spread = weighted_mean(
+        (mean - predicted) ** 2, np.where(sampled, 1 / np.where(sampled, pi, 1.0), 0.0), FIRST_SPREAD
+    )
+    noise, foreseen = _noise(state, mean, predicted, sampled)
     error = float((noise[sampled] / n[sampled] / pi[sampled]).sum() / max((1 / pi[sampled]).sum(), 1.0))
     spread = max(spread - error, LEAST_SPREAD)
     gain = predicted.copy()
@@ -99,42 +103,20 @@ def gains_of(state: State, importance: Floats, full: int | None = None) -> Gains
     with np.errstate(divide="ignore"):
         variance = (1 - pi) / pi * spread + noise * np.maximum(left, 0.0) / pi
     variance = np.minimum(variance, 1e12)  # π = 0: nothing is known, and nothing is divided by 0 later
-    return Gains(gain, variance, noise, spread, predicted)
+    return Gains(gain, variance, noise, foreseen, spread, predicted)
 
 
-def _noise(state: State, mean: Floats, predicted: Floats, sampled: Bools) -> Floats:
-    """σ² of each document: pooled in proportion to q (100 − q), then with the document's own answers."""
+def _noise(state: State, mean: Floats, predicted: Floats, sampled: Bools) -> tuple[Floats, Floats]:
+    """σ² of each document: pooled in proportion to q (100 − q), with its own answers; and before its own answers."""
     n = np.where(sampled, state.n, 0)
-    q = np.clip((n * mean + predicted) / (n + 1), INSIDE, TOP - INSIDE)
-    shape = q * (TOP - q)
+    shape = _shape((n * mean + predicted) / (n + 1))
     within = np.where(n > 1, np.maximum(state.squares - n * mean**2, 0.0), 0.0)
     free = np.maximum(n - 1, 0)
     rate = (NOISE * NOISE_WEIGHT + (within / shape).sum()) / (NOISE_WEIGHT + free.sum())
-    return np.asarray((OWN_WEIGHT * rate * shape + within) / (OWN_WEIGHT + free))
+    return np.asarray((OWN_WEIGHT * rate * shape + within) / (OWN_WEIGHT + free)), rate * _shape(predicted)
 
 
-def _prediction(topic: Ints, mean: Floats, importance: Floats, sampled: Bools, pi: Floats) -> tuple[Floats, float]:
-    """m: a shrunken intercept for each topic + slope · log importance, and the mean square around it; weights 1/π.
-
-    The intercept for a document of the sample leaves the document itself out: otherwise its own answers would pull m
-    towards them, and what is left to divide by π would be too small.
-    """
-    weight = np.where(sampled, 1 / np.where(sampled, pi, 1.0), 0.0)
-    count = int(topic[-1]) + 1
-    per_topic = np.asarray(np.bincount(topic, weight, count), dtype=np.float64)
-    safe = np.maximum(per_topic, 1e-12)
-    x_mean, y_mean = (np.bincount(topic, weight * one, count) / safe for one in (importance, mean))
-    x, y = importance - x_mean[topic], mean - y_mean[topic]
-    slope = float((weight * x * y).sum() / ((weight * x * x).sum() + FIRST_WEIGHT * importance.var() + 1e-12))
-    rest = mean - slope * importance
-    totals = np.bincount(topic, weight * rest, count)
-    grand = _weighted(totals / safe, per_topic, FIRST_MEAN - slope * float(importance.mean()))
-    others, total = per_topic[topic] - weight, totals[topic] - weight * rest
-    level = (total + TOPIC_WEIGHT * grand) / (others + TOPIC_WEIGHT)
-    predicted = np.clip(level + slope * importance, 0.0, TOP)
-    return predicted, _weighted((mean - predicted) ** 2, weight, FIRST_SPREAD)
-
-
-def _weighted(values: Floats, weight: Floats, first: float) -> float:
-    """A weighted mean that begins at `first`."""
-    return float(((weight * values).sum() + FIRST_WEIGHT * first) / (weight.sum() + FIRST_WEIGHT))
+def _shape(q: Floats) -> Floats:
+    """q (100 − q), q being kept inside."""
+    q = np.clip(q, INSIDE, TOP - INSIDE)
+    return np.asarray(q * (TOP - q))

@@ -10,17 +10,15 @@ import polars as pl
 
 from judgewell.analysis.goals.look import Systems
 from judgewell.analysis.goals.state import TOP, State, empty_state
-from judgewell.analysis.machine import rank_weights
 from judgewell.errors import InputError, MeasureError, note
 from judgewell.evaluation.measures import nDCG, parse
 from judgewell.evaluation.measures.base import Linear
-from judgewell.evaluation.resampled import ranked_items
+from judgewell.evaluation.resampled import rank_weights, ranked_items
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 from judgewell.stats.arrays import Floats
+from judgewell.stats.drawn import log_importance
 from judgewell.study.design.chance import generator
-
-NOTHING = 0.05  # added to a document's weight before its logarithm is taken
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ def systems_of(runs: Sequence[Run], measure: Linear, pool: pl.DataFrame) -> Syst
         note(f"{100 * outside:.1f} % of the first {depth} documents of these systems are not in the pool and count 0")
     by_rank = measure.weights(depth)
     unit = weights.max(initial=0.0) / by_rank.max() or 1.0
-    importance = np.log(NOTHING + weights.sum(axis=0) / (unit * by_rank[0]))
+    importance = log_importance(weights.sum(axis=0) / (unit * by_rank[0]))
     topics = pool["topic"].n_unique()
     return Systems(tuple(rankings.systems), weights / (unit * by_rank.sum() * topics), importance)
 

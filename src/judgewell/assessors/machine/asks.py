@@ -243,15 +243,15 @@ def _instructions(served: Served, of_scale: Sequence[str]) -> str:
 
 def _labels(scale: Scale) -> dict[str, str]:
     """What a model answers on a scale with choices, and the key of each: digits where they do, for a single token."""
-    numbers = [shown(level.value) for level in scale.choices]
+    numbers = [shown(grade.value) for grade in scale.choices]
     plain = all(len(text) == 1 and text.isdigit() for text in numbers)
-    return {number if plain else level.key: level.key for number, level in zip(numbers, scale.choices, strict=True)}
+    return {number if plain else grade.key: grade.key for number, grade in zip(numbers, scale.choices, strict=True)}
 
 
 def _answers(scale: Scale, labels: Mapping[str, str]) -> str:
     """What the answer may be, in words."""
     if labels:
-        about = {level.key: f"{level.name}{f' ({level.about})' if level.about else ''}" for level in scale.choices}
+        about = {grade.key: f"{grade.name}{f' ({grade.about})' if grade.about else ''}" for grade in scale.choices}
         return "one of these:\n" + "\n".join(f'"{label}": {about[key]}' for label, key in labels.items())
     low, high = (shown(end) if end is not None else "" for end in (scale.numbers.low, scale.numbers.high))
     if scale.numbers.name == "interval":

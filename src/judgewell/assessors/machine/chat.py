@@ -1,8 +1,8 @@
 """One server that speaks the chat-completions protocol: a request, and all that may go wrong with it.
 
 A request is sent again when the server is busy, fails or is silent; it waits as long as Retry-After says, and while the
-server is busy nothing else is sent. What a server does not know (JSON by schema, token probabilities, a seed) is left
-out from then on. The key comes from the environment; it is in no message of ours.
+server is busy nothing else is sent. What a server does not know (JSON by schema, token probabilities, a seed) is
+omitted from then on. The key comes from the environment; it is in no message of ours.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 REJECTED = (400, 413, 415, 422)
 LONGEST_WAIT = 600.0
 LONGEST_BACKOFF = 60.0
+PATIENT = 3  # failures of one request in a row without a word
 TOP = 20  # candidates for each token
 LETTERS = 4  # of a token, where the server does not count
 STRUCTURES = ("schema", "object", "off")
@@ -54,24 +55,25 @@ class Reply:
 
 @dataclass
 class Chat:
-    """A connection to one server. `left_out` are parameters that it turned out not to know."""
+    """A connection to one server. `unknown` are parameters that it turned out not to know."""
 
     settings: Machine
     http: Any
     key: str
     structure: str
-    left_out: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
     settled: bool = False  # a reply came with these parameters, so they are not at fault
     quiet_until: float = 0.0
     stopping: bool = False  # nothing is sent again
     sent: int = 0
+    noted: bool = False  # that the server does not reply
 
     async def ask(self, model: str, messages: list[dict[str, str]], schema: dict[str, Any], seed: int | None) -> Reply:
         """One reply; :class:`Rejected` or :class:`Unreachable` where there is none."""
         loop, failures = asyncio.get_running_loop(), 0
         while True:
             await self._quiet(loop)
-            began, before = loop.time(), (self.structure, frozenset(self.left_out))
+            began, before = loop.time(), (self.structure, frozenset(self.unknown))
             try:
                 self.sent += 1
                 response = await self.http.post("/chat/completions", json=self._body(model, messages, schema, seed))
@@ -80,7 +82,7 @@ class Chat:
                     self.settled = True
                     return _reply(response, messages, loop.time() - began, model)
                 if response.status_code in REJECTED:
-                    if before != (self.structure, frozenset(self.left_out)) or self._simpler(problem):
+                    if before != (self.structure, frozenset(self.unknown)) or self._simpler(problem):
                         continue
                     raise Rejected(problem)
                 wait = _retry_after(response.headers.get("retry-after", ""))
@@ -92,6 +94,9 @@ class Chat:
                     f"{self.settings.endpoint} gave no reply after {failures} requests: {problem}; "
                     "run the command again to go on where it stopped"
                 )
+            if failures == PATIENT and not self.noted:
+                self.noted = True
+                note(f"{self.settings.endpoint} gave no reply to {failures} requests ({problem}); asking again")
             if wait is None:
                 wait = min(0.5 * 2 ** (failures - 1), LONGEST_BACKOFF) * random.uniform(0.5, 1)
             self.quiet_until = max(self.quiet_until, loop.time() + wait)
@@ -119,9 +124,9 @@ class Chat:
             more["response_format"] = {"type": "json_schema", "json_schema": named}
         elif self.structure == "object":
             more["response_format"] = {"type": "json_object"}
-        if "max_tokens" in self.left_out:
+        if "max_tokens" in self.unknown:
             body["max_completion_tokens"] = body.pop("max_tokens")
-        return body | {name: value for name, value in more.items() if value is not None and name not in self.left_out}
+        return body | {name: value for name, value in more.items() if value is not None and name not in self.unknown}
 
     def _problem(self, response: Any) -> str:
         """Why there is no reply in a response; "" where there is one. What no repetition mends is an error."""
@@ -142,18 +147,16 @@ class Chat:
         """Leave out what the server may not know; false where there is nothing left to leave out."""
         if self.settled:
             return False
-        named = [
-            name for name in ("max_tokens", "temperature", "seed") if name in problem and name not in self.left_out
-        ]
+        named = [name for name in ("max_tokens", "temperature", "seed") if name in problem and name not in self.unknown]
         if named:
-            self.left_out.update(named)
-        elif "logprobs" in problem and "logprobs" not in self.left_out:
-            self.left_out.update(("logprobs", "top_logprobs"))
+            self.unknown.update(named)
+        elif "logprobs" in problem and "logprobs" not in self.unknown:
+            self.unknown.update(("logprobs", "top_logprobs"))
         elif self.settings.structured == "auto" and self.structure != STRUCTURES[-1]:
             self.structure = STRUCTURES[STRUCTURES.index(self.structure) + 1]
             note(f"the server does not take response_format as asked; replies come as {self.structure}")
-        elif self.settings.logprobs and "logprobs" not in self.left_out:
-            self.left_out.update(("logprobs", "top_logprobs"))
+        elif self.settings.logprobs and "logprobs" not in self.unknown:
+            self.unknown.update(("logprobs", "top_logprobs"))
         else:
             return False
         return True

@@ -22,6 +22,7 @@ from judgewell.assessors.machine.chat import LETTERS, Chat, Rejected
 from judgewell.assessors.machine.reading import READ, REJECTED, Reading, read_reply
 from judgewell.errors import DataError, InputError, JudgewellError, note
 from judgewell.server.process import done
+from judgewell.server.session import machine_runs
 from judgewell.server.session.assignment import expire, reclaim, reserve_ahead
 from judgewell.server.session.pages import Document, Page, Question, Topic
 from judgewell.server.session.served import Item, Served
@@ -37,6 +38,7 @@ from judgewell.server.store.schema import units
 from judgewell.server.store.transactions import Store
 from judgewell.study.machine import Machine
 from judgewell.study.questions import Scale
+from judgewell.text import price
 
 ALIVE_EVERY = 20.0  # seconds between signs of life while replies are waited for
 
@@ -89,20 +91,32 @@ async def judge(run: Run, who: Sequence[bank.Identity]) -> None:
     run.tokens, run.cost = await done(run.store.read(bank.spent))
     enter = lambda connection: [bank.enter(connection, run.served, run.settings, one) for one in who]  # noqa: E731
     numbers: list[int] = await done(run.store.write(enter))
-    now = run.served.clock()
+    now, holder = run.served.clock(), machine_runs.new_holder()
+    await done(run.store.write(partial(machine_runs.hold, numbers=numbers, holder=holder, now=now)))
     await done(run.store.write(partial(reclaim, served=run.served, machines=numbers, now=now)))
     models = dict(zip(numbers, who, strict=True))
     workers = [asyncio.create_task(_work(run, number, models[number], len(numbers))) for number in numbers]
+    work: asyncio.Future[Any] = asyncio.gather(*workers)
+    held: asyncio.Future[Any] = asyncio.create_task(_stay(run, numbers, holder))
     try:
-        await asyncio.gather(*workers)
+        await asyncio.wait({work, held}, return_when=asyncio.FIRST_COMPLETED)
+        (work if work.done() else held).result()
     finally:
         run.chat.stopping = True
-        tasks = [*workers, *run.ahead.values()]
+        tasks = [*workers, held, *run.ahead.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, *run.paying, return_exceptions=True)
         for number in numbers:
-            run.store.write(partial(bank.let_go, machine=number, now=run.served.clock())).result()
+            if run.store.write(partial(machine_runs.let_go, number=number, holder=holder)).result():
+                run.store.write(partial(bank.let_go, machine=number, now=run.served.clock())).result()
+
+
+async def _stay(run: Run, numbers: Sequence[int], holder: str) -> None:
+    """Hold the machines for as long as the run lives."""
+    while True:
+        await asyncio.sleep(ALIVE_EVERY)
+        await done(run.store.write(partial(machine_runs.renew, numbers=numbers, holder=holder, now=run.served.clock())))
 
 
 async def _work(run: Run, number: int, who: bank.Identity, machines: int) -> None:
@@ -356,10 +370,11 @@ def _refuse_beyond_budget(run: Run) -> None:
     settings = run.settings
     again = "raise it to go on where it stopped"
     if settings.budget_tokens is not None and run.tokens + run.under_way > settings.budget_tokens:
-        raise BudgetReached(f"{run.tokens:,} of the budget of {settings.budget_tokens:,} tokens are used; {again}")
+        used = f"{run.tokens:,} of the budget of {settings.budget_tokens:,} tokens are used"
+        raise BudgetReached(f"{used}, and the next requests could take up to {run.under_way:,}; {again}")
     if settings.budget is not None and run.cost + run.under_way_cost > settings.budget + 1e-12:
-        limit = f"{settings.budget:,.2f} {settings.currency}"
-        raise BudgetReached(f"{run.cost:,.4f} of the budget of {limit} is used; {again}")
+        used = f"{price(run.cost)} of the budget of {price(settings.budget)} {settings.currency} is used"
+        raise BudgetReached(f"{used}, and the next requests could cost up to {price(run.under_way_cost)}; {again}")
 
 
 def note_assumptions(run: Run) -> None:

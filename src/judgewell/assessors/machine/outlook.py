@@ -21,7 +21,7 @@ from judgewell.server.store.schema import units
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import open_store
 from judgewell.study.machine import Machine
-from judgewell.text import counted
+from judgewell.text import counted, price
 
 SAMPLE = 40  # units whose prompts are written to see how long they are
 REPLY = 25  # tokens of an answer,
@@ -103,11 +103,12 @@ def expected_text(outlook: Outlook, settings: Machine) -> str:
         f"{counted(outlook.units, 'unit')}; {outlook.free:,} completions of units are open for all assessors.",
         f"Expected: {counted(outlook.requests, 'request')} with about {outlook.tokens_in:,} tokens sent and "
         f"{outlook.tokens_out:,} received"
-        + (f", about {outlook.cost:,.2f} {settings.currency}." if outlook.cost else "; no prices are set."),
+        + (f", about {price(outlook.cost)} {settings.currency}." if outlook.cost else "; no prices are set.")
+        + " Practice, questions about topics, revisions and repeated requests are not counted.",
     ]
     if outlook.spent_tokens:
-        lines.append(f"Used before: {outlook.spent_tokens:,} tokens, {outlook.spent:,.4f} {settings.currency}.")
-    limits = [f"{settings.budget:,.2f} {settings.currency}"] if settings.budget is not None else []
+        lines.append(f"Used before: {outlook.spent_tokens:,} tokens, {price(outlook.spent)} {settings.currency}.")
+    limits = [f"{price(settings.budget)} {settings.currency}"] if settings.budget is not None else []
     limits += [f"{settings.budget_tokens:,} tokens"] if settings.budget_tokens is not None else []
     if limits:
         lines.append(f"Budget: {' and '.join(limits)}.")

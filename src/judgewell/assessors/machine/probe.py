@@ -148,7 +148,7 @@ def _ends(scale: Scale | None) -> tuple[float | None, float | None]:
     """The lowest and the highest answer, where there are such: an answer at the end cannot be moved further."""
     if scale is None:
         return 0.0, 1.0
-    values = [level.value for level in scale.choices]
+    values = [grade.value for grade in scale.choices]
     return (values[0], values[-1]) if values else (scale.numbers.low, scale.numbers.high)
 
 

@@ -54,7 +54,8 @@ def read_prompt(path: str | Path, purpose: str) -> Prompt:
     try:
         text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the prompt cannot be read: {error}", file=path) from None
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InputError(f"the prompt cannot be read: {reason}", file=path) from None
     known = set(_PLACE.findall(text))
     missing = [name for name in NEEDED[purpose] if name not in known]
     if missing:

@@ -2,7 +2,7 @@
 
 `gains` holds, in ranked order, the gain of each document, NaN where it is unjudged or the ranking has ended; `ideal`
 holds all judged gains of the topic in descending order, NaN behind the last. Leading axes broadcast, so the same few
-lines serve one ranking, systems × topics, and resamples × systems × topics. The result loses the last axis and is
+lines serve one ranking, systems × topics, and draws × systems × topics. The result loses the last axis and is
 always finite: a topic without anything to find scores 0.
 """
 

@@ -53,7 +53,20 @@ class Binary(Measure):
         return f"{cls.name}(rel={rel:g}){behind}"
 
 
-class P(Binary, Linear):
+class Counted(Binary, Linear):
+    """A measure that counts the relevant documents of the first k ranks, each rank alike."""
+
+    needs_cutoff: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = (USUAL - {"best_is_one"}) | {"ideal_is_best"}
+
+    def credit(self, gains: Array) -> Array:
+        return self.relevant(gains).astype(np.float64)
+
+    def weights(self, depth: int) -> Array:
+        return np.ones(depth)
+
+
+class P(Counted):
     """Precision: the share of the first k ranks that hold a relevant document.
 
     Formula: P@k = |{i ≤ k : g_i ≥ rel}| / k.
@@ -66,15 +79,7 @@ class P(Binary, Linear):
     other_names: ClassVar[tuple[str, ...]] = ("Precision", "precision")
     uncut: ClassVar = {"precision": "SetP"}
     trec_names: ClassVar[tuple[str, ...]] = ("P",)
-    needs_cutoff: ClassVar[bool] = True
     has_residual: ClassVar[bool] = True
-    laws: ClassVar[frozenset[str]] = (USUAL - {"best_is_one"}) | {"ideal_is_best"}
-
-    def credit(self, gains: Array) -> Array:
-        return self.relevant(gains).astype(np.float64)
-
-    def weights(self, depth: int) -> Array:
-        return np.ones(depth)
 
     def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
         return super().total(credit, ideal, weights) / (self.cutoff or 1)
@@ -83,7 +88,7 @@ class P(Binary, Linear):
         return super().residual_total(unjudged, ideal, weights) / (self.cutoff or 1)
 
 
-class Recall(Binary, Linear):
+class Recall(Counted):
     """Recall: the share of the topic's relevant documents that are in the first k ranks.
 
     Formula: R@k = |{i ≤ k : g_i ≥ rel}| / R, R the number of the topic's judged documents with a gain of rel or
@@ -97,14 +102,6 @@ class Recall(Binary, Linear):
     other_names: ClassVar[tuple[str, ...]] = ("Recall",)
     uncut: ClassVar = {"recall": "SetR"}
     trec_names: ClassVar[tuple[str, ...]] = ("recall",)
-    needs_cutoff: ClassVar[bool] = True
-    laws: ClassVar[frozenset[str]] = (USUAL - {"best_is_one"}) | {"ideal_is_best"}
-
-    def credit(self, gains: Array) -> Array:
-        return self.relevant(gains).astype(np.float64)
-
-    def weights(self, depth: int) -> Array:
-        return np.ones(depth)
 
     def total(self, credit: Array, ideal: Array, weights: Array | None = None) -> Array:
         return ratio(super().total(credit, ideal, weights), self.known(ideal))
@@ -308,7 +305,7 @@ class Accuracy(Binary):
     Formula: 1 − Σ_{relevant i ≤ k} |others above i| / (n_rel · n_other), over the first k retrieved documents.
     Use: To check that a ranker orders training, validation and test data equally well: the area under its ROC curve.
     Traps: Unjudged documents count as not relevant. It looks at retrieved documents only: a topic without a relevant
-    one among them scores 0 here and is left out by ir_measures; one with nothing else scores 1.
+    one among them scores 0 here and is excluded by ir_measures; one with nothing else scores 1.
     """
 
     name: ClassVar[str] = "Accuracy"

@@ -29,7 +29,7 @@ class CG(Linear):
     """Cumulative gain: Σ g_i, unjudged documents counting 0.
 
     Formula: CG@k = Σ_{i≤k} g_i.
-    Use: The total worth of what was found down to a rank, whatever the order.
+    Use: The total gain down to a rank, whatever the order.
     Traps: Not normalised: topics with many good documents dominate its mean. Gains below 0 lower it, as they should
     where a document costs the reader something.
     """
@@ -59,7 +59,7 @@ class DCG(CG):
     by max(1, log_b(i)), Järvelin and Kekäläinen's own with `base` b.
 
     Formula: DCG@k = Σ_{i≤k} g_i / log2(i + 1).
-    Use: The worth of a ranking to readers of whom fewer and fewer go on, in the gains' own unit.
+    Use: The gain that readers get, fewer of whom go on at each rank, in the gains' own unit.
     Traps: Not normalised: topics with many good documents dominate its mean. Järvelin and Kekäläinen's own discount,
     discount='jk', leaves the first b ranks undiscounted; log2(i + 1) is usual since. gain="exp2" is
     meant for grades: real-valued gains already say how much better a document is.

@@ -84,6 +84,7 @@ class Q(Blended):
     norm: str = setting("all", "what the sum is divided by: all R, or min(k, R)", choices=("all", "min"))
 
     name: ClassVar[str] = "Q"
+    other_names: ClassVar[tuple[str, ...]] = ("Q-measure",)
     source: ClassVar[str] = "Sakai, Information Processing & Management 43(2), 2007"
     laws: ClassVar[frozenset[str]] = Blended.laws | {"monotone_append", "ideal_is_best", "best_is_one_uncut"}
 
@@ -102,6 +103,7 @@ class O(Blended):  # noqa: E742  # the measure's name
     """
 
     name: ClassVar[str] = "O"
+    other_names: ClassVar[tuple[str, ...]] = ("O-measure",)
     source: ClassVar[str] = "Sakai, IPSJ TOD 48(SIG 9), 2007"
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
@@ -140,6 +142,7 @@ class PPlus(Blended):
     """
 
     name: ClassVar[str] = "PPlus"
+    other_names: ClassVar[tuple[str, ...]] = ("P+", "P-plus")
     source: ClassVar[str] = "Sakai, IPSJ TOD 48(SIG 9), 2007"
 
     def __call__(self, gains: Array, ideal: Array) -> Array:

@@ -44,6 +44,15 @@ class Novelty(ByIntent):
 
     normalised: ClassVar[bool] = False
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Divided by the greedy ranking's value at most 1 / (1 − (1 − 1/k)^k), e/(e − 1) without a cutoff: so far the
+        best k documents can be above the greedy ones (Nemhauser, Wolsey & Fisher, 1978), and weights fall with rank."""
+        if not self.normalised:
+            return super().limits
+        k = self.cutoff
+        return 0.0, 1 / (1 - (math.exp(-1) if k is None else (1 - 1 / k) ** k))
+
     def rank_weights(self, depth: int) -> Array:
         raise NotImplementedError
 
@@ -107,6 +116,7 @@ class AlphaNDCG(AlphaDCG):
     Formula: α-nDCG@k = Σ_{i≤k} Σ_{intents of i} (1 − α)^c / log2(i + 1) of the ranking / of the ideal ranking.
     Use: The usual measure of diversity: rankings that should serve several meanings of a query early.
     Traps: The ideal ranking is hard to compute; a greedy one is used instead, ties broken by document id, as in ndeval.
+    A ranking can beat it and score above 1, at most 1 / (1 − (1 − 1/k)^k): 1.33 at k = 2, 1.58 for large k.
     """
 
     name: ClassVar[str] = "alpha_nDCG"

@@ -16,7 +16,7 @@ from judgewell.errors import MeasureError, note
 from judgewell.evaluation import measures
 from judgewell.evaluation.measures.base import JudgedOnly, Measure, Residual
 
-WRITTEN = re.compile(r"(?P<name>[^\W\d][\w-]*?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+?))?")
+WRITTEN = re.compile(r"(?P<name>[^\W\d][\w+-]*?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+?))?")
 DOTTED = re.compile(r"(?P<name>[^\W\d]\w*?)(?:[_.](?P<at>\d[\d.,]*)|[_.](?P<key>[a-z]+)=(?P<value>[\d.]+))")
 SETTING = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>'[^']*'|\"[^\"]*\"|\{[^{}]*\}|[^,'\"{}]+?)\s*(?:,|$)")
 LEVEL = re.compile(r"(?P<rest>.+)-l(?P<rel>\d+)")  # ranx: the least relevant grade
@@ -327,7 +327,8 @@ def _unknown(asked: str, name: str) -> str:
     if asked.partition(".")[0] in {*FAMILIES, *SETS}:
         return f"{asked} is in trec_eval's own output only; print it with --format trec_eval"
     close = _hint(name, [*_by_name(), *all_measures()])
-    return f"there is no measure {asked!r}{close}; `judgewell evaluate --list` shows all: {', '.join(all_measures())}"
+    names = "" if close else f": {', '.join(all_measures())}"
+    return f"there is no measure {asked!r}{close}; `judgewell evaluate --list` shows all{names}"
 
 
 def _hint(name: str, there: Iterable[str]) -> str:

@@ -111,7 +111,7 @@ class INST(GoingOn):
     Use: A user who looks for T documents' worth of gain and gives up more slowly the more is missing.
     Traps: Gains must lie between 0 and 1, or max_rel says which grade is 1; with max_rel the list ends at rank 1000 as
     in cwl_eval and ir_measures, which makes values about 0.1 % larger. T is the expected need, not a cutoff. An ideal
-    order is not always the best one: what is found early also ends the search.
+    order is not always the best one: a document seen early also ends the search.
     """
 
     T: float = setting(1.0, "how much gain the user looks for; from 0.5 on, so that going on is a chance", least=0.5)
@@ -148,9 +148,9 @@ class INSQ(Scaled, Linear):
     """The expected rate of gain of a user whose chance of going on grows with the rank and with T, whatever is found.
 
     Formula: INSQ = Σ_i W_i g_i, W_i ∝ 1 / (i + 2T − 1)².
-    Use: A user who looks for about T documents' worth of gain and does not know how much was found.
+    Use: A user who looks for about T documents' worth of gain and does not know the gain so far.
     Traps: Gains must lie between 0 and 1, or max_rel says which grade is 1; with max_rel the list ends at rank 1000 as
-    in cwl_eval and ir_measures. INST, its successor, takes what was found into account.
+    in cwl_eval and ir_measures. INST, its successor, takes the gain so far into account.
     """
 
     T: float = setting(1.0, "how much gain the user looks for", least=0, ends=False)

@@ -97,7 +97,7 @@ def revoke(store: Store, served: Served, label: str) -> int:
         numbers = [number for own, number in _invited(connection) if own == label]
         for number in numbers:
             whose = assessors.c.number == number
-            held = connection.execute(sa.select(assessors.c.reservation).where(whose).with_for_update()).scalar()
+            held = connection.execute(sa.select(assessors.c.reservation).where(whose)).scalar()
             if held is not None:
                 release(connection, held, now, "the invite link was revoked")
             connection.execute(sa.update(assessors).where(whose).values(forgotten=now))

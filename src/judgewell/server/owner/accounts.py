@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -137,11 +138,18 @@ def first_link(connection: sa.Connection, now: float, *, make: bool = True) -> s
         return None
     first = connection.execute(owners.order_by(accounts.c.number)).first()
     if first is None:
-        add_account(connection, now, "owner", "owner")
-        return new_link(connection, now, "owner") if make else None
+        name = _free_name(connection)
+        add_account(connection, now, name, "owner")
+        return new_link(connection, now, name) if make else None
     works = (keys.c.account == first.number, keys.c.kind == "link", keys.c.revoked.is_(None), keys.c.expires > now)
     has_one = connection.execute(sa.select(keys.c.number).where(*works)).first() is not None
     return new_link(connection, now, first.name) if make and not has_one else None
+
+
+def _free_name(connection: sa.Connection) -> str:
+    """A name for the first owner: a reviewer may be called owner already."""
+    names = itertools.chain(["owner"], (f"owner {number}" for number in itertools.count(2)))
+    return next(name for name in names if connection.execute(sa.select(accounts).where(_named(name))).first() is None)
 
 
 def owner_without_password(connection: sa.Connection) -> str | None:
@@ -214,7 +222,7 @@ def disable(connection: sa.Connection, now: float, name: str) -> int:
     others = sa.select(accounts.c.number).where(
         accounts.c.role == "owner", accounts.c.disabled.is_(None), accounts.c.number != account
     )
-    if connection.execute(others.with_for_update()).first() is None:
+    if connection.execute(others).first() is None:
         raise InputError(f"{name!r} is the only owner", cure="add another one first")
     connection.execute(sa.update(accounts).where(accounts.c.number == account).values(disabled=now))
     return _revoke(connection, now, keys.c.account == account)

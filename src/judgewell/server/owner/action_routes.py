@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -13,10 +14,12 @@ from judgewell.errors import InputError
 from judgewell.server.limits import LARGEST_BODY, read_form
 from judgewell.server.owner.access import asked_from, check_guard, local, require
 from judgewell.server.owner.actions import ACTIONS, Action, Result, perform, read_fields
+from judgewell.server.owner.pages import details
 from judgewell.server.process import Server
 from judgewell.server.session.answers import Form, first
 from judgewell.server.tokens import opened, signed
 from judgewell.server.web import Refusal
+from judgewell.text import counted
 
 OWN = ("action", "guard", "next")  # fields of the form that are not the action's
 MOST_DOCUMENTS = 2100
@@ -40,7 +43,7 @@ def router(server: Server) -> APIRouter:
             fields = read_fields(action, _given(action, form))
             address = asked_from(request)
             result = await asyncio.to_thread(perform, server.store, server.served, action, fields, account, address)
-            message = told_of(action, result)
+            message = outcome(action, result)
         except InputError as error:
             message = f"Not done: {error}"
         return telling(server, request, local(first(form, "next")), message)
@@ -71,14 +74,37 @@ def _given(action: Action, form: Form) -> dict[str, Any]:
     return given
 
 
-def told_of(action: Action, result: Result) -> str:
-    """A sentence about what was done."""
-    details = [
-        f"{name} {', '.join(value) if isinstance(value, list) else value}"
-        for name, value in result.items()
-        if value not in ([], None)
-    ]
-    return f"Done: {action.name}" + (f" ({'; '.join(details)})" if details else "")
+def outcome(action: Action, result: Result) -> str:
+    """A sentence about what was done, and what is still to do."""
+    sentence = OUTCOMES[action.name](result)
+    later = result.get("still in the log")
+    return f"{sentence} Not deleted from the database's own log: {later}." if later else sentence
+
+
+def _whole_or_topic(name: str) -> str:
+    return "The study" if name == "the study" else f"Topic {name}"
+
+
+def _more_asked(result: Result) -> str:
+    made = [("units raised", result["raised"]), ("extra units", result["extra"])]
+    listed = "; ".join(f"{what}: {', '.join(names)}" for what, names in made if names)
+    return f"More judgments of {counted(result['docs'], 'document')} are asked for ({listed})."
+
+
+OUTCOMES: dict[str, Callable[[Result], str]] = {
+    "pause": lambda result: f"{_whole_or_topic(result['paused'])} is paused: no new units are handed out.",
+    "resume": lambda result: f"{_whole_or_topic(result['resumed'])} is resumed: units are handed out again.",
+    "release": lambda _: "The unit is released; someone else can take it.",
+    "extend": lambda result: f"The unit is held until {details(result['until'])}.",
+    "exclude": lambda result: f"Work is excluded: {counted(result['units'], 'finished unit')}.",
+    "include": lambda result: f"Work is included again: {counted(result['units'], 'finished unit')}.",
+    "more": _more_asked,
+    "forget": lambda _: "The personal data of one assessor is deleted.",
+    "revoke": lambda result: f"Sessions, tokens and links that ended: {result['keys']}.",
+    "revoke-key": lambda result: f"One session, token or link of {result['account']} ended.",
+    "disable": lambda _: "The account is disabled.",
+    "enable": lambda _: "The account is enabled.",
+}
 
 
 def last_message(server: Server, request: Request) -> str:

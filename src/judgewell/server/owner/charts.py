@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 WIDTH, HEIGHT = 640.0, 180.0
-LETTERS = 70  # of labels below the axis, so that none touch
+WIDEST = 72.0  # of a bar
+LETTERS = 50  # of labels below the axis, so that none touch
 LEFT, RIGHT, TOP, BOTTOM = 44.0, 8.0, 10.0, 26.0
 
 
@@ -99,7 +100,7 @@ def nice_top(largest: float) -> float:
     if largest <= 0:
         return 1.0
     power = 10.0 ** (len(f"{int(largest)}") - 1) if largest >= 1 else 1.0
-    return next(top for top in (power, 2 * power, 2.5 * power, 5 * power, 10 * power) if top >= largest)
+    return next(top for top in (power, 2 * power, 4 * power, 6 * power, 8 * power, 10 * power) if top >= largest)
 
 
 def _number(value: float | None) -> str:
@@ -131,13 +132,14 @@ def _across_at(look: str, share: float) -> Markup:
 
 def _bar(place: int, step: float, base: float, value: float, top: float, look: str) -> Markup:
     upper, lower = _up((base + value) / top), _up(base / top)
+    width = min(step * 0.8, WIDEST)
     return Markup('<rect class="bar-{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
-        look, LEFT + place * step + step * 0.1, upper, step * 0.8, max(lower - upper, 0.5)
+        look, LEFT + (place + 0.5) * step - width / 2, upper, width, max(lower - upper, 0.5)
     )
 
 
 def _below(x: float, label: str, number: int) -> Markup:
-    """A label below the axis; every other one is left out where the chart is small."""
+    """A label below the axis; every other one is omitted where the chart is small."""
     at = "end" if x > WIDTH - RIGHT - 24 else "middle"
     look = "tick odd" if number % 2 else "tick"
     return Markup('<text class="{}" text-anchor="{}" x="{:.1f}" y="{:g}">{}</text>').format(

@@ -76,7 +76,7 @@ DOCUMENTS = (
     Column("judgments", "judgments", lambda row: row.judgments, True),
     Column("gain", "gain", lambda row: row.gain, True),
     Column("spread", "spread", lambda row: row.spread, True),
-    Column("unsure", "unsure", lambda row: row.unsure, True),
+    Column("unsure", "uncertainty", lambda row: row.unsure, True),
 )
 
 

@@ -19,8 +19,8 @@ Source = Literal["owner", "review"]
 
 
 def find_assessor(connection: sa.Connection, pseudonym: str) -> int:
-    """The number of an assessor by pseudonym, locked against a step of theirs under way."""
-    query = sa.select(assessors.c.number).where(assessors.c.pseudonym == pseudonym).with_for_update()
+    """The number of an assessor by pseudonym."""
+    query = sa.select(assessors.c.number).where(assessors.c.pseudonym == pseudonym)
     number = connection.execute(query).scalar()
     if number is None:
         raise InputError(f"there is no assessor {pseudonym!r}", cure="take the pseudonym from the status or an export")
@@ -71,11 +71,7 @@ def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reaso
     everything = None in excluded
     connection.execute(sa.update(assessors).where(assessors.c.number == assessor).values(excluded=everything))
     mine = sa.select(reservations).where(reservations.c.assessor == assessor).order_by(reservations.c.unit)
-    changed = [
-        row
-        for row in connection.execute(mine.with_for_update()).all()
-        if row.excluded != (everything or row.number in excluded)
-    ]
+    changed = [row for row in connection.execute(mine).all() if row.excluded != (everything or row.number in excluded)]
     for row in changed:
         if not row.excluded and row.state == "live":
             release(connection, row.number, now, "excluded")
@@ -92,5 +88,5 @@ def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reaso
 
 def _takes_place_late(connection: sa.Connection, unit: int) -> bool:
     """Whether work that is taken in again goes beyond its unit's need."""
-    query = sa.select(units.c.free).where(units.c.number == unit).with_for_update()
+    query = sa.select(units.c.free).where(units.c.number == unit)
     return int(connection.execute(query).scalar_one()) <= 0

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from judgewell.errors import InputError
 from judgewell.server.session.served import Served
-from judgewell.server.store.schema import documents, items, study, units
+from judgewell.server.store.schema import documents, items, units
 from judgewell.study.design.chance import generator
 from judgewell.study.design.units import make_units
 
@@ -44,7 +44,6 @@ def ask_more(
     Where the study has several scales and none is named, on each of them. The same request in the same state of the
     study makes the same units.
     """
-    connection.execute(sa.select(study.c.number).with_for_update())  # one request after another
     asked = _numbers(connection, topic, docs)
     scales = list(connection.execute(sa.select(units.c.scale).where(units.c.topic == topic).distinct()).scalars())
     if scale is not None and scale not in scales:

@@ -20,9 +20,9 @@ def done_chart(spans: Sequence[Bar]) -> Chart | None:
     labels = [day(bar.start, bar.seconds) for bar in spans]
     counts = [float(bar.done) for bar in spans]
     each = spell(spans[0].seconds)
-    caption = f"Units completed in each {each}: {sum(counts):,.0f} in all, at most {max(counts):,.0f} in one."
+    caption = f"Units completed per {each}: {sum(counts):,.0f} in total, at most {max(counts):,.0f} in one."
     return bars(
-        "done", f"Units completed in each {each}", caption, labels, [("good", "units completed", counts)], "from (UTC)"
+        "done", f"Units completed per {each}", caption, labels, [("good", "units completed", counts)], "from (UTC)"
     )
 
 
@@ -44,7 +44,7 @@ def money_charts(details: MoneyDetails) -> list[Chart]:
         )
         caption += f"from {hourly.lowest:,.2f} to {hourly.highest:,.2f}."
         counts = [("good", "assessors", [float(bar.assessors) for bar in hourly.bars])]
-        title = f"Assessors by pay for an hour of work, in {money.currency}"
+        title = f"Assessors by pay per hour, in {money.currency}"
         charts.append(bars("hourly", title, caption, labels, counts, f"{money.currency} an hour"))
     return charts
 
@@ -60,10 +60,10 @@ def check_charts(spans: Sequence[CheckBar]) -> list[Chart]:
         passed = [float(bar.passed) if bar else 0.0 for bar in row]
         failed = [float(bar.failed) if bar else 0.0 for bar in row]
         counts = f"{sum(passed):,.0f} passed and {sum(failed):,.0f} failed in all"
-        caption = f"Check “{check_words(name)}” in each {spell(width)}: {counts}."
+        caption = f"Check “{check_words(name)}” per {spell(width)}: {counts}."
         labels = [day(place * width, width) for place in places]
         stacks = [("good", "passed", passed), ("bad", "failed", failed)]
-        title = f"{check_words(name).capitalize()} in each {spell(width)}"
+        title = f"{check_words(name).capitalize()} per {spell(width)}"
         charts.append(bars(f"check-{name}", title, caption, labels, stacks, "from (UTC)"))
     return charts
 
@@ -77,14 +77,21 @@ def _settling(place: int, scale: Scale) -> Chart:
     tau = [(float(step.judgments), step.tau) for step in scale.steps if step.tau is not None]
     alpha = [(float(step.judgments), step.alpha) for step in scale.steps if step.alpha is not None]
     drawn = [
-        Line("first", "order of gains, τ with the present one", tuple(tau)),
-        Line("second", f"agreement, α ({scale.metric})", tuple(alpha)),
+        Line("first", "τ with the current order of gains", tuple(tau)),
+        Line("second", f"agreement α ({scale.metric} metric)", tuple(alpha)),
     ]
     caption = f"As judgments on {scale.scale} came: " + "; ".join(
         f"{line.label} went from {line.points[0][1]:.2f} to {line.points[-1][1]:.2f}" for line in drawn if line.points
     )
     low = min([0.0, *(y for line in drawn for _, y in line.points)])
-    return lines(f"settling-{place}", f"{scale.scale}: settling", f"{caption}.", drawn, "judgments", low=low)
+    return lines(
+        f"settling-{place}",
+        f"{scale.scale}: agreement and stability by number of judgments",
+        f"{caption}.",
+        drawn,
+        "judgments",
+        low=low,
+    )
 
 
 def time_charts(times: Times) -> list[Chart]:
@@ -94,11 +101,11 @@ def time_charts(times: Times) -> list[Chart]:
     labels = [f"{bar.low:g}–{bar.high:g}" if bar.high is not None else f"over {bar.low:g}" for bar in times.bars]
     counts = [float(bar.answers) for bar in times.bars]
     caption = f"Active seconds of {times.answers:,} answers; the median is {spell(times.median)}."
-    first = bars("times", "Active seconds for each answer", caption, labels, [("good", "answers", counts)], "seconds")
+    first = bars("times", "Answers by active seconds", caption, labels, [("good", "answers", counts)], "seconds")
     places = times.positions
-    places_caption = f"Median active seconds by place in the unit, from {places[0].median:.0f} at the first to "
+    places_caption = f"Median active seconds by position in the unit, from {places[0].median:.0f} at the first to "
     places_caption += f"{places[-1].median:.0f} at the last."
     medians = [place.median for place in places]
     names = [str(place.position) for place in places]
-    title = "Median active seconds by place in the unit"
-    return [first, bars("places", title, places_caption, names, [("good", "median", medians)], "place")]
+    title = "Median active seconds by position in the unit"
+    return [first, bars("places", title, places_caption, names, [("good", "median", medians)], "position")]

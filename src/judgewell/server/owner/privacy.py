@@ -35,7 +35,6 @@ def forget_old(connection: sa.Connection, now: float, days: float) -> int:
         .where(assessors.c.forgotten.is_(None), assessors.c.moved <= before)
         .order_by(assessors.c.number)
         .limit(AT_ONCE)
-        .with_for_update(skip_locked=True)
     )
     numbers = list(connection.execute(query).scalars())
     for number in numbers:

@@ -19,7 +19,6 @@ from judgewell.server.session import pages
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
     answers,
-    assessors,
     exclusions,
     items,
     reservations,
@@ -95,10 +94,7 @@ def next_reading(connection: sa.Connection, served: Served, account: Account, no
 
 
 def _next_unit(connection: sa.Connection, account: Account, wanted: int) -> int | None:
-    """A finished unit with comments that too few have opened and this reviewer has not; those begun go first.
-
-    The unit's row is locked and counted again, so that it never goes to more than are wanted.
-    """
+    """A finished unit with comments that too few have opened and this reviewer has not; those begun go first."""
     taken = _taken()
     query = (
         sa.select(reservations.c.number)
@@ -106,14 +102,8 @@ def _next_unit(connection: sa.Connection, account: Account, wanted: int) -> int 
         .where(_reviewable(), sa.func.coalesce(taken.c.count, 0) < wanted, ~_by(account.number))
         .order_by(sa.func.coalesce(taken.c.count, 0).desc(), reservations.c.number)
     )
-    for number in connection.execute(query.limit(50)).scalars().all():
-        lock = sa.select(reservations.c.number).where(reservations.c.number == number).with_for_update(skip_locked=True)
-        if connection.execute(lock).scalar() is None:
-            continue
-        count = sa.select(sa.func.count()).select_from(reviews).where(reviews.c.reservation == number)
-        if connection.execute(count).scalar_one() < wanted:
-            return int(number)
-    return None
+    number = connection.execute(query.limit(1)).scalar()
+    return None if number is None else int(number)
 
 
 def _taken() -> sa.Subquery:
@@ -125,7 +115,7 @@ def _by(account: int) -> sa.ColumnElement[bool]:
 
 
 def _reviewable() -> sa.ColumnElement[bool]:
-    """Finished, with a comment, and not left out for another reason than a review."""
+    """Finished, with a comment, and not excluded for another reason than a review."""
     commented = sa.exists().where(
         answers.c.reservation == reservations.c.number, answers.c.current, sa.func.length(answers.c.comment) > 0
     )
@@ -176,8 +166,6 @@ def give_review(
     if check is None or row is None:
         return None
     reservation, assessor = row
-    # The assessor first, as a step of theirs does; so the votes are counted one after another.
-    connection.execute(sa.select(assessors.c.number).where(assessors.c.number == assessor).with_for_update())
     kept = sa.update(reviews).where(*mine).values(objects=objects, reason=reason or None, at=now)
     if connection.execute(kept).rowcount != 1:
         return None
@@ -240,7 +228,7 @@ def reviewer_agreement(votes: list[tuple[int, int, bool]]) -> tuple[float | None
     if len(votes) < 2:
         return None, "needs units that two reviewers have read"
     try:
-        with collect_notes():  # the page says that units with one review are left out
+        with collect_notes():  # the page says that units with one review are excluded
             row = fleiss_kappa(frame, interval=False).row(0, named=True)
     except DataError as error:
         return None, str(error)

@@ -80,7 +80,6 @@ def attempt(connection: sa.Connection, now: float, name: str, address: str, know
 
     `known` is the account that this browser signed in to before: its owner is not locked out by guesses from elsewhere.
     """
-    _alone(connection)
     query = sa.select(accounts.c.number, accounts.c.name, accounts.c.password, accounts.c.disabled)
     row = connection.execute(query.where(sa.func.lower(accounts.c.name) == name.strip().lower())).one_or_none()
     target = f"account {row.name}" if row else None
@@ -91,12 +90,6 @@ def attempt(connection: sa.Connection, now: float, name: str, address: str, know
     if row is None or row.disabled is not None:
         return Attempt(entry, None, None)
     return Attempt(entry, row.number, row.password)
-
-
-def _alone(connection: sa.Connection) -> None:
-    """One attempt is counted after another, in all server processes; SQLite's write transaction is alone already."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.text("SELECT pg_advisory_xact_lock(7406522)"))
 
 
 def _wait(connection: sa.Connection, now: float, target: str | None, address: str, known: bool) -> int:

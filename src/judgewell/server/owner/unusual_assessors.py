@@ -1,6 +1,6 @@
 """Which assessors deserve a second look, and the numbers that say so.
 
-Evidence is for a person to weigh: what was seen, of how much, and what is usual. Nobody is ever left out by it alone.
+Evidence is for a person to weigh: what was seen, of how much, and what is usual. No one is excluded by it alone.
 
 Usual is what assessors do who are not conspicuous at first sight, so that a few who click at random or upside down do
 not make each other look usual. docs/evidence/suspicion.md says how often each kind of assessor is shown, and careful
@@ -17,6 +17,7 @@ import polars as pl
 
 from judgewell.errors import DataError, collect_notes
 from judgewell.server.queries.former_names import former
+from judgewell.text import percent
 
 LEAST = 6  # judgments before anything is said of somebody
 FASTER = 4  # times faster than usual is too fast
@@ -35,7 +36,7 @@ KNOWN = ("known", "known_pairs")
 class Evidence:
     """One thing that was seen: its kind, the sentence, the number, and the usual one."""
 
-    kind: str  # too fast, constant, reversed, unlike the others, known documents, failed checks, careless in sum
+    kind: str  # too fast, constant, reversed, unlike the others, known documents, failed checks, careless overall
     sentence: str
     value: float
     usual: float
@@ -259,7 +260,7 @@ def _person(row: dict[str, object], usual: Usual) -> Person:
 def _fast(number: dict[str, float], usual: Usual) -> Evidence | None:
     if usual.seconds is None or number["judgments"] < LEAST or not number["seconds"] < usual.seconds / FASTER:
         return None
-    sentence = f"a median of {number['seconds']:.1f} s for each answer; usual is {usual.seconds:.1f} s"
+    sentence = f"median of {number['seconds']:.1f} s per answer (usually {usual.seconds:.1f} s)"
     return Evidence("too fast", sentence, number["seconds"], usual.seconds, int(number["judgments"]))
 
 
@@ -270,9 +271,8 @@ def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) ->
     of = int(number["judgments"])
     if _chance(round(number["same"] * of), of, usual.same) > CHANCE / 10:
         return None
-    sentence = (
-        f"{answer} in {number['same']:.0%} of {of} answers; the commonest answer usually makes up {usual.same:.0%}"
-    )
+    usually = f"the most frequent answer usually makes up {percent(usual.same, 0)}"
+    sentence = f"{answer} in {percent(number['same'], 0)} of {of} answers; {usually}"
     return Evidence("constant", sentence, number["same"], usual.same, of)
 
 
@@ -281,7 +281,7 @@ def _order(number: dict[str, float], usual: Usual) -> Evidence | None:
     if usual.tau is None or np.isnan(tau) or not error > 0:
         return None
     pairs = int(number["pairs"])
-    sentence = f"τ = {tau:.2f} with the others' order over {pairs} pairs of documents; usual is {usual.tau:.2f}"
+    sentence = f"τ = {tau:.2f} with the others' order, on {pairs} pairs of documents (usually {usual.tau:.2f})"
     if tau / error <= AGAINST:
         return Evidence("reversed", sentence.replace("-", "−"), tau, usual.tau, pairs)
     if tau < usual.tau / 2 and (tau - usual.tau) / error <= UNLIKE:
@@ -293,12 +293,13 @@ def _failures(number: dict[str, float], usual: Usual) -> list[Evidence | None]:
     failed, of = int(number["known_failed"]), int(number["known_of"])
     known = None
     if usual.known is not None and failed >= 2 and 2 * failed >= of and _chance(failed, of, usual.known) <= CHANCE:
-        sentence = f"failed {failed} of {of} checks on known documents at the first try; {usual.known:.0%} usually fail"
+        usually = percent(usual.known, 0)
+        sentence = f"failed {failed} of {of} checks on known documents at the first attempt (usually {usually})"
         known = Evidence("known documents", sentence, failed / of, usual.known, of)
     failed, of = int(number["failed"]), int(number["of"])
     other = None
     if usual.checks is not None and failed >= 3 and _chance(failed, of, usual.checks) <= CHANCE / 10:
-        sentence = f"failed {failed} of {of} other checks; {usual.checks:.0%} usually fail"
+        sentence = f"failed {failed} of {of} other checks (usually {percent(usual.checks, 0)})"
         other = Evidence("failed checks", sentence, failed / of, usual.checks, of)
     return [known, other]
 
@@ -312,19 +313,19 @@ def _in_sum(number: dict[str, float], usual: Usual) -> Evidence | None:
     if usual.tau is None or usual.order is None or number["judgments"] < LEAST or not number["error"] > 0:
         return None
     signs = [(number["tau"] - usual.tau) / number["error"] / usual.order]
-    reasons = [f"τ = {number['tau']:.2f} with the others' order (usual {usual.tau:.2f})".replace("-", "−")]
+    reasons = [f"τ = {number['tau']:.2f} with the others' order (usually {usual.tau:.2f})".replace("-", "−")]
     if usual.pace is not None and usual.seconds and number["seconds"] > 0:
         signs.append(float(np.log(number["seconds"] / usual.seconds)) / usual.pace)
-        reasons.append(f"a median of {number['seconds']:.1f} s for each answer (usual {usual.seconds:.1f} s)")
+        reasons.append(f"median of {number['seconds']:.1f} s per answer (usually {usual.seconds:.1f} s)")
     if usual.known is not None and number["known_of"]:
         failed, of = int(number["known_failed"]), int(number["known_of"])
         signs.append(_failures_sign(failed, of, usual.known))
-        reasons.append(f"{failed} of {of} checks on known documents failed (usual {usual.known:.0%})")
+        reasons.append(f"failed {failed} of {of} checks on known documents (usually {percent(usual.known, 0)})")
     score = sum(signs) / np.sqrt(len(signs))
     if len(signs) < 2 or score > TOGETHER:
         return None
-    sentence = f"{', '.join(reasons)}; each may be chance, all of them together rarely is"
-    return Evidence("careless in sum", sentence, float(score), 0.0, int(number["judgments"]))
+    sentence = f"{', '.join(reasons)}; each could be chance, but all of them together are unlikely to be"
+    return Evidence("careless overall", sentence, float(score), 0.0, int(number["judgments"]))
 
 
 def _failures_sign(failed: int, of: int, rate: float) -> float:

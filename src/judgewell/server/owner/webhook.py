@@ -1,6 +1,6 @@
 """Telling the owner what happened: a signed message to the one address that the study file names.
 
-A message goes out when the study ends, when it is paused, and when its budget is nearly or wholly spent. Messages stand
+A message goes out when the study ends, when it is paused, and when its budget is nearly or wholly spent. Messages wait
 in the audit log until the receiver has taken them, so that a restart loses none and several server processes send each
 once. They are sent beside the requests: nobody who judges waits for them.
 
@@ -32,7 +32,7 @@ from judgewell.server.queries.money import budget_text
 from judgewell.server.session.budget import budget
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import audit, pauses, reservations, units
-from judgewell.server.store.transactions import Store, Unavailable, lock
+from judgewell.server.store.transactions import Store, Unavailable
 from judgewell.study.model import Study
 
 WAITING, SENT, GIVEN_UP = "webhook waiting", "webhook sent", "webhook given up"
@@ -88,7 +88,6 @@ def happened(connection: sa.Connection, served: Served) -> list[Happened]:
 
 def queue(connection: sa.Connection, now: float, news: list[Happened]) -> None:
     """Queue the messages that were not sent yet; a job for the store."""
-    lock(connection)
     ours = audit.c.action.in_((WAITING, SENT, GIVEN_UP))
     known = set(connection.execute(sa.select(audit.c.target).where(ours)).scalars())
     for one in news:
@@ -98,7 +97,7 @@ def queue(connection: sa.Connection, now: float, news: list[Happened]) -> None:
 
 def claim(connection: sa.Connection, now: float) -> list[Any]:
     """The messages that are due, each claimed for this process until its next attempt; a job for the store."""
-    rows = connection.execute(sa.select(audit).where(audit.c.action == WAITING).with_for_update(skip_locked=True)).all()
+    rows = connection.execute(sa.select(audit).where(audit.c.action == WAITING)).all()
     due = [row for row in rows if row.data.get("next", 0.0) <= now]
     for row in due:
         attempts = row.data["attempts"] + 1

@@ -22,7 +22,7 @@ _SAFE = re.compile(r"[A-Za-z0-9_-]+")  # without a signed link anybody can bring
 
 @dataclass(frozen=True)
 class Bonuses:
-    """What is to be paid now: (the platform's id, amount) in order, and what is left out with the reason."""
+    """What is to be paid now: (the platform's id, amount) in order, and what is skipped with the reason."""
 
     lines: tuple[tuple[str, Decimal], ...]
     notes: tuple[str, ...]
@@ -35,7 +35,7 @@ class Bonuses:
 def take_bonuses(store: Store, served: Served, *, again: bool = False, account: int | None = None) -> Bonuses:
     """What is due beyond what was written before, recorded as written; `again` gives all of it once more.
 
-    An assessor's due is (completed units − pay.covered) × pay.bonus. Units that failed, were left out or are still in
+    An assessor's due is (completed units − pay.covered) × pay.bonus. Units that failed, were excluded or are still in
     hand count for nothing.
     """
     platform = served.study.platform.kind
@@ -45,8 +45,6 @@ def take_bonuses(store: Store, served: Served, *, again: bool = False, account: 
 
 
 def _take(connection: sa.Connection, served: Served, again: bool, account: int | None) -> Bonuses:
-    everybody = sa.select(identities.c.assessor).order_by(identities.c.assessor)
-    connection.execute(everybody.with_for_update())  # one at a time writes bonuses
     pay = served.study.pay
     each = Decimal(str(pay.amount if pay.bonus is None else pay.bonus))
     before = {} if again else _written(connection)
@@ -61,7 +59,9 @@ def _take(connection: sa.Connection, served: Served, again: bool, account: int |
     if nameless:
         notes.append(f"{nameless} assessors with a bonus have no id that can be paid: deleted, or not of the platform")
     if before:
-        notes.append(f"{sum(before.values())} {pay.currency} were written before and are left out; see --again")
+        notes.append(
+            f"{sum(before.values())} {pay.currency} were written in earlier files and are not repeated; see --again"
+        )
     if paid:
         _record(connection, served, paid, again, account)
     return Bonuses(tuple((names[number], amount) for number, amount in sorted(paid.items())), tuple(notes))

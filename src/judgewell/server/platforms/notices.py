@@ -155,15 +155,13 @@ def _taking(served: Served, notice: Notice) -> Job[str]:
 
 
 def _whose(connection: sa.Connection, served: Served, notice: Notice) -> int | None:
-    """The assessor whose present submission this is about, locked; None where there is none."""
+    """The assessor whose present submission this is about; None where there is none."""
     query = sa.select(identities.c.assessor).where(
         identities.c.platform == served.study.platform.kind,
         identities.c.outside == notice.person,
         identities.c.session == notice.submission,
     )
     number = connection.execute(query).scalar()
-    if number is not None:
-        connection.execute(sa.select(assessors.c.number).where(assessors.c.number == number).with_for_update())
     return None if number is None else int(number)
 
 

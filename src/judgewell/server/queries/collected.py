@@ -131,7 +131,7 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
         yield "design", f"units of {chosen.units.documents} documents, in {chosen.units.order} order"
         yield "judgments of a document", f"{chosen.units.redundancy} at least"
     if chosen.templates:
-        yield "design", f"orders of levels {', '.join(chosen.templates.orders)}"
+        yield "design", f"orders of grades {', '.join(chosen.templates.orders)}"
         yield "assessors of an order", str(chosen.templates.judges)
     if chosen.groups:
         groups = chosen.groups
@@ -152,8 +152,8 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
 
 def _question(chosen: Study) -> Iterator[tuple[str, str]]:
     for name, scale in chosen.scales.items():
-        levels = ", ".join(f"{level.name} = {level.value:g}" for level in scale.choices)
-        yield "scale", f"{name}: {levels}" if levels else name
+        grades = ", ".join(f"{grade.name} = {grade.value:g}" for grade in scale.choices)
+        yield "scale", f"{name}: {grades}" if grades else name
     if chosen.groups:
         yield "asked about a pair", ", ".join(chosen.groups.questions)
 

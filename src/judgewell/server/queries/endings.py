@@ -21,7 +21,7 @@ ENDINGS = (COMPLETED, EXCLUDED, FAILED, ABANDONED, IN_PROGRESS)
 PAID = (COMPLETED, EXCLUDED)  # work that is excluded later stays paid
 
 
-# An answer stands unless it was revised; one that a machine could not give is none.
+# An answer counts unless it was revised; one that a machine could not give is none.
 STANDS = sa.and_(answers.c.current, answers.c.unrateable.is_(None))
 
 

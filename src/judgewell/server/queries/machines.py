@@ -14,7 +14,7 @@ from judgewell.text import counted
 
 @dataclass(frozen=True)
 class MachineRow:
-    """One machine: its units, the answers that stand and those it could not give, and what its replies took."""
+    """One machine: its units, the answers that count and those it could not give, and what its replies took."""
 
     number: int
     pseudonym: str
@@ -44,7 +44,8 @@ class MachineRow:
             f"machine {self.pseudonym} ({name}): {counted(self.completed, 'unit')} completed, {self.failed:,} failed",
             f"{counted(self.answers, 'answer')}, {self.unrateable:,} unrateable",
             f"{counted(self.replies, 'reply', 'replies')}, {self.failed_replies:,} of them not readable",
-            f"{self.tokens_in:,} tokens sent, {self.tokens_out:,} received, {self.cost:,.4f} {self.currency}",
+            f"{self.tokens_in:,} tokens sent, {self.tokens_out:,} received"
+            + (f", {self.cost:,.4f} {self.currency}" if self.cost else ""),
         ]
         if self.both_orders:
             parts.append(f"{self.same_in_both:,} of {self.both_orders:,} pairs have the same preference in both orders")

@@ -308,7 +308,7 @@ def failures(connection: sa.Connection, most: int = 50) -> list[Failure]:
 
 
 def answers_stamp(connection: sa.Connection) -> str:
-    """What changes whenever computed figures are out of date: work that ended, and work left out or taken back."""
+    """What changes whenever computed figures are out of date: work that ended, and work excluded or included again."""
     ended = sa.select(sa.func.count()).select_from(reservations).where(reservations.c.finished.is_not(None))
     out = sa.select(sa.func.count(), sa.func.count(exclusions.c.undone)).select_from(exclusions)
     last = connection.execute(sa.select(sa.func.max(answers.c.number))).scalar() or 0

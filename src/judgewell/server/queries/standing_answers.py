@@ -35,7 +35,8 @@ ENDED: dict[str, Any] = {"ending": pl.String, "late": pl.Boolean}  # what every 
 
 def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
     """The standing answers about documents with the kind of their assessor (person, synthetic or machine), `ending` and
-    `late` of their units; `known` and `inclusion` where the design has known or drawn documents."""
+    `late` of their units; `known` and `inclusion` where the design has known or drawn documents. A known document is in
+    every unit of its topic, so it is judged for certain, drawn or not."""
     columns = _document_columns(connection, now)
     if _any(connection, items.c.known, items.c.other.is_(None)):
         columns["known"] = items.c.known
@@ -44,9 +45,12 @@ def judgments_frame(connection: sa.Connection, now: float) -> pl.DataFrame:
         columns["inclusion"] = items.c.inclusion
     columns |= _of_machines(connection, "expected", "spread")
     frame = _checked(connection, _documents_query(columns), JUDGMENTS)
-    if drawn is None:
+    if drawn is not None:
+        frame = frame.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")
+    if not {"known", INCLUSION.name} <= set(frame.columns):
         return frame
-    return frame.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")
+    known = pl.col("known").is_not_null().any().over("topic", "doc")
+    return frame.with_columns(pl.when(known).then(1.0).otherwise(INCLUSION.name).alias(INCLUSION.name))
 
 
 def pairs_frame(connection: sa.Connection, now: float) -> pl.DataFrame:

@@ -7,9 +7,6 @@ beyond the unit's need (state `late`), and those who have not take another unit,
 
 Nobody gets a unit with a document (or a pair) that they have had before in another unit of the topic, known documents
 excepted: a redundancy of 3 is three people.
-
-Locks are taken in one order (the assessor, a reservation, a unit), and a unit only one at a time, so that no two
-transactions can wait for each other.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from judgewell.server.session.answers import LONGEST_IDLE
-from judgewell.server.session.budget import budget, lock_budget
+from judgewell.server.session.budget import budget
 from judgewell.server.session.limits import RULES, Limits, limits_of, may_take, more_to_come, under_each
 from judgewell.server.session.served import Served
 from judgewell.server.session.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, log_event, state_of
@@ -55,7 +52,6 @@ def expire(connection: sa.Connection, now: float, silence: float) -> int:
         .where(_IN_HAND, reservations.c.expires <= now, _not_held(now))
         .order_by(reservations.c.unit)
         .limit(AT_ONCE)
-        .with_for_update(skip_locked=True)
     ).all()
     if not overdue:
         return 0
@@ -139,7 +135,7 @@ def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: flo
     paid = limits.machine or _affordable(connection, served)
     if limits.used_up or limits.stopped or not paid:
         return None
-    unit = _free_unit(connection, limits)
+    unit = _FREE[limits.rule].one(connection, **limits.bound, unpaused=False)
     if unit is not None:
         _TAKE_PLACE.run(connection, of_unit=unit.number)
     else:
@@ -184,11 +180,8 @@ def waits_for_pause(connection: sa.Connection, served: Served, state: State, now
 
 
 def _affordable(connection: sa.Connection, served: Served) -> bool:
-    """Whether the budget, where there is one, allows another unit; no two units are counted at the same time."""
-    if served.study.pay.budget is None:
-        return True
-    lock_budget(connection)
-    return budget(connection, served.study.pay).room
+    """Whether the budget, where there is one, allows another unit."""
+    return served.study.pay.budget is None or budget(connection, served.study.pay).room
 
 
 _MINE = sa.and_(reservations.c.assessor == sa.bindparam("person"), reservations.c.state == "live")
@@ -243,8 +236,7 @@ _RESERVE = Prepared(
 )
 
 
-_PERSON = PERSON.with_for_update()
-_PERSON_ALONE, _HOLDING = Prepared(_PERSON), Prepared(HOLDING.with_for_update())
+_PERSON, _HOLDING = Prepared(PERSON), Prepared(HOLDING)
 _ALIVE = Prepared(
     sa.update(reservations)
     .where(reservations.c.number == sa.bindparam("reservation"), _IN_HAND)
@@ -254,8 +246,8 @@ _ALIVE = Prepared(
 
 
 def _person_and_alive() -> sa.Select[Any]:
-    """Both in one statement, for PostgreSQL: the reservation is renewed through the person who was locked before."""
-    person = _PERSON.cte("person")
+    """Both in one statement, for PostgreSQL: the reservation is renewed through the person."""
+    person = PERSON.cte("person")
     held = (
         sa.update(reservations)
         .where(reservations.c.number == person.c.reservation, _IN_HAND)
@@ -277,26 +269,25 @@ _PERSON_AND_ALIVE = Prepared(_person_and_alive())
 
 
 def come(connection: sa.Connection, served: Served, assessor: int, now: float, *, stepped: bool) -> State | None:
-    """A sign of life: where the assessor is, locked against others who would change the same.
+    """A sign of life: where the assessor is.
 
     Their reservation lives on, comes back to life, goes on as late, or stays expired where the unit has gone to
     somebody else before its first answer. A step renews it fully; an open page alone holds it for some time after the
-    last step only. The person is locked before the reservation is read, so that what is read
-    after a wait is as the other left it.
+    last step only.
     """
     until, idle = now + served.silence, math.inf if stepped else LONGEST_IDLE * served.silence
     renewed = {"new_seen": now, "new_expires": until}
     if connection.dialect.name == "postgresql":
         row = _PERSON_AND_ALIVE.one(connection, person=assessor, idle=idle, **renewed)
     else:
-        row = _PERSON_ALONE.one(connection, person=assessor)
+        row = _PERSON.one(connection, person=assessor)
     if row is None:
         return None
     state = state_of(row, None)
     if row.reservation is None:
         return state
     columns: Sequence[Any] = row[OWN:]
-    if not columns or columns[0] is None:  # not renewed yet, or made while we waited for the person
+    if not columns or columns[0] is None:  # not renewed yet
         renewed["new_expires"] = until = min(until, max(state.moved, 0.0) + idle)
         columns = _renew(connection, row.reservation, renewed)
     state = replace(state, holding=hold(connection, served, columns))
@@ -349,18 +340,7 @@ def close(connection: sa.Connection, state: State, now: float, ending: str) -> N
 # The design's own order puts every document once into a topic's first units: what a machine needs.
 _ORDER = {"one": units.c.place, "several": units.c.place, "machine": units.c.number}
 _FREE_UNITS = sa.select(units.c.number, units.c.unit, units.c.topic).where(units.c.free > 0)
-_FIRST_FREE = {rule: _FREE_UNITS.where(may_take(rule)).order_by(_ORDER[rule]).limit(1) for rule in RULES}
-_FREE = {rule: Prepared(query.with_for_update(skip_locked=True)) for rule, query in _FIRST_FREE.items()}
-_FREE_LOCKED = {rule: Prepared(query.with_for_update()) for rule, query in _FIRST_FREE.items()}
-
-
-def _free_unit(connection: sa.Connection, limits: Limits) -> Any:
-    """A unit with a free place, locked; those that others are just taking are passed over while there are more."""
-    rule, bound = limits.rule, limits.bound | {"unpaused": False}
-    unit = _FREE[rule].one(connection, **bound)
-    if unit is None and connection.dialect.name == "postgresql":
-        unit = _FREE_LOCKED[rule].one(connection, **bound)
-    return unit
+_FREE = {rule: Prepared(_FREE_UNITS.where(may_take(rule)).order_by(_ORDER[rule]).limit(1)) for rule in RULES}
 
 
 _SILENT = under_each(
@@ -378,7 +358,6 @@ _SILENT = under_each(
         )
         .order_by(reservations.c.seen)
         .limit(1)
-        .with_for_update(of=reservations, skip_locked=True)
     )
 )
 _EXPIRE = Prepared(

@@ -64,9 +64,3 @@ def budget(connection: sa.Connection, pay: Pay) -> Budget:
     rows = _BY_ASSESSOR.rows(connection)
     spent = sum(pay.earned(row.done) for row in rows) * (1 + pay.fee)
     return Budget(pay.budget, spent, sum(row.open for row in rows) * pay.dearest, pay.dearest)
-
-
-def lock_budget(connection: sa.Connection) -> None:
-    """One unit is counted against the budget after another; SQLite's write transaction is alone already."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.text("SELECT pg_advisory_xact_lock(7406523)"))

@@ -33,7 +33,7 @@ from judgewell.server.store.schema import (
     reservations,
     units,
 )
-from judgewell.server.store.transactions import Store, Unavailable, lock
+from judgewell.server.store.transactions import Store, Unavailable
 from judgewell.study.design.plan import Design
 
 EVERY = 1.0  # seconds between two rounds
@@ -112,7 +112,6 @@ def _looked(store: Store, served: Served, number: int, now: float) -> bool:
     entry = seen.entry(plan.systems.names) | {"next": gathered.coming(number, seen)}
 
     def put(connection: sa.Connection) -> bool:
-        lock(connection)
         mine = sa.and_(batches.c.number == number, batches.c.completed.is_(None))
         written = connection.execute(sa.update(batches).where(mine).values(completed=now, look=entry)).rowcount
         if not written:  # another process was quicker
@@ -133,11 +132,13 @@ def sentence(plan: Plan, seen: Look) -> str:
     low, high = OVERSTATED[rule.mode]
     stated = f"Differences at such a stop were overstated by {low} to {high} % in our tests."
     if plan.low is None:
-        stated = (
-            "This rests on the Bradley–Terry model; the error rate of the stop was tested for documents, not for pairs."
-        )
+        stated = "This rests on the Bradley–Terry model, whose prior makes differences too small at such a stop."
     if rule.decide == "order":
         return f"The order of the systems is decided after {seen.answers:,} answers. {stated}"
+    if len(names) == 2:
+        within = f", or within {rule.within:g} points of it," if rule.within else ""
+        better = f"{names[seen.leader]} is better than {names[1 - seen.leader]}{within}"
+        return f"{better} by {plan.measure} after {seen.answers:,} answers. {stated}"
     within = f", or within {rule.within:g} points of the best," if rule.within else ""
     best = f"{names[seen.leader]} is the best system{within} by {plan.measure} after {seen.answers:,} answers."
     return f"{best} Nothing is concluded about other pairs of systems. {stated}"
@@ -170,7 +171,6 @@ def _made(store: Store, served: Served, units_wanted: int, now: float) -> int:
     row = chosen.row(number, size, after) | {"made": now}
 
     def put(connection: sa.Connection) -> int:
-        lock(connection)
         newest = connection.execute(sa.select(sa.func.max(batches.c.number))).scalar()
         ended = connection.execute(sa.select(goals.c.ended)).scalar()
         if newest != number - 1 or ended is not None:  # another process was quicker
@@ -187,7 +187,6 @@ def _nothing_left(store: Store, plan: Plan, last: Look, now: float) -> int:
     seen = replace(last, status="not separable", reason="there is nothing left to ask")
 
     def put(connection: sa.Connection) -> int:
-        lock(connection)
         if connection.execute(sa.select(goals.c.ended)).scalar() is None:
             _end(connection, now, sentence(plan, seen))
         return 0

@@ -1,7 +1,7 @@
 """What all pages of an assessor are made of, and the contract of the addresses; each stage adds its own page.
 
 A page holds exactly what its template may show. `str` is plain text (the template escapes it), `Markup` is safe HTML
-made from the study's Markdown. Nothing here tells a known document from another: no document ids, no levels.
+made from the study's Markdown. Nothing here tells a known document from another: no document ids, no grades.
 
 Addresses
 ---------

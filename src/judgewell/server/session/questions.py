@@ -37,7 +37,7 @@ def progress(served: Served, position: int, total: int) -> pages.Progress:
 
 def scale_input(served: Served, scale: Scale) -> pages.ScaleInput:
     """How a document's value is asked for."""
-    choices = tuple(pages.Choice(level.key, level.name, level.about) for level in scale.choices)
+    choices = tuple(pages.Choice(grade.key, grade.name, grade.about) for grade in scale.choices)
     ends = scale.wording if scale.widget != "choice" else {}
     return pages.ScaleInput(
         widget=scale.widget,

@@ -32,7 +32,7 @@ class Holding:
     expires: float
     revisions: int
     backs: int
-    excluded: bool  # left out by the owner or a review
+    excluded: bool  # excluded by the owner or a review
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The database: what is asked (study, topics, documents, units, items), who answers, everything they do, who runs it.
 
-`units.free` is the unit's need less its live reservations less its finished ones that are not left out; it changes in
+`units.free` is the unit's need less its live reservations less its finished ones that are not excluded; it changes in
 the transaction that changes a reservation. It falls below zero only where late work was kept. Times are seconds since
 1970.
 """
@@ -49,6 +49,7 @@ study = Table(
     Column("secret", Text, nullable=False),
     Column("created", Float, nullable=False),
     Column("first_judgment", Float),
+    Column("address", Text),  # where the server that started last is reached; null where it listens everywhere
     CheckConstraint("number = 1", name="one"),
 )
 
@@ -139,7 +140,7 @@ assessors = Table(
     Column("reservation", Number),
     Column("scratch", JSON, nullable=False),  # what the current stage has gathered and which door checks are passed
     Column("moved", Float, nullable=False),
-    Column("excluded", Boolean, nullable=False, default=False, server_default=false()),  # all their work is left out
+    Column("excluded", Boolean, nullable=False, default=False, server_default=false()),  # all their work is excluded
     Column("forgotten", Float),  # their personal data is deleted; link and session open nothing
 )
 
@@ -175,7 +176,7 @@ reservations = Table(
     Column("finished", Float),
     Column("held_until", Float),  # the owner's word that it does not expire before
     Column("late", Boolean, nullable=False),  # its place had gone to somebody else
-    Column("excluded", Boolean, nullable=False, default=False, server_default=false()),  # left out; takes no place
+    Column("excluded", Boolean, nullable=False, default=False, server_default=false()),  # takes no place
     Column("revisions", Integer, nullable=False),
     Column("backs", Integer, nullable=False),
     UniqueConstraint("assessor", "unit"),
@@ -235,6 +236,9 @@ machines = Table(  # a model with its settings, as an assessor
     Column("prompts", JSON, nullable=False),  # the hash of each prompt file by its name
     Column("settings", JSON, nullable=False),
     Column("currency", Text, nullable=False),
+    Column("held_by", Text),  # the host, process and run of `judgewell judge` that lets it judge
+    Column("held_since", Float),
+    Column("held_until", Float),  # renewed while the run lives
 )
 
 replies = Table(  # what a machine replied, stored before the step it is for is taken

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from judgewell.errors import InputError
 from judgewell.server.platforms.keys import read_key_file
 from judgewell.server.store.schema import reservations, study
-from judgewell.server.store.transactions import Clock, Store, lock
+from judgewell.server.store.transactions import Clock, Store
 from judgewell.study.file import read_study
 from judgewell.study.frozen import changes, freeze, study_hash
 
@@ -51,7 +51,6 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
 
     def put(connection: sa.Connection) -> bool:
         """Put the study there, unless another process just did; its secret stays whoever made it."""
-        lock(connection)
         there = connection.execute(sa.select(study)).one_or_none()
         if there is not None:
             if study_hash(there.frozen) == marked:
@@ -62,6 +61,22 @@ def prepare(store: Store, path: str | Path, clock: Clock) -> bool:
         return there is None
 
     return store.write_alone(put)
+
+
+def record_address(store: Store, address: str | None) -> None:
+    """Keep where the server is reached, for links that are made on the command line."""
+    store.write(lambda connection: connection.execute(sa.update(study).values(address=address))).result()
+
+
+def recorded_address(store: Store) -> str:
+    """Where the server that started last is reached."""
+    address = store.read(lambda connection: connection.execute(sa.select(study.c.address)).scalar()).result()
+    if address is None:
+        raise InputError(
+            "the server's address is not known: it has not run yet, or it listens on all addresses of its machine",
+            cure="give the address that people use, such as --address https://judge.example.org",
+        )
+    return str(address)
 
 
 def _refuse_if_begun(connection: sa.Connection, old: dict[str, Any], new: dict[str, Any], path: str | Path) -> None:

@@ -7,6 +7,9 @@ A commit waits for the disk, some milliseconds. So each process has one thread t
 runs them one after another in one transaction, commits once and only then answers them all. Where one of them fails,
 everything is undone and each runs again in a transaction of its own; a job must therefore be one that can be run again.
 SQLite commits with BEGIN IMMEDIATE, WAL and synchronous=FULL, PostgreSQL with its own default, synchronous_commit=on.
+
+Whoever writes is alone, on both databases: a transaction for many people takes their rows in any order, so two of them
+at once would wait for each other until the database breaks one off. The processes take turns in the order they came.
 """
 
 from __future__ import annotations
@@ -37,11 +40,13 @@ Waiting = tuple[Job[Any], Future[Any]]
 Clock = Callable[[], float]
 
 FIRST = "0003"  # the oldest version of the tables that can be brought up to date
-HEAD = "0006"  # the newest step in migrations/versions
+HEAD = "0008"  # the newest step in migrations/versions
 BATCH = 64  # the most jobs in one commit
 BUSY = 30.0  # seconds SQLite waits for another process's transaction
 PATIENCE = 8.0  # seconds in which a PostgreSQL that went away may come back
 READERS = 2
+TURN = "SELECT pg_advisory_xact_lock(7406521)"  # PostgreSQL keeps it until the transaction ends
+LONGEST_TURN = 60_000  # milliseconds after which PostgreSQL ends the turn of a process that hangs
 STOP_WAIT = 30.0
 
 
@@ -64,6 +69,7 @@ class Store:
         self._patience, self._turns = patience, turns
         self._readers = ThreadPoolExecutor(READERS, "read")
         self._waiting: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._stopping = False
         self._writer = threading.Thread(target=self._write_all, name="write", daemon=True)
         self._writer.start()
 
@@ -91,7 +97,7 @@ class Store:
             return self.write(job).result()
         engine = _sqlite_engine(Path(str(self.engine.url.database)), "BEGIN IMMEDIATE", 1, journal="DELETE")
         try:
-            result: T = _together(engine, [job])[0]
+            result: T = _together(engine, [(job, Future())])[0]
         except (OperationalError, InterfaceError) as error:
             raise Unavailable(f"the database took nothing: {_first_line(error)}") from error
         finally:
@@ -146,17 +152,25 @@ class Store:
         self.engine.dispose()
 
     def _write_all(self) -> None:
-        stopping = False
-        while not stopping:
-            waiting = [self._waiting.get()]
+        while not self._stopping and (first := self._waiting.get()) is not None:
             with self._turns.turn() if self._turns else nullcontext():
-                while len(waiting) < BATCH and not self._waiting.empty():
-                    waiting.append(self._waiting.get())
-                stopping = None in waiting
-                self._commit(self.engine, [one for one in waiting if one is not None])
+                self._commit(self.engine, [first], self._join)
 
-    def _commit(self, engine: sa.Engine, waiting: list[Waiting]) -> None:
-        """Run the jobs in one transaction and answer them; where that fails, each in one of its own."""
+    def _join(self, waiting: list[Waiting]) -> None:
+        """Add the jobs that have come while the transaction waited to begin: one commit serves them all."""
+        while len(waiting) < BATCH and not self._waiting.empty() and not self._stopping:
+            one = self._waiting.get()
+            self._stopping = one is None
+            if one is not None and one[1].set_running_or_notify_cancel():
+                waiting.append(one)
+
+    def _commit(
+        self, engine: sa.Engine, waiting: list[Waiting], join: Callable[[list[Waiting]], None] | None = None
+    ) -> None:
+        """Run the jobs in one transaction and answer them; where that fails, each in one of its own.
+
+        `join` adds further jobs once the transaction has begun.
+        """
         waiting = [
             (job, future) for job, future in waiting if future.running() or future.set_running_or_notify_cancel()
         ]
@@ -164,7 +178,7 @@ class Store:
         wait = 0.02
         while waiting:
             try:
-                results = _together(engine, [job for job, _ in waiting])
+                results = _together(engine, waiting, join)
             except (OperationalError, InterfaceError) as error:
                 if time.monotonic() + wait < until:
                     time.sleep(wait)
@@ -186,7 +200,9 @@ class Store:
             return
 
 
-def _together(engine: sa.Engine, jobs: list[Job[Any]]) -> list[Any]:
+def _together(
+    engine: sa.Engine, waiting: list[Waiting], join: Callable[[list[Waiting]], None] | None = None
+) -> list[Any]:
     """Run jobs in one transaction.
 
     What a job raised holds its unfinished queries for as long as somebody holds it, and SQLite keeps a connection at
@@ -195,7 +211,9 @@ def _together(engine: sa.Engine, jobs: list[Job[Any]]) -> list[Any]:
     with engine.connect() as connection:
         try:
             with connection.begin():
-                return [job(connection) for job in jobs]
+                if join:
+                    join(waiting)
+                return [job(connection) for job, _ in waiting]
         except engine.dialect.loaded_dbapi.Error as error:  # of a prepared statement, which goes straight to the driver
             connection.invalidate()
             raise DBAPIError.instance(None, None, error, engine.dialect.loaded_dbapi.Error) from error
@@ -222,7 +240,7 @@ def open_store(url: str | Path) -> Store:
     text = str(url)
     scheme, sign, _ = text.partition("://")
     if sign and scheme.partition("+")[0] in ("postgresql", "postgres"):
-        store = Store(_postgres_engine(text, 1), _postgres_engine(text, READERS + 1), text, PATIENCE)
+        store = Store(_postgres_engine(text, 1, TURN), _postgres_engine(text, READERS + 1), text, PATIENCE)
     elif sign and scheme != "sqlite":
         raise InputError(f"{scheme}:// is not a database we know", cure="use a file name or postgresql://…")
     else:
@@ -257,9 +275,6 @@ def _make_private(path: Path) -> None:
 def migrate(engine: sa.Engine) -> None:
     """Bring the tables up to date in one transaction; a database made by a newer version is refused."""
     with engine.begin() as connection:
-        if _version(connection) == HEAD:
-            return
-        lock(connection)
         version = _version(connection)
         if version is not None and version > HEAD:
             raise InputError(f"the database has version {version}, this program knows {HEAD}", cure="update judgewell")
@@ -270,7 +285,7 @@ def migrate(engine: sa.Engine) -> None:
             )
         if version is None:
             _create(connection)
-        elif version != HEAD:
+        elif version < HEAD:
             _upgrade(connection)
 
 
@@ -304,12 +319,6 @@ def probe_disk(connection: sa.Connection) -> None:
     connection.execute(sa.update(study).values(name=study.c.name))
 
 
-def lock(connection: sa.Connection) -> None:
-    """Wait until no other process prepares the same database; SQLite's write transaction is alone already."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.text("SELECT pg_advisory_xact_lock(7406521)"))
-
-
 def _sqlite_engine(path: Path, begin: str, pool: int, journal: str = "WAL") -> sa.Engine:
     engine = sa.create_engine(
         f"sqlite:///{path}",
@@ -324,6 +333,12 @@ def _sqlite_engine(path: Path, begin: str, pool: int, journal: str = "WAL") -> s
         always = ("synchronous=FULL", "foreign_keys=ON", "cache_size=-32000", "secure_delete=ON")
         for setting in (f"journal_mode={journal}", *always):
             connection.execute(f"PRAGMA {setting}")
+
+    return _beginning(engine, begin)
+
+
+def _beginning(engine: sa.Engine, begin: str) -> sa.Engine:
+    """The engine, each of whose transactions begins with a statement."""
 
     @sa.event.listens_for(engine, "begin")
     def _begin(connection: sa.Connection) -> None:
@@ -345,10 +360,19 @@ def _held_by_others(path: str) -> bool:
     return bool(mode != "delete")
 
 
-def _postgres_engine(url: str, pool: int) -> sa.Engine:
+def _postgres_engine(url: str, pool: int, begin: str = "") -> sa.Engine:
     _, _, rest = url.partition("://")
     settings = {"connect_timeout": 5, "application_name": _own_name()}
-    return sa.create_engine(f"postgresql+psycopg://{rest}", pool_size=pool, max_overflow=0, connect_args=settings)
+    engine = sa.create_engine(f"postgresql+psycopg://{rest}", pool_size=pool, max_overflow=0, connect_args=settings)
+    if not begin:
+        return engine
+
+    @sa.event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _: Any) -> None:
+        connection.execute(f"SET idle_in_transaction_session_timeout = {LONGEST_TURN}")
+        connection.commit()
+
+    return _beginning(engine, begin)
 
 
 def _own_name() -> str:

@@ -36,7 +36,7 @@ def population(runs: Sequence[Run], labels: pl.DataFrame) -> pl.DataFrame:
     whole = whole.filter(pl.col("topic").is_in(labels["topic"].unique().implode())).sort("topic", "doc")
     unlabelled = whole["label"].null_count()
     if unlabelled:
-        note(f"{unlabelled} of {len(whole)} documents have no machine label; people may still be asked about them")
+        note(f"{unlabelled:,} of {len(whole):,} documents have no machine label; people may still be asked about them")
     return whole.with_columns(pl.col("systems").fill_null(0), pl.col("importance").fill_null(0.0))
 
 

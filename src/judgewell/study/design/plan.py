@@ -68,7 +68,7 @@ class Design:
     """The work of a study in tables.
 
     units      one unit of work: scale, template or partition, size, and how many assessors do it
-    documents  one document in a unit: its position, and its level (H, N; in templates any) where known
+    documents  one document in a unit: its position, and its grade (H, N; in templates any) where known
     pairs      one pair in a unit: left, right, which side is new (left, right, both), where a known H is
     notes      what the rule could not give: places filled twice, pairs that meet again, breaks
     """
@@ -103,7 +103,7 @@ def make_design(study: Study, inputs: Inputs) -> Design:
 
 
 def write_design(design: Design, folder: str | Path) -> list[Path]:
-    """The design's tables as CSV files in a folder; a table without rows is left out."""
+    """The design's tables as CSV files in a folder; a table without rows is not written."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -139,13 +139,13 @@ def _of_templates(study: Study, inputs: Inputs) -> Iterable[Design]:
     for topic in inputs.topics["topic"]:
         docs = set(inputs.pool_of(topic))
         grades = inputs.grades.filter(pl.col("topic") == topic, pl.col("doc").is_in(docs))
-        levels = {
+        known = {
             letter: grades.filter(pl.col("gain") == grade)["doc"].sort().to_list()
-            for letter, grade in settings.levels.items()
+            for letter, grade in settings.grades.items()
         }
         filled = fill_templates(
             settings.orders,
-            levels,
+            known,
             generator(study.study.seed, "templates", topic),
             documents=settings.documents,
             topic=topic,

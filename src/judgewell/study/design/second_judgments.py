@@ -53,7 +53,7 @@ def _by_topic(pool: pl.DataFrame) -> list[tuple[str, list[str]]]:
 
 
 def _of_topic(topic: str, docs: list[str], share: float, seed: int) -> pl.DataFrame:
-    """A share of a topic's documents, rounded up so that no topic is left out."""
+    """A share of a topic's documents, rounded up so that no topic is excluded."""
     rng = generator(seed, "double", topic)
     picked = np.sort(rng.permutation(len(docs))[: ceil(share * len(docs) - 1e-9)])
     return pl.DataFrame({"topic": [topic] * len(picked), "doc": [docs[number] for number in picked]})

@@ -1,7 +1,7 @@
 """An order for the pairs of a group in which only one document changes from one pair to the next.
 
 Such an order is a Hamiltonian path in the group graph's line graph (Yang et al. 2018). The kept document keeps its
-side. Not every set of pairs has one; what is found then has as few breaks as the search can do, and says how many.
+side. Not every set of pairs has one; otherwise the result has as few breaks as the search can reach, and says how many.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fixed orders of expert levels, such as NMRH: every slot holds a document of that level (Scholer et al. 2014)."""
+"""Fixed orders of expert grades, such as NMRH: every slot holds a document of that grade (Scholer et al. 2014)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def documents_needed(templates: Sequence[str]) -> dict[str, int]:
-    """The fewest documents of each level with which every template can be filled."""
+    """The fewest documents of each grade with which every template can be filled."""
     needed: Counter[str] = Counter()
     for template in templates:
         needed |= Counter(template)
@@ -22,7 +22,7 @@ def documents_needed(templates: Sequence[str]) -> dict[str, int]:
 
 def fill_templates(
     templates: Sequence[str],
-    levels: Mapping[str, Sequence[str]],
+    grades: Mapping[str, Sequence[str]],
     rng: np.random.Generator,
     *,
     documents: Mapping[str, int] | None = None,
@@ -30,13 +30,13 @@ def fill_templates(
 ) -> dict[str, tuple[str, ...]]:
     """The documents of each template in order, the same ones used in several templates as far as they go.
 
-    `levels` holds the documents known at each level. `documents` says how many of a level to use (by default the
+    `grades` holds the documents known at each grade. `documents` says how many of a grade to use (by default the
     fewest that fill every template). Templates with the same letters share their documents; the others take those
-    of a level that are used least so far. With 1 H, 3 R, 3 M and 4 N this is the pattern of Maddalena et al. 2014.
+    of a grade that are used least so far. With 1 H, 3 R, 3 M and 4 N this is the pattern of Maddalena et al. 2014.
     """
     chosen = {
-        level: _drawn(level, count, levels.get(level, ()), rng, topic)
-        for level, count in _counts(templates, documents or {}).items()
+        grade: _drawn(grade, count, grades.get(grade, ()), rng, topic)
+        for grade, count in _counts(templates, documents or {}).items()
     }
     uses: Counter[str] = Counter()
     by_letters: dict[str, dict[str, list[str]]] = {}
@@ -45,10 +45,10 @@ def fill_templates(
         letters = "".join(sorted(template))
         if letters not in by_letters:
             by_letters[letters] = {
-                level: sorted(chosen[level], key=uses.__getitem__)[:count] for level, count in Counter(template).items()
+                grade: sorted(chosen[grade], key=uses.__getitem__)[:count] for grade, count in Counter(template).items()
             }
-        ready = {level: iter(docs) for level, docs in by_letters[letters].items()}
-        filled[template] = tuple(next(ready[level]) for level in template)
+        ready = {grade: iter(docs) for grade, docs in by_letters[letters].items()}
+        filled[template] = tuple(next(ready[grade]) for grade in template)
         uses.update(filled[template])
     return filled
 
@@ -57,23 +57,23 @@ def _counts(templates: Sequence[str], documents: Mapping[str, int]) -> dict[str,
     if not templates or any(not template for template in templates) or len(set(templates)) < len(templates):
         raise InputError(
             f"the templates {', '.join(map(repr, templates)) or '(none)'} cannot be used",
-            cure="give one or more different orders of levels, such as NMRH",
+            cure="give one or more different orders of grades, such as NMRH",
         )
     fewest = documents_needed(templates)
-    for level, count in documents.items():
-        if level not in fewest:
-            raise InputError(f"no template uses the level {level!r}", cure=f"the levels are {', '.join(fewest)}")
-        if count < fewest[level]:
+    for grade, count in documents.items():
+        if grade not in fewest:
+            raise InputError(f"no template uses the grade {grade!r}", cure=f"the grades are {', '.join(fewest)}")
+        if count < fewest[grade]:
             raise InputError(
-                f"{count} documents of level {level} cannot fill the templates", cure=f"use at least {fewest[level]}"
+                f"{count} documents of grade {grade} cannot fill the templates", cure=f"use at least {fewest[grade]}"
             )
     return fewest | dict(documents)
 
 
-def _drawn(level: str, count: int, known: Sequence[str], rng: np.random.Generator, topic: str) -> list[str]:
+def _drawn(grade: str, count: int, known: Sequence[str], rng: np.random.Generator, topic: str) -> list[str]:
     if len(known) < count:
         raise DataError(
-            f"{f'topic {topic}: ' if topic else ''}{len(known)} documents are known at level {level}, {count} are "
+            f"{f'topic {topic}: ' if topic else ''}{len(known)} documents are known at grade {grade}, {count} are "
             "needed; grade more documents, or leave the topic or the template out"
         )
     return [sorted(known)[number] for number in rng.permutation(len(known))[:count]]

@@ -241,8 +241,14 @@ def _previous(look: Look, scale: Scale, doc: int) -> PreviousAnswer | None:
         before = current_answer(look.connection, look.state, look.state.position - 1)
         answer = before.typed.get("value", [""])[0] if before else ""  # none where a machine left it unrated
     document = look.served.document(look.connection, doc, look.state.held.unit)
-    title = document.title or " ".join(document.text[:200].split()[:8])
+    title = document.title or beginning(document.text)
     return PreviousAnswer(look.served.words["previous"], title, answer)
+
+
+def beginning(text: str, words: int = 8) -> str:
+    """The first words of a text."""
+    first = text[:200].split()
+    return " ".join(first[:words]) + (" …" if len(first) > words else "")
 
 
 STAGE = Stage(_step, _page, 100)

@@ -1,7 +1,7 @@
-"""p(R|level): the chance that a random user finds relevant what an assessor gave a level (Demeester et al. 2016).
+"""p(R|grade): the chance that a random user finds relevant what an assessor gave a grade (Demeester et al. 2016).
 
 It is learnt from double judgments. Its interval speaks of other topics: documents of one topic are alike, so topics are
-the unit that is left out.
+the unit that is excluded.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from judgewell.scaling.double_judgments import Estimate, Tallies, Weight, check_split, levels_of, tallies
+from judgewell.scaling.double_judgments import Estimate, Tallies, Weight, check_split, grades_of, tallies
 from judgewell.scaling.inputs import judgments_of
 from judgewell.stats.laplacian import Array
 
@@ -22,7 +22,7 @@ MIN_TOPICS = 5  # fewer say nothing of other topics
 
 
 def probabilities(relevant: Array, judged: Array, smoothing: float = 0.0, prior: Prior = "marginal") -> Array:
-    """p(R|i) from counts whose last axis is the level; NaN where a level was never used.
+    """p(R|i) from counts whose last axis is the grade; NaN where a grade was never used.
 
     (N_relevant + a * m) / (N_judged + a): a the smoothing, m the share of relevant judgments overall (`marginal`) or a
     half (`uniform`).
@@ -38,9 +38,9 @@ def probabilities(relevant: Array, judged: Array, smoothing: float = 0.0, prior:
 def estimated(
     tally: Tallies, *, smoothing: float = 0.0, prior: Prior = "marginal", level: float = 0.95
 ) -> pl.DataFrame:
-    """The table of p(R|level): level, threshold, relevant, judged, p, low, high, and three standard errors.
+    """The table of p(R|grade): grade, threshold, relevant, judged, p, low, high, and three standard errors.
 
-    `low` and `high` hold p(R|level) of other topics in `level` of all cases; `sigma_topics` is the standard error over
+    `low` and `high` hold p(R|grade) of other topics in `level` of all cases; `sigma_topics` is the standard error over
     topics (see `topic_interval`). `sigma_pairs` is sqrt(sum (a - p b)^2) / sum b over the documents' contributions a,
     b; `sigma_printed` is the paper's sqrt(p(1-p)/N), too small for eq. 5, where a pair (i, i) counts twice. These two
     ignore that documents of one topic are alike.
@@ -53,14 +53,14 @@ def estimated(
         pairs = np.sqrt(((tally.relevant - p * tally.judged) ** 2).sum(axis=0)) / total
     low, high, topics = topic_interval(tally, level, smoothing, prior)
     values = {"p": p, "low": low, "high": high, "sigma_topics": topics, "sigma_pairs": pairs, "sigma_printed": printed}
-    counts = {"level": tally.levels, "threshold": np.full(len(p), tally.threshold), "relevant": relevant}
+    counts = {"grade": tally.grades, "threshold": np.full(len(p), tally.threshold), "relevant": relevant}
     return pl.DataFrame({**counts, "judged": judged, **values}).with_columns(pl.col(*values).fill_nan(None))
 
 
 def topic_interval(
     tally: Tallies, level: float = 0.95, smoothing: float = 0.0, prior: Prior = "marginal"
 ) -> tuple[Array, Array, Array]:
-    """The interval of each p(R|level) over topics and the standard error of p, NaN with fewer than MIN_TOPICS topics.
+    """The interval of each p(R|grade) over topics and the standard error of p, NaN with fewer than MIN_TOPICS topics.
 
     A delete-one-topic jackknife of z = logit((A + 1/2)/(B + 1)) with t of K - 1 degrees of freedom, K = B^2 / sum b_t^2
     the effective number of topics. Where no pair or every pair is relevant: Clopper and Pearson's interval, each
@@ -68,8 +68,8 @@ def topic_interval(
     """
     relevant, judged = tally.by_topic()
     added = smoothing * (relevant.sum() / judged.sum() if prior == "marginal" else 0.5)
-    ends = np.full((3, len(tally.levels)), np.nan)
-    for at in range(len(tally.levels)):
+    ends = np.full((3, len(tally.grades)), np.nan)
+    for at in range(len(tally.grades)):
         a, b = relevant[judged[:, at] > 0, at], judged[judged[:, at] > 0, at]
         if len(b) < MIN_TOPICS:
             continue
@@ -113,34 +113,34 @@ def parameters(
     weight: Weight = "pair",
     smoothing: float = 0.0,
     prior: Prior = "marginal",
-    levels: Sequence[float] | None = None,
+    grades: Sequence[float] | None = None,
     split: str | None = None,
 ) -> pl.DataFrame:
-    """p(R|level) with its interval and standard errors, a row for each level (and kind of topic, the column `split`).
+    """p(R|grade) with its interval and standard errors, a row for each grade (and kind of topic, the column `split`).
 
-    A level nobody used in double judgments is missing (null), never 0.
+    A grade nobody used in double judgments is missing (null), never 0.
     """
     made = []
-    for kind, rows, scale in split_topics(judgments_of(judgments), split, levels):
-        tally = tallies(rows, threshold=threshold, estimate=estimate, weight=weight, levels=scale)
+    for kind, rows, scale in split_topics(judgments_of(judgments), split, grades):
+        tally = tallies(rows, threshold=threshold, estimate=estimate, weight=weight, grades=scale)
         made.append(estimated(tally, smoothing=smoothing, prior=prior).select(*kind, pl.all()))
     return pl.concat(made)
 
 
 def split_topics(
-    frame: pl.DataFrame, split: str | None, levels: Sequence[float] | None
+    frame: pl.DataFrame, split: str | None, grades: Sequence[float] | None
 ) -> list[tuple[list[pl.Expr], pl.DataFrame, Sequence[float] | None]]:
-    """The judgments of each kind of topic, with the kind as a column to add and the levels of all of them."""
+    """The judgments of each kind of topic, with the kind as a column to add and the grades of all of them."""
     if split is None:
-        return [([], frame, levels)]
+        return [([], frame, grades)]
     check_split(frame, split)
-    scale = levels_of(frame, levels).tolist()
+    scale = grades_of(frame, grades).tolist()
     kinds = sorted(frame[split].unique())
     return [([pl.lit(kind).alias(split)], frame.filter(pl.col(split) == kind), scale) for kind in kinds]
 
 
 def conditional(tally: Tallies) -> pl.DataFrame:
-    """P(another assessor gives `other` | one gave `level`): each row of the pairs of levels over its sum."""
+    """P(another assessor gives `other` | one gave `grade`): each row of the pairs of grades over its sum."""
     joint = tally.joint.sum(axis=0)
     p = np.divide(
         joint,
@@ -148,17 +148,17 @@ def conditional(tally: Tallies) -> pl.DataFrame:
         out=np.full(joint.shape, np.nan),
         where=joint.sum(axis=1, keepdims=True) > 0,
     )
-    size = len(tally.levels)
+    size = len(tally.grades)
     return pl.DataFrame(
-        {"level": np.repeat(tally.levels, size), "other": np.tile(tally.levels, size), "p": p.ravel()}
+        {"grade": np.repeat(tally.grades, size), "other": np.tile(tally.grades, size), "p": p.ravel()}
     ).with_columns(pl.col("p").fill_nan(None))
 
 
 def enough(tally: Tallies, *, level: float = 0.95) -> pl.DataFrame:
-    """Are there enough double judgments to tell neighbouring levels apart? (sect. 6.3)
+    """Are there enough double judgments to tell neighbouring grades apart? (sect. 6.3)
 
-    Per pair of neighbouring levels the `gap` of their p, the gap `needed`, which is t times its standard error over
-    topics by the same jackknife, and `enough`: whether the gap is larger. Missing where a level is undefined or fewer
+    Per pair of neighbouring grades the `gap` of their p, the gap `needed`, which is t times its standard error over
+    topics by the same jackknife, and `enough`: whether the gap is larger. Missing where a grade is undefined or fewer
     than MIN_TOPICS topics use both.
     """
     from scipy.special import stdtrit
@@ -171,7 +171,7 @@ def enough(tally: Tallies, *, level: float = 0.95) -> pl.DataFrame:
         if min((judged[:, at] > 0).sum(), (judged[:, at + 1] > 0).sum()) >= MIN_TOPICS:
             freedom = min(degrees(judged[:, at]), degrees(judged[:, at + 1]))
             needed[at] = stdtrit(freedom, (1 + level) / 2) * np.sqrt(jackknife_variance(without[:, at]))
-    table = pl.DataFrame({"lower": tally.levels[:-1], "upper": tally.levels[1:], "gap": gap, "needed": needed})
+    table = pl.DataFrame({"lower": tally.grades[:-1], "upper": tally.grades[1:], "gap": gap, "needed": needed})
     return table.with_columns(pl.col("gap", "needed").fill_nan(None)).with_columns(
         enough=pl.col("gap") > pl.col("needed")
     )

@@ -1,4 +1,4 @@
-"""p(R|level) over topics: its interval holds for other topics, and neighbouring levels differ or not."""
+"""p(R|grade) over topics: its interval holds for other topics, and neighbouring grades differ or not."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 from judgewell.scaling.double_judgments import tallies
-from judgewell.scaling.level_probabilities import enough, estimated
+from judgewell.scaling.grade_probabilities import enough, estimated
 
 CUTS = np.array([0.0, 0.8])
 
 
 def double_topics(rng: np.random.Generator, topics: int, effect: float, size: int = 40) -> pl.DataFrame:
-    """Documents of unequal worth, better ones in some topics; two assessors with noise give each a level 0 to 2."""
+    """Documents of unequal worth, better ones in some topics; two assessors with noise give each a grade 0 to 2."""
     worth = rng.normal(0, 1, (topics, size)) + rng.normal(0, effect, (topics, 1))
     given = (worth + rng.normal(0, 0.8, (2, topics, size)))[..., None] > CUTS
     names = np.indices((2, topics, size)).reshape(3, -1).astype(str)
@@ -26,7 +26,7 @@ def double_topics(rng: np.random.Generator, topics: int, effect: float, size: in
 @pytest.mark.long
 @pytest.mark.parametrize("effect", [0.0, 1.0])
 def test_the_interval_holds_for_other_topics(effect: float) -> None:
-    """95 % intervals from 15 topics hold p(R|level) of 1,500 topics; the pair-level ones do not with topic effects."""
+    """95 % intervals from 15 topics hold p(R|grade) of 1,500 topics; the pair-level ones do not with topic effects."""
     rng = np.random.default_rng(11)
     truth = estimated(tallies(double_topics(rng, 1500, effect)))["p"].to_numpy()
     held, pairs = [], []
@@ -42,8 +42,8 @@ def test_the_interval_holds_for_other_topics(effect: float) -> None:
 
 
 @pytest.mark.long
-def test_levels_of_the_same_worth_are_not_called_apart() -> None:
-    """Levels 0 and 1 are worth the same, topics use them unequally: a rule over pairs finds a gap far too often."""
+def test_grades_of_the_same_worth_are_not_called_apart() -> None:
+    """Grades 0 and 1 are worth the same, topics use them unequally: a rule over pairs finds a gap far too often."""
     rng = np.random.default_rng(5)
     said, by_pairs = 0, 0
     for _ in range(150):
@@ -75,7 +75,7 @@ def test_fewer_than_five_topics_have_no_interval() -> None:
 
 
 def test_no_relevant_pair_gives_clopper_and_pearsons_interval() -> None:
-    """12 documents of level 0 whose second judgment is 0 too: B/2 = 12 pairs, so high is 1 - 0.025^(1/12)."""
+    """12 documents of grade 0 whose second judgment is 0 too: B/2 = 12 pairs, so high is 1 - 0.025^(1/12)."""
     first = np.array([[0, 0, 2], [0, 0, 2], [0, 0, 2], [0, 0, 2], [0, 0, 2], [0, 0, 2]])
     table = estimated(tallies(_doubled(first, first)))
     assert table.select("p", "low", "high").row(0) == (0.0, 0.0, pytest.approx(1 - 0.025 ** (1 / 12)))
@@ -84,14 +84,14 @@ def test_no_relevant_pair_gives_clopper_and_pearsons_interval() -> None:
 
 @pytest.mark.realdata
 def test_enough_is_refused_where_a_topic_bootstrap_refutes_it(data: Path) -> None:
-    """Of 99 gaps between neighbouring levels of 33 machine judges, 88 pass a rule over pairs of judgments."""
+    """Of 99 gaps between neighbouring grades of 33 machine judges, 88 pass a rule over pairs of judgments."""
     from judgewell.scaling.predicted_curves import topic_bootstrap
 
     human = _labels(data / "llmjudge" / "human.qrels")
     kept, refuted, by_pairs = 0, 0, 0
     for path in sorted((data / "llmjudge" / "submissions").glob("*.txt")):
         judge = _labels(path).filter(pl.col("value").is_in([0.0, 1.0, 2.0, 3.0]))
-        found = tallies(pl.concat([human, judge]), threshold=2, levels=[0, 1, 2, 3])
+        found = tallies(pl.concat([human, judge]), threshold=2, grades=[0, 1, 2, 3])
         table = estimated(found)
         gap, sigma = np.diff(table["p"].to_numpy()), table["sigma_pairs"].to_numpy()
         passes = gap > 1.96 * (sigma[1:] + sigma[:-1])

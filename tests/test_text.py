@@ -1,0 +1,31 @@
+"""Words around numbers."""
+
+import polars as pl
+import pytest
+
+from judgewell.agreement.sections.assessors import SECTION as ASSESSORS
+from judgewell.agreement.sections.pairs import SECTION as PAIRS
+from judgewell.agreement.sections.stability import SECTION as STABILITY
+from judgewell.text import agrees, counted
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "no units are"), (1, "1 unit is"), (2, "2 units are")])
+def test_a_verb_fits_its_number(number, text):
+    assert f"{counted(number, 'unit')} {agrees(number, 'is', 'are')}" == text
+
+
+def sentence(section, name, **columns):
+    table = next(one for one in section.tables if one.name == name)
+    found = table.finding(pl.DataFrame({key: [value] for key, value in columns.items()}))
+    return found if isinstance(found, str) else found[0]
+
+
+def test_sentences_about_one_have_the_singular():
+    one = sentence(STABILITY, "document_stability", judgments=1, typical=3, tau_median=0.95)
+    assert one.endswith("It reaches 0.9 with 1 judgment per document.")
+    one = sentence(ASSESSORS, "against_the_rest", tau_b=-0.5)
+    assert one.endswith("1 of 1 assessor (100 %) ranks them the other way round.")
+    one = sentence(ASSESSORS, "against_the_rest", tau_b=0.5)
+    assert one.endswith("none of 1 assessor ranks them the other way round.")
+    one = sentence(PAIRS, "repeated_pairs", answered_again_by="anybody", contradicting=1, repeated=4, share=0.25)
+    assert one == "1 of 4 pairs answered more than once has contradicting answers (25.0 %)."
