@@ -223,9 +223,7 @@ class Material:
 def material(connection: sa.Connection, served: Served, unit: int) -> Material:
     """Everything a unit shows."""
     row = connection.execute(sa.select(units.c.topic, units.c.scale).where(units.c.number == unit)).one()
-    items = served.items(connection, unit)
-    numbers = {number for item in items for number in (item.doc, item.other) if number is not None}
-    documents = {number: served.document(connection, number, unit) for number in sorted(numbers)}
+    items, documents = served.items(connection, unit), served.documents(connection, unit)
     scale = None if row.scale is None else served.scales[row.scale]
     return Material(served.topic(connection, row.topic), scale, items, documents)
 

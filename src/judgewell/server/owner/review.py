@@ -130,21 +130,16 @@ def _reviewable() -> sa.ColumnElement[bool]:
 
 def _reading(connection: sa.Connection, served: Served, review: int, reservation: int) -> Reading:
     query = (
-        sa.select(items.c.position, items.c.doc, items.c.other, answers.c.comment, units.c.topic)
+        sa.select(items.c.unit, items.c.position, items.c.doc, items.c.other, answers.c.comment, units.c.topic)
         .join_from(answers, units, units.c.number == answers.c.unit)
         .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
         .where(answers.c.reservation == reservation, answers.c.current)
         .order_by(items.c.position)
     )
     rows = connection.execute(query).all()
+    documents = served.documents(connection, rows[0].unit)
     comments = tuple(
-        Comment(
-            row.position,
-            row.comment or "",
-            served.document(connection, row.doc),
-            served.document(connection, row.other) if row.other is not None else None,
-        )
-        for row in rows
+        Comment(row.position, row.comment or "", documents[row.doc], documents.get(row.other)) for row in rows
     )
     return Reading(review, served.topic(connection, rows[0].topic), comments)
 

@@ -23,7 +23,18 @@ from judgewell.server.session.answers import LONGEST_IDLE
 from judgewell.server.session.budget import budget
 from judgewell.server.session.limits import RULES, Limits, limits_of, may_take, more_to_come, under_each
 from judgewell.server.session.served import Served
-from judgewell.server.session.state import HOLDING, HOLDING_COLUMNS, OWN, PERSON, State, hold, log, log_event, state_of
+from judgewell.server.session.state import (
+    HOLDING,
+    HOLDING_COLUMNS,
+    OWN,
+    PERSON,
+    Holding,
+    State,
+    hold,
+    log,
+    log_event,
+    state_of,
+)
 from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import answers, events, replies, reservations, units
 
@@ -96,14 +107,12 @@ def _not_held(now: float) -> sa.ColumnElement[bool]:
     return sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= now)
 
 
-def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> int | None:
-    """A unit for the assessor: the reservation's number, or None where there is none just now."""
+def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> Holding | None:
+    """A unit for the assessor, or None where there is none just now."""
     limits = limits_of(connection, served, state.assessor)
-    if limits.machine:
-        held = _AHEAD.one(connection, person=state.assessor)
-        if held is not None:
-            return int(held.number)
-    return _reserve(connection, served, limits, now)
+    held = _AHEAD.one(connection, person=state.assessor) if limits.machine else None
+    held = held or _reserve(connection, served, limits, now)
+    return None if held is None else hold(connection, served, held)
 
 
 def reserve_ahead(connection: sa.Connection, served: Served, machine: int, most: int, now: float) -> list[int]:
@@ -131,7 +140,8 @@ def reclaim(connection: sa.Connection, served: Served, machines: Sequence[int], 
             connection.execute(sa.update(reservations).where(reservations.c.number == number).values(live))
 
 
-def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: float) -> int | None:
+def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: float) -> Any:
+    """The columns of a new reservation, or None."""
     paid = limits.machine or _affordable(connection, served)
     if limits.used_up or limits.stopped or not paid:
         return None
@@ -142,15 +152,13 @@ def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: flo
         unit = _silent_unit(connection, limits, now)
     if unit is None:
         return None
-    own = _OWN.one(connection, person=limits.person, of_unit=unit.number, of_topic=unit.topic)
     live = {"new_created": now, "new_seen": now, "new_expires": now + served.silence}
-    if own.number is not None:  # given up before
-        made = int(own.number)
-        _RENEW.run(connection, reservation=made, **live)
+    if unit.own is not None:  # given up before
+        made = _RENEW.one(connection, reservation=unit.own, **live)
     else:
         row = {"new_assessor": limits.person, "new_unit": unit.number, "new_topic": unit.topic}
-        made = int(_RESERVE.value(connection, new_round=(own.round or 0) + 1, **row, **live))
-    log_event(connection, now, "reserved", limits.person, made, None, {"unit": unit.unit})
+        made = _RESERVE.one(connection, new_round=(unit.rounds or 0) + 1, **row, **live)
+    log_event(connection, now, "reserved", limits.person, made.number, None, {"unit": unit.unit})
     return made
 
 
@@ -185,7 +193,7 @@ def _affordable(connection: sa.Connection, served: Served) -> bool:
 
 
 _MINE = sa.and_(reservations.c.assessor == sa.bindparam("person"), reservations.c.state == "live")
-_RESERVED = sa.select(reservations.c.number, reservations.c.unit).where(_MINE).order_by(reservations.c.number)
+_RESERVED = sa.select(*HOLDING_COLUMNS).where(_MINE).order_by(reservations.c.number)
 _ALL_AHEAD, _AHEAD = Prepared(_RESERVED), Prepared(_RESERVED.limit(1))
 _ALL_ALIVE = Prepared(
     sa.update(reservations).where(_MINE).values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
@@ -216,15 +224,14 @@ def _when_free(connection: sa.Connection, limits: Limits, now: float, *, unpause
 
 
 _TAKE_PLACE = Prepared(sa.update(units).where(units.c.number == sa.bindparam("of_unit")).values(free=units.c.free - 1))
-_OWN = Prepared(
-    sa.select(
-        sa.func.max(sa.case((reservations.c.unit == sa.bindparam("of_unit"), reservations.c.number))).label("number"),
-        sa.func.max(reservations.c.round).label("round"),
-    ).where(reservations.c.assessor == sa.bindparam("person"), reservations.c.topic == sa.bindparam("of_topic"))
-)
 _TIMES: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in ("created", "seen", "expires")}
 _LIVE = {"state": "live", "late": False, **_TIMES}
-_RENEW = Prepared(sa.update(reservations).where(reservations.c.number == sa.bindparam("reservation")).values(_LIVE))
+_RENEW = Prepared(
+    sa.update(reservations)
+    .where(reservations.c.number == sa.bindparam("reservation"))
+    .values(_LIVE)
+    .returning(*HOLDING_COLUMNS)
+)
 _RESERVE = Prepared(
     sa.insert(reservations)
     .values(
@@ -232,7 +239,7 @@ _RESERVE = Prepared(
         | {"revisions": 0, "backs": 0, "excluded": False}
         | _LIVE
     )
-    .returning(reservations.c.number)
+    .returning(*HOLDING_COLUMNS)
 )
 
 
@@ -337,17 +344,27 @@ def close(connection: sa.Connection, state: State, now: float, ending: str) -> N
     log(connection, state, now, "closed", ending=ending, late=held == "late")
 
 
+def _last(column: str, same: str, of: sa.Column[Any]) -> sa.ScalarSelect[Any]:
+    """The largest value of a column in the assessor's reservations for the same unit or topic."""
+    mine = reservations.alias("mine")
+    here = sa.and_(mine.c.assessor == sa.bindparam("person", type_=sa.BigInteger), mine.c[same] == of)
+    return sa.select(sa.func.max(mine.c[column])).where(here).correlate(units).scalar_subquery()
+
+
+_UNIT_AND_OWN: tuple[sa.ColumnElement[Any], ...] = (
+    *(units.c[name] for name in ("number", "unit", "topic")),
+    _last("number", "unit", units.c.number).label("own"),  # a reservation that was given up
+    _last("round", "topic", units.c.topic).label("rounds"),
+)
 # The design's own order puts every document once into a topic's first units: what a machine needs.
 _ORDER = {"one": units.c.place, "several": units.c.place, "machine": units.c.number}
-_FREE_UNITS = sa.select(units.c.number, units.c.unit, units.c.topic).where(units.c.free > 0)
+_FREE_UNITS = sa.select(*_UNIT_AND_OWN).where(units.c.free > 0)
 _FREE = {rule: Prepared(_FREE_UNITS.where(may_take(rule)).order_by(_ORDER[rule]).limit(1)) for rule in RULES}
 
 
 _SILENT = under_each(
     lambda may: (
-        sa.select(
-            units.c.number, units.c.unit, units.c.topic, reservations.c.number.label("held"), reservations.c.assessor
-        )
+        sa.select(*_UNIT_AND_OWN, reservations.c.number.label("held"), reservations.c.assessor)
         .join_from(reservations, units, units.c.number == reservations.c.unit)
         .where(
             reservations.c.state == "live",

@@ -80,8 +80,8 @@ class Served:
     texts: Catalogue
     secret: str
     clock: Clock = time.time
-    _documents: Lately[tuple[int, int], pages.Document] = field(
-        default_factory=lambda: Lately(SHOWN_LATELY, lambda doc: len(doc.text) + len(doc.html) + 500)
+    _documents: Lately[int, dict[int, pages.Document]] = field(
+        default_factory=lambda: Lately(SHOWN_LATELY, lambda unit: sum(map(_weight, unit.values())))
     )
     _units: Lately[int, tuple[Item, ...]] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
     _facts: Lately[int, tuple[str | None, int]] = field(default_factory=lambda: Lately(10 * UNITS_LATELY, lambda _: 1))
@@ -164,13 +164,13 @@ class Served:
         """The places of a unit in order."""
         return self._units.get(unit, lambda: _items(connection, unit))
 
-    def document(self, connection: sa.Connection, number: int, unit: int = 0) -> pages.Document:
-        """A document ready to be shown.
+    def documents(self, connection: sa.Connection, unit: int) -> dict[int, pages.Document]:
+        """The documents of a unit by number, ready to be shown.
 
-        It is remembered for the unit it is shown in: a known document, which is in many units, is not ready sooner
-        than another, so response times do not reveal it.
+        They are read together, for this unit: a known document, which is in many units, is not ready sooner than
+        another, so response times do not reveal it.
         """
-        return self._documents.get((unit, number), lambda: _document(connection, number))
+        return self._documents.get(unit, lambda: _documents(connection, unit))
 
     def topic(self, connection: sa.Connection, name: str) -> pages.Topic:
         """A topic ready to be shown."""
@@ -204,13 +204,21 @@ def as_html(markdown: str) -> Markup:
     return Markup(nh3.clean(made, tags=TEXT_TAGS, attributes={"a": {"href"}}, url_schemes={"https", "mailto"}))
 
 
-_DOCUMENT = Prepared(sa.select(documents).where(documents.c.number == sa.bindparam("document")))
+_SIDES = [sa.select(side).where(items.c.unit == sa.bindparam("in_unit")) for side in (items.c.doc, items.c.other)]
+_DOCUMENTS = Prepared(sa.select(documents).where(documents.c.number.in_(sa.union_all(*_SIDES))))
 
 
-def _document(connection: sa.Connection, number: int) -> pages.Document:
-    row = _DOCUMENT.one(connection, document=number)
+def _documents(connection: sa.Connection, unit: int) -> dict[int, pages.Document]:
+    return {row.number: _document(row) for row in _DOCUMENTS.rows(connection, in_unit=unit)}
+
+
+def _document(row: Any) -> pages.Document:
     text, html = ("", row.text) if row.kind == "html" else (row.text, "")
     return pages.Document("", row.title or "", text, html, empty=not (text.strip() or html.strip()))
+
+
+def _weight(document: pages.Document) -> int:
+    return len(document.text) + len(document.html) + 500
 
 
 _FACTS = Prepared(sa.select(units.c.scale, units.c.size).where(units.c.number == sa.bindparam("unit")))

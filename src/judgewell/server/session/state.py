@@ -88,7 +88,6 @@ HOLDING_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
     reservations.c.excluded,
 )
 HOLDING: sa.Select[Any] = sa.select(*HOLDING_COLUMNS).where(reservations.c.number == sa.bindparam("reservation"))
-_HOLDING = Prepared(HOLDING)
 _BOTH = Prepared(
     PERSON.add_columns(*(column.label(f"held_{column.name}") for column in HOLDING_COLUMNS)).select_from(
         assessors.outerjoin(reservations, reservations.c.number == assessors.c.reservation)
@@ -110,11 +109,6 @@ def state_of(row: Sequence[Any], holding: Holding | None) -> State:
     """A row that begins with the person's columns, and the unit in hand."""
     number, pseudonym, stage, position, turn, scratch, moved, origin = row[: OWN - 1]
     return State(number, pseudonym, stage, position, turn, scratch, moved, origin, holding)
-
-
-def held(connection: sa.Connection, served: Served, reservation: int) -> Holding:
-    """The unit of a reservation."""
-    return hold(connection, served, _HOLDING.one(connection, reservation=reservation))
 
 
 def hold(connection: sa.Connection, served: Served, row: Sequence[Any]) -> Holding:

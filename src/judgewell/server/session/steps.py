@@ -44,7 +44,7 @@ def take(connection: sa.Connection, served: Served, assessor: int, turn: int, fo
         log(connection, state, now, "not taken", state.position or None, reason=problem.reason)
         page = page_of(connection, served, state, problem=problem.sentence, field=problem.field, typed=form)
         return Taken(page, "not taken")
-    if new.stage != state.stage:  # the unit in hand may be another, or changed
+    if new.stage != state.stage and new.holding is state.holding:  # the unit in hand may have changed
         new = load(connection, served, assessor) or new
     return Taken(page_of(connection, served, new), "waiting" if new.stage == "waiting" else "taken")
 

@@ -11,7 +11,7 @@ from judgewell.server.session.assignment import outlook, reserve
 from judgewell.server.session.pages import Ended, Page
 from judgewell.server.session.stage import Look, Stage, Step
 from judgewell.server.session.stages.waiting import begin
-from judgewell.server.session.state import State, held
+from judgewell.server.session.state import State
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,11 +25,11 @@ def thank(step: Step, **values: Any) -> State:
     """The end of a unit: thanks, or where the study says so the next topic at once, with thanks above it."""
     served, assessor = step.served, step.state.assessor
     straight_on = served.study.work.straight_on and served.study.platform.kind == "invite"
-    reservation = reserve(step.connection, served, step.state, step.now) if straight_on else None
-    if reservation is None:
+    holding = reserve(step.connection, served, step.state, step.now) if straight_on else None
+    if holding is None:
         return step.go("done", **values)
     thanks = (served.say("end.completed_on"), earned_text(step.connection, served, assessor))
-    state = replace(step.state, stage="waiting", holding=held(step.connection, served, reservation))
+    state = replace(step.state, stage="waiting", holding=holding)
     return replace(step, state=state).advance(notice=" ".join(part for part in thanks if part), **values)
 
 

@@ -184,10 +184,10 @@ def _asks(step: Step, units_done: int) -> bool:
 def _page(look: Look) -> Page:
     served, state, position = look.served, look.state, look.state.position
     items = served.items(look.connection, state.held.unit)
-    item = items[position - 1]
+    item, documents = items[position - 1], served.documents(look.connection, state.held.unit)
     scale = scale_of(served, state)
     if scale is not None:
-        document = replace(served.document(look.connection, item.doc, state.held.unit), label=served.words["document"])
+        document = replace(documents[item.doc], label=served.words["document"])
         asked = served.once(("scale", state.held.scale), lambda: scale_input(served, scale))
         previous = _previous(look, scale, items[position - 2].doc) if position > 1 else None
         shared = _shared(look, state.held.scale, previous is None)
@@ -197,8 +197,7 @@ def _page(look: Look) -> Page:
         new = position > 1 and item.new in (side, "both")
         mark = served.words["document_new"] if new else ""
         label = served.words[f"document_{side}"]
-        document = served.document(look.connection, number, state.held.unit)
-        both[side] = replace(document, label=label, new=new, mark=mark)
+        both[side] = replace(documents[number], label=label, new=new, mark=mark)
     shared = _shared(look, both["left"].new, both["right"].new)
     return PairPage(**shared, **both, questions=served.once("pairs", lambda: pair_questions(served)))
 
@@ -240,7 +239,7 @@ def _previous(look: Look, scale: Scale, doc: int) -> PreviousAnswer | None:
     if answer is None:
         before = current_answer(look.connection, look.state, look.state.position - 1)
         answer = before.typed.get("value", [""])[0] if before else ""  # none where a machine left it unrated
-    document = look.served.document(look.connection, doc, look.state.held.unit)
+    document = look.served.documents(look.connection, look.state.held.unit)[doc]
     title = document.title or beginning(document.text)
     return PreviousAnswer(look.served.words["previous"], title, answer)
 

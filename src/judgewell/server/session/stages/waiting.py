@@ -12,7 +12,7 @@ from judgewell.server.platforms.endings import best_ending, ending, farewell
 from judgewell.server.session.assignment import outlook, reserve, waits_for_pause
 from judgewell.server.session.pages import Ended, Ending, Page
 from judgewell.server.session.stage import Look, Stage, Step
-from judgewell.server.session.state import State, held
+from judgewell.server.session.state import State
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +36,10 @@ class NoWork(Ended):
 
 def begin(step: Step, notice: str = "") -> State:
     """Take a unit, or wait for one."""
-    reservation = reserve(step.connection, step.served, step.state, step.now)
-    if reservation is None:
+    holding = reserve(step.connection, step.served, step.state, step.now)
+    if holding is None:
         return step.go("waiting", notice=notice)
-    state = replace(step.state, stage="waiting", holding=held(step.connection, step.served, reservation))
+    state = replace(step.state, stage="waiting", holding=holding)
     return replace(step, state=state).advance(notice=notice)
 
 
