@@ -278,7 +278,7 @@ def test_a_database_that_is_away_is_told_as_503_and_nothing_is_lost(served, monk
     first = client.get("/work")
     with monkeypatch.context() as broken:
 
-        def away(job):
+        def away(job, own=None):
             raise Unavailable("gone")
 
         broken.setattr(server.study.store, "write", away)

@@ -13,9 +13,9 @@ from waiting import HANG
 from judgewell.server.judging import invitations as people
 from judgewell.server.judging.routes import current_page
 from judgewell.server.session.served import load_served
-from judgewell.server.session.steps import take
+from judgewell.server.session.steps import take, take_own
 from judgewell.server.store.schema import answers, assessors, reservations, units
-from judgewell.server.store.transactions import open_store
+from judgewell.server.store.transactions import Own, open_store
 
 PROCESSES, THREADS = 8, 6
 
@@ -42,7 +42,10 @@ def work_through(database, told):
                     break
                 form = {name: (value,) for name, value in good_answer(page).items()}
                 jobs = [
-                    store.write(lambda c, who=who, turn=state.turn, form=form: take(c, served, who, turn, form))
+                    store.write(
+                        lambda c, who=who, turn=state.turn, form=form: take(c, served, who, turn, form),
+                        Own(who, lambda c, who=who, turn=state.turn, form=form: take_own(c, served, who, turn, form)),
+                    )
                     for _ in range(2)
                 ]
                 outcomes = sorted(job.result(HANG).outcome for job in jobs)

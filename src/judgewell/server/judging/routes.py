@@ -17,8 +17,8 @@ from judgewell.server.session.answers import Form, first
 from judgewell.server.session.assignment import come, expire
 from judgewell.server.session.served import Served
 from judgewell.server.session.state import load
-from judgewell.server.session.steps import Taken, page_of, take
-from judgewell.server.store.transactions import Store
+from judgewell.server.session.steps import Taken, page_of, take, take_own
+from judgewell.server.store.transactions import Own, Store
 from judgewell.server.tokens import read_step
 from judgewell.server.web import Refusal
 
@@ -76,7 +76,8 @@ def _turn(served: Served, assessor: int, form: Form) -> int:
 async def _take(store: Store, served: Served, assessor: int, turn: int, form: Form) -> Taken | None:
     """Take a step. Where no unit is free the overdue ones are freed, and it is tried once more."""
     step: Callable[[sa.Connection], Taken | None] = lambda connection: take(connection, served, assessor, turn, form)  # noqa: E731
-    taken = await done(store.write(step))
+    own = Own(assessor, lambda connection: take_own(connection, served, assessor, turn, form))
+    taken = await done(store.write(step, own))
     if taken is None or taken.outcome != "waiting":
         return taken
     if not await done(store.write(lambda connection: expire(connection, served.clock(), served.silence))):

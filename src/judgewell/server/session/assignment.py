@@ -254,7 +254,7 @@ _ALIVE = Prepared(
 
 def _person_and_alive() -> sa.Select[Any]:
     """Both in one statement, for PostgreSQL: the reservation is renewed through the person."""
-    person = PERSON.cte("person")
+    person = PERSON.with_for_update(key_share=True).cte("person")  # as it is once nobody else is at it
     held = (
         sa.update(reservations)
         .where(reservations.c.number == person.c.reservation, _IN_HAND)
@@ -279,12 +279,31 @@ def come(connection: sa.Connection, served: Served, assessor: int, now: float, *
     """A sign of life: where the assessor is.
 
     Their reservation lives on, comes back to life, goes on as late, or stays expired where the unit has gone to
-    somebody else before its first answer. A step renews it fully; an open page alone holds it for some time after the
-    last step only.
+    somebody else before its first answer.
     """
-    until, idle = now + served.silence, math.inf if stepped else LONGEST_IDLE * served.silence
-    renewed = {"new_seen": now, "new_expires": until}
+    state = renew(connection, served, assessor, now, stepped=stepped)
+    if state is None or state.holding is None or state.holding.state != "expired":
+        return state
+    return _back_to_life(connection, state, now, _until(served, state, now, stepped))
+
+
+def _until(served: Served, state: State, now: float, stepped: bool) -> float:
+    """When a reservation expires without a further sign of life."""
+    return now + served.silence if stepped else min(now + served.silence, max(state.moved, 0.0) + _idle(served))
+
+
+def _idle(served: Served) -> float:
+    return LONGEST_IDLE * served.silence
+
+
+def renew(connection: sa.Connection, served: Served, assessor: int, now: float, *, stepped: bool) -> State | None:
+    """Where the assessor is; a reservation in hand lives on, and no other row is changed.
+
+    A step renews it fully; an open page alone holds it for some time after the last step only.
+    """
+    renewed = {"new_seen": now, "new_expires": now + served.silence}
     if connection.dialect.name == "postgresql":
+        idle = math.inf if stepped else _idle(served)
         row = _PERSON_AND_ALIVE.one(connection, person=assessor, idle=idle, **renewed)
     else:
         row = _PERSON.one(connection, person=assessor)
@@ -295,10 +314,9 @@ def come(connection: sa.Connection, served: Served, assessor: int, now: float, *
         return state
     columns: Sequence[Any] = row[OWN:]
     if not columns or columns[0] is None:  # not renewed yet
-        renewed["new_expires"] = until = min(until, max(state.moved, 0.0) + idle)
+        renewed["new_expires"] = _until(served, state, now, stepped)
         columns = _renew(connection, row.reservation, renewed)
-    state = replace(state, holding=hold(connection, served, columns))
-    return _back_to_life(connection, state, now, until) if state.held.state == "expired" else state
+    return replace(state, holding=hold(connection, served, columns))
 
 
 def _renew(connection: sa.Connection, reservation: int, renewed: dict[str, float]) -> Sequence[Any]:

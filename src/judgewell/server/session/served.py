@@ -103,6 +103,12 @@ class Served:
         made: V = self._made[key]
         return made
 
+    def is_frozen(self, connection: sa.Connection) -> bool:
+        """Whether the study's first answer is on disk, once and for all; not for a job that may give it."""
+        if not self._made.get("frozen"):
+            self._made["frozen"] = connection.execute(sa.select(study.c.first_judgment)).scalar() is not None
+        return bool(self._made["frozen"])
+
     @cached_property
     def title(self) -> str:
         return self.study.study.title or self.study.study.name

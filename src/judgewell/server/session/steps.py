@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from judgewell.server.session.answers import Form, NotTaken
-from judgewell.server.session.assignment import ALIVE_EVERY, come
+from judgewell.server.session.assignment import ALIVE_EVERY, come, renew
 from judgewell.server.session.pages import Page, Trouble
 from judgewell.server.session.served import Served
 from judgewell.server.session.stage import Look, Step, stages
 from judgewell.server.session.stages.waiting import begin
 from judgewell.server.session.state import State, load, log
+from judgewell.server.store.transactions import NEEDS_TURN
 from judgewell.server.tokens import step_token
 
 
@@ -32,8 +33,30 @@ def take(connection: sa.Connection, served: Served, assessor: int, turn: int, fo
     """Take a step of an assessor, made for a turn; None where there is no such assessor."""
     now = served.clock()
     state = come(connection, served, assessor, now, stepped=True)
-    if state is None:
-        return None
+    return None if state is None else _take(connection, served, state, turn, form, now)
+
+
+def take_own(connection: sa.Connection, served: Served, assessor: int, turn: int, form: Form) -> Taken | object:
+    """Take a step that changes nothing but the assessor's own rows; NEEDS_TURN where it would change more."""
+    now = served.clock()
+    state = renew(connection, served, assessor, now, stepped=True)
+    if state is None or turn != state.turn or not _is_own(connection, served, state):
+        return NEEDS_TURN
+    return _take(connection, served, state, turn, form, now)
+
+
+def _is_own(connection: sa.Connection, served: Served, state: State) -> bool:
+    """Whether this is an answer before the unit's last, or the way to the first one.
+
+    The study's first answer of all freezes the study, which is everybody's.
+    """
+    if state.holding is None or state.holding.state not in ("live", "late"):
+        return False
+    judging = state.stage == "judge" and state.position < state.holding.size
+    return state.stage == "topic" or (judging and (state.position > 1 or served.is_frozen(connection)))
+
+
+def _take(connection: sa.Connection, served: Served, state: State, turn: int, form: Form, now: float) -> Taken:
     if turn != state.turn:
         log(connection, state, now, "repeated", sent=turn, turn=state.turn)
         return Taken(page_of(connection, served, state), "repeated")
@@ -45,7 +68,7 @@ def take(connection: sa.Connection, served: Served, assessor: int, turn: int, fo
         page = page_of(connection, served, state, problem=problem.sentence, field=problem.field, typed=form)
         return Taken(page, "not taken")
     if new.stage != state.stage and new.holding is state.holding:  # the unit in hand may have changed
-        new = load(connection, served, assessor) or new
+        new = load(connection, served, state.assessor) or new
     return Taken(page_of(connection, served, new), "waiting" if new.stage == "waiting" else "taken")
 
 

@@ -10,6 +10,9 @@ SQLite commits with BEGIN IMMEDIATE, WAL and synchronous=FULL, PostgreSQL with i
 
 Whoever writes is alone, on both databases: a transaction for many people takes their rows in any order, so two of them
 at once would wait for each other until the database breaks one off. The processes take turns in the order they came.
+On PostgreSQL there is one exception: a job that changes nothing but one assessor's own rows may run while other
+processes run such jobs (`Own`). They share the lock of the turns, which keeps out everybody else, and go through the
+assessors in the order of their numbers, so that no two of them wait for each other.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -36,7 +40,6 @@ from judgewell.server.store.turns import Turns
 
 T = TypeVar("T")
 Job = Callable[[sa.Connection], T]
-Waiting = tuple[Job[Any], Future[Any]]
 Clock = Callable[[], float]
 
 FIRST = "0003"  # the oldest version of the tables that can be brought up to date
@@ -46,12 +49,37 @@ BUSY = 30.0  # seconds SQLite waits for another process's transaction
 PATIENCE = 8.0  # seconds in which a PostgreSQL that went away may come back
 READERS = 2
 TURN = "SELECT pg_advisory_xact_lock(7406521)"  # PostgreSQL keeps it until the transaction ends
+TOGETHER = "SELECT pg_advisory_xact_lock_shared(7406521)"
+BEGIN = "begin"  # the execution option with the statement that a transaction begins with
 LONGEST_TURN = 60_000  # milliseconds after which PostgreSQL ends the turn of a process that hangs
 STOP_WAIT = 30.0
 
 
 class Unavailable(JudgewellError):
     """The database is away, full or out of order: nothing of the request was stored."""
+
+
+@dataclass(frozen=True)
+class Own:
+    """A form of a job that changes nothing but the rows of one assessor, whose row it locks first.
+
+    It gives back NEEDS_TURN where it finds that it has to change more; then the job runs at the process's turn.
+    """
+
+    assessor: int
+    job: Job[Any]
+
+
+NEEDS_TURN = object()
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A job, who waits for it, and what may run in its place without a turn."""
+
+    job: Job[Any]
+    future: Future[Any]
+    own: Own | None = None
 
 
 class Store:
@@ -65,11 +93,14 @@ class Store:
         self, writing: sa.Engine, reading: sa.Engine, url: str, patience: float = 0.0, turns: Turns | None = None
     ) -> None:
         self.engine, self._reading = writing, reading
+        self._together = None if self.is_sqlite else writing.execution_options(**{BEGIN: TOGETHER})
         self.url = url
         self._patience, self._turns = patience, turns
         self._readers = ThreadPoolExecutor(READERS, "read")
         self._waiting: SimpleQueue[Waiting | None] = SimpleQueue()
         self._stopping = False
+        self._own: list[Waiting] = []  # taken from the queue: to be run together with other processes
+        self._alone: list[Waiting] = []  # and at this process's turn
         self._writer = threading.Thread(target=self._write_all, name="write", daemon=True)
         self._writer.start()
 
@@ -80,12 +111,12 @@ class Store:
     @property
     def waiting(self) -> int:
         """Jobs that wait to be written."""
-        return self._waiting.qsize()
+        return self._waiting.qsize() + len(self._own) + len(self._alone)
 
-    def write(self, job: Job[T]) -> Future[T]:
-        """Run the job in a transaction; the future is done when its changes are durable."""
+    def write(self, job: Job[T], own: Own | None = None) -> Future[T]:
+        """Run the job in a transaction, where it can be in its `own` form; the future is done when it is durable."""
         future: Future[T] = Future()
-        self._waiting.put((job, future))
+        self._waiting.put(Waiting(job, future, own if self._together else None))
         return future
 
     def write_alone(self, job: Job[T]) -> T:
@@ -97,7 +128,7 @@ class Store:
             return self.write(job).result()
         engine = _sqlite_engine(Path(str(self.engine.url.database)), "BEGIN IMMEDIATE", 1, journal="DELETE")
         try:
-            result: T = _together(engine, [(job, Future())])[0]
+            result: T = _run(engine, [Waiting(job, Future())])[0]
         except (OperationalError, InterfaceError) as error:
             raise Unavailable(f"the database took nothing: {_first_line(error)}") from error
         finally:
@@ -107,7 +138,7 @@ class Store:
     def read(self, job: Job[T]) -> Future[T]:
         """Run a job that changes nothing, on what is committed."""
         future: Future[T] = Future()
-        self._readers.submit(self._commit, self._reading, [(job, future)])
+        self._readers.submit(self._commit, self._reading, [Waiting(job, future)])
         return future
 
     def snapshot(self) -> AbstractContextManager[sa.Connection]:
@@ -152,17 +183,49 @@ class Store:
         self.engine.dispose()
 
     def _write_all(self) -> None:
-        while not self._stopping and (first := self._waiting.get()) is not None:
-            with self._turns.turn() if self._turns else nullcontext():
-                self._commit(self.engine, [first], self._join)
+        while True:
+            self._sort(wait=not self._own and not self._alone)
+            if self._own:
+                self._commit_own(_first(self._own))
+            if self._alone:
+                with self._turns.turn() if self._turns else nullcontext():
+                    self._commit(self.engine, _first(self._alone), lambda waiting: self._join(self._alone, waiting))
+            elif self._stopping and not self._own:
+                return
 
-    def _join(self, waiting: list[Waiting]) -> None:
-        """Add the jobs that have come while the transaction waited to begin: one commit serves them all."""
-        while len(waiting) < BATCH and not self._waiting.empty() and not self._stopping:
-            one = self._waiting.get()
+    def _sort(self, *, wait: bool) -> None:
+        """Take the jobs that wait from the queue; `wait` for the first."""
+        while not self._stopping and (wait or not self._waiting.empty()):
+            one, wait = self._waiting.get(), False
             self._stopping = one is None
-            if one is not None and one[1].set_running_or_notify_cancel():
-                waiting.append(one)
+            if one is not None and one.future.set_running_or_notify_cancel():
+                (self._own if one.own else self._alone).append(one)
+
+    def _join(self, those: list[Waiting], waiting: list[Waiting]) -> None:
+        """Add the jobs that have come while the transaction waited to begin: one commit serves them all."""
+        self._sort(wait=False)
+        joining = BATCH - len(waiting)
+        waiting += those[:joining]
+        del those[:joining]
+
+    def _commit_own(self, waiting: list[Waiting]) -> None:
+        """Run jobs in their own form. Those that need a turn, and all where one fails, run again at their turn."""
+        assert self._together is not None
+
+        def join(waiting: list[Waiting]) -> None:
+            self._join(self._own, waiting)
+            waiting.sort(key=lambda one: one.own.assessor if one.own else 0)
+
+        try:
+            results = _run(self._together, waiting, join, own=True)
+        except BaseException:  # at its turn each job fails by itself, and its error goes to who waits for it
+            self._alone += waiting
+            return
+        for one, result in zip(waiting, results, strict=True):
+            if result is NEEDS_TURN:
+                self._alone.append(one)
+            else:
+                one.future.set_result(result)
 
     def _commit(
         self, engine: sa.Engine, waiting: list[Waiting], join: Callable[[list[Waiting]], None] | None = None
@@ -171,14 +234,12 @@ class Store:
 
         `join` adds further jobs once the transaction has begun.
         """
-        waiting = [
-            (job, future) for job, future in waiting if future.running() or future.set_running_or_notify_cancel()
-        ]
+        waiting = [one for one in waiting if one.future.running() or one.future.set_running_or_notify_cancel()]
         until = time.monotonic() + self._patience
         wait = 0.02
         while waiting:
             try:
-                results = _together(engine, waiting, join)
+                results = _run(engine, waiting, join)
             except (OperationalError, InterfaceError) as error:
                 if time.monotonic() + wait < until:
                     time.sleep(wait)
@@ -189,21 +250,30 @@ class Store:
                     return
             except BaseException as error:  # as in concurrent.futures: what a job raises goes to who waits for it
                 if len(waiting) == 1:
-                    waiting[0][1].set_exception(error)
+                    waiting[0].future.set_exception(error)
                     return
             else:
-                for (_, future), result in zip(waiting, results, strict=True):
-                    future.set_result(result)
+                for one, result in zip(waiting, results, strict=True):
+                    one.future.set_result(result)
                 return
             for one in waiting:
                 self._commit(engine, [one])
             return
 
 
-def _together(
-    engine: sa.Engine, waiting: list[Waiting], join: Callable[[list[Waiting]], None] | None = None
+def _first(those: list[Waiting]) -> list[Waiting]:
+    """The first job, taken from the list: others join it once the transaction has begun."""
+    return [those.pop(0)]
+
+
+def _run(
+    engine: sa.Engine,
+    waiting: list[Waiting],
+    join: Callable[[list[Waiting]], None] | None = None,
+    *,
+    own: bool = False,
 ) -> list[Any]:
-    """Run jobs in one transaction.
+    """Run jobs, or their own form, in one transaction.
 
     What a job raised holds its unfinished queries for as long as somebody holds it, and SQLite keeps a connection at
     its old snapshot until they are finished; so such a connection is not used again.
@@ -213,7 +283,7 @@ def _together(
             with connection.begin():
                 if join:
                     join(waiting)
-                return [job(connection) for job, _ in waiting]
+                return [(one.own.job if own and one.own else one.job)(connection) for one in waiting]
         except engine.dialect.loaded_dbapi.Error as error:  # of a prepared statement, which goes straight to the driver
             connection.invalidate()
             raise DBAPIError.instance(None, None, error, engine.dialect.loaded_dbapi.Error) from error
@@ -224,10 +294,10 @@ def _together(
 
 
 def _fail(waiting: list[Waiting], error: Exception) -> None:
-    for _, future in waiting:
+    for one in waiting:
         unavailable = Unavailable(f"the database took nothing: {_first_line(error)}")
         unavailable.__cause__ = error
-        future.set_exception(unavailable)
+        one.future.set_exception(unavailable)
 
 
 def without_password(database: str) -> str:
@@ -338,11 +408,11 @@ def _sqlite_engine(path: Path, begin: str, pool: int, journal: str = "WAL") -> s
 
 
 def _beginning(engine: sa.Engine, begin: str) -> sa.Engine:
-    """The engine, each of whose transactions begins with a statement."""
+    """The engine, each of whose transactions begins with a statement: this one, or that of its execution options."""
 
     @sa.event.listens_for(engine, "begin")
     def _begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(begin)
+        connection.exec_driver_sql(connection.get_execution_options().get(BEGIN, begin))
 
     return engine
 
