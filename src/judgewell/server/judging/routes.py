@@ -26,6 +26,7 @@ from judgewell.server.web import Refusal
 def routes(server: Server) -> list[Route]:
     """Where assessors work."""
     store, served, html = server.store, server.served, server.html
+    at_end: set[int] = set()
 
     async def front(request: Request) -> Response:
         server.assessor(request)
@@ -43,7 +44,7 @@ def routes(server: Server) -> list[Route]:
         """One step."""
         assessor = server.assessor(request)
         form = await read_form(request)
-        taken = await _take(store, served, assessor, _turn(served, assessor, form), form)
+        taken = await _take(store, served, assessor, _turn(served, assessor, form), form, at_end)
         if taken is None:
             raise Refusal(403, "link")
         if taken.outcome == "not taken":
@@ -73,11 +74,15 @@ def _turn(served: Served, assessor: int, form: Form) -> int:
     return turn
 
 
-async def _take(store: Store, served: Served, assessor: int, turn: int, form: Form) -> Taken | None:
-    """Take a step. Where no unit is free the overdue ones are freed, and it is tried once more."""
+async def _take(store: Store, served: Served, assessor: int, turn: int, form: Form, at_end: set[int]) -> Taken | None:
+    """Take a step. Where no unit is free the overdue ones are freed, and it is tried once more.
+
+    `at_end` are those at the last document of a unit: their next step needs a turn and is not tried without.
+    """
     step: Callable[[sa.Connection], Taken | None] = lambda connection: take(connection, served, assessor, turn, form)  # noqa: E731
     own = Own(assessor, lambda connection: take_own(connection, served, assessor, turn, form))
-    taken = await done(store.write(step, own))
+    taken = await done(store.write(step, None if assessor in at_end else own))
+    (at_end.add if taken is not None and getattr(taken.page, "last", False) else at_end.discard)(assessor)
     if taken is None or taken.outcome != "waiting":
         return taken
     if not await done(store.write(lambda connection: expire(connection, served.clock(), served.silence))):

@@ -46,14 +46,14 @@ def take_own(connection: sa.Connection, served: Served, assessor: int, turn: int
 
 
 def _is_own(connection: sa.Connection, served: Served, state: State) -> bool:
-    """Whether this is an answer before the unit's last, or the way to the first one.
+    """Whether this is an answer before the unit's last, or a page to read before the first one.
 
     The study's first answer of all freezes the study, which is everybody's.
     """
     if state.holding is None or state.holding.state not in ("live", "late"):
         return False
     judging = state.stage == "judge" and state.position < state.holding.size
-    return state.stage == "topic" or (judging and (state.position > 1 or served.is_frozen(connection)))
+    return state.stage in ("instructions", "topic") or (judging and (state.position > 1 or served.is_frozen(connection)))
 
 
 def _take(connection: sa.Connection, served: Served, state: State, turn: int, form: Form, now: float) -> Taken:

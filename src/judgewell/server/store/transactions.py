@@ -45,6 +45,7 @@ Clock = Callable[[], float]
 FIRST = "0003"  # the oldest version of the tables that can be brought up to date
 HEAD = "0008"  # the newest step in migrations/versions
 BATCH = 64  # the most jobs in one commit
+OWN = 32  # the most jobs in a commit without a turn: others wait for a turn meanwhile
 BUSY = 30.0  # seconds SQLite waits for another process's transaction
 PATIENCE = 8.0  # seconds in which a PostgreSQL that went away may come back
 READERS = 2
@@ -185,12 +186,12 @@ class Store:
     def _write_all(self) -> None:
         while True:
             self._sort(wait=not self._own and not self._alone)
-            if self._own:
-                self._commit_own(_first(self._own))
             if self._alone:
                 with self._turns.turn() if self._turns else nullcontext():
                     self._commit(self.engine, _first(self._alone), lambda waiting: self._join(self._alone, waiting))
-            elif self._stopping and not self._own:
+            if self._own:
+                self._commit_own(_first(self._own))
+            elif self._stopping and not self._alone:
                 return
 
     def _sort(self, *, wait: bool) -> None:
@@ -201,10 +202,10 @@ class Store:
             if one is not None and one.future.set_running_or_notify_cancel():
                 (self._own if one.own else self._alone).append(one)
 
-    def _join(self, those: list[Waiting], waiting: list[Waiting]) -> None:
+    def _join(self, those: list[Waiting], waiting: list[Waiting], most: int = BATCH) -> None:
         """Add the jobs that have come while the transaction waited to begin: one commit serves them all."""
         self._sort(wait=False)
-        joining = BATCH - len(waiting)
+        joining = most - len(waiting)
         waiting += those[:joining]
         del those[:joining]
 
@@ -213,7 +214,7 @@ class Store:
         assert self._together is not None
 
         def join(waiting: list[Waiting]) -> None:
-            self._join(self._own, waiting)
+            self._join(self._own, waiting, OWN)
             waiting.sort(key=lambda one: one.own.assessor if one.own else 0)
 
         try:
