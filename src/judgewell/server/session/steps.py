@@ -53,7 +53,9 @@ def _is_own(connection: sa.Connection, served: Served, state: State) -> bool:
     if state.holding is None or state.holding.state not in ("live", "late"):
         return False
     judging = state.stage == "judge" and state.position < state.holding.size
-    return state.stage in ("instructions", "topic") or (judging and (state.position > 1 or served.is_frozen(connection)))
+    return state.stage in ("instructions", "topic") or (
+        judging and (state.position > 1 or served.is_frozen(connection))
+    )
 
 
 def _take(connection: sa.Connection, served: Served, state: State, turn: int, form: Form, now: float) -> Taken:
