@@ -10,12 +10,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from judging import write_study
 from serving import command, running
-from waiting import HANG
+from waiting import HANG, wait_until
 
 from judgewell.commands.account import account
 from judgewell.commands.backup import backup, restore
@@ -25,6 +26,7 @@ from judgewell.commands.serve import serve
 from judgewell.commands.status import status
 from judgewell.errors import InputError
 from judgewell.server.owner.accounts import link_holder
+from judgewell.server.serve import FORKS
 from judgewell.server.store.setup import prepare, record_address
 from judgewell.server.store.transactions import open_store
 
@@ -156,6 +158,20 @@ def test_two_workers_serve_one_database(database, tmp_path):
                 break
             except urllib.error.URLError:
                 continue
+
+
+@pytest.mark.skipif(not FORKS, reason="workers are copies of the first process on Linux only")
+def test_a_worker_that_dies_is_replaced(tmp_path):
+    path = write_study(tmp_path / "study")
+    with running(path, str(tmp_path / "study.sqlite"), "--workers", "2") as server:
+        parent = server.process.pid
+        children = Path(f"/proc/{parent}/task/{parent}/children")
+        first = wait_until(lambda: (pids := children.read_text().split()) and len(pids) == 2 and pids)
+        assert all(b"multiprocessing" not in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in first)  # copies
+        os.kill(int(first[0]), signal.SIGKILL)
+        wait_until(lambda: len(pids := children.read_text().split()) == 2 and first[0] not in pids)
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/healthz", timeout=HANG) as response:
+            assert json.load(response) == {"ok": True}
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import polars as pl
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -197,3 +198,26 @@ def test_processes_that_start_at_once_on_an_empty_database(database, tmp_path, c
     assert len({store.read(load_served).result().secret for store in stores}) == 1
     for store in stores:
         store.close()
+
+
+def test_rows_that_are_filled_in_come_back_as_they_were(store):
+    """More than one part, and all that means something else to COPY."""
+    hostile = [
+        "\\N",
+        "\\.",
+        "tab\there",
+        "line\nline\r\nline",
+        "back\\slash\\",
+        '"quoted", it\'s',
+        "",
+        "ä 字 🙂",
+        "NULL",
+    ]
+    texts = [*hostile, *("x" * 200 for _ in range(filling.AT_ONCE))]
+    titles = [None if place % 2 else text for place, text in enumerate(texts)]
+    frame = pl.DataFrame(
+        {"number": range(1, len(texts) + 1), "doc": [f"d{place}" for place in range(len(texts))], "title": titles}
+    ).with_columns(text=pl.Series(texts), kind=pl.lit("text"))
+    store.write(lambda connection: filling._insert(connection, documents, frame)).result()
+    query = sa.select(*(documents.c[name] for name in frame.columns)).order_by(documents.c.number)
+    assert [tuple(row) for row in store.read(lambda c: c.execute(query).all()).result()] == frame.rows()

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import threading
 
 import pytest
 import sqlalchemy as sa
@@ -12,7 +13,7 @@ from waiting import HANG, wait_until
 from judgewell.server.queries.export import export
 from judgewell.server.store.backup import backup
 from judgewell.server.store.schema import topics
-from judgewell.server.store.transactions import READERS, open_store
+from judgewell.server.store.transactions import NEEDS_TURN, READERS, Own, open_store
 
 
 class Broken(Exception):
@@ -107,6 +108,52 @@ def test_processes_write_one_after_another():
     assert order == [("first", "a"), ("first", "b"), ("second", "b"), ("second", "a")]
     first.close()
     second.close()
+
+
+@pytest.fixture
+def two_stores():
+    """Two processes' stores on one PostgreSQL."""
+    database = new_database(one_postgres())
+    first, second = open_store(database), open_store(database)
+    yield first, second
+    first.close()
+    second.close()
+
+
+def never(_):
+    raise AssertionError("its own form was enough")
+
+
+def test_jobs_about_single_assessors_run_while_other_processes_run_theirs(two_stores):
+    both = threading.Barrier(2)  # passed only by two who are in their transactions at once
+    jobs = [store.write(never, Own(1, lambda _: both.wait(HANG))) for store in two_stores]
+    assert sorted(job.result(HANG) for job in jobs) == [0, 1]
+
+
+def test_a_turn_waits_for_jobs_about_single_assessors(two_stores):
+    first, second = two_stores
+    order = []
+
+    def own(_):
+        job = second.write(lambda _: order.append("turn"))
+        wait_until(lambda: order or first.read(waits_for_a_turn).result())
+        order.append("own")
+        return job
+
+    first.write(never, Own(1, own)).result(HANG).result(HANG)
+    assert order == ["own", "turn"]
+
+
+def test_a_job_that_needs_a_turn_or_fails_runs_again_at_its_turn(two_stores):
+    first, _ = two_stores
+    done = [
+        first.write(add("a"), Own(2, lambda _: NEEDS_TURN)),
+        first.write(add("b"), Own(1, break_off)),
+        first.write(break_off, Own(3, break_off)),
+        first.write(never, Own(4, add("c"))),
+    ]
+    assert [type(job.exception(HANG)).__name__ for job in done[:3]] == ["NoneType", "NoneType", "Broken"]
+    assert first.read(names).result()[:2] == ["a", "b"]
 
 
 @pytest.mark.parametrize("others", [False, True])
