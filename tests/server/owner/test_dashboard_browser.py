@@ -33,6 +33,8 @@ PAGES = (
 def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Owner, Store]]:
     folder = tmp_path_factory.mktemp("browser")
     study = write_graded_study(folder, topics=4, docs=10, size=5, redundancy=4, most=4, topic="topic-{0:03d}")
+    docs = folder / "docs.csv"
+    docs.write_text(docs.read_text().replace("A text", f"A {'long' * 100} text"))  # a word wider than any screen
     store = open_store(folder / "study.sqlite")
     fill(store, study, make_people(16, 3), seed=3)
     with owner_server(store, lambda: BEGIN + 900) as running:
