@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
 
 from judgewell.agreement.common import (
     DOCUMENT,
@@ -34,12 +33,6 @@ from judgewell.stats.resampling import percentile_interval, weight_blocks
 WEIGHTS = ("none", "linear", "quadratic")
 MOST_GROUPS = 500  # groups removed in turn; more are merged
 SAME_SETS = "other documents, the same label sets"
-
-
-def kappa_of(first: ArrayLike, second: ArrayLike, weights: str = "none") -> float:
-    """Cohen's kappa of two raters' values for the same documents; NaN where both used one and the same value."""
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    return float(_kappas(x, y, weights, np.ones((1, len(x))))[0])
 
 
 def kappa_between(

@@ -218,15 +218,8 @@ class AuditEntry:
 def audit_entries(connection: sa.Connection, limit: int = 100, before: int | None = None) -> list[AuditEntry]:
     """The newest lines of the audit log, or those before a line's number."""
     query = (
-        sa.select(
-            audit.c.number,
-            audit.c.at,
-            accounts.c.name,
-            audit.c.action,
-            audit.c.target,
-            audit.c.data,
-            audit.c.address,
-        )
+        sa.select(audit.c.number, audit.c.at, accounts.c.name, audit.c.action, audit.c.target)
+        .add_columns(audit.c.data, audit.c.address)
         .join_from(audit, accounts, accounts.c.number == audit.c.account, isouter=True)
         .order_by(audit.c.number.desc())
         .limit(limit)
