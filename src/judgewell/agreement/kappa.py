@@ -205,7 +205,10 @@ def _distance(first: Floats, second: Floats, weights: str) -> Floats:
 
 
 def _fleiss_row(frame: pl.DataFrame, interval: bool, level: float) -> dict[str, Any]:
-    document, value, who = (_codes(frame, names) for names in (DOCUMENT, ["value"], ["assessor"]))
+    document, value, who = (
+        with_number(frame.select(names), names, "number")["number"].to_numpy()
+        for names in (DOCUMENT, ["value"], ["assessor"])
+    )
     twice = np.bincount(document)[document] >= 2
     documents = int(document.max()) + 1
     row: dict[str, Any] = dict.fromkeys(("kappa", "low", "high", "speaks_for", "observed", "expected"))
@@ -232,10 +235,6 @@ def _fleiss_row(frame: pl.DataFrame, interval: bool, level: float) -> dict[str, 
             ends = jackknife_interval(row["kappa"], without, level, judgments)
             row |= {"low": ends.low, "high": ends.high, "speaks_for": ends.speaks_for, "note": ends.refusal}
     return row
-
-
-def _codes(frame: pl.DataFrame, names: list[str]) -> Ints:
-    return with_number(frame.select(names), names, "number")["number"].to_numpy()
 
 
 def _fleiss_sums(counts: Floats) -> tuple[Any, Floats]:

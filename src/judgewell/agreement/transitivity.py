@@ -204,7 +204,7 @@ def _chances(wins: dict[int, Ints], chance: ChanceByShape, progress: Progress | 
     known: dict[bytes, Chance | None] = {}
     chances = {}
     for done, (group, matrix) in enumerate(wins.items(), 1):
-        together = _together(matrix)
+        together = matrix + matrix.T
         key = together.tobytes()
         if key not in known:
             known[key] = chance(together)
@@ -242,10 +242,6 @@ def _row(matrix: Ints, discords: int, order: Ints) -> dict[str, Any]:
     against = np.tril(matrix[np.ix_(order, order)], -1)  # a lower document preferred to a higher one
     touched = int((against.any(axis=0) | against.any(axis=1)).sum())
     return {"documents": len(matrix), "discords": discords, "touched": touched, "note": None}
-
-
-def _together(wins: Ints) -> Ints:
-    return wins + wins.T
 
 
 def _chance_columns(chance: Chance | None) -> dict[str, Any]:
