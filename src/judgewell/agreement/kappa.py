@@ -21,6 +21,7 @@ from judgewell.agreement.common import (
     gains_of,
     judgments_of,
     or_none,
+    rows_table,
     some,
     with_number,
 )
@@ -56,7 +57,7 @@ def kappa_between(
             rows.append(key | names | _kappa_row(*values, weights, replicates, level, rng))
     if all(row["kappa"] is None for row in rows):
         raise DataError("kappa between label sets " + (rows[0]["note"] if rows else "needs two sets"))
-    return pl.DataFrame(rows, schema_overrides=_SCHEMA, infer_schema_length=None)
+    return rows_table(rows, "observed", "kappa", "low", "high")
 
 
 def weighted_kappa(
@@ -100,9 +101,7 @@ def fleiss_kappa(judgments: Any, *, by: Sequence[str] = (), interval: bool = Tru
     single = sum(row["single"] for row in rows)
     if single:
         note(f"{some(single, 'document')} with one judgment say nothing about agreement and are excluded from kappa")
-    schema: dict[str, Any] = dict.fromkeys(("kappa", "low", "high", "observed", "expected"), pl.Float64)
-    texts = {"speaks_for": pl.String, "note": pl.String}
-    return pl.DataFrame(rows, schema_overrides=schema | texts, infer_schema_length=None)
+    return rows_table(rows, "kappa", "low", "high", "observed", "expected")
 
 
 def _kappa_row(
@@ -117,10 +116,7 @@ def _kappa_row(
     row: dict[str, Any] = {
         "documents": len(x),
         "observed": float((x == y).mean()) if len(x) else None,
-        "kappa": None,
-        "low": None,
-        "high": None,
-        "speaks_for": None,
+        **dict.fromkeys(("kappa", "low", "high", "speaks_for")),
         "note": None if len(x) else "needs documents that both labelled; there are none",
     }
     if not len(x):
@@ -232,8 +228,7 @@ def _fleiss_row(frame: pl.DataFrame, interval: bool, level: float) -> dict[str, 
         if row["note"] is None:
             groups = [few_groups(codes, MOST_GROUPS) for codes in (document, who, np.arange(len(who)))]
             *without, judgments = (_fleiss_without(counts, document, value, codes) for codes in groups)
-            ends = jackknife_interval(row["kappa"], without, level, judgments)
-            row |= {"low": ends.low, "high": ends.high, "speaks_for": ends.speaks_for, "note": ends.refusal}
+            row |= jackknife_interval(row["kappa"], without, level, judgments).columns
     return row
 
 
@@ -263,14 +258,3 @@ def _fleiss_without(counts: Floats, document: Ints, value: Ints, group: Ints) ->
         observed = (agreeing - was + now) / left if left else np.nan
         kappas.append((observed - expected) / (1 - expected) if expected < 1 else np.nan)
     return np.array(kappas)
-
-
-_SCHEMA = {
-    "documents": pl.Int64,
-    "observed": pl.Float64,
-    "kappa": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "speaks_for": pl.String,
-    "note": pl.String,
-}

@@ -14,6 +14,7 @@ from judgewell.agreement.common import (
     grade_values,
     judgments_of,
     or_none,
+    rows_table,
     some,
     with_grades,
     with_number,
@@ -118,7 +119,7 @@ def document_stability(
         row |= _quartiles("expert_tau", with_expert) if expert is not None else {}
         note = "tau is undefined: every topic ties all its documents" if None in row.values() else None
         rows.append(row | {"orders": orders, "typical": int(np.median(sizes)), "note": note})
-    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"note": pl.String})
+    return rows_table(rows)
 
 
 def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataFrame:
@@ -155,8 +156,7 @@ def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataF
         half = typical / 2
         row |= {"reliability": _spearman_brown(r, 2.0), "one": _spearman_brown(r, 1 / half)}
         row["for_90"] = None if r >= 1 else float(np.ceil(half * 0.9 * (1 - r) / (0.1 * r) - 1e-9))
-    schema: dict[str, Any] = dict.fromkeys(("half", "reliability", "one", "for_90"), pl.Float64)
-    return pl.DataFrame([row], schema_overrides=schema | {"note": pl.String})
+    return rows_table([row], "half", "reliability", "one", "for_90")
 
 
 def _spearman_brown(r: float, longer: float) -> float:
@@ -214,8 +214,7 @@ def partition_stability(
             rows.append({"topic": topic, "partitions": count} | _partition_row(taus))
     if not rows:
         raise DataError("stability over partitions needs a topic with two of them; every topic has one")
-    schema: dict[str, Any] = dict.fromkeys(("tau_mean", "tau_q1", "tau_median", "tau_q3"), pl.Float64)
-    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=schema | {"note": pl.String})
+    return rows_table(rows, "tau_mean", "tau_q1", "tau_median", "tau_q3")
 
 
 def _partial_tau(
