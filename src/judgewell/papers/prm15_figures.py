@@ -48,12 +48,8 @@ def figure_2(data: Data) -> Made:
     figure = Figure(
         "figure-2", "Topics drawn again", f"{DRAWS} times as many topics are drawn with replacement.", chart, frame
     )
-    grid = Grid(
-        "figure-2-spread",
-        "Three errors",
-        "The spread over topics beside the formulas, which take judgments of a topic for independent.",
-        pl.concat(tables, how="diagonal"),
-    )
+    caption = "The spread over topics beside the formulas, which take judgments of a topic for independent."
+    grid = Grid("figure-2-spread", "Three errors", caption, pl.concat(tables, how="diagonal"))
     note = "The paper finds a spread of 0.06 over topics where its formula says 0.02."
     return Made((figure, grid), None, (note,))
 
