@@ -29,6 +29,8 @@ from judgewell.terminal import frame_text
 
 Compared = Literal["full", "goal"]
 OF_DOCUMENTS, OF_PAIRS = ("even", "floor", "sampled"), ("even", "pairs")
+# What a study file must name and a replay does not read: topics and documents are those of the answers.
+NOT_READ = {"study": {"name": "replay"}} | {name: {"file": "answers"} for name in ("topics", "documents", "pool")}
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ def replay_study(
     answers would agree; goal asks what the study itself would.
     """
     source = read_source(study)
+    source = replace(source, settings=NOT_READ | dict(source.settings))
     chosen, problems = parse(source)
     if chosen is None:
         raise problems[0].error
