@@ -197,15 +197,15 @@ def page(worlds: int, studies: int, orders: int, seed: int) -> str:
 {made_by("goal_pairs.py", settings)}
 The rules are in [Goals](../guide/goals.md). The gain of a document is 100 / (1 + exp(−θ)) points, θ its log strength by
 Bradley and Terry relative to the topic's mean. θ = Xγ + ε: X holds the document's weight in each system and its
-importance, γ is the same for all topics and almost free, and only ε, what is left of a single document, has the prior of
-the method *bradley-terry*. So documents without answers are predicted, and differences between systems are hardly
+importance, γ is the same for all topics and almost free, and only ε, what is left of a single document, has the prior
+of the method *bradley-terry*. So documents without answers are predicted, and differences between systems are hardly
 shrunken. The next pair is the one whose answer reduces the variance of the contested differences most.
 
 ## Equal systems are not decided between
 
 {equal}
-The stop of a study with confidence .95 is at z ≥ 3. The prior of ε has a s.d. of .71; the other rows show strengths that
-spread less or more than it says.
+The stop of a study with confidence .95 is at z ≥ 3. The prior of ε has a s.d. of .71; the other rows show strengths
+that spread less or more than it says.
 
 ## Studies with a known truth
 

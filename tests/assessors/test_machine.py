@@ -450,6 +450,8 @@ def test_samples_and_models_are_assessors_of_their_own_asked_side_by_side(tmp_pa
     assert all(row.answers for row in rows)
     assert 1 < model.most_at_once <= 4
     assert "samples at temperature 0" in result.output
+    expected = int(re.search(r"will judge (\d+) places", result.output)[1])
+    assert frames(study).height <= expected  # units go to each machine in turn
     assert frames(study)["assessor"].n_unique() == 4
 
 
