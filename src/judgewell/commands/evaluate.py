@@ -95,7 +95,7 @@ def evaluate(strict: bool, cluster: str | None, processes: int | None, **given: 
     """Score RUNS against GAINS, whole or fractional, with any measure.
 
     GAINS is a qrels file, a table of topic, doc and gain (csv, parquet, jsonl) or irds:ID; RUNS are TREC runs or tables
-    of system, topic, doc and score. Globs, .gz, .zst and - (standard input) are read.
+    of system, topic, doc and score. Globs, compressed files and - (standard input) are read.
 
     \b
     Examples:

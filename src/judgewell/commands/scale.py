@@ -83,7 +83,7 @@ def scale(
 ) -> None:
     """Turn JUDGMENTS (or pairs) into gains: one number per document, with an interval.
 
-    JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; .gz, .zst, -) or a known crowd export; several
+    JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; compressed, or -) or a known crowd export; several
     files are read together (batch*.csv). --list shows the methods; judgewell scale METHOD --help shows the options
     of one, which are given by name: --offset 1 --average log-median.
 
