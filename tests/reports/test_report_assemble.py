@@ -11,7 +11,7 @@ from judgewell.reports import findings as told
 from judgewell.reports.assemble import assemble
 from judgewell.reports.grade_figures import by_grade, on_a_log_axis
 from judgewell.reports.parts import Figure, Grid
-from judgewell.reports.sources import Sources, with_codes
+from judgewell.reports.sources import Sources, not_people, with_codes
 from judgewell.scaling.methods import parse
 
 
@@ -302,3 +302,39 @@ def test_only_the_checks_that_could_run_are_named():
 def test_a_width_that_not_all_documents_have_says_of_how_many():
     gains = pl.DataFrame({"gain": [1.0, 2.0], "low": [0.5, None], "high": [1.5, None]})
     assert "the median width of 95 % intervals (1 of them) is 1." in told.gains(gains, "by mean").text
+
+
+def test_report_and_compare_count_the_same_differences():
+    from judgewell.analysis.compare import compare
+    from judgewell.commands.reporting import report
+
+    _, labels, runs = study(topics=9)
+    given = {"runs": runs, "measure": "nDCG@10", "worlds": 50}
+    for baseline in (None, "s2"):
+        page = report(labels={"expert": labels}, **given, baseline=baseline)
+        pairs = next(one.frame for one in page.grids if one.name == "pairs")
+        compared = compare(gains={"expert": labels}, **given, baseline=baseline)
+        assert "Holm's correction" in str(compared)
+        shared = ["first", "second", "difference", "p", "p_corrected", "significant"]
+        assert pairs.select(shared).sort(shared).equals(compared["pairs"].select(shared).sort(shared))
+        assert 0 < pairs["significant"].sum() < (pairs["p"] < 0.05).sum() or baseline
+    texts = [one.text for part in page.each() for one in part.findings]
+    better = pairs.filter("significant", pl.col("difference") > 0).height
+    said = f"of 5 other systems differ significantly from s2: {better} better"
+    assert any(said in text and "Holm’s correction" in text for text in texts)
+    assert {"baseline_differences"} <= {one.name for one in page.figures}
+    with pytest.raises(InputError, match=r"the baseline bm25 is not one of the systems; name one of them: s0, s1"):
+        report(labels={"expert": labels}, **given, baseline="bm25")
+
+
+def test_a_report_says_at_the_top_which_assessors_are_not_people():
+    kinds = ["person", "synthetic", "machine", "machine"]
+    some = pl.DataFrame({"assessor_kind": kinds})
+    assert not_people(some, None) == (
+        "This is a rehearsal: 1 of 4 judgments come from synthetic assessors, not from people. It shows how the study "
+        "works, not how relevant the documents are. 2 of 4 judgments come from machine assessors (language models), "
+        "not from people."
+    )
+    machines = some.filter(assessor_kind="machine")
+    assert not_people(machines, machines).startswith("All 2 judgments and all 2 pairs come from machine assessors")
+    assert not_people(some.filter(assessor_kind="person"), pl.DataFrame({"assessor": ["a"]})) == ""

@@ -34,7 +34,7 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 )
 @choice("--test", *TESTS, help="The paired test of pairs of systems.")
 @choice("--top-test", "joint", *TESTS, help="The set of best systems: joint contains the best one; others test pairs.")
-@choice("--correction", "none", "holm", "bh", help="For the number of pairs: Holm, or Benjamini and Hochberg.")
+@choice("--correction", "holm", "bh", "none", help="For the number of pairs: Holm, or Benjamini and Hochberg.")
 @choice("--zeros", "drop", "pratt", help="Topics without a difference in the Wilcoxon test.")
 @click.option("--alpha", default=0.05, help="p below this is significant.")
 @click.option("--baseline", help="Compare all systems with this one, not every pair.")
@@ -80,7 +80,7 @@ def compare(
 
     \b
     Examples:
-      judgewell compare scores.parquet --baseline bm25 --test wilcoxon --correction holm
+      judgewell compare scores.parquet --baseline bm25 --test wilcoxon
       judgewell compare nist.csv crowd.csv -o comparison
       judgewell compare --runs runs/*.run --gains nist=qrels.txt crowd=gains.csv -m nDCG@10 --chart two.svg
       judgewell compare --runs runs/*.run --gains qrels.txt --gains-as linear --gains-as exp2 --gains-as 'binary(2)'

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 @click.option("--machine", multiple=True, help="Labels by a machine, or other cheap ones, of all documents: NAME=FILE.")
 @click.option("--runs", multiple=True, help="Runs to score, several at once: --runs runs/*.run.")
 @click.option("-m", "--measure", multiple=True, help="Measures; the first is the main one.  [default: nDCG@10]")
-@click.option("--title", default="Relevance judgments: a report", help="The page's title.")
+@click.option("--baseline", help="Compare all systems with this one, not every pair.")
+@click.option("--title", help="The page's title.  [default: the study or the data]")
 @click.option(
     "--files", is_flag=True, help="Also write every figure as SVG, PDF and PNG and every table as CSV and LaTeX."
 )
@@ -99,6 +100,8 @@ def report(context: click.Context, /, **given: Any) -> None:
     beside = f" and {files_folder(page)}" if given["files"] else ""
     size = page.stat().st_size / 1e6
     print(f"{page}{beside}: {len(made.figures)} figures, {len(made.grids)} tables, {size:.1f} MB")
+    if made.notice:
+        print(f"\n{prose(made.notice)}")
     for part in made.parts:
         if part.findings:
             print(f"\n{part.title}")

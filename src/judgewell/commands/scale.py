@@ -153,6 +153,8 @@ def scale(
             _write(gains, tables, output, record)
         if output != "-":
             _print(gains, tables, str(chosen), chosen.takes)
+            if output:
+                print(f"\n{_written(output, gains, table, chosen)}")
 
 
 def _refuse_unwritable(output: str | None, endings: tuple[str, ...]) -> None:
@@ -194,11 +196,23 @@ def _write_draws(draws: Any, path: str, record: dict[str, Any]) -> None:
 def _print(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], method: str, takes: str) -> None:
     """The gains of each topic in a line, and the method's other tables."""
     from judgewell.terminal import frame_text
+    from judgewell.text import counted
 
-    print(f"{method}: gains of {len(gains)} documents in {gains['topic'].n_unique()} topics\n")
+    topics = counted(gains["topic"].n_unique(), "topic")
+    print(f"{method}: gains of {counted(len(gains), 'document')} in {topics}\n")
     print(frame_text(_by_topic(gains, takes), most=25))
     for name, table in tables.items():
         print(f"\n{name}\n{frame_text(table, most=25)}")
+
+
+def _written(output: str, gains: pl.DataFrame, table: pl.DataFrame, method: Any) -> str:
+    """What the file holds, and what to do with it."""
+    from judgewell.text import counted, listing
+
+    kinds = listing([str(kind) for kind in table["kind"].unique().sort()]) if "kind" in table.columns else ""
+    given = f"{counted(len(table), method.takes[:-1])}{f' of kind {kinds}' if kinds else ''}"
+    rows = f"{counted(len(gains), 'row')}, one per document"
+    return f"Wrote {output}: {rows}; method {method}, from {given}.\nNext: judgewell evaluate {output} RUNS"
 
 
 def _by_topic(gains: pl.DataFrame, takes: str) -> pl.DataFrame:

@@ -141,7 +141,7 @@ def write(simulation: Simulation, folder: str | Path, options: dict[str, Any]) -
 
     store = open_store(simulation.database)
     try:
-        written = export(store, folder)
+        written = [*export(store, folder)]
     finally:
         store.close()
     record = provenance("simulate", options, [options["study"]], [])

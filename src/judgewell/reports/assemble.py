@@ -30,9 +30,10 @@ NOT_ASKED = ("difficulty", "likes")  # sections whose data a report is never giv
 
 def assemble(
     sources: Sources, *, title: str, notes: Sequence[str] = (), record: dict[str, Any] | None = None,
-    progress: Progress | None = None,
+    notice: str = "", progress: Progress | None = None,
 ) -> Report:  # fmt: skip
-    """The whole report of what there is; `notes` are what reading the data left out or assumed."""
+    """The whole report of what there is; `notes` are what reading the data left out or assumed,
+    `notice` stands above everything else."""
     made_in = steps_of(sources)
     step = _Steps(len(_analyses()) + 3 + made_in, progress)
     if sources.judgments is None and sources.pairs is None and not sources.gains and not sources.labels:
@@ -60,7 +61,7 @@ def assemble(
     ]
     limits = limits_part(used, scored, lacking, outcomes, notes)
     step()
-    return Report(title, subtitle(sources), arranged(answers, cost_part(sources), limits), record or {})
+    return Report(title, subtitle(sources), arranged(answers, cost_part(sources), limits), record or {}, notice)
 
 
 def arranged(answers: Sequence[tuple[str, Sequence[Part]]], *after: Part) -> tuple[Part, ...]:

@@ -12,7 +12,7 @@ from judgewell.reports import charts
 from judgewell.reports.parts import Figure
 from judgewell.reports.scoring import Scored
 from judgewell.reports.sources import Sources
-from judgewell.reports.system_findings import OVER
+from judgewell.reports.system_findings import OVER, PAIR_TEST
 from judgewell.text import count, counted, plain
 
 MOST = 40  # systems in a figure; tables hold all
@@ -56,6 +56,18 @@ def ranks_figure(worlds: Worlds, level: float) -> Figure:
     return Figure("rank_intervals", "Plausible ranks", caption, chart, data)
 
 
+def differences_figure(pairs: pl.DataFrame, baseline: str, measure: str) -> Figure:
+    drawn, which = most(pairs.sort("difference", "first", descending=[True, False]))
+    data = drawn.select(name="first", value="difference", low="low", high="high", top="significant")
+    caption = (
+        f"The dot is a system’s mean difference from {baseline}, the line its 95 % interval over other topics; "
+        f"{which}, best first. Blue: a significant difference ({PAIR_TEST})."
+    )
+    chart = charts.dots(data, "", f"difference of mean {measure} from {baseline}", reference=0)
+    figure = data.rename({"top": "significant"})
+    return Figure("baseline_differences", f"Differences from {baseline}", caption, chart, figure, "body")
+
+
 KINDS = ("better than", "no significant difference", "worse than")
 
 
@@ -77,8 +89,7 @@ def counts_figure(pairs: pl.DataFrame, table: pl.DataFrame) -> Figure:
     drawn, which = most(table)
     data = pair_counts(pairs, drawn["system"].to_list())
     caption = (
-        f"How many other systems each system is significantly better or worse than; {which}, best first "
-        "(paired t-test over topics, Holm’s correction, 5 % level)."
+        f"How many other systems each system is significantly better or worse than; {which}, best first ({PAIR_TEST})."
     )
     return Figure("pair_counts", "Significant differences", caption, charts.shares(data, "", "systems", KINDS), data)
 
@@ -101,7 +112,7 @@ def matrix_figure(worlds: Worlds, pairs: pl.DataFrame, table: pl.DataFrame) -> F
     data = above_matrix(worlds, pairs, drawn["system"].to_list())
     caption = (
         f"The colour shows how often the system of the row ranks above that of the column in {resamples_of(worlds)}; "
-        f"{which}. + and −: significantly better or worse (paired t-test, Holm’s correction)."
+        f"{which}. + and −: significantly better or worse ({PAIR_TEST})."
     )
     chart = charts.matrix(data, "this system", "ranks above this one", "row above column")
     return Figure("above_matrix", "How often each system outranks another", caption, chart, data)

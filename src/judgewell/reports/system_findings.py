@@ -13,6 +13,7 @@ from judgewell.comparison.worlds import Worlds
 from judgewell.reports.parts import Finding
 from judgewell.text import agrees, count, counted, interval, listing, percent, plain
 
+PAIR_TEST = "paired t-test over topics, Holm’s correction, 5 % level"
 OVER = {"topics": "of topics", "judgments": "of judgments", "both": "of judgments and topics"}
 
 
@@ -61,16 +62,24 @@ def _leader(best: str, name: str, system: str) -> str:
     return f"under {name}, {system} is {'first too' if system == best else 'first'}"
 
 
-def significant(pairs: pl.DataFrame, systems: pl.DataFrame, under: str) -> Finding:
+def significant(pairs: pl.DataFrame, systems: pl.DataFrame, under: str, baseline: str | None = None) -> Finding:
     """How many pairs of systems differ by more than the choice of topics, and why the top set may be larger."""
     number = int(pairs["significant"].sum())
+    if baseline:
+        better = int((pairs["significant"] & (pairs["difference"] > 0)).sum())
+        text = (
+            f"Under {under}, {count(number)} of {counted(pairs.height, 'other system')} "
+            f"{agrees(number, 'differs', 'differ')} significantly from {baseline}: {count(better)} better, "
+            f"{count(number - better)} worse ({PAIR_TEST})."
+        )
+        return Finding(text, "baseline_differences")
     if pairs.height == 1:
         head, share = f"the two systems {'differ' if number else 'do not differ'} significantly", ""
     else:
         head = f"{count(number)} of {counted(pairs.height, 'pair')} of systems "
         head += f"{agrees(number, 'differs', 'differ')} significantly"
         share = f"{percent(number / pairs.height)}; "
-    text = f"Under {under}, {head} ({share}paired t-test over topics, Holm’s correction, 5 % level)."
+    text = f"Under {under}, {head} ({share}{PAIR_TEST})."
     if _beats_its_top_set(pairs, systems):
         text += (
             " The top set comes from another test (sign flips, against all other systems at once), so it can keep a "
@@ -92,13 +101,12 @@ def ranks(table: pl.DataFrame, under: str) -> Finding:
     """How certain ranks are (a table of worlds)."""
     width = float(np.median((table["rank_high"] - table["rank_low"] + 1).to_numpy()))
     certain = int((table["rank_low"] == table["rank_high"]).sum())
-    first = table.sort("best", descending=True).row(0, named=True)
+    first = table.row(0, named=True)
     ranks = f"{count(int(width))} of {table.height} ranks"
     sure = f"; {counted(certain, 'system')} {agrees(certain, 'has', 'have')} a single plausible rank" if certain else ""
     text = (
-        f"In {count(first['worlds'])} resamples {OVER[first['over']]}, {first['system']} ranks first most often, alone "
-        f"or tied: in {percent(first['best'])} under {under}. The rank of the median system is known to within "
-        f"{ranks} (95 % interval){sure}."
+        f"Under {under}, the rank of the median system is known to within {ranks} (95 % interval over "
+        f"{count(first['worlds'])} resamples {OVER[first['over']]}){sure}."
     )
     return Finding(text, "rank_intervals")
 
