@@ -338,3 +338,30 @@ def test_a_report_says_at_the_top_which_assessors_are_not_people():
     machines = some.filter(assessor_kind="machine")
     assert not_people(machines, machines).startswith("All 2 judgments and all 2 pairs come from machine assessors")
     assert not_people(some.filter(assessor_kind="person"), pl.DataFrame({"assessor": ["a"]})) == ""
+
+
+def test_ratios_of_grades_are_drawn_for_ratio_scales_alone_and_few_of_many():
+    from judgewell.reports.grade_figures import ratios
+
+    ordinal = study()[0].with_columns(pl.col("value").log().round().clip(0, 3), scale=pl.lit("ordinal"))
+    names = {one.name for one in assemble(sources(judgments=ordinal, method=parse("mean")), title="Grades").figures}
+    assert "grade_ratios_figure" not in names
+    assert "gains_by_grade_1" in names
+    rows = [(float(low), float(up), 1.5, 1.2, 2.0, 10) for low in range(13) for up in range(low + 1, 13)]
+    table = pl.DataFrame(rows, schema=["lower", "upper", "median", "q1", "q3", "ratios"], orient="row")
+    (figure,) = ratios(table, "gains")
+    assert table.height == 78
+    assert figure.data["name"].to_list() == [f"{low + 1} over {low}" for low in range(12)]
+    assert "neighbouring grades alone" in figure.caption
+
+
+def test_systems_that_share_the_best_mean_are_all_named():
+    from judgewell.reports.system_findings import best
+
+    means = {"system": ["a", "b", "c"], "mean": [0.5, 0.5, 0.2], "low": 0.4, "high": 0.6}
+    table = pl.DataFrame({**means, "top": [True, True, False]})
+        {"system": ["a", "b", "c"], "mean": [0.5, 0.5, 0.2], "low": 0.4, "high": 0.6, "top": [True, True, False]}
+    )
+    text = best(table, "nDCG@10", "nist", 9).text
+    assert text.startswith("Under nist, a and b share the best mean nDCG@10: 0.5")
+    assert text.endswith("the best system is one of 2 of 3 (the top set): a and b.")

@@ -92,6 +92,11 @@ class Comparison:
 
     def chart(self) -> Any:
         """The first measure drawn: ranks over worlds, or two sets of scores against each other; or users' profiles."""
+        from judgewell.comparison.charts import themed
+
+        return themed(self._chart())
+
+    def _chart(self) -> Any:
         from judgewell.comparison.charts import rank_chart, score_chart, tau_chart
 
         sets, worlds = next(iter(self.scores.values())), next(iter(self.worlds.values()))

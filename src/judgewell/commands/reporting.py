@@ -134,9 +134,9 @@ def _title(sources: Sources, judgments: Any, pairs: Any) -> str:
         return f"Report on the study {sources.study.name}"
     if len(sources.runs) > 1:
         return f"Comparison of {len(sources.runs)} systems"
-    for what, given in (("Judgments", judgments), ("Preferences", pairs)):
-        if given is not None:
-            return f"{what} of {os.path.basename(given)}" if _is_file(given) else f"{what} and their agreement"
+    given = judgments if judgments is not None else pairs
+    if given is not None:
+        return f"Report on {os.path.basename(given)}" if _is_file(given) else "Report on relevance judgments"
     sets = [*sources.gains, *sources.labels, *sources.machine]
     return f"Comparison of {len(sets)} label sets" if len(sets) > 1 else f"Gains and labels: {', '.join(sets)}"
 

@@ -136,9 +136,9 @@ def subtitle(sources: Sources) -> str:
         counts.append(counted(sources.judgments.height, "judgment"))
     if sources.pairs is not None:
         counts.append(counted(sources.pairs.height, "pair"))
-    sets = {**sources.gains, **sources.labels}
-    if sets:
-        counts.append(f"{counted(len(sets), 'set')} of gains and labels ({', '.join(sets)})")
+    for one, sets in (("gain set", sources.gains), ("label set", sources.labels), ("machine", sources.machine)):
+        if sets:
+            counts.append(f"{counted(len(sets), one)} ({', '.join(sets)})")
     if sources.runs:
         counts.append(counted(len(sources.runs), "system"))
     return " · ".join(counts)

@@ -11,8 +11,8 @@ import polars as pl
 from judgewell.agreement.evidence import has
 from judgewell.agreement.section import Outcome
 from judgewell.analysis.conclusions import Choices
+from judgewell.charts import marks as charts
 from judgewell.errors import JudgewellError, collect_notes
-from judgewell.reports import charts
 from judgewell.reports.analyses import findings_for, grids_for, notes_for, tables_of
 from judgewell.reports.parts import Figure, Finding, Grid, NotAnalysed, Part, Place
 from judgewell.reports.sources import Sources

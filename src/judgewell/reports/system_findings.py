@@ -25,16 +25,19 @@ def best(systems: pl.DataFrame, measure: str, under: str, topics: int) -> Findin
     if systems.height == 1:
         text = f"Under {under}, {top['system']} has a mean {measure} of {plain(top['mean'])}{around} {over}"
         return Finding(f"{text}; there is no other system to compare it with.", "systems")
-    text = f"Under {under}, {top['system']} has the best mean {measure}: {plain(top['mean'])}{around} {over}"
+    tied = systems.filter(pl.col("mean") == top["mean"])["system"].to_list()
+    has = "has" if len(tied) == 1 else "share"
+    text = f"Under {under}, {listing(tied)} {has} the best mean {measure}: {plain(top['mean'])}{around} {over}"
     if not around:
         return Finding(f"{text}; one topic allows no interval.", "systems")
     if "top" not in systems.columns:
         return Finding(f"{text}; {counted(topics, 'topic')} cannot show which system is the best.", "systems")
-    others = systems.filter(pl.col("top") & (pl.col("system") != top["system"]))["system"].to_list()
-    if not others:
+    others = [name for name in systems.filter("top")["system"] if name not in tied]
+    if not others and len(tied) == 1:
         return Finding(f"{text}. With 95 % confidence it is the best system.", "systems")
-    text += f". With 95 % confidence the best system is one of {len(others) + 1} of {systems.height} (the top set): "
-    return Finding(f"{text}{listing([top['system'], *others])}.", "systems")
+    top_set = [*tied, *others]
+    text += f". With 95 % confidence the best system is one of {len(top_set)} of {systems.height} (the top set): "
+    return Finding(f"{text}{listing(top_set, 6)}.", "systems")
 
 
 def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Finding | None:
@@ -43,7 +46,7 @@ def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Fin
     leaders = {name: sets[name].systems[int(np.argmax(sets[name].means))] for name in others}
     best = systems["system"][0]
     if not others or set(leaders.values()) == {best}:
-        same = f"It also has the best mean under {listing(others)}." if others else ""
+        same = f"{best} also has the best mean under {listing(others)}." if others else ""
         return Finding(same, "sets") if same else None
     text = "; ".join(_leader(best, *one) for one in leaders.items()).replace("under", "Under", 1)
     if "top" not in systems.columns:
