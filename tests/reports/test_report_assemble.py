@@ -360,8 +360,6 @@ def test_systems_that_share_the_best_mean_are_all_named():
 
     means = {"system": ["a", "b", "c"], "mean": [0.5, 0.5, 0.2], "low": 0.4, "high": 0.6}
     table = pl.DataFrame({**means, "top": [True, True, False]})
-        {"system": ["a", "b", "c"], "mean": [0.5, 0.5, 0.2], "low": 0.4, "high": 0.6, "top": [True, True, False]}
-    )
     text = best(table, "nDCG@10", "nist", 9).text
     assert text.startswith("Under nist, a and b share the best mean nDCG@10: 0.5")
     assert text.endswith("the best system is one of 2 of 3 (the top set): a and b.")
