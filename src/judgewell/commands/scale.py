@@ -63,8 +63,8 @@ class _WithMethods(click.Command):
 )
 @click.option("--level", default=0.95, help="Level of the interval.")
 @click.option("--draws", type=click.IntRange(min=1), default=200, help="Draws of the bootstrap.")
-@click.option("--draws-to", help="Write DRAWS whole gain tables (.parquet, one column each) for later resampling.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
+@click.option("--draws-to", help="Write the resampled gains (.parquet, a column per draw) for compare --draws.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
 @reading_options
 @where_option
 @kind_option

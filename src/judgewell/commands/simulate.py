@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "--studies",
     default=1,
     type=click.IntRange(1, 1_000_000),
-    help="Simulate so many studies, with the seeds that follow; only the first is kept.",
+    help="Simulate this many studies with consecutive seeds; only the first is kept.",
 )
 @click.option("-o", "--output", help="Write the judgments and what each check caught into this folder.")
 @partial(database_option, name="NAME-simulated")

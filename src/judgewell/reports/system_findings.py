@@ -181,5 +181,6 @@ def unjudged(judged: pl.DataFrame, depth: int) -> Finding:
 def not_analysed(number: int) -> Finding:
     """How many analyses the data do not allow."""
     if not number:
-        return Finding("The data allow every analysis.")
-    return Finding(f"The data do not allow {counted(number, 'analysis', 'analyses')}.", "not_analysed")
+        return Finding("Every analysis was possible with these data.")
+    were = f"{counted(number, 'analysis', 'analyses')} {agrees(number, 'was', 'were')}"
+    return Finding(f"{were} not possible with these data.", "not_analysed")
