@@ -92,7 +92,7 @@ def strengths_of(
             break
     root = np.linalg.cholesky(np.linalg.inv(rest)) if columns else rest
     return tuple(
-        Strengths(t, _centred(_centred(one).T), _centred(part @ root))
+        Strengths(t, _centred(_centred(one).T), _centred(np.asarray(part @ root, float)))
         for t, one, part in zip(theta, own, reach, strict=True)
     )
 
