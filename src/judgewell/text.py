@@ -21,7 +21,7 @@ SHARES = frozenset(
         "unjudged",
     }
 )  # fmt: skip
-P_VALUES = frozenset({"p", "p_any", "p_holm", "p_corrected", "p_best", "mcnemar_p"})
+P_VALUES = frozenset({"p", "p_any", "p_holm", "p_corrected", "p_top", "mcnemar_p"})
 
 HEADS = {
     "tau_a": "τ-a",
@@ -45,7 +45,7 @@ HEADS = {
     "p_any": "p (any difference)",
     "p_holm": "p (Holm)",
     "p_corrected": "p (Holm)",
-    "p_best": "p (as good as the best)",
+    "p_top": "p (top set)",
     "top": "in the top set",
     "top_first": "top set of the first",
     "top_second": "top set of the second",
@@ -63,7 +63,7 @@ HEADS = {
     "high": "95 % to",
     "rank_low": "best plausible rank",
     "rank_high": "worst plausible rank",
-    "best": "ranks first in",
+    "best": "first in resamples",
     "tens": "multiples of 10",
     "fives": "multiples of 5",
     "strict": "in order",

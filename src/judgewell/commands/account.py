@@ -58,7 +58,9 @@ def _print_link(
 @database_option
 @click.pass_obj
 def add(study: str, database: str | None, name: str, role: str, address: str | None) -> None:
-    """Add NAME, and print the one-time link with which they set their password.
+    """Add NAME and print a link to set a password.
+
+    The link works once.
 
     \b
     Example:
@@ -81,7 +83,9 @@ def add(study: str, database: str | None, name: str, role: str, address: str | N
 @database_option
 @click.pass_obj
 def link(study: str, database: str | None, name: str, address: str | None) -> None:
-    """Print a new one-time link that sets NAME's password; older links end.
+    """Print a new link to set NAME's password.
+
+    It works once; older links end.
 
     \b
     Example:
@@ -105,7 +109,9 @@ def link(study: str, database: str | None, name: str, address: str | None) -> No
 @database_option
 @click.pass_obj
 def token(study: str, database: str | None, name: str, scopes: tuple[str, ...], days: float, label: str) -> None:
-    """Print a new token for the API in NAME's name; it is shown once and only its hash is kept.
+    """Print a new API token for NAME.
+
+    It is shown once, and only its hash is kept.
 
     \b
     Example:
@@ -143,7 +149,7 @@ def list_(study: str, database: str | None) -> None:
 @database_option
 @click.pass_obj
 def sessions(study: str, database: str | None) -> None:
-    """Print every session, token and link that still opens something.
+    """Print all open sessions, tokens and links.
 
     \b
     Example:
@@ -162,7 +168,9 @@ def sessions(study: str, database: str | None) -> None:
 @database_option
 @click.pass_obj
 def revoke(study: str, database: str | None, name: str, key: int | None) -> None:
-    """End NAME's sessions, tokens and links, or one of them.
+    """End NAME's sessions, tokens and links.
+
+    With --key, only one of them ends.
 
     \b
     Example:
@@ -179,7 +187,7 @@ def revoke(study: str, database: str | None, name: str, key: int | None) -> None
 @database_option
 @click.pass_obj
 def disable(study: str, database: str | None, name: str) -> None:
-    """Let NAME in no longer, and end what they have open.
+    """Lock NAME's account and end their sessions.
 
     \b
     Example:
@@ -193,7 +201,7 @@ def disable(study: str, database: str | None, name: str) -> None:
 @database_option
 @click.pass_obj
 def enable(study: str, database: str | None, name: str) -> None:
-    """Let NAME in again.
+    """Unlock NAME's account.
 
     \b
     Example:

@@ -78,9 +78,9 @@ cluster_options = together(
     click.option(
         "--cluster",
         metavar="ADDRESS",
-        help="Work on the Dask cluster of this scheduler (tcp://HOST:8786; dask: the one Dask is configured for).",
+        help="Run on the Dask cluster of this scheduler (tcp://HOST:8786; dask: the one Dask is configured for).",
     ),
-    click.option("--processes", type=click.IntRange(min=1), help="Work in so many processes of this machine."),
+    click.option("--processes", type=click.IntRange(min=1), help="Use this many processes on this machine."),
 )
 
 

@@ -177,7 +177,7 @@ def write_report(folder: Path, seed: int, write: Callable[[str], None]) -> None:
 
     page, magnitude = folder / "report.html", folder / "magnitude" / "study.toml"
     arguments: list[object] = [magnitude, "--database", _database(magnitude), "-o", page, "--seed", seed, "-m", MEASURE]
-    arguments += ["--title", "judgewell demo: a report", "--draws", 60, "--worlds", 300, "--replicates", 200]
+    arguments += ["--title", "judgewell demo", "--draws", 60, "--worlds", 300, "--replicates", 200]
     arguments += ["--pairs", folder / "pairs" / "export" / "pairs.parquet"]
     for name in _METHODS:
         arguments += ["--gains", f"{name}={folder / f'gains_{name}.csv'}"]

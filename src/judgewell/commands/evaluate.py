@@ -57,7 +57,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @choice(
     "--trec-version", "10", "9", help="Of trec_eval's format: 9 rounds recall levels up and ranks by single scores."
 )
-@click.option("-l", "--rel", type=float, help="The least gain that counts as relevant, for measures that do not say.")
+@click.option("-l", "--rel", type=float, help="The lowest gain that counts as relevant, unless the measure says.")
 @click.option("--gains-as", help="Transform gains first: exp2, binary(2), unit, unit(topic), 0=0,1=0.3,2=1.")
 @choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
 @click.option(
@@ -75,7 +75,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
     "--unjudged", "zero", "condense", "error", help="Unjudged documents: gain 0, removed from rankings, or an error."
 )
 @click.option("-J", "--judged-only", is_flag=True, help="The same as --unjudged condense.")
-@click.option("-M", "--most", type=click.IntRange(min=1), help="Cut rankings after so many documents.")
+@click.option("-M", "--most", type=click.IntRange(min=1), help="Cut rankings after this many documents.")
 @click.option(
     "--topics",
     help="Average over all judged topics (a missing one scores 0) or those in the run; or a file of topic ids, one a "
@@ -95,7 +95,7 @@ def evaluate(strict: bool, cluster: str | None, processes: int | None, **given: 
     """Score RUNS against GAINS, whole or fractional, with any measure.
 
     GAINS is a qrels file, a table of topic, doc and gain (csv, parquet, jsonl) or irds:ID; RUNS are TREC runs or tables
-    of system, topic, doc and score. Globs, .gz, .zst and - (standard input) are read.
+    of system, topic, doc and score. Globs, compressed files and - (standard input) are read.
 
     \b
     Examples:

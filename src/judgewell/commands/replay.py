@@ -13,7 +13,7 @@ from judgewell.commands.common import choice, kind_option, reading, reading_opti
 @click.argument("study")
 @click.option("--from", "answers", required=True, help="Recorded judgments or pairs.")
 @click.option("--design", "designs", multiple=True, help="even, floor, sampled; of pairs: even, pairs.  [default: all]")
-@click.option("--simulated", "systems", type=click.IntRange(min=2), help="Simulate so many systems instead of runs.")
+@click.option("--simulated", "systems", type=click.IntRange(min=2), help="Use this many simulated systems, not runs.")
 @click.option("--repeats", type=click.IntRange(min=1), default=20, help="Random orders of the answers.")
 @choice("--rule", "full", "goal", help="Stop when all answers would agree (full), or when the study would (goal).")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the orders.")

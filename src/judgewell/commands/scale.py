@@ -59,8 +59,8 @@ class _WithMethods(click.Command):
 )
 @click.option("--level", default=0.95, help="Level of the interval.")
 @click.option("--draws", type=click.IntRange(min=1), default=200, help="Draws of the bootstrap.")
-@click.option("--draws-to", help="Write DRAWS whole gain tables (.parquet, one column each) for later resampling.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
+@click.option("--draws-to", help="Write the resampled gains (.parquet, a column per draw) for compare --draws.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
 @reading_options
 @where_option
 @kind_option
@@ -83,7 +83,7 @@ def scale(
 ) -> None:
     """Turn JUDGMENTS (or pairs) into gains: one number per document, with an interval.
 
-    JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; .gz, .zst, -) or a known crowd export; several
+    JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; compressed, or -) or a known crowd export; several
     files are read together (batch*.csv). --list shows the methods; judgewell scale METHOD --help shows the options
     of one, which are given by name: --offset 1 --average log-median.
 
@@ -128,6 +128,8 @@ def scale(
             _write(gains, tables, output, record)
         if output != "-":
             _print(gains, tables, str(chosen), chosen.takes)
+            if output:
+                print(f"\n{_written(output, gains, table, chosen)}")
 
 
 def _write(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], output: str, record: dict[str, Any]) -> None:
@@ -159,11 +161,23 @@ def _write_draws(draws: Any, path: str, record: dict[str, Any]) -> None:
 def _print(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], method: str, takes: str) -> None:
     """The gains of each topic in a line, and the method's other tables."""
     from judgewell.terminal import frame_text
+    from judgewell.text import counted
 
-    print(f"{method}: gains of {len(gains)} documents in {gains['topic'].n_unique()} topics\n")
+    topics = counted(gains["topic"].n_unique(), "topic")
+    print(f"{method}: gains of {counted(len(gains), 'document')} in {topics}\n")
     print(frame_text(_by_topic(gains, takes), most=25))
     for name, table in tables.items():
         print(f"\n{name}\n{frame_text(table, most=25)}")
+
+
+def _written(output: str, gains: pl.DataFrame, table: pl.DataFrame, method: Any) -> str:
+    """What the file holds, and what to do with it."""
+    from judgewell.text import counted, listing
+
+    kinds = listing([str(kind) for kind in table["kind"].unique().sort()]) if "kind" in table.columns else ""
+    given = f"{counted(len(table), method.takes[:-1])}{f' of kind {kinds}' if kinds else ''}"
+    rows = f"{counted(len(gains), 'row')}, one per document"
+    return f"Wrote {output}: {rows}; method {method}, from {given}.\nNext: judgewell evaluate {output} RUNS"
 
 
 def _by_topic(gains: pl.DataFrame, takes: str) -> pl.DataFrame:

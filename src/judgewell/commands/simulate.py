@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--studies",
     default=1,
     type=click.IntRange(1, 1_000_000),
-    help="Simulate so many studies, with the seeds that follow; only the first is kept.",
+    help="Simulate this many studies with consecutive seeds; only the first is kept.",
 )
 @click.option("-o", "--output", help="Write the judgments and what each check caught into this folder.")
 @partial(database_option, name="NAME-simulated")
@@ -132,7 +132,7 @@ def write(simulation: Simulation, folder: str | Path, options: dict[str, Any]) -
     from judgewell.server.store.transactions import open_store
 
     with closing(open_store(simulation.database)) as store:
-        written = export(store, folder)
+        written = [*export(store, folder)]
     record = provenance("simulate", options, [options["study"]], [])
     tables = {"truth": simulation.truth, "caught": simulation.caught}
     if simulation.studies.height > 1:

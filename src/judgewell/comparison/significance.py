@@ -34,6 +34,7 @@ Correction = Literal["none", "holm", "bh"]
 
 TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 CORRECTIONS = ("none", "holm", "bh")
+DEFAULT_CORRECTION: Correction = "holm"  # of every command and report; functions of this stage correct nothing unasked
 MOST_PATTERNS = 12  # topics up to which all swaps are tried: 4,096
 TASK = 500  # patterns or replicates of a task
 BLOCK_CELLS = 4_000_000

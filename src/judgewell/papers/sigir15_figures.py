@@ -14,6 +14,7 @@ from judgewell.agreement.grades import (
 from judgewell.agreement.scale_use import FAR, document_ratios, ratios_within_units, width_distribution
 from judgewell.agreement.scale_use import widths as unit_widths
 from judgewell.analysis.draws import score_of_draws
+from judgewell.charts.marks import boxes, histogram, scatter
 from judgewell.comparison.charts import score_points
 from judgewell.comparison.correlation import tau_b
 from judgewell.comparison.profiles import side_by_side
@@ -24,7 +25,6 @@ from judgewell.papers.charts import box_numbers, box_panels, marked_boxes
 from judgewell.papers.items import Made, beside
 from judgewell.papers.sigir15_data import ERR, MEASURES, Data, scores_under
 from judgewell.papers.sigir15_order import agreement_within_grades, overall
-from judgewell.reports.charts import boxes, histogram, scatter
 from judgewell.reports.parts import Figure, Grid
 from judgewell.scaling.grade_ratios import with_labels
 from judgewell.scaling.known import by_known

@@ -27,6 +27,7 @@ from judgewell.server.platforms.notices import webhook_secret
 from judgewell.server.session.served import load_served
 from judgewell.server.store.setup import prepare, record_address
 from judgewell.server.store.transactions import open_store, without_password
+from judgewell.study.new import example
 
 EVERYWHERE = ("0.0.0.0", "::")  # listens on all of the machine's addresses, and is none itself
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -72,6 +73,9 @@ def serve(
         write(f"For a link with which the owner sets a password: judgewell account {path} link {waiting}")
     else:
         write(f"Owners and reviewers sign in at {address}{HOME}")
+    if study.study.consent == example()["study"]["consent"]:
+        write("Warning: assessors will read the consent text of the example. Stop the server, put your own into")
+        write(f"study.consent of {path}, and serve it with a new --database before you invite people.")
     if study.platform.kind == "invite":
         ending = " --address https://…" if host in EVERYWHERE else ""
         write(f"Links for assessors: judgewell invite {path} NAME{ending}")

@@ -24,6 +24,11 @@ from judgewell.tables import INCLUSION, OTHER_NAMES, with_inclusion
 T = TypeVar("T")
 
 GRADES = {"topic": pl.String(), "doc": pl.String(), "gain": pl.Float64()}
+FILES = (
+    ("topics", "file"), ("documents", "file"), ("pool", "file"), ("grades", "file"), ("known", "file"),
+    ("study", "texts"),
+)  # fmt: skip
+
 KNOWN = {"topic": pl.String(), "doc": pl.String(), "known": pl.String()}
 
 
@@ -78,6 +83,22 @@ def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Probl
     inputs = Inputs(topics, documents, pool, grades, known, texts)
     _check_together(reading, inputs, study)
     return (None if reading.problems else inputs), reading.problems, reading.notes
+
+
+def missing_files(source: Source) -> list[Problem]:
+    """The files that the settings name and that are not there, whatever else is wrong with the settings."""
+    problems = []
+    for section, key in FILES:
+        table = source.settings.get(section)
+        name = table.get(key) if isinstance(table, dict) else None
+        if isinstance(name, str) and not source.resolved(name).exists():
+            problems.append(source.problem((section, key), f"there is no file {name}"))
+    pool = source.settings.get("pool")
+    patterns = pool.get("runs") if isinstance(pool, dict) else None
+    named = [one for one in patterns if isinstance(one, str)] if isinstance(patterns, list) else []
+    if named and not any(matching(source, pattern) for pattern in named):
+        problems.append(source.problem(("pool", "runs"), f"no run file matches {', '.join(named)}"))
+    return problems
 
 
 def _read(reading: _Reading, place: tuple[str, ...], name: str, read: Callable[[Path], T]) -> T | None:

@@ -41,13 +41,17 @@ def _concordance(table: pl.DataFrame) -> str | None:
     if rows.is_empty():
         return None
     best, worst = rows.row(0, named=True), rows.row(-1, named=True)
-    text = (
-        f"The rankings of a topic’s documents by {best['first']} and {best['second']} correlate at τ-b = "
-        f"{plain(best['macro_tau_b'])} (mean over {counted(best['topics'], 'topic')})"
+    over = f"mean over {counted(best['topics'], 'topic')}"
+    if rows.height == 1:
+        return (
+            f"The rankings of a topic’s documents by {best['first']} and {best['second']} correlate at τ-b = "
+            f"{plain(best['macro_tau_b'])} ({over})."
+        )
+    return (
+        f"{best['first']} and {best['second']} rank a topic’s documents most alike (τ-b = "
+        f"{plain(best['macro_tau_b'])}, {over}), {worst['first']} and {worst['second']} least "
+        f"({plain(worst['macro_tau_b'])})."
     )
-    if rows.height > 1:
-        text += f"; those by {worst['first']} and {worst['second']} least, at {plain(worst['macro_tau_b'])}"
-    return text + "."
 
 
 def _kappa_finding(table: pl.DataFrame) -> str | None:

@@ -44,8 +44,8 @@ FORMER_NAMES = (
 AT_ONCE = 10_000
 
 
-def export(store: Store, folder: str | Path, *, everything: bool = False, now: float | None = None) -> list[Path]:
-    """Write everything collected into a folder, as of one moment; returns the paths.
+def export(store: Store, folder: str | Path, *, everything: bool = False, now: float | None = None) -> dict[Path, int]:
+    """Write everything collected into a folder, as of one moment; returns the number of rows of each file.
 
     judgments, pairs   the standing answers of completed units (CSV and Parquet)
     excluded           the standing answers of all other units, with how each ended: excluded, failed, abandoned or
@@ -69,14 +69,15 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
             raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
         frames = _frames(connection, everything, time.time() if now is None else now)
         record = provenance("export", {"study": row.name, "hash": row.hash}, [], _notes(frames))
-        written = [path for name, frame in frames.items() for path in _write(folder, name, frame, record)]
+        written = {path: len(frame) for name, frame in frames.items() for path in _write(folder, name, frame, record)}
         log = folder / "log.jsonl"
         create_private(log)
         with log.open("w", encoding="utf-8") as file:
-            for line in log_lines(connection):
+            number = 0
+            for number, line in enumerate(log_lines(connection), 1):  # noqa: B007 - the last number counts
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         write_record(log, record)
-    return [*written, log]
+    return written | {log: number}
 
 
 def log_lines(connection: sa.Connection) -> Iterator[dict[str, Any]]:
