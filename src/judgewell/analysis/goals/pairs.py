@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from judgewell.analysis.goals.look import Look, Rule, Systems, judged_look
@@ -92,7 +93,7 @@ def strengths_of(
             break
     root = np.linalg.cholesky(np.linalg.inv(rest)) if columns else rest
     return tuple(
-        Strengths(t, _centred(_centred(one).T), _centred(np.asarray(part @ root, float)))
+        Strengths(t, _centred(_centred(one).T), _centred(part @ root))
         for t, one, part in zip(theta, own, reach, strict=True)
     )
 
@@ -105,7 +106,7 @@ def _scored(wins: Floats, theta: Floats, expected: Floats) -> tuple[Floats, Floa
     return slope, np.diag(information.sum(axis=1) + 2 * PRIOR) - information
 
 
-def _centred(rows: Floats) -> Floats:
+def _centred(rows: NDArray[np.floating]) -> Floats:
     """Relative to the mean over documents: only differences within a topic can be known from pairs."""
     return np.asarray(rows - rows.mean(axis=0))
 
