@@ -11,7 +11,7 @@ from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.worlds import Worlds
 from judgewell.errors import JudgewellError, collect_notes, note
 from judgewell.evaluation.settings import Settings
-from judgewell.reports import system_findings
+from judgewell.reports import charts, system_findings
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.scoring import Scored
 from judgewell.reports.sources import Sources
@@ -94,7 +94,7 @@ def _users(sources: Sources, scored: Scored) -> tuple[list[Finding], list[Figure
         return [], []
     split = int(pairs["disagree"].sum())
     text = (
-        f"In {split:,} of {pairs.height:,} pairs of systems at least {100 * DISSENT:.0f} % of the "
+        f"In {split or 'none'} of the {pairs.height:,} pairs of systems at least {100 * DISSENT:.0f} % of the "
         f"{len(profiles.users):,} users disagree with the others about which is better. {UNDERSTATED}"
     )
     caption = (
@@ -103,7 +103,7 @@ def _users(sources: Sources, scored: Scored) -> tuple[list[Finding], list[Figure
     )
     about = "Each line is one assessor: the gain they give over the gain that all share (dashed)."
     grid = Grid("user_pairs", "For how many users", caption, pairs.sort((pl.col("share") - 0.5).abs()))
-    figure = Figure("user_profiles", "Gain profiles of users", about, profile_chart(points), points)
+    figure = Figure("user_profiles", "Gain profiles of users", about, charts.squared(profile_chart(points)), points)
     return [Finding(text, "user_pairs")], [figure, grid]
 
 
