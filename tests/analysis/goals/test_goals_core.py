@@ -10,7 +10,7 @@ import pytest
 
 from judgewell.analysis.goals.batch import batch_size, even_answers, expect, next_batch
 from judgewell.analysis.goals.follow import follow, recorded
-from judgewell.analysis.goals.look import OVERSTATED, Rule, Systems, look
+from judgewell.analysis.goals.look import OVERSTATED, OVERSTATED_PAIRS, Rule, Systems, look
 from judgewell.analysis.goals.pairs import PairState, answered, look_at_pairs, next_pairs, strengths_of
 from judgewell.analysis.goals.state import State, empty_state, gains_of
 
@@ -293,3 +293,14 @@ def test_what_a_study_and_the_guide_say_about_overstated_differences_is_on_the_e
     guide = re.sub(r"\s+", " ", (docs / "guide/goals.md").read_text())
     said = [f"{low} to {high} % with {mode}" for mode, (low, high) in sorted(OVERSTATED.items()) if mode != "even"]
     assert " and ".join(said) in guide
+
+
+def test_what_is_said_about_differences_from_pairs_is_on_the_evidence_page():
+    docs = Path(__file__).parents[3] / "docs"
+    page = (docs / "evidence/goal-pairs.md").read_text().split("## Studies with a known truth")[1].split("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")][1:]
+    overstated, coverage = ([float(row[at].removesuffix(" %")) for row in rows] for at in (-2, -1))
+    assert len(rows) == 3
+    assert (round(min(overstated)), round(max(overstated))) == OVERSTATED_PAIRS
+    assert min(coverage) >= 0.9
+    assert f"off by {OVERSTATED_PAIRS[0]:+} to {OVERSTATED_PAIRS[1]:+} %" in (docs / "guide/goals.md").read_text()
