@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SHOWN = 25  # rows of a table that are printed
 BEST = 6  # systems whose order is spelled out
-SYSTEMS = ("system", "mean", "low", "high", "without_noise", "rank_low", "rank_high", "p_best", "top")
+SYSTEMS = ("system", "mean", "low", "high", "without_noise", "rank_low", "rank_high", "top")
 PAIRS = ("first", "second", "difference", "low", "high", "effect", "wins", "losses", "p")
 
 
@@ -126,7 +126,7 @@ def _systems(table: pl.DataFrame, names: Sequence[str], worlds: Mapping[str, Wor
     level = f"{100 * choices.level:g} %"
     meaning = f"low, high: {level} interval of the mean over topics; rank_low, rank_high: of the rank over {over}"
     if "top" in table.columns:
-        meaning += "; p_best: p of the test that no other system is better; top: may be the best"
+        meaning += "; top: in the set that contains the best system"
     return f"{text}\n{prose(meaning + '.')}"
 
 
@@ -213,7 +213,7 @@ def _topics_needed(table: pl.DataFrame, choices: Choices, topics: int) -> str:
     answer = f"about {min(enough)} topics" if enough else f"more than {table['topics'].to_list()[-1]} topics"
     head = (
         f"If the difference is as seen, {answer} like these {topics} find it significant in 80 % of studies: "
-        f"{first} against {second} ({_test(choices)})"
+        f"{first} against {second} ({choices.test} test, alpha {choices.alpha:g})"
     )
     return f"{head}\n{frame_text(table.drop('measure'))}"
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from judgewell.analysis.goals.look import Look, Rule, Systems, judged_look
@@ -105,7 +106,7 @@ def _scored(wins: Floats, theta: Floats, expected: Floats) -> tuple[Floats, Floa
     return slope, np.diag(information.sum(axis=1) + 2 * PRIOR) - information
 
 
-def _centred(rows: Floats) -> Floats:
+def _centred(rows: NDArray[np.floating]) -> Floats:
     """Relative to the mean over documents: only differences within a topic can be known from pairs."""
     return np.asarray(rows - rows.mean(axis=0))
 

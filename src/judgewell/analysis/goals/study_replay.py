@@ -89,7 +89,7 @@ class Replay:
 
     def chart(self) -> Any:
         """The cost of each design in every repeat, by how it ended."""
-        from judgewell.comparison.charts import _altair, _data
+        from judgewell.comparison.charts import _altair, _data, themed
 
         alt = _altair()
         ended = (
@@ -107,7 +107,7 @@ class Replay:
             yOffset=alt.YOffset("repeat:Q"),
         )
         middle = base.mark_tick(thickness=3, size=40).encode(x="median(cost):Q")
-        return (dots + middle).properties(width=480, height=alt.Step(60))
+        return themed((dots + middle).properties(width=480, height=alt.Step(60)))
 
 
 def replay_study(
