@@ -155,7 +155,7 @@ def _by_position(table: pl.DataFrame, name: str, title: str, value: str, number:
 
 
 def _units(table: pl.DataFrame) -> Figure:
-    step = -(-int(table["units"].max()) // bins.BINS)  # type: ignore[call-overload]
+    step = -(-max(table["units"].to_list()) // bins.BINS)
     first = (pl.col("units") - 1) // step * step + 0.5
     data = table.group_by(low=first).agg(count=pl.col("assessors").sum()).sort("low")
     data = data.select("low", high=pl.col("low") + step, count="count")

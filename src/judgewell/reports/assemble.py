@@ -169,5 +169,5 @@ def limits_part(
     if missing:
         frame = pl.DataFrame([asdict(one) for one in missing]).with_columns(pl.col("analysis", "reason").pipe(_opening))
         caption = "Each line names an analysis and the data that it would need."
-        items.append(Grid("not_analysed", "Analyses left out", caption, frame, place="details"))
+        items.append(Grid("not_analysed", "Analyses left out", caption, frame, ("analysis", "reason"), place="details"))
     return Part("limits", "What could not be analysed", tuple(counts), tuple(items), tuple(dict.fromkeys(notes)))
