@@ -145,8 +145,9 @@ def subtitle(sources: Sources) -> str:
 
 
 def _opening(text: pl.Expr) -> pl.Expr:
-    """Text with a capital at its beginning."""
-    return text.str.slice(0, 1).str.to_uppercase() + text.str.slice(1)
+    """Text with a capital at its beginning; a sign such as κ stays what it is."""
+    capital = text.str.slice(0, 1).str.to_uppercase() + text.str.slice(1)
+    return pl.when(text.str.contains("^[a-z]")).then(capital).otherwise(text)
 
 
 def limits_part(
