@@ -25,6 +25,6 @@ def footing_of(judgments: pl.DataFrame) -> Footing:
     if not kind.in_logs:
         return Footing(judgments, kind.footing)
     offset = offset_of(judgments)
-    free = judgments["topic"].n_unique() if offset == "unit" else 1  # the level of a topic, or of all, is no offset
-    removed = judgments.select(OFFSETS[offset]).n_unique() - free
+    means = judgments["topic"].n_unique() if offset == "unit" else 1  # the mean of a topic, or of all, is no offset
+    removed = judgments.select(OFFSETS[offset]).n_unique() - means
     return Footing(on_common_footing(judgments), kind.footing.replace("unit", offset), removed)

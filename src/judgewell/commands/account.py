@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from judgewell.commands.act import do
 from judgewell.commands.database import address_of, address_option, database_option, existing
 
 if TYPE_CHECKING:
@@ -176,9 +177,9 @@ def revoke(study: str, database: str | None, name: str, key: int | None) -> None
       judgewell account study.toml revoke Ada --key 12
     """
     if key is None:
-        _act(study, database, "revoke", account=name)
+        do(study, database, "revoke", {"account": name})
     else:
-        _act(study, database, "revoke-key", key=key)
+        do(study, database, "revoke-key", {"key": key})
 
 
 @account.command()
@@ -192,7 +193,7 @@ def disable(study: str, database: str | None, name: str) -> None:
     Example:
       judgewell account study.toml disable Ada
     """
-    _act(study, database, "disable", account=name)
+    do(study, database, "disable", {"account": name})
 
 
 @account.command()
@@ -206,13 +207,7 @@ def enable(study: str, database: str | None, name: str) -> None:
     Example:
       judgewell account study.toml enable Ada
     """
-    _act(study, database, "enable", account=name)
-
-
-def _act(study: str, database: str | None, action: str, **fields: Any) -> None:
-    from judgewell.commands.act import do
-
-    do(study, database, action, fields)
+    do(study, database, "enable", {"account": name})
 
 
 def _when(at: float | None) -> str:

@@ -248,7 +248,10 @@ def _bought(study: Study, inputs: Inputs, cost: Cost, executor: Executor | None)
             f"{100 * row['failed']:.0f} %",
             f"{row['judgments per document']:.1f}",
             f"{row['hours']:,.1f}",
-            *(_with_interval(row, name) for name in ("correlation", "better")),
+            *(
+                f"{row[name]:.2f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
+                for name in ("correlation", "better")
+            ),
         ]
         for row in expected.iter_rows(named=True)
     ]
@@ -261,10 +264,6 @@ def _bought(study: Study, inputs: Inputs, cost: Cost, executor: Executor | None)
         "simulated studies.\n"
         "Better system found: how often the better of two similar systems has the higher nDCG@10; with a 95 % interval."
     )
-
-
-def _with_interval(row: dict[str, float], name: str) -> str:
-    return f"{row[name]:.2f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
 
 
 def _own_design(study: Study) -> Alternative | None:

@@ -148,12 +148,8 @@ def poster_figure_1(data: Data) -> Made:
     frame = box_numbers(pl.concat(parts), "ratio", ["panel", "name"])
     chart = box_panels(frame, "grades", "ratio", columns=2, log=True)
     tested = pl.concat(tests, how="diagonal")
-    grid = Grid(
-        "poster-figure-1-orders",
-        "Do orders differ?",
-        "Kolmogorov–Smirnov between the increasing and the decreasing order, for each ratio.",
-        tested,
-    )
+    about = "Kolmogorov–Smirnov between the increasing and the decreasing order, for each ratio."
+    grid = Grid("poster-figure-1-orders", "Do orders differ?", about, tested)
     least = tested["p"].min() if "p" in tested.columns else None
     rows = [("least p between orders (printed: above)", 0.2, float(least) if isinstance(least, float) else None)]
     caption = "Above 1 a judge goes the experts' way. The poster draws a dot for each judge."

@@ -64,7 +64,7 @@ def serve(
     link = store.write(lambda connection: first_link(connection, time.time(), make=terminal)).result()
     waiting = store.read(owner_without_password).result()
     listening = _listen(host, port)
-    address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
+    address = f"http://{(f'[{host}]' if ':' in host else host)}:{listening.getsockname()[1]}"
     record_address(store, None if host in EVERYWHERE else address)
     write(f"Judging at {address}, in {without_password(store.url)}")
     if link is not None:
@@ -144,7 +144,3 @@ def _allow_many_files() -> None:
     most = MANY_FILES if hard == resource.RLIM_INFINITY else min(MANY_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

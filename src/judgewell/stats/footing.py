@@ -25,11 +25,9 @@ def offset_of(judgments: pl.DataFrame) -> str:
     A judgment that is alone in its unit has no proportion to others, so removing the unit's offset would remove all
     that it says. An assessor with several judgments over topics has a modulus too, if it is the same one for all.
     """
-    if judgments["assessor"].null_count():
-        return "unit"
-    units, assessors = (judgments.group_by(by).len()["len"] for by in (UNIT, "assessor"))
-    mostly_alone = 2 * int((units == 1).sum()) > len(units)
-    return "assessor" if mostly_alone and 2 * int((assessors > 1).sum()) > len(assessors) else "unit"
+    alone = np.mean((judgments.group_by(UNIT).len()["len"] == 1).to_numpy())
+    several = np.mean((judgments.group_by("assessor").len()["len"] > 1).to_numpy())
+    return "assessor" if alone > 0.5 and several > 0.5 and judgments["assessor"].null_count() == 0 else "unit"
 
 
 def on_common_footing(judgments: pl.DataFrame) -> pl.DataFrame:

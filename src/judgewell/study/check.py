@@ -11,7 +11,7 @@ import polars as pl
 from judgewell.errors import DataError, InputError, collect_notes
 from judgewell.study.cost import Cost, cost_of_design, group_alternatives, hand_out, largest_topic, unit_alternatives
 from judgewell.study.design.plan import Design, Note, make_design
-from judgewell.study.file import Problem, Source, parse, read_source
+from judgewell.study.file import Problem, Source, first_of, parse, read_source
 from judgewell.study.inputs import Inputs, missing_files, read_inputs
 from judgewell.study.model import Study
 from judgewell.study.new import example, has_example_topics
@@ -61,9 +61,7 @@ def load_study(path: str | Path) -> tuple[Study, Inputs]:
     if study is not None:
         inputs, mistakes, _ = read_inputs(study, source)
     if study is None or inputs is None:
-        more = f" ({len(mistakes) - 1} more: judgewell check {path})" if len(mistakes) > 1 else ""
-        first = mistakes[0]
-        raise InputError(first.problem + more, cure=first.cure, file=first.file, line=first.line)
+        raise first_of(mistakes, path)
     return study, inputs
 
 

@@ -23,6 +23,7 @@ from judgewell.tables import INCLUSION, OTHER_NAMES, with_inclusion
 
 T = TypeVar("T")
 
+GRADES = {"topic": pl.String(), "doc": pl.String(), "gain": pl.Float64()}
 FILES = (
     ("topics", "file"), ("documents", "file"), ("pool", "file"), ("grades", "file"), ("known", "file"),
     ("study", "texts"),
@@ -66,7 +67,9 @@ def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Probl
     topics = _read(reading, ("topics", "file"), study.topics.file, read_topics)
     documents = _read(reading, ("documents", "file"), study.documents.file, read_documents)
     pool = _read_pool(reading, study)
-    grades = _read(reading, ("grades", "file"), study.grades.file, read_gains) if study.grades else _no_grades()
+    grades: pl.DataFrame | None = pl.DataFrame(schema=GRADES)
+    if study.grades:
+        grades = _read(reading, ("grades", "file"), study.grades.file, read_gains)
     texts = _read(reading, ("study", "texts"), study.study.texts, _read_texts) if study.study.texts else english()
     given = (
         _read(reading, ("known", "file"), study.known.file, _read_known) if study.known and study.known.file else None
@@ -171,10 +174,6 @@ def _named(frame: pl.DataFrame, names: tuple[str, ...], path: Path) -> pl.DataFr
         if name not in frame.columns and other is not None:
             frame = frame.rename({other: name})
     return frame.with_columns(pl.col(*names).cast(pl.String))
-
-
-def _no_grades() -> pl.DataFrame:
-    return pl.DataFrame(schema={"topic": pl.String(), "doc": pl.String(), "gain": pl.Float64()})
 
 
 def _chosen(reading: _Reading, topics: pl.DataFrame, only: list[str]) -> pl.DataFrame:
