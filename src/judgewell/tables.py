@@ -289,11 +289,6 @@ def _paths(schema: Mapping[str, Any], before: str = "") -> list[str]:
     return paths
 
 
-def empty(table: Table) -> pl.DataFrame:
-    """The table with no rows."""
-    return pl.DataFrame(schema={column.name: column.dtype for column in table.columns})
-
-
 def _from_pandas(data: Any) -> pl.DataFrame:
     """A pandas frame without going through pyarrow; its index is left behind unless it is named."""
     if getattr(data, "ndim", 2) == 1:

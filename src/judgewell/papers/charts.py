@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from judgewell.reports.charts import WIDTH
+from judgewell.charts.marks import WIDTH
 
 DIGITS = 6
 ALL, ROOM = 800, 48  # pixels of all panels side by side, and between them
