@@ -45,7 +45,7 @@ def table_1(data: Data) -> Made:
     grid = Grid(
         "table-1",
         "Estimates from twenty double judgments",
-        "relevant over judged is p(R|grade); sigma_pairs counts a document once, sigma_printed is the paper's formula.",
+        "p is p(R|grade), relevant over judged; σ (pairs) counts a document once, σ (printed) is the paper's formula.",
         pl.concat(parts),
         columns,
     )
