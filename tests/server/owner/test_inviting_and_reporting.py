@@ -71,7 +71,7 @@ def test_people_are_invited_by_name_and_by_number(owner):
     [
         ("", "", "0 links"),
         ("", "1001", "1001 links"),
-        ("", "-3", "no number"),
+        ("", "-3", "not a number"),
         ("a\x07b", "", "not a name"),
         ("x" * 201, "", "not a name"),
     ],
