@@ -23,10 +23,10 @@ from population_fitting import fit, fit_known, known_figures
 
 from judgewell.assessors.population import Population
 from judgewell.assessors.synthetic_tables import synthetic_table
+from judgewell.charts.themes import theme
 from judgewell.errors import JudgewellWarning
 from judgewell.formats.judgments import read_judgments
 from judgewell.reports.files import svg
-from judgewell.reports.themes import theme
 
 PICTURE = ROOT / "docs" / "pictures" / "population.svg"
 LEVELS = ("N", "M", "R", "H")

@@ -18,9 +18,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))  # tests of scrip
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-# No deadline: a busy machine is slow, not wrong. More examples where time is no matter.
+# No deadline: a busy machine is slow, not wrong. CI draws the same examples each time, so that it fails only by the
+# change it checks; everywhere else they are new each time, and JUDGEWELL_EXAMPLES sets how many.
 LONG = bool(os.environ.get("JUDGEWELL_LONG_TESTS"))
-settings.register_profile("judgewell", deadline=None, max_examples=150 if LONG else 20)
+settings.register_profile(
+    "judgewell",
+    deadline=None,
+    max_examples=int(os.environ.get("JUDGEWELL_EXAMPLES", 150 if LONG else 20)),
+    derandomize=bool(os.environ.get("CI")),
+)
 settings.load_profile("judgewell")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
 from judgewell.formats.judgments import read_judgments
-from judgewell.scales import BY_SCALE, MEANINGS, Kind, infer, kind_of
+from judgewell.scales import BY_SCALE, MEANINGS, Kind, infer, kind_of, odd_value
 from judgewell.scaling.methods import methods
 from judgewell.study.questions import SCALES
 from judgewell.tables import JUDGMENTS, check
@@ -57,6 +57,7 @@ def test_every_question_scale_says_what_its_numbers_mean() -> None:
         ([0, 0.5, 1], "interval:0..1"),
         ([0, 37, 80], "interval:0..100"),
         ([5, 37, 100], "interval:0..100"),
+        ([0, 1.67, 2], "interval"),
         ([0.5, 37, 1000], "ratio"),
         ([5, 30, 250], "ratio"),
         ([-0.5, 37, 1000], "interval"),
@@ -65,6 +66,23 @@ def test_every_question_scale_says_what_its_numbers_mean() -> None:
 )
 def test_values_suggest_a_kind(values: list[float], kind: str) -> None:
     assert str(infer(pl.Series(values, dtype=pl.Float64))[0]) == kind
+
+
+@pytest.mark.parametrize(
+    ("values", "odd"),
+    [
+        ([*[0, 1, 2] * 20, 99], (60, "60 of 61 are 0 to 2")),
+        ([*[0, 1, 2] * 20, -999], (60, "60 of 61 are 0 to 2")),
+        ([-9.5, *[1, 2, 3, 4, 5] * 10], (0, "50 of 51 are 1 to 5")),
+        ([*range(0, 101, 2), 1000], (51, "51 of 52 are 0 to 100")),
+        ([*[0, 1, 2] * 20, -1], None),  # still grades
+        ([*range(1, 21), 24, 30], None),  # too near to be odd
+        ([*[1, 2, 5, 10] * 10, 50, 100], None),  # two of 42: magnitudes
+        ([0, 1, 99], None),  # too few to say what the others are
+    ],
+)
+def test_one_value_off_the_scale_of_the_others_is_found(values: list[float], odd: tuple[int, str] | None) -> None:
+    assert odd_value(pl.Series(values, dtype=pl.Float64)) == odd
 
 
 def test_a_scale_of_ours_decides_by_its_name_without_a_note() -> None:

@@ -28,6 +28,7 @@ KindName = Literal["ratio", "interval", "ordinal", "nominal"]
 Metric = Literal["nominal", "ordinal", "interval"]
 Axis = Literal["log", "linear", "steps", "bars"]
 
+FEWEST = 10  # values among which one can be odd
 FEW_VALUES = 20  # whole numbers with more distinct values than this are not grades
 _TEXT = re.compile(r"(?P<name>[a-z]+)(?::(?P<low>[-+.\de]+)\.\.(?P<high>[-+.\de]+))?")
 
@@ -154,8 +155,8 @@ def infer(values: pl.Series, scale: str | None = None) -> tuple[Kind, str, bool]
     """The kind of values that come without one, the reason in words, and whether that is certain.
 
     A scale's name decides where judgewell gives that name. Otherwise 0 and 1 alone are nominal, few whole numbers
-    ordinal, numbers from 0 to 1 or from 0 to 100 interval with these ends, other numbers above 0 ratio, and the rest
-    interval.
+    ordinal, numbers from 0 to 1 or from 0 to 100 (above 20) interval with these ends, other numbers above 0 ratio, and
+    the rest interval.
     """
     if scale is not None and scale.lower() in BY_SCALE:
         return BY_SCALE[scale.lower()], f"the scale is called {scale}", True
@@ -170,11 +171,33 @@ def infer(values: pl.Series, scale: str | None = None) -> tuple[Kind, str, bool]
         return Kind("ordinal"), f"they are few whole numbers ({low:g} to {high:g})", False
     if low >= 0 and high <= 1:
         return Kind("interval", 0, 1), "they lie from 0 to 1", False
-    if low >= 0 and high <= 100 and (low == 0 or (whole and high == 100)):
+    if low == 0 and FEW_VALUES < high <= 100:
         return Kind("interval", 0, 100), "they lie from 0 to 100", False
+    if whole and low > 0 and high == 100:
+        reason = "they are whole numbers up to 100 (magnitudes can be so too: say --kind ratio if they are)"
+        return Kind("interval", 0, 100), reason, False
     if low > 0:
         return Kind("ratio"), "all are above 0", False
     return Kind("interval"), "not all are above 0", False
+
+
+def odd_value(values: pl.Series) -> tuple[int, str] | None:
+    """The row of the first value that lies off the scale of nearly all others, and that scale in words.
+
+    At most one value in 50 is odd, and without the odd ones the rest would be of another kind: grades, or numbers
+    from 0 to 100. A whole number above the grades is odd from twice the highest grade on.
+    """
+    grade = (values == values.round()) & values.is_between(-FEW_VALUES, FEW_VALUES)
+    for inside in (grade, values.is_between(0, 100)):
+        rest, off = values.filter(inside), values.filter(~inside)
+        if not 0 < len(off) <= max(1, len(values) // 50) or len(values) < FEWEST:
+            continue
+        low, high = float(rest.min()), float(rest.max())  # type: ignore[arg-type]
+        near = (off == off.round()) & (off > 0) & (off < 2 * high)
+        kind = infer(rest)[0]
+        if not near.any() and kind != infer(values)[0] and (kind.name in ("ordinal", "nominal") or kind.span == 100):
+            return int((~inside).arg_true()[0]), f"{len(rest)} of {len(values)} are {low:g} to {high:g}"
+    return None
 
 
 def with_kinds(judgments: pl.DataFrame, file: str | Path | None = None, kind: str | None = None) -> pl.DataFrame:

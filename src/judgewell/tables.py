@@ -56,6 +56,7 @@ class Table:
         return [column.name for column in self.columns if column.required]
 
 
+ABSENT = ("na", "n/a", "nan", "null", "none")  # how programs write that a number is missing
 TEXT, NUMBER, WHOLE, TRUTH = pl.String(), pl.Float64(), pl.Int64(), pl.Boolean()
 SIDES = ("left", "right", "same")
 
@@ -261,6 +262,10 @@ def named(
 def _cure_of_missing(missing: list[str], table: Table) -> str:
     which = ",".join(f"{name}=NAME" for name in missing)
     cure = f"rename them, or say which is which (--columns {which}, or columns= in Python)"
+    if missing == ["value"]:
+        return f"{cure}; where each other column holds an assessor's values: --columns topic=…,doc=…,value=*,assessor=*"
+    if missing == ["topic"] and table in (JUDGMENTS, PAIRS):
+        return f"{cure}; where a file is one topic: --columns topic=@file"
     if len(missing) < len(table.required):
         return cure
     numbered = ",".join(f"{name}={at}" for at, name in enumerate(missing, 1))
@@ -282,11 +287,6 @@ def _paths(schema: Mapping[str, Any], before: str = "") -> list[str]:
         inside = {field.name: field.dtype for field in dtype.fields} if isinstance(dtype, pl.Struct) else None
         paths += _paths(inside, f"{before}{name}.") if inside else [before + name]
     return paths
-
-
-def empty(table: Table) -> pl.DataFrame:
-    """The table with no rows."""
-    return pl.DataFrame(schema={column.name: column.dtype for column in table.columns})
 
 
 def _from_pandas(data: Any) -> pl.DataFrame:
@@ -342,7 +342,9 @@ def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str]
         if ours in table.names and isinstance(dtype, pl.Struct | pl.List):
             part = _paths({theirs: dtype})[0]
             cure = f"say which part of it is meant, e.g. --columns {ours}={part}"
-            cure = cure if part != theirs else 'write a row for each of its members, as in [{"topic": …}, {"topic": …}]'
+            lists = f"to read each member as a row, say so: --columns {ours}={theirs}"
+            rows = 'write a row for each of its members, as in [{"topic": …}, {"topic": …}]'
+            cure = cure if part != theirs else lists if table in (JUDGMENTS, PAIRS) else rows
             read = "" if theirs == ours else f", read as {ours},"
             raise place.error(f"the column {theirs}{read} holds {dtype}", cure)
     copies = [frame[theirs].alias(ours) for ours, theirs in again.items() if renaming[theirs] != ours]
@@ -376,6 +378,10 @@ def _typed(frame: pl.DataFrame, column: Column, place: Place) -> pl.Series:
     if values.dtype == TEXT:
         values = values.str.strip_chars()
         values = values.set(values == "", None)
+        absent = values.str.to_lowercase().is_in(ABSENT) & (not column.required)
+        if absent.any():
+            place.note(f"{int(absent.sum())} times {column.name} is {values.filter(absent)[0]!r}, read as missing")
+            values = values.set(absent, None)
     if column.dtype == TRUTH and values.dtype == TEXT:
         cast = values.str.to_lowercase().replace_strict(
             {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False},

@@ -21,7 +21,7 @@ SHARES = frozenset(
         "unjudged",
     }
 )  # fmt: skip
-P_VALUES = frozenset({"p", "p_any", "p_holm", "p_corrected", "p_best", "mcnemar_p"})
+P_VALUES = frozenset({"p", "p_any", "p_holm", "p_corrected", "p_top", "mcnemar_p"})
 
 HEADS = {
     "tau_a": "τ-a",
@@ -45,7 +45,7 @@ HEADS = {
     "p_any": "p (any difference)",
     "p_holm": "p (Holm)",
     "p_corrected": "p (Holm)",
-    "p_best": "p (as good as the best)",
+    "p_top": "p (top set)",
     "top": "in the top set",
     "top_first": "top set of the first",
     "top_second": "top set of the second",
@@ -74,7 +74,7 @@ HEADS = {
     "high": "95 % to",
     "rank_low": "best plausible rank",
     "rank_high": "worst plausible rank",
-    "best": "ranks first in",
+    "best": "first in resamples",
     "tens": "multiples of 10",
     "fives": "multiples of 5",
     "strict": "in order",
@@ -170,7 +170,7 @@ def cells(column: pl.Series) -> list[str]:
     if column.dtype == pl.Boolean:
         return [MISSING if value is None else "yes" if value else "no" for value in values]
     if not column.dtype.is_numeric():
-        return [MISSING if value is None else _text(value) for value in values]
+        return [MISSING if value is None else str(value) for value in values]
     if name in P_VALUES or name.startswith("p_"):
         return [p_value(value) for value in values]
     if name in SHARES and all(value is None or not abs(value) > 1 for value in values):  # else counts of that name
@@ -195,10 +195,6 @@ def _fractions(values: Sequence[float | None]) -> list[str]:
         return plain(value, decimals) if small or largest >= 1e6 else _signed(f"{value:,.{decimals}f}")
 
     return [written(value) for value in values]
-
-
-def _text(value: Any) -> str:
-    return str(value)
 
 
 def _signed(text: str) -> str:

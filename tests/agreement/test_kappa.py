@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from judgewell.agreement.jackknife import jackknife_interval
-from judgewell.agreement.kappa import WEIGHTS, cohen_kappa, fleiss_kappa, kappa_between, kappa_of
+from judgewell.agreement.kappa import WEIGHTS, cohen_kappa, fleiss_kappa, kappa_between, weighted_kappa
 from judgewell.agreement.overlap import mean_over_pairs, shared_documents
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
@@ -43,6 +43,11 @@ def panel(seed: int, assessors: int = 5, documents: int = 40, levels: int = 4, m
             "value": value[who, doc].astype(float),
         }
     )
+
+
+def kappa_of(x: np.ndarray, y: np.ndarray, weights: str) -> float:
+    row = weighted_kappa(x, y, np.ones(len(x)), weights, replicates=0)
+    return float(row["kappa"])
 
 
 @given(st.integers(0, 100_000), st.integers(2, 5), st.sampled_from(WEIGHTS))

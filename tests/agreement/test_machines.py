@@ -77,6 +77,10 @@ def test_a_generous_machine_is_described_in_sentences() -> None:
     assert joined < alone
     assert any("the machine agrees with people less than they agree with each other" in text for text in made.findings)
     assert made["machine_bias"]["by"].unique(maintain_order=True).to_list() == ["people’s grade", "length", "topic"]
+    shorter, middle, longer = made["machine_bias"].filter(by="length")["group"]
+    assert shorter.startswith("up to")
+    assert middle.startswith("up to")
+    assert longer.startswith("more than")
     lowest, *_, highest = made["machine_bias"].filter(by="people’s grade")["bias"]
     assert lowest > 0.5
     assert highest < 0

@@ -49,7 +49,7 @@ def test_every_table_carries_its_words_and_a_name_of_its_own() -> None:
     assert len({table.title for table in tables}) == len(tables)
     assert {section.part for section in all_sections()} == set(PARTS)
     with pytest.raises(ValueError, match="no part of a report is called 'nowhere'"):
-        Section("s", "about", "nowhere", 1, (), ())
+        Section("s", "about", "nowhere", 1, ())
     for table in tables:
         assert table.caption.endswith("."), table.name
         assert table.shown in (OPEN, FOLDED, FILE)
@@ -173,8 +173,8 @@ def test_a_table_that_fails_does_not_take_the_others_with_it() -> None:
         return pl.DataFrame({"x": [1]})
 
     needing = Table("c", "C", "c.", lambda e, get: get("a"))
-    tables = (Table("a", "A", "a.", refuse), Table("b", "B", "b.", give), needing)
-    section = Section("s", "about", "use", 1, (Need("nothing", lambda e: True),), tables)
+    tables = [Table("a", "A", "a.", refuse), Table("b", "B", "b.", give), needing]
+    section = Section("s", "about", "use", 1, (Need("nothing", lambda e: True),), tables=tables)
     outcome = run_section(section, Evidence())
     assert outcome.not_analysed == {"a": "too little", "c": "needs the table a: too little"}
     assert list(outcome.tables) == ["b"]
@@ -190,7 +190,7 @@ def test_tables_for_files_are_made_only_when_wanted() -> None:
 
     used, unused = Table("used", "U", "u.", count, shown=FILE), Table("unused", "V", "v.", count, shown=FILE)
     last = Table("last", "L", "l.", lambda e, get: get("used"))
-    section = Section("s", "about", "use", 1, (), (used, unused, last))
+    section = Section("s", "about", "use", 1, (), tables=[used, unused, last])
     assert list(run_section(section, Evidence(), files=False).tables) == ["last"]
     assert len(calls) == 1  # not the unused one
     assert list(run_section(section, Evidence()).tables) == ["used", "unused", "last"]

@@ -56,6 +56,10 @@ def test_a_sample_gives_intervals_and_its_record(collection):
     expected = judged["predicted"] + (judged["gain"] - judged["predicted"]) / judged["inclusion"]
     assert judged["pseudo_gain"].to_numpy() == pytest.approx(expected.to_numpy())
     assert "from 260 documents that people judged" in str(found)
+    best = found["systems"]["system"][0]
+    own = found["pairs"].filter((pl.col("first") == best) | (pl.col("second") == best))
+    lead = f"{best} has the highest mean. It differs significantly from {own['significant'].sum()} of the {len(own)} "
+    assert lead in " ".join(str(found).split())
     again = compare(runs=sample.runs(), gains={"people": gains}, machine=labels, measure=MEASURE)
     assert again["systems"].equals(found["systems"])
 

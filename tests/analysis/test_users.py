@@ -63,7 +63,7 @@ def test_the_share_of_users_goes_with_a_wilson_interval_and_the_sentence_on_diss
     assert 0.1 < contested["share"][0] < 0.9
     assert contested["low"][0] < contested["share"][0] < contested["high"][0]
     assert contested["disagree"].all()
-    assert UNDERSTATED in repr(result)
+    assert UNDERSTATED in " ".join(repr(result).split())
     assert result.chart().to_dict()["layer"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import os
@@ -12,6 +13,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+import httpx
 import polars as pl
 import pytest
 import sqlalchemy as sa
@@ -20,7 +22,7 @@ from stand_in_model import Model, relevance, stand_in
 from waiting import HANG
 
 from judgewell.assessors.machine.asks import Ask, NotRead, as_typed
-from judgewell.assessors.machine.chat import Reply
+from judgewell.assessors.machine.chat import Chat, Reply, Unreachable
 from judgewell.assessors.machine.probe import tricks
 from judgewell.assessors.machine.prompts import Prompt, document_text, own_prompt
 from judgewell.assessors.machine.reading import read_reply
@@ -33,6 +35,7 @@ from judgewell.server.session.pages import Document
 from judgewell.server.store.backup import backup
 from judgewell.server.store.schema import answers, machines, replies
 from judgewell.server.store.transactions import open_store
+from judgewell.study.machine import Machine
 from judgewell.study.new import new_study
 
 KEY = "sk-a-key-that-nobody-may-see-0123456789"
@@ -167,6 +170,30 @@ def test_a_server_that_stays_away_stops_the_run_which_goes_on_later(tmp_path):
     assert before == 8
     assert frames(study).height == 24
     assert sum(model.answered.values()) == frames(study, "replies").height
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_limited_server_that_replies_to_others_is_waited_for(others):
+    """With many requests under way, one may be refused again and again though the server is well."""
+    requests = []
+
+    def limited(request):
+        requests.append(request)
+        chat.replies += others
+        body = {"choices": [{"message": {"content": "{}"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+        return (
+            httpx.Response(200, json=body) if len(requests) > 4 else httpx.Response(429, headers={"retry-after": "0"})
+        )
+
+    http = httpx.AsyncClient(base_url="http://model.test/v1", transport=httpx.MockTransport(limited))
+    chat = Chat(Machine(endpoint="http://model.test/v1", retries=1), http, "", "none")
+    asked = chat.ask("m", [{"role": "user", "content": "?"}], {}, None)
+    if others:
+        asyncio.run(asked)
+        assert len(requests) == 5
+    else:
+        with pytest.raises(Unreachable, match="gave no reply after 2 requests: 429"):
+            asyncio.run(asked)
 
 
 def test_replies_that_cannot_be_read_are_asked_again_and_counted(tmp_path):
@@ -423,6 +450,8 @@ def test_samples_and_models_are_assessors_of_their_own_asked_side_by_side(tmp_pa
     assert all(row.answers for row in rows)
     assert 1 < model.most_at_once <= 4
     assert "samples at temperature 0" in result.output
+    expected = int(re.search(r"will judge (\d+) places", result.output)[1])
+    assert frames(study).height <= expected  # units go to each machine in turn
     assert frames(study)["assessor"].n_unique() == 4
 
 

@@ -72,7 +72,7 @@ def test_every_row_of_the_systems_table_is_of_its_own_system(judgewell):
     table = pl.read_csv("found/systems.csv")
     assert table["system"].to_list() == ["c", "a", "b"]
     assert table["top"].to_list() == [True, False, False]
-    assert table["p_best"].to_list() == [1.0, 2**-12, 2**-12]
+    assert table["p_top"].to_list() == [1.0, 2**-12, 2**-12]
     assert table["rank_low"].to_list() == [1, 2, 3]
 
 

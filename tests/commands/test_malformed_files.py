@@ -9,10 +9,14 @@ the beginnings of the notes, between bars.
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
+import json
+import lzma
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,14 @@ import pytest
 def parquet(**columns: list[Any]) -> bytes:
     out = io.BytesIO()
     pl.DataFrame(columns).write_parquet(out)
+    return out.getvalue()
+
+
+def zipped(*names: str, text: str = "q 0 a 1\nq 0 b 0\n") -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in names:
+            archive.writestr(name, text)
     return out.getvalue()
 
 
@@ -70,8 +82,30 @@ GAINS = [
     ("a.qrels.gz", gzip.compress(Q.encode()), (), 'r,q,RR,1.0'),
     ("a.qrels.gz", gzip.compress(Q.encode())[:-4], (), 'error a.qrels.gz: the compressed file is broken or cut short (it ends before'),
     ("a.qrels", gzip.compress(Q.encode()), (), 'r,q,RR,1.0'),
-    ("a.zip", b"PK\x03\x04rest", (), 'error a.zip: this is a zip archive or an Excel workbook; unpack it, or save '),
-    ("a.qrels", b"BZh91AY", (), 'error a.qrels: this is compressed by bzip2; unpack it first; .gz and .zst ar'),
+    ("a.zip", b"PK\x03\x04rest", (), 'error a.zip: the compressed file is broken or cut short (File is not a zip'),
+    ("a.zip", zipped("__MACOSX/._a", "data/a.qrels"), (), 'r,q,RR,1.0'),
+    ("a.zip", zipped("a.qrels", "b.qrels"), (), 'error a.zip: this zip archive holds 2 files (a.qrels, b.qrels); unpack it'),
+    ("a.xlsx", zipped("[Content_Types].xml", "xl/workbook.xml"), (), 'error a.xlsx: this is an Excel workbook; save it as CSV'),
+    ("a.qrels.bz2", bz2.compress(Q.encode()), (), 'r,q,RR,1.0'),
+    ("a.qrels.bz2", bz2.compress(Q.encode())[:-4], (), 'error a.qrels.bz2: the compressed file is broken or cut short (it ends before'),
+    ("a.qrels.bz2", bz2.compress(Q.encode())[:20] + b"junk", (), 'error a.qrels.bz2: the compressed file is broken or cut short'),
+    ("a.qrels", b"BZh91AY 0 a 1\n", (), 'error good.run: none of the 1 topics of run r has judgments'),
+    ("a.qrels", lzma.compress(Q.encode()), (), 'r,q,RR,1.0'),
+    ("a.qrels.xz", lzma.compress(Q.encode())[:-4], (), 'error a.qrels.xz: the compressed file is broken or cut short (it ends before'),
+    ("prels", "q d1 1 1 0.5\nq d2 0 1 0.9\n", (), "error prels:1: 5 fields in 'q d1 1 1 0.5'; a qrels line is: topic 0 document grade; or write a first line that names the columns, such as topic,doc,gain; grade, method and probability look like those of a sample: name columns by number: --no-header --columns topic=1,doc=2,gain=3,inclusion=5"),
+    ("prels", "q a 1 1 0.5\nq b 0 1 0.9\n", ("--no-header", "--columns", "topic=1,doc=2,gain=3"), 'r,q,RR,1.0'),
+    ("prels", "q 0 d1 1 1 1.0\nq 0 d2 0 1 .9\n", (), "error prels:1: 6 fields in 'q 0 d1 1 1 1.0'; a qrels line is: topic 0 document grade; or write a first line that names the columns, such as topic,doc,gain; grade, method and probability look like those of a sample: name columns by number: --no-header --columns topic=1,doc=3,gain=4,inclusion=6"),
+    ("sampled", "q 0 d1 2 1\nq 0 d2 1 -1\n", (), "error sampled:1: 5 fields in 'q 0 d1 2 1'; a qrels line is: topic 0 document grade; or write a first line that names the columns, such as topic,doc,gain; or name columns by number: --no-header --columns topic=1,doc=3,gain=4"),
+    ("a.qrels", "101 d1 1 0.5\n101 d2 0 0.5\n102 d3 1 0.5\n", (), "error a.qrels:1: the second field holds 3 ids and the third 2 small numbers, as in topic, document, grade"),
+    ("a.qrels", "q 0 c 1\nq 0 d 0\n", (), 'r,q,RR,0.0 | 1 of 1 runs rank no judged document (the first: r)'),
+    ("a.qrels", "q 4.5 a 1\nq 0.5 b 0\n", (), 'r,q,RR,1.0'),
+    ("a.qrels", "q 1 a 1\nq 2 a 0\n", (), 'error a.qrels:2: topic q, doc a appears twice (first in line 1); keep one row for each topic and doc; where the second field (1, 2, …) counts subtopics, use measures by intent such as alpha_nDCG@10'),
+    ("ntcir", "q a L2\nq b L0\n", (), "error ntcir:1: gain 'L2' is not a number; write a number, or say what each answer means: --words 'L0=…,L2=…'"),
+    ("ntcir", "q a L2\nq b L0\n", ("--words", "L0=0,L2=2"), 'r,q,RR,1.0 | lines of three fields are read as topic, documen'),
+    ("test.tsv", "query-id\tcorpus-id\tscore\nq\ta\t1\nq\tb\t0\n", (), 'r,q,RR,1.0'),
+    ("label.csv", "id\tquery_id\tproduct_id\tlabel\n0\tq\ta\tExact\n", ("--columns", "doc=product_id", "--words", "Exact=1"), 'r,q,RR,1.0'),
+    ("esci.csv", ",example_id,query,query_id,product_id,esci_label\n0,0,shoes,q,a,E\n1,1,shoes,q,b,I\n", ("--columns", "doc=product_id,gain=esci_label", "--words", "E=1,I=0"), 'r,q,RR,1.0'),
+    ("letor", "2 qid:101 1:0.3 #docid = D1\n", (), "error letor:1: 6 fields in '2 qid:101 1:0.3 #docid = D1'"),
     ("a.csv", "topic,doc,gain\nq,a,1\nq,b,0\n", (), 'r,q,RR,1.0'),
     ("a.csv", "topic,doc,gain\n", (), 'error a.csv: there is no judgment in it; a line is: topic 0 document grade'),
     ("a.csv", "topic,doc\nq,a\n", (), 'error a.csv: the gains table needs the column gain; this one has topic, doc;'),
@@ -176,7 +210,14 @@ RUN = [
     ("a.run", "q Q0 a 1 1 r\nq Q0 b 2 2 r\nq Q0 c 3 3 r\nq Q0 d 4 4 r\nq Q0 e 5 5 r\n", (), 'r,q,RR,0.2 | 1 of 1 runs have scores that rise with their ran'),
     ("a.run", "q a 1\nq b 2\n", (), 'a,q,RR,1.0 | lines of three fields are read as topic, documen'),
     ("a.run", "q a 3.5\nq b 2.5\n", (), 'error a.run:1: lines of three fields, and the third does not count 1, 2, 3, '),
-    ("a.run", "q a 0\nq b 1\n", (), 'error a.run:1: lines of three fields, and the third does not count 1, 2, 3, '),
+    ("a.run", "q a 0\nq b 1\n", (), 'a,q,RR,1.0 | lines of three fields are read as topic, documen'),
+    ("a.run", "q a 2\nq b 3\n", (), 'error a.run:1: lines of three fields, and the third does not count 1, 2, 3, '),
+    ("a.tsv", "q\tb\t1\t9.5\nq\ta\t2\t9.1\n", (), 'a,q,RR,0.5 | lines of four fields are read as topic, document, rank and score'),
+    ("a.tsv", "q\tb\t1\t9.5\nq\ta\t1\t9.1\n", (), 'error a.tsv:1: lines of four fields, and the third does not count 1, 2, 3, … in each topic; write a first line that names them: topic doc rank score'),
+    ("a.run.bz2", bz2.compress(R.encode()), (), 'r,q,RR,1.0'),
+    ("a.run.xz", lzma.compress(R.encode()), (), 'r,q,RR,1.0'),
+    ("a.run.zip", zipped("a.run", text=R), (), 'r,q,RR,1.0'),
+    ("a.csv.bz2", bz2.compress(b"qid,docid,score\nq,b,2\nq,a,1\n"), (), 'a,q,RR,0.5'),
     ("a.run", R.encode("utf-16"), (), 'r,q,RR,1.0'),
     ("a.run", b"\xef\xbb\xbf"+R.encode(), (), 'r,q,RR,1.0'),
     ("a.run", R.replace("\n","\r\n"), (), 'r,q,RR,1.0'),
@@ -300,7 +341,7 @@ JUDGMENTS = [
     ("a.jsonl", '{"topic": "q", "doc": "a", "votes": [1, 2], "who": ["x", "y"]}\n', ("--columns", "value=votes,assessor=who",), 'q,a,1.5'),
     ("a.jsonl", '{"topic": "q", "doc": "a", "votes": [1, 2], "who": ["x"]}\n', ("--columns", "value=votes,assessor=who",), 'q,a,1.5 | 1 document was judged more than once in one unit'),
     ("a.jsonl", '{"topic": "q", "doc": "a", "votes": [1, 2], "who": ["x", "y", "z"]}\n', ("--columns", "value=votes,assessor=who",), 'error a.jsonl:1: votes holds 2 members and who 3; lists that are read together'),
-    ("a.jsonl", '{"topic": "q", "doc": "a", "value": [1, 2]}\n', (), 'error a.jsonl: the column value holds List(Int64); write a row for each of i'),
+    ("a.jsonl", '{"topic": "q", "doc": "a", "value": [1, 2]}\n', (), 'error a.jsonl: the column value holds List(Int64); to read each member as a row, say so: --columns value=value'),
     ("a.jsonl", '{"topic": "q", "doc": "a", "value": {"v": 1}}\n', (), "error a.jsonl: the column value holds Struct({'v': Int64}); say which part o"),
     ("a.jsonl", '{"topic": "q", "doc": "a", "value": {"v": 1}}\n', ("--columns", "value=value.v",), 'q,a,1.0'),
     ("a.jsonl", '{"topic": "q", "doc": "a", "value": {"v": 1}}\n', ("--columns", "value=value.w",), 'error a.jsonl: there is no value.w; value has value.v; name one of them'),
@@ -343,6 +384,25 @@ JUDGMENTS = [
     ("a.csv", "relevance,rel,topic,document_id,_unit_id,_worker_id\nsplendid,1,q,a,1,w\n", (), "error a.csv:2: relevance 'splendid' is none of not_relevant, relevant, highl"),
     ("a.csv", "_worker_id,mr,team,quality,naturalness\nw,q,a,1,2\n", (), 'error a.csv: this RankME export has several ratings; it has naturalness, qua'),
     ("a.csv", "_worker_id,mr,team,quality\nw,q,a,1\nw,q,b,2\n", (), 'q,a,1.0 q,b,2.0'),
+    ("Batch_1.csv", "HITId,WorkerId,AssignmentStatus,Input.query,Input.doc_id,Answer.relevance\n1,w,Approved,q,a,2\n1,v,Rejected,q,a,0\n2,w,Submitted,q,b,1\n", (), 'q,a,1.0 q,b,1.0 | topic is read from the column Input.query | doc is read from the column Input.doc_id | assessor is read from the column WorkerId | HITId holds one judgment of each assessor | value is read from the column Answer.relevance | 1 rows with AssignmentStatus rejected count too; to exclude them: --where AssignmentStatus=Approved,Submitted'),
+    ("toloka.tsv", "INPUT:query\tINPUT:doc_id\tOUTPUT:relevance\tASSIGNMENT:worker_id\tASSIGNMENT:status\nq\ta\trel\tw\tAPPROVED\nq\tb\tnot\tw\tAPPROVED\n", ("--words", "rel=1,not=0"), 'q,a,1.0 q,b,0.0 | topic is read from the column INPUT:query | doc is read from the column INPUT:doc_id | assessor is read from the column ASSIGNMENT:worker_id | value is read from the column OUTPUT:relevance'),
+    ("appen.csv", "_unit_id,_tainted,_trust,_worker_id,relevance,relevance_gold,query,docid\n1,true,0.2,w,2,,q,a\n2,false,0.9,w,1,1,q,b\n", (), 'q,a,2.0 q,b,1.0 | assessor is read from the column _worker_id | _unit_id holds one judgment of each assessor | value is read from the column relevance | 1 rows with _tainted true count too; to exclude them: --where _tainted=false'),
+    ("qualtrics.csv", """pid,Q1_1,Q1_2\nProlific ID,How relevant is d1?,How relevant is d2?\n"{""ImportId"":""QID5""}","{""ImportId"":""QID1_1""}","{""ImportId"":""QID1_2""}"\np,5,20\np2,7,30\n""", ("--columns", "topic=@file,assessor=pid,value=Q1_*,doc=*"), 'qualtrics,1,6.0 qualtrics,2,25.0 | the two rows below the names are Qualtrics | value is read from Q1_1, Q1_2: 2 rows for each'),
+    ("qualtrics.csv", """pid,Q1_1\nProlific ID,How relevant is d1?\n"{""ImportId"":""QID5""}","{""ImportId"":""QID1_1""}"\np,much\n""", ("--columns", "topic=@file,assessor=pid,value=Q1_*,doc=*"), "error qualtrics.csv:4: value 'much' is not a number"),
+    ("book.csv", "query,docid,Anna,Bob\nq,a,3,2\nq,b,0,\n", (), "error book.csv: the judgments table needs the column value; this one has topic, doc, Anna, Bob; rename them, or say which is which (--columns value=NAME, or columns= in Python); where each other column holds an assessor's values: --columns topic=…,doc=…,value=*,assessor=*"),
+    ("book.csv", "query,docid,Anna,Bob\nq,a,3,2\nq,b,0,\n", ("--columns", "topic=query,doc=docid,value=*,assessor=*"), 'q,a,2.5 q,b,0.0 | value is read from Anna, Bob: 2 rows for each row | 1 of 4 rows have no value and are excluded'),
+    ("me.csv", "participant,d1,d2\np,10,40\np2,20,60\n", ("--columns", "topic=@file,value=d*,doc=*"), 'me,1,15.0 me,2,50.0 | value is read from d1, d2: 2 rows for each row | assessor is read from the column participant'),
+    ("me.csv", "participant,d1,d2\np,10,40\n", ("--columns", "value=d*,doc=*"), 'error me.csv: the judgments table needs the column topic; this one has assessor, d1, d2, value, doc; rename them, or say which is which (--columns topic=NAME, or columns= in Python); where a file is one topic: --columns topic=@file'),
+    ("doccano.jsonl", '{"query": "q", "doc": "a", "label": ["relevant"]}\n', ("--columns", "value=label", "--words", "relevant=1"), 'q,a,1.0'),
+    ("studio.json", json.dumps([{"data": {"query": "q", "doc": "a"}, "annotations": [{"completed_by": 1, "result": [{"value": {"rating": 4}}]}, {"completed_by": 2, "result": []}]}]), ("--columns", "topic=data.query,doc=data.doc,assessor=annotations.completed_by,value=annotations.result.value.rating"), 'q,a,4.0 | 1 of 2 rows have no value and are excluded'),
+    ("a.csv", J.replace("value", "value,seconds").replace(",1\n", ",1,NA\n").replace(",2\n", ",2,1.5\n").replace(",3\n", ",3,2\n").replace(",4\n", ",4,n/a\n"), (), "q,a,2.0 q,b,3.0 | 2 times seconds is 'NA', read as missing"),
+    ("a.csv", J.replace(",1\n", ",NA\n"), (), "error a.csv:2: value 'NA' is not a number; write a number, or say what each answer means: --words 'NA=…'"),
+    ("a.csv", J+"".join(f"q,d{i},x,{i % 3}\n" for i in range(9))+"q,e,x,99\n", (), 'error a.csv:15: value 99 is off the scale of the others: 13 of 14 are 0 to 4; correct it, or say what all values mean (--kind ratio, interval, ordinal or nominal'),
+    ("a.csv", J+"".join(f"q,d{i},x,{i * 11}\n" for i in range(9))+"q,e,x,1000\n", (), 'error a.csv:15: value 1000 is off the scale of the others: 13 of 14 are 0 to 88'),
+    ("a.csv", J+"".join(f"q,a,x{i},2\n" for i in range(9))+"q,a,z,1.5\n", (), 'error a.csv:15: value 1.5 is off the scale of the others: 13 of 14 are 1 to 4'),
+    ("a.csv", J+"".join(f"q,a,x{i},2\n" for i in range(9))+"q,a,z,24\n", ("--kind", "ratio"), 'q,a,3.8333333333333335 q,b,3.0'),
+    ("a.csv", J+"".join(f"q,a,x{i},2\n" for i in range(9))+"q,a,z,-1\n", (), 'q,a,1.75 q,b,3.0'),
+    ("a.csv.xz", lzma.compress(J.encode("utf-16")), (), 'q,a,2.0 q,b,3.0'),
 ]
 PAIRS = [
     ("a.csv", P, (), 'q,a,0.75 q,b,0.0 q,c,0.75'),
@@ -370,6 +430,9 @@ PAIRS = [
     ("a.csv", "", (), 'error a.csv: the file is empty; its first line names the columns'),
     ("a.jsonl", '{"topic": "q", "left": "a", "right": "b", "preferred": 1}\n', (), "error a.jsonl:1: preferred '1' is not one of left, right, same; write left, "),
     ("a.csv", "topic,winner,loser\nq,a,\n", (), 'error a.csv:2: right is missing (topic q); right is the document shown on th'),
+    ("a.csv", P.replace("same","0.0").replace("x,left","x,-2.0").replace("x,right","x,1.0"), ("--words", "0=same,-2=left:2,1=right:1",), 'q,a,0.75 q,b,0.0 q,c,0.75 | the preferences are graded; their strengths are '),
+    ("lmsys.json", json.dumps([{"question_id": 8, "model_a": "a", "model_b": "b", "winner": "model_a", "judge": "x"}]), (), "error lmsys.json: row 1: preferred 'model_a' is not one of left, right, same"),
+    ("lmsys.json", json.dumps([{"question_id": 8, "model_a": "a", "model_b": "b", "winner": "model_a", "judge": "x"}, {"question_id": 8, "model_a": "a", "model_b": "b", "winner": "tie (bothbad)", "judge": "y"}]), ("--words", "model_a=left,tie (bothbad)=same"), '8,a,0.75 8,b,0.25 | topic is read from the column question_id | left is read from the column model_a | right is read from the column model_b | assessor is read from the column judge | preferred is read from the column winner'),
 ]
 LABELS = [
     ("a.qrels", "", (), 'error a.qrels: there is no judgment in it; a line is: topic 0 document grade'),

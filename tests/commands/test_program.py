@@ -10,6 +10,7 @@ import pytest
 from waiting import HANG
 
 from judgewell.cli import GROUPS
+from judgewell.commands.account import account
 
 END = "from judgewell import cli; import atexit, click; "
 
@@ -65,6 +66,7 @@ def test_the_list_of_commands_shows_every_summary_whole_at_80_columns():
         for name, (_, summary) in commands.items():
             assert len(summary) <= 45
             assert f"  {name:10}  {summary}\n" in listed
+    assert all(len(one.get_short_help_str(200)) <= 45 for one in account.commands.values())
 
 
 def test_alone_it_lists_its_commands():

@@ -19,6 +19,7 @@ file = "documents.jsonl"
 file = "pool.csv"
 """
 DOCUMENTS = HEAD + '[scale]\nkind = "s100"\n[units]\nredundancy = 5\n[goal]\nsystems = "*.run"\nwithin = 0.02\n'
+STUDIES = ("short.toml", "documents.toml")
 PAIRS = HEAD + '[groups]\nquestions = ["preference"]\n[goal]\nsystems = "*.run"\ndecide = "order"\n'
 
 
@@ -59,6 +60,16 @@ def test_designs_over_recorded_answers(folder):
     assert result.rule.full == 5
     assert result.table.equals(replay_study(folder / "documents.toml", folder / "judgments.csv", repeats=3).table)
     assert "Medians over 3 random orders" in repr(result)
+    assert "goal: the best system within 2 of 100 points" in repr(result)
+    ratios = dict(result.summary.select("design", "ratio").rows())
+    needed = f"floor {100 * ratios['floor']:.0f} %, sampled {100 * ratios['sampled']:.0f} %"
+    assert f"Answers needed, of those of the even design: {needed}." in repr(result)
+
+
+def test_topics_documents_and_pool_are_those_of_the_answers(folder):
+    (folder / "short.toml").write_text(DOCUMENTS.removeprefix(HEAD))
+    short, whole = (replay_study(folder / name, folder / "judgments.csv", repeats=1) for name in STUDIES)
+    assert short.table.equals(whole.table)
 
 
 def test_designs_over_recorded_preferences(folder):

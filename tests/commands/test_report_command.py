@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from judgewell.commands.report import report as command
 from judgewell.commands.simulate import simulate
 from judgewell.errors import DataError, InputError
+from judgewell.formats.options import read_labels
 from judgewell.server.queries.standing_answers import judgments_frame, pairs_frame
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import open_store
@@ -157,6 +158,11 @@ def test_a_report_of_a_study_says_what_was_asked_and_what_became_of_it(judged, t
     assert counted["answers"].item() == answers.filter(pl.col("ending") == "completed").height
     assert ended["answers"].sum() == answers.height
     text = page.read_text()
+    counted = f"all {counted['answers'].item():,} {'judgments' if kind == 'magnitude' else 'pairs'}"
+    notice = f"This is a rehearsal: {counted} come from synthetic assessors, not from people."
+    assert notice in " ".join(made.output.split())
+    assert text.index(notice) < text.index("<main>")
+    assert "<h1>Report on the study " in text
     assert "Study and participants" in text
     assert ("units of 6 documents" in text) == (kind == "magnitude")
     assert "labels grades" in text  # the study's own
@@ -231,3 +237,18 @@ def test_the_function_has_the_command_s_options_and_its_example_holds():
     for name, default in command.make_context("report", ["-o", "r.html"]).params.items():
         if name not in printing:
             assert (ours[name].default or None) == (default or None), name
+
+
+def test_labels_may_be_a_column_by_its_own_name_and_others_are_refused_with_the_columns(folder):
+    grades = ["not_relevant", "relevant"]
+    rows = [(doc, who, (doc * 7 + who) % 2, doc % 2) for doc in range(12) for who in range(4)]
+    lines = [f"{doc},w{who},{grades[value]},{label},a,d{doc}\n" for doc, who, value, label in rows]
+    (folder / "own.csv").write_text("_unit_id,_worker_id,relevance,rel,topic,document_id\n" + "".join(lines))
+    asked = ["--judgments", "own.csv", "-o", "own.html", "--method", "mean", "--replicates", "20"]
+    made = run(*asked, "--labels", "rel")  # an export whose reader gives it another name
+    assert made.exit_code == 0, made.output
+    assert "label set rel" in made.output
+    with pytest.raises(InputError, match=r"labels relx: no file and no column of the judgments; columns: topic, doc"):
+        run(*asked, "--labels", "relx")
+    table = pl.DataFrame({"topic": ["a"], "doc": ["d"], "comment": [2.0]})
+    assert read_labels("note", table, columns={"comment": "note"})["gain"].to_list() == [2.0]

@@ -32,7 +32,11 @@ def files(tmp_path):
 def test_magnitudes_become_qrels_whose_ratios_are_the_judges(judgewell):
     code, out, _ = judgewell("scale", "m.csv", "--method", "magnitude", "--average", "log-mean", "-o", "g.qrels")
     assert code == 0
-    assert "gains of 2 documents in 1 topics" in out
+    assert "gains of 2 documents in 1 topic\n" in out
+    assert out.endswith(
+        "Wrote g.qrels: 2 rows, one per document; method magnitude(average=log-mean), from 4 judgments of kind ratio.\n"
+        "Next: judgewell evaluate g.qrels RUNS\n"
+    )
     gains = {line.split()[2]: float(line.split()[3]) for line in Path("g.qrels").read_text().splitlines()}
     assert gains["a"] / gains["b"] == pytest.approx((2 * 3) ** 0.5)
     record = json.loads(Path("g.qrels.meta.json").read_text())

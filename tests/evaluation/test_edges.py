@@ -30,11 +30,12 @@ def test_a_sum_that_overflows_is_refused_not_dropped():
         evaluate(run, gains, "nDCG@10")
 
 
+@pytest.mark.parametrize("rounds", [4, pytest.param(12, marks=pytest.mark.long)])
 @pytest.mark.parametrize("unjudged", ["zero", "condense"])
-def test_shared_ties_are_the_mean_over_all_orders(unjudged):
+def test_shared_ties_are_the_mean_over_all_orders(unjudged, rounds):
     """Brute force: every order of the tied documents, with and without unjudged ones."""
     rng = random.Random(5)
-    for _ in range(4):
+    for _ in range(rounds):
         docs = [f"d{n}" for n in range(5)]
         scores = {doc: rng.choice([1.0, 2.0]) for doc in docs}
         gains = {"q": {doc: rng.choice([0.0, 0.4, 1.0]) for doc in rng.sample(docs, 4)} | {"other": 1.0}}

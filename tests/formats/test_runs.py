@@ -128,9 +128,8 @@ def test_a_table_with_ranks_alone_and_text_in_utf16(tmp_path):
 @pytest.mark.parametrize(
     ("start", "said"),
     [
-        (b"PK\x03\x04", "a zip archive or an Excel workbook; unpack it, or save it as CSV"),
-        (b"BZh91AY", "compressed by bzip2; unpack it first"),
-        (b"\xfd7zXZ\x00", "compressed by xz; unpack it first"),
+        (b"7z\xbc\xaf", "a 7-Zip archive; unpack it first"),
+        (b"\xd0\xcf\x11\xe0", "an Excel workbook; save it as CSV"),
     ],
 )
 def test_what_other_programs_packed_is_named(tmp_path, start, said):

@@ -11,7 +11,7 @@ from judgewell.reports import findings as told
 from judgewell.reports.assemble import assemble
 from judgewell.reports.grade_figures import by_grade, on_a_log_axis
 from judgewell.reports.parts import Figure, Grid
-from judgewell.reports.sources import Sources, with_codes
+from judgewell.reports.sources import Sources, not_people, with_codes
 from judgewell.scaling.methods import parse
 
 
@@ -302,3 +302,64 @@ def test_only_the_checks_that_could_run_are_named():
 def test_a_width_that_not_all_documents_have_says_of_how_many():
     gains = pl.DataFrame({"gain": [1.0, 2.0], "low": [0.5, None], "high": [1.5, None]})
     assert "the median width of 95 % intervals (1 of them) is 1." in told.gains(gains, "by mean").text
+
+
+def test_report_and_compare_count_the_same_differences():
+    from judgewell.analysis.compare import compare
+    from judgewell.commands.reporting import report
+
+    _, labels, runs = study(topics=9)
+    given = {"runs": runs, "measure": "nDCG@10", "worlds": 50}
+    for baseline in (None, "s2"):
+        page = report(labels={"expert": labels}, **given, baseline=baseline)
+        pairs = next(one.frame for one in page.grids if one.name == "pairs")
+        compared = compare(gains={"expert": labels}, **given, baseline=baseline)
+        assert "Holm's correction" in str(compared)
+        shared = ["first", "second", "difference", "p", "p_corrected", "significant"]
+        assert pairs.select(shared).sort(shared).equals(compared["pairs"].select(shared).sort(shared))
+        assert 0 < pairs["significant"].sum() < (pairs["p"] < 0.05).sum() or baseline
+    texts = [one.text for part in page.each() for one in part.findings]
+    better = pairs.filter("significant", pl.col("difference") > 0).height
+    said = f"of 5 other systems differ significantly from s2: {better} better"
+    assert any(said in text and "Holm’s correction" in text for text in texts)
+    assert {"baseline_differences"} <= {one.name for one in page.figures}
+    with pytest.raises(InputError, match=r"the baseline bm25 is not one of the systems; name one of them: s0, s1"):
+        report(labels={"expert": labels}, **given, baseline="bm25")
+
+
+def test_a_report_says_at_the_top_which_assessors_are_not_people():
+    kinds = ["person", "synthetic", "machine", "machine"]
+    some = pl.DataFrame({"assessor_kind": kinds})
+    assert not_people(some, None) == (
+        "This is a rehearsal: 1 of 4 judgments come from synthetic assessors, not from people. It shows how the study "
+        "works, not how relevant the documents are. 2 of 4 judgments come from machine assessors (language models), "
+        "not from people."
+    )
+    machines = some.filter(assessor_kind="machine")
+    assert not_people(machines, machines).startswith("All 2 judgments and all 2 pairs come from machine assessors")
+    assert not_people(some.filter(assessor_kind="person"), pl.DataFrame({"assessor": ["a"]})) == ""
+
+
+def test_ratios_of_grades_are_drawn_for_ratio_scales_alone_and_few_of_many():
+    from judgewell.reports.grade_figures import ratios
+
+    ordinal = study()[0].with_columns(pl.col("value").log().round().clip(0, 3), scale=pl.lit("ordinal"))
+    names = {one.name for one in assemble(sources(judgments=ordinal, method=parse("mean")), title="Grades").figures}
+    assert "grade_ratios_figure" not in names
+    assert "gains_by_grade_1" in names
+    rows = [(float(low), float(up), 1.5, 1.2, 2.0, 10) for low in range(13) for up in range(low + 1, 13)]
+    table = pl.DataFrame(rows, schema=["lower", "upper", "median", "q1", "q3", "ratios"], orient="row")
+    (figure,) = ratios(table, "gains")
+    assert table.height == 78
+    assert figure.data["name"].to_list() == [f"{low + 1} over {low}" for low in range(12)]
+    assert "neighbouring grades alone" in figure.caption
+
+
+def test_systems_that_share_the_best_mean_are_all_named():
+    from judgewell.reports.system_findings import best
+
+    means = {"system": ["a", "b", "c"], "mean": [0.5, 0.5, 0.2], "low": 0.4, "high": 0.6}
+    table = pl.DataFrame({**means, "top": [True, True, False]})
+    text = best(table, "nDCG@10", "nist", 9).text
+    assert text.startswith("Under nist, a and b share the best mean nDCG@10: 0.5")
+    assert text.endswith("the best system is one of 2 of 3 (the top set): a and b.")

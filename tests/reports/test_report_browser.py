@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from judgewell.reports import charts
+from judgewell.charts import marks as charts
 from judgewell.reports.latex import latex
 from judgewell.reports.page import render
 from judgewell.reports.parts import Figure, Finding, Grid, Part, Report

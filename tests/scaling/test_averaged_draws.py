@@ -48,11 +48,12 @@ METHODS: list[Method] = [
 
 
 @pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
+@pytest.mark.parametrize("draws", [16, pytest.param(50, marks=pytest.mark.long)])
 @pytest.mark.parametrize("method", METHODS, ids=str)
-def test_the_draws_are_those_of_resampled_tables(method: Method) -> None:
+def test_the_draws_are_those_of_resampled_tables(method: Method, draws: int) -> None:
     table = study()
-    tables = bootstrap(method.gains, method.checked(table), 16, seed=1)
-    weights = method.draws(table, 16, seed=1)
+    tables = bootstrap(method.gains, method.checked(table), draws, seed=1)
+    weights = method.draws(table, draws, seed=1)
     assert weights.documents.equals(tables.documents)
     assert np.isnan(tables.array()).any()  # some draws leave a document out
     np.testing.assert_allclose(weights.array(), tables.array(), rtol=1e-12)
@@ -94,12 +95,13 @@ def test_a_weighted_average_is_that_of_repeated_values(rows: list[tuple[int, flo
 ALONE: list[Method] = [Mean(), Median(), Majority(), Magnitude(), LogMagnitude(), TwoWayModel()]
 
 
+@pytest.mark.parametrize("draws", [60, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("method", ALONE, ids=str)
-def test_one_judgment_has_no_interval_however_often_it_is_drawn(method: Method) -> None:
+def test_one_judgment_has_no_interval_however_often_it_is_drawn(method: Method, draws: int) -> None:
     rows = [("t", "a", "u1", 3.0), ("t", "b", "u1", 1.0), ("t", "b", "u2", 2.0), ("t", "c", "u2", 5.0)]
     table = pl.DataFrame(rows, schema=["topic", "doc", "unit", "value"], orient="row")
     with pytest.warns(JudgewellWarning, match=r"one judgment and so no interval|needs every judgment"):
-        found = method.interval(table, kind="bootstrap", draws=60)
+        found = method.interval(table, kind="bootstrap", draws=draws)
     assert found.filter(pl.col("doc") != "b").select("low", "high").null_count().row(0) == (2, 2)
     if not isinstance(method, TwoWayModel):  # whose fit has no judgment to spare for b either
         assert found.filter(pl.col("doc") == "b")["low"].null_count() == 0

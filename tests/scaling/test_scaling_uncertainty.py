@@ -73,14 +73,17 @@ METHODS = [
 
 @pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
 @pytest.mark.parametrize(("method", "table"), METHODS, ids=[str(method) for method, _ in METHODS])
-def test_draws_repeat_by_seed_and_stand_around_the_gains(method: Magnitude, table: pl.DataFrame) -> None:
+@pytest.mark.parametrize(("count", "fewer"), [(34, 6), pytest.param(40, 34, marks=pytest.mark.long)])
+def test_draws_repeat_by_seed_and_stand_around_the_gains(
+    method: Magnitude, table: pl.DataFrame, count: int, fewer: int
+) -> None:
     gains = method(table)
-    draws = method.draws(table, 34, seed=5)
+    draws = method.draws(table, count, seed=5)
     blocks = list(draws)
-    assert [len(block) for block in blocks] == [32, 2]
+    assert [len(block) for block in blocks] == [32, count - 32]
     array = np.concatenate(blocks)
     assert not np.array_equal(method.draws(table, 4, seed=6).array(), array[:4])
-    assert (method.draws(table, 6, seed=5).array() == array[:6]).all()  # more draws begin with the same ones
+    assert (method.draws(table, fewer, seed=5).array() == array[:fewer]).all()  # more draws begin with the same ones
     assert draws.documents.rows() == gains.select("topic", "doc").rows()
     if not isinstance(method, Sampled):
         assert np.corrcoef(np.nanmean(array, axis=0), gains["gain"].to_numpy())[0, 1] > 0.75
@@ -88,13 +91,14 @@ def test_draws_repeat_by_seed_and_stand_around_the_gains(method: Magnitude, tabl
 
 @pytest.mark.filterwarnings("ignore::judgewell.errors.JudgewellWarning")
 @pytest.mark.parametrize(("method", "table"), METHODS, ids=[str(method) for method, _ in METHODS])
-def test_every_method_gives_an_interval(method: Magnitude, table: pl.DataFrame) -> None:
+@pytest.mark.parametrize("draws", [30, pytest.param(60, marks=pytest.mark.long)])
+def test_every_method_gives_an_interval(method: Magnitude, table: pl.DataFrame, draws: int) -> None:
     kind = "bootstrap" if method.name == "combined" else None
-    found = method.interval(table, draws=30, kind=kind)
+    found = method.interval(table, draws=draws, kind=kind)
     assert found["low"].null_count() == 0
     assert (found["low"] <= found["high"]).all()
     wide = (found["high"] - found["low"]).sum()
-    narrow = method.interval(table, level=0.5, draws=30, kind=kind)
+    narrow = method.interval(table, level=0.5, draws=draws, kind=kind)
     assert 0 < (narrow["high"] - narrow["low"]).sum() < wide
 
 

@@ -27,6 +27,7 @@ from judgewell.errors import InputError
 from judgewell.server.owner.accounts import link_holder
 from judgewell.server.store.setup import prepare, record_address
 from judgewell.server.store.transactions import open_store
+from judgewell.study.new import new_study
 
 
 def run(command, *arguments):
@@ -74,6 +75,13 @@ def test_only_a_terminal_gets_the_owners_link(tmp_path):
     opened.close()
 
 
+def test_the_consent_of_the_example_is_warned_of(tmp_path):
+    path = new_study(tmp_path / "study")[0]
+    with running(path, str(tmp_path / "study/study.sqlite")) as server:
+        lines = [server.process.stdout.readline() for _ in range(3)]
+    assert any("Warning: assessors will read the consent text of the example" in line for line in lines), lines
+
+
 def test_links_begin_with_the_address_that_is_served_unless_another_is_given(tmp_path):
     path = write_study(tmp_path / "study")
     database = str(tmp_path / "study/small.sqlite")
@@ -112,7 +120,9 @@ def test_a_link_leads_to_the_work(tmp_path):
     found = json.loads(run(status, path, "--format", "json"))
     assert (found["assessors"], found["answers"]) == (1, 0)
     assert "topic" in run(status, path)
-    run(export, path, "-o", tmp_path / "out")
+    printed = run(export, path, "-o", tmp_path / "out")
+    assert re.search(r"out/log\.jsonl: \d+ row", printed)
+    assert f"no judgments yet. Progress: judgewell status {path}" in printed
     assert (tmp_path / "out/log.jsonl").is_file()
     run(backup, path, tmp_path / "saved")
     run(restore, path, tmp_path / "saved", "--database", tmp_path / "moved.sqlite")

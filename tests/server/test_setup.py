@@ -51,12 +51,13 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(database):
     store.close()
 
 
-def test_a_database_of_a_version_that_was_never_released_is_refused(database):
+@pytest.mark.parametrize("version", ["0002", "0005"])
+def test_a_database_of_a_version_that_was_never_released_is_refused(database, version):
     store = open_store(database)
     with store.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0002'"))
+        connection.execute(sa.text(f"UPDATE alembic_version SET version_num = '{version}'"))
     store.close()
-    with pytest.raises(InputError, match="version 0002"):
+    with pytest.raises(InputError, match=f"version {version}, which was never released"):
         open_store(database)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
 
-from judgewell.errors import DataError, JudgewellWarning
-from judgewell.stats.footing import on_common_footing
+from judgewell.errors import DataError, JudgewellWarning, collect_notes
+from judgewell.scaling.methods import method_for
+from judgewell.stats.footing import offset_of, on_common_footing
 from judgewell.tables import JUDGMENTS, check
 
 
@@ -65,3 +68,28 @@ def test_values_without_a_logarithm_and_judgments_of_nobody_are_refused() -> Non
     nobody = frame.with_columns(unit=pl.lit(None, pl.String), assessor=pl.lit(None, pl.String))
     with pytest.raises(DataError, match="4 of 4 judgments on a ratio scale name neither a unit nor an assessor"):
         on_common_footing(nobody)
+
+
+def alone(assessors: int = 4, topics: int = 30, seed: int = 3) -> pl.DataFrame:
+    """Magnitudes with a modulus for each assessor, every judgment alone in its unit (a topic and an assessor)."""
+    rng = np.random.default_rng(seed)
+    relevance = rng.normal(size=(topics, 2))
+    rows = [
+        {"topic": f"t{topic}", "doc": f"d{who % 2}", "assessor": f"w{who}", "unit": None, "scale": "magnitude",
+         "kind": "ratio", "value": math.exp(relevance[topic, who % 2] + 2 * who)}
+        for topic in range(topics) for who in range(assessors)
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema_overrides={"unit": pl.String})
+
+
+def test_judgments_alone_in_their_units_are_compared_within_assessors() -> None:
+    with collect_notes() as notes:
+        footed = on_common_footing(alone())
+    assert any("values are compared within assessors" in text for text in notes)
+    by_document = footed.group_by("topic", "doc").agg(pl.col("value").max() - pl.col("value").min())
+    assert by_document["value"].max() == pytest.approx(0, abs=1e-9)  # the moduli are gone, the proportions stay
+    assert footed["value"].std() > 0.5
+    assert method_for(alone(), None) == "magnitude(group=assessor)"
+    together = alone().with_columns(pl.lit("u").alias("unit"), pl.lit("t").alias("topic"))
+    assert (offset_of(together), method_for(together, None)) == ("unit", "magnitude")
+    assert offset_of(alone().head(4)) == "unit"  # assessors with one judgment each have no modulus either

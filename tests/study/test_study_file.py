@@ -50,7 +50,10 @@ def test_a_study_to_begin_with_runs_as_it_is(tmp_path, kind):
     assert checked.design is not None
     assert checked.design.judgments > 0
     if kind not in ("pairs", "templates"):
-        assert checked.warnings == ()
+        assert [str(one).partition(": ")[2] for one in checked.warnings] == [
+            "the consent text is still that of the example; say who asks, what for and whom to write to, before "
+            "people judge"
+        ]
         assert [*checked.study.scales] == [kind]
 
 
@@ -65,6 +68,29 @@ def test_files_that_are_there_are_never_overwritten(tmp_path):
 def test_a_study_s_name_is_made_of_the_folder_s(tmp_path):
     assert 'name = "Tea-time-2"' in study_text("binary", "Tea  time (2)")
     assert 'name = "study"' in study_text("binary", "—")
+
+
+def test_texts_of_the_example_are_named_until_they_are_changed(study):
+    path = study(('consent = "This is a small example study.', 'consent = "We study search at our university.'))
+    assert check_study(path).warnings == ()
+    topics = path.with_name("topics.txt")
+    topics.write_text(topics.read_text().replace("bread", "wool"))
+    assert [str(one).partition(": ")[2] for one in check_study(path).warnings] == [
+        f"the question about topic {topic} is still that of the example; ask about your own topic" for topic in "12"
+    ]
+
+
+def test_missing_files_are_named_beside_wrong_settings(study):
+    path = study(
+        ("documents = 6 ", "documents = 0 "), ('"topics.txt"', '"topic.txt"'), ('"grades.qrels"', '"grade.qrels"'),
+        ('file = "pool.csv" ', 'runs = ["runs/*.run"] '),
+    )  # fmt: skip
+    assert [re.sub(r"^study\.toml:\d+: ", "", text) for text in told(path)] == [
+        "units.documents 0 must be at least 1; it is how many documents a unit has, the known ones included",
+        "there is no file topic.txt",
+        "there is no file grade.qrels",
+        "no run file matches runs/*.run",
+    ]
 
 
 def test_every_mistake_is_told_at_once_with_its_line(study):

@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from judgewell.agreement.alpha_without import alphas_without
-from judgewell.agreement.common import each_group, judgments_of, some
+from judgewell.agreement.common import each_group, judgments_of, rows_table, some
 from judgewell.agreement.jackknife import jackknife_interval, refusal
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
@@ -99,7 +99,7 @@ def krippendorff_alpha(
     single = sum(row["single"] for row in rows)
     if single:
         note(f"{some(single, 'document')} with one judgment say nothing about agreement and are excluded from alpha")
-    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_SCHEMA)
+    return rows_table(rows, "alpha", "low", "high")
 
 
 def alpha_of(documents: ArrayLike, values: ArrayLike, metric: str = "interval") -> float:
@@ -122,10 +122,7 @@ def _alpha_row(frame: pl.DataFrame, metric: str, interval: bool, level: float, r
     documents = int(codes.max()) + 1
     row: dict[str, Any] = {
         "metric": metric,
-        "alpha": None,
-        "low": None,
-        "high": None,
-        "speaks_for": None,
+        **dict.fromkeys(("alpha", "low", "high", "speaks_for")),
         "documents": len(prepared.sizes),
         "judgments": len(prepared.values),
         "assessors": frame["assessor"].drop_nulls().n_unique(),
@@ -153,8 +150,7 @@ def _interval_of(
     codes, values = np.unique(codes[twice], return_inverse=True)[1].ravel(), values[twice]
     who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
     without = [_corrected(alphas_without(codes, values, group, row["metric"]), inflation) for group in (codes, who)]
-    ends = jackknife_interval(row["alpha"], without, level)
-    return {"low": ends.low, "high": ends.high, "speaks_for": ends.speaks_for, "note": ends.refusal}
+    return jackknife_interval(row["alpha"], without, level).columns
 
 
 def _corrected(alpha: Any, inflation: float) -> Any:
@@ -314,19 +310,6 @@ DISAGREEMENTS: dict[str, Disagreement] = {
     "ratio": _ratio,
 }
 METRICS = tuple(DISAGREEMENTS)
-
-_SCHEMA = {
-    "metric": pl.String,
-    "alpha": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "speaks_for": pl.String,
-    "documents": pl.Int64,
-    "judgments": pl.Int64,
-    "assessors": pl.Int64,
-    "single": pl.Int64,
-    "note": pl.String,
-}
 
 
 def _check_options(metric: str, level: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from judgewell.errors import DataError, InputError
 from judgewell.tables import GAINS, JUDGMENTS, PAIRS, check
 
 DOCUMENT = ["topic", "doc"]
+WORDS = ("note", "note_signed_rank", "speaks_for", "test")  # columns of words that may all be missing
 UNIT = ["topic", "assessor", "unit"]  # a unit's name is unique only within a topic and an assessor
 
 
@@ -116,6 +117,12 @@ def five_numbers(column: str, prefix: str = "") -> list[pl.Expr]:
         value.quantile(0.75, "linear").alias(f"{prefix}q3"),
         value.max().alias(f"{prefix}greatest"),
     ]
+
+
+def rows_table(rows: Sequence[Mapping[str, Any]], *numbers: str) -> pl.DataFrame:
+    """The rows as a table. `numbers` and words have their type also where every one is missing."""
+    types: dict[str, Any] = dict.fromkeys(numbers, pl.Float64) | dict.fromkeys(WORDS, pl.String)
+    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=types)
 
 
 def some(count: int, what: str) -> str:

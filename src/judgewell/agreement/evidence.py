@@ -144,12 +144,12 @@ class Evidence:
         note("known documents, which every assessor had to order to pass, are excluded from comparisons of assessors")
         return frame.filter(pl.col("known").is_null())
 
-    def against_labels(self, analysis: Callable[[pl.DataFrame], pl.DataFrame], *, graded: bool = True) -> pl.DataFrame:
+    def against_labels(self, analysis: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
         """One analysis against each label set, below each other; sets that do not allow it are reported."""
         parts, reasons = [], []
         for name, labels in self.labels.items():
             try:
-                if graded and name not in self.graded:
+                if name not in self.graded:
                     values = labels["gain"].n_unique()
                     raise DataError(f"it has {values} different values and so no grades to compare")
                 parts.append(analysis(labels).select(pl.lit(name).alias("labels"), pl.all()))

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from judgewell.agreement.common import UNIT
 from judgewell.scales import kind_of
-from judgewell.stats.footing import on_common_footing
+from judgewell.stats.footing import OFFSETS, offset_of, on_common_footing
 
 
 @dataclass(frozen=True)
@@ -25,5 +24,7 @@ def footing_of(judgments: pl.DataFrame) -> Footing:
     kind = kind_of(judgments)
     if not kind.in_logs:
         return Footing(judgments, kind.footing)
-    units = judgments.select(UNIT).n_unique() - judgments["topic"].n_unique()  # a topic's level is no offset
-    return Footing(on_common_footing(judgments), kind.footing, units)
+    offset = offset_of(judgments)
+    means = judgments["topic"].n_unique() if offset == "unit" else 1  # the mean of a topic, or of all, is no offset
+    removed = judgments.select(OFFSETS[offset]).n_unique() - means
+    return Footing(on_common_footing(judgments), kind.footing.replace("unit", offset), removed)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import each_group, gains_of, grade_values, with_grades
+from judgewell.agreement.common import each_group, gains_of, grade_values, rows_table, with_grades
 from judgewell.agreement.grades import by_grade
 from judgewell.errors import DataError
 from judgewell.stats.arrays import Floats
@@ -42,8 +42,7 @@ def grade_differences(gains: Any, grades: Any, *, log: bool = False, level: floa
             if min(len(topic.get(low, ())), len(topic.get(high, ()))) >= LEAST_DOCUMENTS
         ]
         rows.append({"lower": low, "upper": high, "unit": "ln gain" if log else "gain"} | _row(samples, level))
-    schema: dict[str, Any] = dict.fromkeys(("difference", "low", "high", "p"), pl.Float64)
-    return pl.DataFrame(rows, schema_overrides=schema | {"test": pl.String, "note": pl.String})
+    return rows_table(rows, "difference", "low", "high", "p")
 
 
 def finding(table: pl.DataFrame) -> list[str]:

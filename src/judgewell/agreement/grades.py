@@ -19,12 +19,14 @@ from judgewell.agreement.common import (
     gains_of,
     grade_pairs,
     grade_values,
+    rows_table,
     with_grades,
 )
 from judgewell.errors import DataError
 from judgewell.stats.arrays import Floats
 
 UNLABELLED = "U"
+NUMBERS = ("lower_mean", "lower_median", "upper_mean", "upper_median", "p_rank_sum")  # of :func:`rank_sum`
 
 
 def grade_distributions(gains: Any, grades: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
@@ -64,7 +66,7 @@ def adjacent_grade_tests(gains: Any, grades: Any, *, by: Sequence[str] = ()) -> 
         scores = by_grade(part, "gain")
         for low, high in adjacent:
             rows.append(key | {"lower": low, "upper": high} | _two_sample(scores.get(low), scores.get(high)))
-    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_TESTS)
+    return rows_table(rows, *NUMBERS, "p_student", "p_welch", "p_welch_log")
 
 
 def exceptions(gains: Any, grades: Any) -> pl.DataFrame:
@@ -228,8 +230,3 @@ def grade_label(grade: str | pl.Expr) -> pl.Expr:
     """A grade as text: 2 rather than 2.0."""
     value = pl.col(grade) if isinstance(grade, str) else grade
     return pl.when(value == value.round()).then(value.cast(pl.Int64).cast(pl.String)).otherwise(value.cast(pl.String))
-
-
-_NUMBERS = ("lower_mean", "lower_median", "upper_mean", "upper_median")
-_TESTS: dict[str, Any] = dict.fromkeys((*_NUMBERS, "p_rank_sum", "p_student", "p_welch", "p_welch_log"), pl.Float64)
-_TESTS["note"] = pl.String

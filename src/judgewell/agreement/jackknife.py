@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,10 @@ class Interval:
     high: float | None = None
     speaks_for: str | None = None
     refusal: str | None = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high, "speaks_for": self.speaks_for, "note": self.refusal}
 
 
 def refusal(documents: int, assessors: int, what: str = "documents") -> str | None:

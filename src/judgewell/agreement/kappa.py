@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
 
 from judgewell.agreement.common import (
     DOCUMENT,
@@ -22,6 +21,7 @@ from judgewell.agreement.common import (
     gains_of,
     judgments_of,
     or_none,
+    rows_table,
     some,
     with_number,
 )
@@ -34,12 +34,6 @@ from judgewell.stats.resampling import percentile_interval, weight_blocks
 WEIGHTS = ("none", "linear", "quadratic")
 MOST_GROUPS = 500  # groups removed in turn; more are merged
 SAME_SETS = "other documents, the same label sets"
-
-
-def kappa_of(first: ArrayLike, second: ArrayLike, weights: str = "none") -> float:
-    """Cohen's kappa of two raters' values for the same documents; NaN where both used one and the same value."""
-    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    return float(_kappas(x, y, weights, np.ones((1, len(x))))[0])
 
 
 def kappa_between(
@@ -63,7 +57,7 @@ def kappa_between(
             rows.append(key | names | _kappa_row(*values, weights, replicates, level, rng))
     if all(row["kappa"] is None for row in rows):
         raise DataError("kappa between label sets " + (rows[0]["note"] if rows else "needs two sets"))
-    return pl.DataFrame(rows, schema_overrides=_SCHEMA, infer_schema_length=None)
+    return rows_table(rows, "observed", "kappa", "low", "high")
 
 
 def weighted_kappa(
@@ -107,9 +101,7 @@ def fleiss_kappa(judgments: Any, *, by: Sequence[str] = (), interval: bool = Tru
     single = sum(row["single"] for row in rows)
     if single:
         note(f"{some(single, 'document')} with one judgment say nothing about agreement and are excluded from kappa")
-    schema: dict[str, Any] = dict.fromkeys(("kappa", "low", "high", "observed", "expected"), pl.Float64)
-    texts = {"speaks_for": pl.String, "note": pl.String}
-    return pl.DataFrame(rows, schema_overrides=schema | texts, infer_schema_length=None)
+    return rows_table(rows, "kappa", "low", "high", "observed", "expected")
 
 
 def _kappa_row(
@@ -124,10 +116,7 @@ def _kappa_row(
     row: dict[str, Any] = {
         "documents": len(x),
         "observed": float((x == y).mean()) if len(x) else None,
-        "kappa": None,
-        "low": None,
-        "high": None,
-        "speaks_for": None,
+        **dict.fromkeys(("kappa", "low", "high", "speaks_for")),
         "note": None if len(x) else "needs documents that both labelled; there are none",
     }
     if not len(x):
@@ -212,7 +201,10 @@ def _distance(first: Floats, second: Floats, weights: str) -> Floats:
 
 
 def _fleiss_row(frame: pl.DataFrame, interval: bool, level: float) -> dict[str, Any]:
-    document, value, who = (_codes(frame, names) for names in (DOCUMENT, ["value"], ["assessor"]))
+    document, value, who = (
+        with_number(frame.select(names), names, "number")["number"].to_numpy()
+        for names in (DOCUMENT, ["value"], ["assessor"])
+    )
     twice = np.bincount(document)[document] >= 2
     documents = int(document.max()) + 1
     row: dict[str, Any] = dict.fromkeys(("kappa", "low", "high", "speaks_for", "observed", "expected"))
@@ -236,13 +228,8 @@ def _fleiss_row(frame: pl.DataFrame, interval: bool, level: float) -> dict[str, 
         if row["note"] is None:
             groups = [few_groups(codes, MOST_GROUPS) for codes in (document, who, np.arange(len(who)))]
             *without, judgments = (_fleiss_without(counts, document, value, codes) for codes in groups)
-            ends = jackknife_interval(row["kappa"], without, level, judgments)
-            row |= {"low": ends.low, "high": ends.high, "speaks_for": ends.speaks_for, "note": ends.refusal}
+            row |= jackknife_interval(row["kappa"], without, level, judgments).columns
     return row
-
-
-def _codes(frame: pl.DataFrame, names: list[str]) -> Ints:
-    return with_number(frame.select(names), names, "number")["number"].to_numpy()
 
 
 def _fleiss_sums(counts: Floats) -> tuple[Any, Floats]:
@@ -271,14 +258,3 @@ def _fleiss_without(counts: Floats, document: Ints, value: Ints, group: Ints) ->
         observed = (agreeing - was + now) / left if left else np.nan
         kappas.append((observed - expected) / (1 - expected) if expected < 1 else np.nan)
     return np.array(kappas)
-
-
-_SCHEMA = {
-    "documents": pl.Int64,
-    "observed": pl.Float64,
-    "kappa": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "speaks_for": pl.String,
-    "note": pl.String,
-}

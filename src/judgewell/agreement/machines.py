@@ -256,11 +256,12 @@ def _groups(both: pl.DataFrame, lengths: pl.DataFrame | None, ranks: pl.DataFram
         if words.null_count() < both.height and None not in thirds:
             names = [f"up to {thirds[0]:g} words", f"up to {thirds[1]:g} words", f"more than {thirds[1]:g} words"]
             place = (words > thirds[0]).cast(pl.Int8) + (words > thirds[1]).cast(pl.Int8)
-            groups["length"] = place.replace_strict(range(3), names, default=None, return_dtype=pl.String)
+            named = place.replace_strict(range(3), names, default=None, return_dtype=pl.String)
+            groups["length"] = named.cast(pl.Enum(list(dict.fromkeys(names))))  # in this order
     if ranks is not None:
         best = both.join(ranks, on=DOCUMENT, how="left", maintain_order="left")["rank"].fill_null(DEEP + 1)
         places = np.searchsorted(list(RANKS.values()), best.to_numpy())
-        groups["best rank"] = pl.Series(np.array([*RANKS, DEEPER])[places])
+        groups["best rank"] = pl.Series(np.array([*RANKS, DEEPER])[places], dtype=pl.Enum([*RANKS, DEEPER]))
     return groups | {"topic": both["topic"]}
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from judgewell.agreement.common import rows_table
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
 
@@ -57,8 +58,7 @@ def mixed_logistic(
         {"factor": name, "levels": size, "sd": float(sd), "variance": float(sd**2)}
         for name, size, sd in zip(random, design.sizes, sds, strict=True)
     ]
-    schema: dict[str, Any] = dict.fromkeys(("se", "z", "p_wald"), pl.Float64)
-    table = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=schema)
+    table = rows_table(rows, "se", "z", "p_wald")
     return MixedModel(table, pl.DataFrame(factors), fit.log_likelihood, len(design.y), fit.converged, trouble)
 
 

@@ -21,6 +21,7 @@ from judgewell.agreement.common import (
     five_numbers,
     judgments_of,
     require,
+    rows_table,
     some,
     with_grades,
     with_number,
@@ -100,7 +101,7 @@ def position_effect(judgments: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
     for key, part in each_group(frame, by):
         block, place, residual = (part[name].to_numpy() for name in ("unit_number", "position", "residual"))
         rows.append(key | {"judgments": part.height} | _trend(block, place.astype(float), residual) | _any_effect(part))
-    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_SCHEMA)
+    return rows_table(rows, "slope", "z", "p", "chi2", "p_any")
 
 
 def assessor_drift(judgments: Any, *, order: str = "position", least_judgments: int = 16) -> pl.DataFrame:
@@ -118,7 +119,7 @@ def assessor_drift(judgments: Any, *, order: str = "position", least_judgments: 
         rows.append(key | {"judgments": part.height} | _trend(block, when.astype(float), residual))
     if not rows:
         raise DataError(f"drift needs an assessor with {least_judgments} judgments; none has so many")
-    table = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_SCHEMA)
+    table = rows_table(rows, "slope", "z", "p")
     return table.with_columns(p_holm=pl.Series(holm(table["p"].fill_null(1.0).to_numpy()))).sort("p", nulls_last=True)
 
 
@@ -137,9 +138,6 @@ def moved_documents(frame: pl.DataFrame) -> pl.DataFrame:
             "of position"
         )
     return moved
-
-
-_SCHEMA: dict[str, Any] = dict.fromkeys(("slope", "z", "p", "chi2", "p_any"), pl.Float64) | {"note": pl.String}
 
 
 def holm(p: Floats) -> Floats:

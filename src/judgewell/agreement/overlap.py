@@ -15,6 +15,7 @@ from judgewell.agreement.common import (
     each_group,
     judgments_of,
     require,
+    rows_table,
     some,
     with_number,
 )
@@ -85,10 +86,7 @@ def mean_over_pairs(
     for key, part in each_group(table, by):
         known = part.filter(pl.col(statistic).is_not_null())
         rows.append(key | {"statistic": statistic} | _mean_row(known, statistic, level))
-    schema: dict[str, Any] = dict.fromkeys(("mean", "low", "high"), pl.Float64)
-    return pl.DataFrame(
-        rows, schema_overrides=schema | {"speaks_for": pl.String, "note": pl.String}, infer_schema_length=None
-    )
+    return rows_table(rows, "mean", "low", "high")
 
 
 def _first_judgments(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import each_group, gains_of, pairs_of, require, with_number
+from judgewell.agreement.common import each_group, gains_of, pairs_of, require, rows_table, with_number
 from judgewell.agreement.jackknife import few_groups, jackknife_interval, refusal
 from judgewell.errors import DataError
 from judgewell.stats.arrays import Floats, Ints
@@ -34,11 +34,8 @@ def same_pair_agreement(pairs: Any, *, by: Sequence[str] = (), level: float = 0.
     rows = [key | _row(part, level) for key, part in each_group(frame, by)]
     if not by and rows[0]["alpha"] is None:
         raise DataError(f"agreement on the same pair {rows[0]['note']}")
-    numbers = dict.fromkeys(
-        ("agreement", "expected", "kappa", "kappa_low", "kappa_high", "alpha", "low", "high"), pl.Float64
-    )
-    schema: dict[str, Any] = numbers | {"speaks_for": pl.String, "note": pl.String}
-    return pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None)
+    numbers = ("agreement", "expected", "kappa", "kappa_low", "kappa_high", "alpha", "low", "high")
+    return rows_table(rows, *numbers)
 
 
 def repeated_pairs(pairs: Any) -> pl.DataFrame:
@@ -157,8 +154,7 @@ def _row(frame: pl.DataFrame, level: float) -> dict[str, Any]:
             jackknife_interval(estimate, [part[:, column] for part in without], level)
             for estimate, column in ((kappa, 0), (alpha, 1))
         )
-        row |= {"kappa_low": of_kappa.low, "kappa_high": of_kappa.high, "low": of_alpha.low, "high": of_alpha.high}
-        row |= {"speaks_for": of_alpha.speaks_for, "note": of_alpha.refusal}
+        row |= {"kappa_low": of_kappa.low, "kappa_high": of_kappa.high} | of_alpha.columns
     return row
 
 

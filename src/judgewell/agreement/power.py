@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import each_group, grade_values, judgments_of, with_grades
+from judgewell.agreement.common import each_group, grade_values, judgments_of, rows_table, with_grades
 from judgewell.agreement.grades import by_grade
 from judgewell.errors import DataError, InputError
 from judgewell.stats.arrays import Floats
@@ -112,7 +112,7 @@ def grade_power(
                 rows.append(row | estimate | {"observed": wanted is None, "note": None})
     if all("power" not in row for row in rows):
         raise DataError("power needs two judgments of two adjacent grades")
-    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"note": pl.String})
+    return rows_table(rows)
 
 
 def _check(test: str, alpha: float, replicates: int) -> None:

@@ -1,8 +1,8 @@
 """What a section of the agreement stage is: a question, what it needs, and tables that carry their own words.
 
 A section is a module of :mod:`judgewell.agreement.sections` with a :class:`Section` called ``SECTION``. Each of its
-tables says how it is computed and everything a reader sees of it: title, caption, columns, and the sentences that
-follow from it. The command and the report show every table of every section and word nothing themselves.
+tables is a function, which says how it is computed and everything a reader sees of it: title, caption, columns, and the
+sentences that follow from it. The command and the report show every table of every section and word nothing themselves.
 """
 
 from __future__ import annotations
@@ -64,12 +64,33 @@ class Section:
     part: str
     order: int
     needs: tuple[Need, ...]
-    tables: tuple[Table, ...]
     other_names: tuple[str, ...] = ()  # what it was called in earlier versions
+    tables: list[Table] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
             raise ValueError(f"no part of a report is called {self.part!r}; choose {', '.join(PARTS)}")
+
+    def table(
+        self,
+        title: str,
+        *,
+        finding: Finding | None = None,
+        columns: str = "",
+        heads: Mapping[str, str] | None = None,
+        shown: str = FOLDED,
+        across_scales: bool = False,
+    ) -> Callable[[Compute], Compute]:
+        """Make a function a table of this section: it computes the table, its name is the table's name, and its
+        docstring the caption. `columns` are names with spaces between them."""
+
+        def add(compute: Compute) -> Compute:
+            name, caption = compute.__name__.strip("_"), " ".join((compute.__doc__ or "").split())
+            names = tuple(columns.split())
+            self.tables.append(Table(name, title, caption, compute, finding, names, heads or {}, shown, across_scales))
+            return compute
+
+        return add
 
     def missing(self, evidence: Evidence) -> str | None:
         """What the evidence lacks for this section, or nothing."""

@@ -14,6 +14,7 @@ from judgewell.agreement.common import (
     grade_values,
     judgments_of,
     or_none,
+    rows_table,
     some,
     with_grades,
     with_number,
@@ -118,7 +119,7 @@ def document_stability(
         row |= _quartiles("expert_tau", with_expert) if expert is not None else {}
         note = "tau is undefined: every topic ties all its documents" if None in row.values() else None
         rows.append(row | {"orders": orders, "typical": int(np.median(sizes)), "note": note})
-    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"note": pl.String})
+    return rows_table(rows)
 
 
 def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataFrame:
@@ -155,8 +156,7 @@ def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataF
         half = typical / 2
         row |= {"reliability": _spearman_brown(r, 2.0), "one": _spearman_brown(r, 1 / half)}
         row["for_90"] = None if r >= 1 else float(np.ceil(half * 0.9 * (1 - r) / (0.1 * r) - 1e-9))
-    schema: dict[str, Any] = dict.fromkeys(("half", "reliability", "one", "for_90"), pl.Float64)
-    return pl.DataFrame([row], schema_overrides=schema | {"note": pl.String})
+    return rows_table([row], "half", "reliability", "one", "for_90")
 
 
 def _spearman_brown(r: float, longer: float) -> float:
@@ -181,49 +181,38 @@ def share_preferred(pairs: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(sides).drop_nulls("won").group_by(DOCUMENT, maintain_order=True).agg(gain=pl.col("won").mean())
 
 
-def partition_stability(
-    data: pl.DataFrame,
-    score: Score,
-    *,
-    partition: str = "partition",
-    counts: Sequence[int] | None = None,
-    orders: int = 10,
-    seed: int = 0,
-) -> pl.DataFrame:
+def partition_stability(data: pl.DataFrame, score: Score, *, orders: int = 10, seed: int = 0) -> pl.DataFrame:
     """Tau-b per topic between gains from the first k partitions of a random order and gains from all of them.
 
-    `score` turns rows of `data` (pairs or judgments, with a column that names the partition) into a gains table. Where
+    `score` turns rows of `data` (pairs or judgments, with the column partition) into a gains table. Where
     it refuses (with a JudgewellError: few partitions may leave the comparisons unconnected), the order counts as
     undefined and the first refusal is in the note. Documents that k partitions do not show are excluded from tau.
     """
-    if partition not in data.columns or data[partition].null_count():
+    if "partition" not in data.columns or data["partition"].null_count():
         raise DataError(
-            f"stability over partitions needs to know each row's; the column {partition!r} has gaps or is missing"
+            "stability over partitions needs to know each row's; the column 'partition' has gaps or is missing"
         )
     rng = np.random.default_rng(seed)
     rows = []
     for (topic,), part in data.partition_by("topic", as_dict=True, maintain_order=True).items():
-        names = part[partition].unique(maintain_order=True)
+        names = part["partition"].unique(maintain_order=True)
         if len(names) < 2:
             note(f"topic {topic} has one partition and shows no stability")
             continue
         whole = gains_of(score(part))
         drawn = permutations(len(names), orders, rng)
-        for count in _counts(counts, len(names)):
-            taus = [_partial_tau(part, score, partition, names.gather(order[:count]), whole) for order in drawn]
+        for count in _counts(None, len(names)):
+            taus = [_partial_tau(part, score, names.gather(order[:count]), whole) for order in drawn]
             rows.append({"topic": topic, "partitions": count} | _partition_row(taus))
     if not rows:
         raise DataError("stability over partitions needs a topic with two of them; every topic has one")
-    schema: dict[str, Any] = dict.fromkeys(("tau_mean", "tau_q1", "tau_median", "tau_q3"), pl.Float64)
-    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=schema | {"note": pl.String})
+    return rows_table(rows, "tau_mean", "tau_q1", "tau_median", "tau_q3")
 
 
-def _partial_tau(
-    part: pl.DataFrame, score: Score, partition: str, names: pl.Series, whole: pl.DataFrame
-) -> float | str:
+def _partial_tau(part: pl.DataFrame, score: Score, names: pl.Series, whole: pl.DataFrame) -> float | str:
     """Tau-b of gains from some partitions with the whole, or why there is none."""
     try:
-        some_gains = gains_of(score(part.filter(pl.col(partition).is_in(names.implode()))))
+        some_gains = gains_of(score(part.filter(pl.col("partition").is_in(names.implode()))))
     except JudgewellError as refusal:
         return str(refusal)
     both = some_gains.join(whole, on=DOCUMENT, suffix="_whole")

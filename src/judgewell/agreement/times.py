@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import check_columns, each_group, five_numbers, require, some
+from judgewell.agreement.common import check_columns, each_group, five_numbers, require, rows_table, some
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats
 from judgewell.tables import JUDGMENTS, PAIRS, Table, check, frame_of
@@ -32,8 +32,7 @@ def time_distribution(work: Any, *, by: Sequence[str] = (), longest: float | Non
             pl.len().cast(pl.Int64).alias("count"), pl.col("seconds").mean().alias("mean"), *five_numbers("seconds")
         ).row(0, named=True)
         rows.append(key | summary | _gamma_row(part["seconds"].to_numpy()))
-    numbers: dict[str, Any] = dict.fromkeys(("shape", "scale", "distance"), pl.Float64)
-    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=numbers | {"note": pl.String})
+    return rows_table(rows, "shape", "scale", "distance")
 
 
 def time_histogram(

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.agreement.best_order import MOST_DOCUMENTS, Chance, ChanceByShape, best_order_by_parts, best_orders
-from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require, some, with_number
+from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require, rows_table, some, with_number
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Ints
 
@@ -157,7 +157,7 @@ def volume_against_inconsistency(table: pl.DataFrame, inconsistency: str, volume
     else:
         result = kendalltau(known[volume].to_numpy(), known[inconsistency].to_numpy())
         row |= {"tau": float(result.statistic), "p": float(result.pvalue)}
-    return pl.DataFrame([row], schema_overrides={"tau": pl.Float64, "p": pl.Float64, "note": pl.String})
+    return rows_table([row], "tau", "p")
 
 
 def preferences_against_labels(preferences: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
@@ -176,7 +176,7 @@ def preferences_against_labels(preferences: pl.DataFrame, labels: pl.DataFrame) 
     p = float(ttest_rel(first, second).pvalue) if np.ptp(difference) else None
     note = None if p is not None else "all differences are equal: no test"
     row = {"points": both.height, "preferences": first.mean(), "labels": second.mean(), "p": p, "note": note}
-    return pl.DataFrame([row], schema_overrides={"p": pl.Float64, "note": pl.String})
+    return rows_table([row], "p")
 
 
 def _wins(preferences: pl.DataFrame) -> dict[int, Ints]:
@@ -204,7 +204,7 @@ def _chances(wins: dict[int, Ints], chance: ChanceByShape, progress: Progress | 
     known: dict[bytes, Chance | None] = {}
     chances = {}
     for done, (group, matrix) in enumerate(wins.items(), 1):
-        together = _together(matrix)
+        together = matrix + matrix.T
         key = together.tobytes()
         if key not in known:
             known[key] = chance(together)
@@ -244,18 +244,8 @@ def _row(matrix: Ints, discords: int, order: Ints) -> dict[str, Any]:
     return {"documents": len(matrix), "discords": discords, "touched": touched, "note": None}
 
 
-def _together(wins: Ints) -> Ints:
-    return wins + wins.T
-
-
 def _chance_columns(chance: Chance | None) -> dict[str, Any]:
-    if chance is None:
-        return {"chance_discords": None, "chance_perfect": None, "chance_exact": None}
-    return {
-        "chance_discords": chance.discords,
-        "chance_perfect": chance.perfect,
-        "chance_exact": chance.exact,
-    }
+    return {f"chance_{name}": getattr(chance, name, None) for name in ("discords", "perfect", "exact")}
 
 
 def _shown_documents(pairs: Any) -> pl.DataFrame:

@@ -14,11 +14,12 @@ from judgewell.agreement.common import (
     grade_pairs,
     grade_values,
     judgments_of,
+    rows_table,
     some,
     with_grades,
     with_number,
 )
-from judgewell.agreement.grades import by_grade, order_shares, rank_sum
+from judgewell.agreement.grades import NUMBERS, by_grade, order_shares, rank_sum
 from judgewell.errors import DataError, note
 
 
@@ -40,7 +41,7 @@ def grade_value_tests(
         for low, high in compared:
             row = key | {"lower": low, "upper": high} | rank_sum(values.get(low), values.get(high))
             rows.append(row | _signed_rank(within, low, high, value))
-    return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=_TESTS)
+    return rows_table(rows, *NUMBERS, "p_signed_rank")
 
 
 def unit_order_agreement(judgments: Any, grades: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
@@ -119,7 +120,3 @@ def _signed_rank(within: pl.DataFrame, low: float, high: float, value: str) -> d
     if not differences.any():
         return row | {"note_signed_rank": "all assessors gave both grades the same value"}
     return row | {"p_signed_rank": float(wilcoxon(differences).pvalue)}
-
-
-_NUMBERS = ("lower_mean", "lower_median", "upper_mean", "upper_median", "p_rank_sum", "p_signed_rank")
-_TESTS: dict[str, Any] = dict.fromkeys(_NUMBERS, pl.Float64) | dict.fromkeys(("note", "note_signed_rank"), pl.String)

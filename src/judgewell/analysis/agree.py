@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from judgewell.agreement.direction import note_reversed
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.machines import split_machines
 from judgewell.agreement.section import OPEN, Outcome, Result, Section
@@ -172,17 +173,18 @@ def agree(
         evidence = Evidence(
             judgments=judged,
             pairs=table if paired else None,
-            labels=_label_sets(labels, against, own, table, how["words"]),
+            labels=_label_sets(labels, against, own, table, how),
             gains=None if gains is None else read_gains(gains, negative="auto"),
             scores=None if scores is None else _scores(scores),
             lengths=None if documents is None else _lengths(documents),
             likes=None if likes is None else _likes(likes),
-            machine=machines | _label_sets(machine, (), {}, table, how["words"]),
+            machine=machines | _label_sets(machine, (), {}, table, how),
             systems=partial(system_tables, runs=systems, measures=_measures(measure) if systems else (), seed=seed),
             progress=(steps := _Steps(len(chosen), progress)).within,
             replicates=replicates,
             seed=seed,
         )
+        note_reversed(judged, {**evidence.labels, **evidence.machine})
     outcomes = []
     for one in run_sections(evidence, chosen, None if executor is None else executor_of(executor)):
         outcomes.append(one)
@@ -260,7 +262,7 @@ def _label_sets(
     against: Sequence[str],
     own: Mapping[str, pl.DataFrame],
     table: pl.DataFrame | None,
-    words: Mapping[str, str] | None,
+    how: Mapping[str, Any],
 ) -> dict[str, pl.DataFrame]:
     """The label sets by name: the file in the place of judgments, frames, files, and columns of the judgments."""
     if isinstance(labels, Mapping):
@@ -271,7 +273,9 @@ def _label_sets(
         sources = [*(str(one) for one in listed if _is_path(one)), *against]
     named |= named_files(dict.fromkeys([*own, *sources]))
     return {
-        name: own[data] if isinstance(data, str) and data in own else read_labels(data, table, words)
+        name: own[data]
+        if isinstance(data, str) and data in own
+        else read_labels(data, table, how["words"], how["columns"])
         for name, data in named.items()
     }
 

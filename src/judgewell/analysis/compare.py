@@ -25,7 +25,7 @@ from judgewell.comparison.design import judges_needed
 from judgewell.comparison.noise import Score
 from judgewell.comparison.scores import Missing, ScoreArray
 from judgewell.comparison.signed_rank import Zeros
-from judgewell.comparison.significance import Correction, Test
+from judgewell.comparison.significance import DEFAULT_CORRECTION, Correction, Test
 from judgewell.comparison.simulated import random_draws, simulated_systems
 from judgewell.comparison.top_sets import TopTest
 from judgewell.errors import InputError, formerly
@@ -55,7 +55,7 @@ def compare(
     measure: str | Sequence[str] = (),
     test: Test = "t",
     top_test: TopTest = "joint",
-    correction: Correction = "none",
+    correction: Correction = DEFAULT_CORRECTION,
     zeros: Zeros = "drop",
     alpha: float = 0.05,
     baseline: str | None = None,

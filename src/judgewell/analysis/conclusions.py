@@ -17,7 +17,7 @@ from judgewell.comparison.discrimination import discrimination_table
 from judgewell.comparison.profiles import side_by_side
 from judgewell.comparison.scores import ScoreArray, check_systems, note_identical
 from judgewell.comparison.signed_rank import Zeros
-from judgewell.comparison.significance import Correction, Test, compare_systems
+from judgewell.comparison.significance import DEFAULT_CORRECTION, Correction, Test, compare_systems
 from judgewell.comparison.top_sets import FEWEST_TOPICS, TopSet, TopTest, top_set
 from judgewell.comparison.worlds import Worlds, topic_worlds
 from judgewell.errors import InputError, note
@@ -33,7 +33,7 @@ class Choices:
 
     test: Test = "t"
     top_test: TopTest = "joint"
-    correction: Correction = "none"
+    correction: Correction = DEFAULT_CORRECTION
     zeros: Zeros = "drop"
     alpha: float = 0.05
     baseline: str | None = None
@@ -47,9 +47,14 @@ class Choices:
 
     @property
     def tests(self) -> dict[str, Any]:
-        """What every test of pairs takes."""
-        names = ("alpha", "correction", "replicates", "seed", "executor")
+        """What every test takes."""
+        names = ("alpha", "replicates", "seed", "executor")
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def pair_tests(self) -> dict[str, Any]:
+        """What every test of pairs takes; top sets need no correction."""
+        return self.tests | {"correction": self.correction}
 
     def worlds_of(self, scores: ScoreArray) -> Worlds:
         """The systems over other topics."""
@@ -87,6 +92,11 @@ class Comparison:
 
     def chart(self) -> Any:
         """The first measure drawn: ranks over worlds, or two sets of scores against each other; or users' profiles."""
+        from judgewell.comparison.charts import themed
+
+        return themed(self._chart())
+
+    def _chart(self) -> Any:
         from judgewell.comparison.charts import rank_chart, score_chart, tau_chart
 
         sets, worlds = next(iter(self.scores.values())), next(iter(self.worlds.values()))
@@ -141,7 +151,7 @@ def _tables(sets: Sets, choices: Choices, worlds: Mapping[str, Worlds], drawn: R
     if len(sets) > 1:
         tables["sets"] = side_by_side(sets, test=choices.top_test, zeros=choices.zeros, **choices.tests)
         if len(first.topics) > 1:
-            tables["discrimination"] = discrimination_table(sets, choices.reference, choices.test, **choices.tests)
+            tables["discrimination"] = discrimination_table(sets, choices.reference, choices.test, **choices.pair_tests)
     if worlds:
         tables["worlds"] = pl.concat(one.table(choices.level) for one in worlds.values())
         tables["above"] = pl.concat(one.pairs() for one in worlds.values())
@@ -178,7 +188,7 @@ def systems_table(
     top = best_set(scores, choices)
     if top is not None:
         p = pl.Series([top.p[name] for name in scores.systems])
-        table = table.with_columns(p_best=p, top=pl.col("system").is_in(top.members))
+        table = table.with_columns(p_top=p, top=pl.col("system").is_in(top.members))
     return table.sort("mean", "system", descending=[True, False])
 
 
@@ -203,7 +213,7 @@ def pairs_table(scores: ScoreArray, choices: Choices, drawn: Resampled | None = 
     """Every pair of systems, or every system against the baseline: difference with interval, effect, p; and the
     difference without judgment noise where there are draws."""
     table = compare_systems(
-        scores, choices.test, baseline=choices.baseline, level=choices.level, zeros=choices.zeros, **choices.tests
+        scores, choices.test, baseline=choices.baseline, level=choices.level, zeros=choices.zeros, **choices.pair_tests
     )
     if drawn is None or drawn.without_noise is None:
         return table

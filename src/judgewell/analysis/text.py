@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SHOWN = 25  # rows of a table that are printed
 BEST = 6  # systems whose order is spelled out
-SYSTEMS = ("system", "mean", "low", "high", "without_noise", "rank_low", "rank_high", "p_best", "top")
+SYSTEMS = ("system", "mean", "low", "high", "without_noise", "rank_low", "rank_high", "top")
 PAIRS = ("first", "second", "difference", "low", "high", "effect", "wins", "losses", "p")
 
 
@@ -71,22 +71,30 @@ def _with_machine(comparison: Comparison, measure: str, every_pair: bool) -> str
         f"{measure} of {len(systems)} systems on {of['topics']} topics, from {of['judged']:,} documents that people "
         f"judged and labels of {of['documents']:,}"
     )
+    if len(pairs) and not comparison.choices.baseline and of["standard_error"] is not None:
+        best = systems["system"][0]
+        others = pairs.filter((pl.col("first") == best) | (pl.col("second") == best))
+        here, beyond = (int(others[name].sum()) for name in ("significant", "significant_topics"))
+        head += "\n" + prose(
+            f"{best} has the highest mean. It differs significantly from {here} of the {len(others)} other systems on "
+            f"these topics, and from {beyond} on topics like these."
+        )
     whole = systems.select(name for name in systems.columns if not systems[name].is_null().all())
     parts = [f"{head}\n\n{frame_text(whole, SHOWN)}"]
     if of["standard_error"] is None:
         return f"{parts[0]}\nNo interval: see the note."
     level = f"{100 * comparison.choices.level:g} %"
-    parts[0] += (
-        f"\nlow, high: {level} interval for these topics; topics_low, topics_high: for topics like these. machine: the "
+    parts[0] += "\n" + prose(
+        f"low, high: {level} interval for these topics; topics_low, topics_high: for topics like these. machine: the "
         "labels alone. order: the system's place by both together, closest to the true order, without an interval."
     )
     narrower = of["standard_error"] / of["people_alone"] if of["people_alone"] else 1.0
-    parts.append(
-        f"The labels alone are off by {of['machine_bias']:+.4f} on average over systems. With them, intervals are "
-        f"{narrower:.2f} times as wide as from people alone."
+    off = (
+        f"The labels alone are off by {of['machine_bias']:+.4f} on average over systems. "
         if of["machine_bias"] is not None
-        else f"With the labels, intervals are {narrower:.2f} times as wide as from people alone."
+        else ""
     )
+    parts.append(prose(f"{off}With the labels, intervals are {narrower:.2f} times as wide as from people alone."))
     if tables["needed"].height:
         parts.append(
             "Documents that people judge until the typical interval of a mean, and of a difference of two systems, is "
@@ -118,7 +126,7 @@ def _systems(table: pl.DataFrame, names: Sequence[str], worlds: Mapping[str, Wor
     level = f"{100 * choices.level:g} %"
     meaning = f"low, high: {level} interval of the mean over topics; rank_low, rank_high: of the rank over {over}"
     if "top" in table.columns:
-        meaning += "; p_best: p of the test that no other system is better; top: may be the best"
+        meaning += "; top: in the set that contains the best system"
     return f"{text}\n{prose(meaning + '.')}"
 
 
@@ -205,7 +213,7 @@ def _topics_needed(table: pl.DataFrame, choices: Choices, topics: int) -> str:
     answer = f"about {min(enough)} topics" if enough else f"more than {table['topics'].to_list()[-1]} topics"
     head = (
         f"If the difference is as seen, {answer} like these {topics} find it significant in 80 % of studies: "
-        f"{first} against {second} ({_test(choices)})"
+        f"{first} against {second} ({choices.test} test, alpha {choices.alpha:g})"
     )
     return f"{head}\n{frame_text(table.drop('measure'))}"
 

@@ -145,23 +145,29 @@ def user_pairs(
 
 def users_text(users: pl.DataFrame, pairs: pl.DataFrame, reliability: float, most: int | None = 25) -> str:
     """How many users the order of the systems holds for, and the pairs that they disagree about."""
-    from judgewell.terminal import frame_text
+    from judgewell.terminal import frame_text, prose
 
     split = pairs.filter("disagree").drop("disagree")
     slopes = users["shrunken"].to_numpy()
     other = int((pairs["share"] < 0.5).sum())
-    text = (
+    text = prose(
         f"For how many users: {len(users):,} gain profiles (slope {slopes.mean():.2f}, s.d. "
-        f"{slopes.std():.2f}, mean reliability {reliability:.2f}).\n"
-        f"In {len(pairs) - len(split):,} of {len(pairs):,} pairs of systems more than {100 * (1 - DISSENT):.0f} % of "
-        f"the users agree; in {other:,} most users prefer the system with the lower mean.\n"
+        f"{slopes.std():.2f}, mean reliability {reliability:.2f}). In {len(pairs) - len(split):,} of {len(pairs):,} "
+        f"pairs of systems more than {100 * (1 - DISSENT):.0f} % of the users agree; in {other:,} most users prefer "
+        "the system that is worse under the gains that all share (means of log judgments, not the gains above)."
     )
     if len(split):
         text += (
-            "Pairs that users disagree about (share of users for whom the first is better, with its 95 % interval):\n"
-            f"{frame_text(split.sort((pl.col('share') - 0.5).abs()), most)}\n"
+            "\nPairs that users disagree about (share of users for whom the first is better, with its 95 % interval):\n"
+            f"{frame_text(split.sort((pl.col('share') - 0.5).abs()), most)}"
         )
-    return text + UNDERSTATED
+    elif len(pairs):
+        first, second, share, low, high = pairs.sort("share").select("first", "second", "share", "low", "high").row(0)
+        text += "\n" + prose(
+            f"The smallest share: {first} is better than {second} for {100 * share:.1f} % of the users "
+            f"[{100 * low:.1f}, {100 * high:.1f}]."
+        )
+    return f"{text}\n{prose(UNDERSTATED)}"
 
 
 def profile_points(profiles: Profiles, points: int = 25) -> pl.DataFrame:

@@ -47,13 +47,8 @@ def crowd_of(people: Sequence[Person], population: Population | None = None) -> 
 
     return Crowd(
         population=population or Population(),
-        modulus=of("modulus"),
-        width=of("width"),
-        shift=of("shift"),
-        noise=of("noise"),
+        **{name: of(name) for name in ("modulus", "width", "shift", "noise", "drift", "pace")},
         sense=np.array([person.kind.sense for person in people]),
-        drift=of("drift"),
-        pace=of("pace"),
         typed=np.stack([of("tens_typed"), of("fives_typed")], axis=-1),
         s100=np.stack([of("tens_s100"), of("fives_s100")], axis=-1),
         ends=np.stack([of("nothing"), of("everything")], axis=-1),

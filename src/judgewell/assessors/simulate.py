@@ -7,6 +7,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -104,15 +105,12 @@ def _simulated(
     study: str | Path, assessors: int, seed: int, database: str, progress: Callable[[int, int], None] | None = None
 ) -> Simulation:
     """One study, filled in a database."""
-    store = open_store(database)
-    try:
+    with closing(open_store(database)) as store:
         filled = fill(store, study, make_people(assessors, seed), seed=seed, progress=progress)
         caught = catch_table(store, filled.people)
         with store.snapshot() as connection:
             judgments, pairs = (frame(connection, time.time()) for frame in (judgments_frame, pairs_frame))
             documents = sorted(planned(connection).select("topic", "doc").unique().rows())
-    finally:
-        store.close()
     return Simulation(
         study=str(study),
         database=database,

@@ -134,7 +134,8 @@ def truth_of(store: Store, study: str | Path, seed: int, population: Population 
 def catch_table(store: Store, crowd: Sequence[Person]) -> pl.DataFrame:
     """What each check caught of each kind of person at its first try; `unit` says what became of units in the end."""
     kinds = {person.name: person.kind.name for person in crowd}
-    order = {kind: place for place, kind in enumerate(dict.fromkeys(_kinds_by_share(crowd)))}
+    ranked = sorted(crowd, key=lambda one: (-one.kind.share, one.kind.name))
+    order = {kind: place for place, kind in enumerate(dict.fromkeys(person.kind.name for person in ranked))}
     with store.snapshot() as connection:
         failures = pl.concat([_verdicts(connection), _endings(connection)])
     counted = (
@@ -145,10 +146,6 @@ def catch_table(store: Store, crowd: Sequence[Person]) -> pl.DataFrame:
     )
     stages = pl.col("check").replace_strict(_STAGES, default=len(_STAGES), return_dtype=pl.Int64)
     return counted.sort(stages, pl.col("kind").replace_strict(order, return_dtype=pl.Int64))
-
-
-def _kinds_by_share(crowd: Sequence[Person]) -> list[str]:
-    return [person.kind.name for person in sorted(crowd, key=lambda one: (-one.kind.share, one.kind.name))]
 
 
 _CHECKS = ("practice", "comprehension", "quiz", "known", "known_pairs", "time", "unit")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from judgewell.commands.act import do
 from judgewell.commands.database import address_of, address_option, database_option, existing
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ def _print_link(
 @database_option
 @click.pass_obj
 def add(study: str, database: str | None, name: str, role: str, address: str | None) -> None:
-    """Add NAME, and print the one-time link with which they set their password.
+    """Add NAME and print a link to set a password.
+
+    The link works once.
 
     \b
     Example:
@@ -80,7 +83,9 @@ def add(study: str, database: str | None, name: str, role: str, address: str | N
 @database_option
 @click.pass_obj
 def link(study: str, database: str | None, name: str, address: str | None) -> None:
-    """Print a new one-time link that sets NAME's password; older links end.
+    """Print a new link to set NAME's password.
+
+    It works once; older links end.
 
     \b
     Example:
@@ -104,7 +109,9 @@ def link(study: str, database: str | None, name: str, address: str | None) -> No
 @database_option
 @click.pass_obj
 def token(study: str, database: str | None, name: str, scopes: tuple[str, ...], days: float, label: str) -> None:
-    """Print a new token for the API in NAME's name; it is shown once and only its hash is kept.
+    """Print a new API token for NAME.
+
+    It is shown once, and only its hash is kept.
 
     \b
     Example:
@@ -142,7 +149,7 @@ def list_(study: str, database: str | None) -> None:
 @database_option
 @click.pass_obj
 def sessions(study: str, database: str | None) -> None:
-    """Print every session, token and link that still opens something.
+    """Print all open sessions, tokens and links.
 
     \b
     Example:
@@ -161,16 +168,18 @@ def sessions(study: str, database: str | None) -> None:
 @database_option
 @click.pass_obj
 def revoke(study: str, database: str | None, name: str, key: int | None) -> None:
-    """End NAME's sessions, tokens and links, or one of them.
+    """End NAME's sessions, tokens and links.
+
+    With --key, only one of them ends.
 
     \b
     Example:
       judgewell account study.toml revoke Ada --key 12
     """
     if key is None:
-        _act(study, database, "revoke", account=name)
+        do(study, database, "revoke", {"account": name})
     else:
-        _act(study, database, "revoke-key", key=key)
+        do(study, database, "revoke-key", {"key": key})
 
 
 @account.command()
@@ -178,13 +187,13 @@ def revoke(study: str, database: str | None, name: str, key: int | None) -> None
 @database_option
 @click.pass_obj
 def disable(study: str, database: str | None, name: str) -> None:
-    """Let NAME in no longer, and end what they have open.
+    """Lock NAME's account and end their sessions.
 
     \b
     Example:
       judgewell account study.toml disable Ada
     """
-    _act(study, database, "disable", account=name)
+    do(study, database, "disable", {"account": name})
 
 
 @account.command()
@@ -192,19 +201,13 @@ def disable(study: str, database: str | None, name: str) -> None:
 @database_option
 @click.pass_obj
 def enable(study: str, database: str | None, name: str) -> None:
-    """Let NAME in again.
+    """Unlock NAME's account.
 
     \b
     Example:
       judgewell account study.toml enable Ada
     """
-    _act(study, database, "enable", account=name)
-
-
-def _act(study: str, database: str | None, action: str, **fields: Any) -> None:
-    from judgewell.commands.act import do
-
-    do(study, database, action, fields)
+    do(study, database, "enable", {"account": name})
 
 
 def _when(at: float | None) -> str:

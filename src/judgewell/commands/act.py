@@ -60,7 +60,7 @@ def _listed(value: Any) -> list[Any]:
 @click.argument("study")
 @click.argument("pseudonym", required=False)
 @click.option("--comments", is_flag=True, help="Delete the comments on documents too.")
-@click.option("--older-than", type=click.FloatRange(min=0), help="All whose last step is so many days ago.")
+@click.option("--older-than", type=click.FloatRange(min=0), help="All whose last step is at least this many days ago.")
 @database_option
 def forget(study: str, pseudonym: str | None, comments: bool, older_than: float | None, database: str | None) -> None:
     """Delete the personal data of one assessor, or of all who left long ago. Judgments are kept.
@@ -88,8 +88,8 @@ def forget(study: str, pseudonym: str | None, comments: bool, older_than: float 
 
 @click.command()
 @click.argument("study")
-@click.option("-o", "--output", help="A CSV file to write; else the newest lines are printed.")
-@click.option("--lines", default=50, type=click.IntRange(min=1), help="How many are printed.")
+@click.option("-o", "--output", help="Write the whole log to this CSV file instead of printing the newest lines.")
+@click.option("--lines", default=50, type=click.IntRange(min=1), help="How many lines to print.")
 @database_option
 def audit(study: str, output: str | None, lines: int, database: str | None) -> None:
     """Show the audit log of STUDY: every action of owners and reviewers.

@@ -49,7 +49,7 @@ def _list_sections(context: click.Context, option: click.Parameter, asked: bool)
 @click.option("-v", "--verbose", is_flag=True, help="Print all findings and tables.")
 @click.option("-o", "--output", help="A folder: every table as csv, and how they were made.")
 @click.option("--replicates", default=1000, help="How often documents are resampled for intervals.")
-@click.option("--seed", default=0, help="Seed of everything random.")
+@click.option("--seed", default=0, help="Seed of all random choices.")
 @reading_options
 @where_option
 @cluster_options

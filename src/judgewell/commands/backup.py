@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from judgewell.commands.database import database_of, database_option, existing
@@ -40,9 +42,6 @@ def restore(study: str, file: str, replace: bool, database: str | None) -> None:
     from judgewell.server.store.backup import restore as read
     from judgewell.server.store.transactions import open_store
 
-    store = open_store(database_of(study, database))
-    try:
+    with closing(open_store(database_of(study, database))) as store:
         read(store, file, replace=replace)
-    finally:
-        store.close()
     print(f"Restored from {file}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,7 +41,7 @@ def choice(name: str, *choices: str, help: str) -> Callable[[Any], Any]:
     return click.option(name, type=click.Choice(choices), default=choices[0], help=help)
 
 
-def refuse_unwritable(output: str | None, *inputs: str) -> None:
+def refuse_unwritable(output: str | None, *inputs: str, endings: tuple[str, ...] = ENDINGS) -> None:
     """Before the work: the output's folder is there, its ending is known, and standard input is asked for once."""
     from pathlib import Path
 
@@ -48,8 +49,8 @@ def refuse_unwritable(output: str | None, *inputs: str) -> None:
         raise InputError("standard input (-) is named twice and can be read only once", cure="put one into a file")
     if output is None or output == "-":
         return
-    if not output.endswith(ENDINGS):
-        raise InputError(f"{output} has no ending that says what to write", cure=f"end it in {', '.join(ENDINGS)}")
+    if not output.endswith(endings):
+        raise InputError(f"{output} has no ending that says what to write", cure=f"end it in {', '.join(endings)}")
     if not Path(output).parent.is_dir():
         raise InputError(
             f"there is no folder {Path(output).parent} to write {Path(output).name} into", cure="make it first"
@@ -59,32 +60,28 @@ def refuse_unwritable(output: str | None, *inputs: str) -> None:
 WORDS = "What answers mean: 'not relevant=0,relevant=1,N/A=' or A=left,B=right,tie=same."
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say how tables are read; :func:`reading` takes them."""
-    options = [
-        click.option("--columns", help="Names of the columns in the file: topic=qid,value=score."),
-        click.option("--words", help=WORDS),
-        click.option("--separator", help="What separates fields: comma, tab, semicolon, bar, space or a character."),
-        click.option("--no-header", is_flag=True, help="The first line holds data; --columns topic=1,doc=2 by number."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say where the work is done; `executing` takes them. They never change a result."""
-    options = [
-        click.option(
-            "--cluster",
-            metavar="ADDRESS",
-            help="Work on the Dask cluster of this scheduler (tcp://HOST:8786; dask: the one Dask is configured for).",
-        ),
-        click.option("--processes", type=click.IntRange(min=1), help="Work in so many processes of this machine."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+# How tables are read; `reading` takes these options.
+reading_options = together(
+    click.option("--columns", help="Names of the columns in the file: topic=qid,value=score."),
+    click.option("--words", help=WORDS),
+    click.option("--separator", help="What separates fields: comma, tab, semicolon, bar, space or a character."),
+    click.option("--no-header", is_flag=True, help="The first line holds data; --columns topic=1,doc=2 by number."),
+)
+
+# Where the work is done, which never changes a result; `executing` takes these options.
+cluster_options = together(
+    click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Run on the Dask cluster of this scheduler (tcp://HOST:8786; dask: the one Dask is configured for).",
+    ),
+    click.option("--processes", type=click.IntRange(min=1), help="Use this many processes on this machine."),
+)
 
 
 @contextmanager

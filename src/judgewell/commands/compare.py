@@ -33,23 +33,23 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
     "-m", "--measure", multiple=True, help="A measure; may be repeated.  [default: that of the scores, else nDCG@10]"
 )
 @choice("--test", *TESTS, help="The paired test of pairs of systems.")
-@choice("--top-test", "joint", *TESTS, help="The set of best systems: joint contains the best one; others test pairs.")
-@choice("--correction", "none", "holm", "bh", help="For the number of pairs: Holm, or Benjamini and Hochberg.")
-@choice("--zeros", "drop", "pratt", help="Topics without a difference in the Wilcoxon test.")
-@click.option("--alpha", default=0.05, help="p below this is significant.")
+@choice("--top-test", "joint", *TESTS, help="How the top set is found: a joint test, or each system against the best.")
+@choice("--correction", "holm", "bh", "none", help="For the number of pairs: Holm, Benjamini–Hochberg or none.")
+@choice("--zeros", "drop", "pratt", help="What the Wilcoxon test does with topics without a difference.")
+@click.option("--alpha", default=0.05, help="A difference is significant if p is below this.")
 @click.option("--baseline", help="Compare all systems with this one, not every pair.")
 @click.option("--reference", help="The set of scores that others are compared with.  [default: the first]")
 @click.option("--draws", help="Draws of the first gains (judgewell scale --draws-to).")
-@click.option("--worlds", default=1000, help="How often topics are resampled, and judgments without --draws.")
-@click.option("--judgments", help="Judgments (topic, doc, value): draw one for the gain of each document.")
-@click.option("--machine", help="Labels of a machine, or other cheap ones, for all documents; the gains are people's.")
-@click.option("--users", is_flag=True, help="For how many users is it better? Needs --judgments with assessors.")
-@click.option("--tell-apart", nargs=2, metavar="A B", help="How many topics, or judgments, distinguish these two.")
-@click.option("--random", is_flag=True, help="Add random labels: the reference's gains dealt out anew.")
-@click.option("--simulated", type=int, help="Compare so many systems made of sub-runs with all documents judged.")
-@choice("--missing", "error", "zero", "drop", help="Scores that a system lacks: refuse, 0, or leave the topic out.")
-@click.option("--common", is_flag=True, help="Keep the topics and systems that all sets share; else they must agree.")
-@click.option("--gains-as", multiple=True, help="Gains transformed, a set for each: linear, exp2, binary(2), unit, …")
+@click.option("--worlds", default=1000, help="How often topics (and judgments, without --draws) are resampled.")
+@click.option("--judgments", help="Judgments (topic, doc, value): resample the gain of each document from them.")
+@click.option("--machine", help="A machine's labels (or other cheap ones) of all documents; the gains are people's.")
+@click.option("--users", is_flag=True, help="Show for what share of users a system is better (with --judgments).")
+@click.option("--tell-apart", nargs=2, metavar="A B", help="How many topics or judgments it takes to separate them.")
+@click.option("--random", is_flag=True, help="Add random labels: the reference's gains, shuffled within topics.")
+@click.option("--simulated", type=int, help="Compare this many systems made of fully judged parts of runs.")
+@choice("--missing", "error", "zero", "drop", help="Missing scores: an error, 0, or without the topic.")
+@click.option("--common", is_flag=True, help="Keep only the topics and systems that all sets share.")
+@click.option("--gains-as", multiple=True, help="Transform gains; each makes a set: linear, exp2, binary(2), unit, …")
 @choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
 @choice("--precision", "double", "single", help="Of the runs' scores.")
 @choice("--unjudged", "zero", "condense", help="Unjudged documents: gain 0, or removed from rankings.")
@@ -57,10 +57,10 @@ TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 @click.option("-q", "--pairs", is_flag=True, help="Print every pair of systems.")
 @click.option("-o", "--output", help="Write all tables: a folder, one .json, or A.csv with A.pairs.csv, … beside it.")
 @click.option("--chart", help="Draw to .svg, .pdf, .png or .html: two sets against each other, or rank intervals.")
-@click.option("--replicates", default=10_000, help="Of the joint, randomisation and bootstrap tests.")
+@click.option("--replicates", default=10_000, help="Replicates of the joint, randomisation and bootstrap tests.")
 @click.option("--resamples", type=int, hidden=True, help="The former name of --replicates.")
 @click.option("--level", default=0.95, help="Level of the intervals.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
 @reading_options
 @kind_option
 @cluster_options
@@ -80,7 +80,7 @@ def compare(
 
     \b
     Examples:
-      judgewell compare scores.parquet --baseline bm25 --test wilcoxon --correction holm
+      judgewell compare scores.parquet --baseline bm25 --test wilcoxon
       judgewell compare nist.csv crowd.csv -o comparison
       judgewell compare --runs runs/*.run --gains nist=qrels.txt crowd=gains.csv -m nDCG@10 --chart two.svg
       judgewell compare --runs runs/*.run --gains qrels.txt --gains-as linear --gains-as exp2 --gains-as 'binary(2)'

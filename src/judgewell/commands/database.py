@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +53,5 @@ def existing(study: str, database: str | None) -> Iterator[Store]:
         named = f", or name another: --database {others[0]}" if others else ""
         cure = f"start it with judgewell serve {study}{named}"
         raise InputError("there is no such database", cure=cure, file=where)
-    store = open_store(where)
-    try:
+    with closing(open_store(where)) as store:
         yield store
-    finally:
-        store.close()

@@ -9,6 +9,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,13 +110,10 @@ def open_judging(study: Path) -> None:
     from judgewell.server.store.transactions import open_store
 
     database = default_database(study)
-    store = open_store(database)
-    try:
+    with closing(open_store(database)) as store:
         prepare(store, study, time.time)
         served = store.read(load_served).result()
         path = people.invite(store, served, ["you"])[0].path
-    finally:
-        store.close()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -179,7 +177,7 @@ def write_report(folder: Path, seed: int, write: Callable[[str], None]) -> None:
 
     page, magnitude = folder / "report.html", folder / "magnitude" / "study.toml"
     arguments: list[object] = [magnitude, "--database", _database(magnitude), "-o", page, "--seed", seed, "-m", MEASURE]
-    arguments += ["--title", "judgewell demo: a report", "--draws", 60, "--worlds", 300, "--replicates", 200]
+    arguments += ["--title", "judgewell demo", "--draws", 60, "--worlds", 300, "--replicates", 200]
     arguments += ["--pairs", folder / "pairs" / "export" / "pairs.parquet"]
     for name in _METHODS:
         arguments += ["--gains", f"{name}={folder / f'gains_{name}.csv'}"]
@@ -201,11 +199,8 @@ def truth_of_all(studies: Iterable[Path], seed: int) -> Truth:
 
     truths = []
     for study in studies:
-        store = open_store(_database(study))
-        try:
+        with closing(open_store(_database(study))) as store:
             truths.append(truth_of(store, study, seed))
-        finally:
-            store.close()
     return replace(truths[0], known={pair: known for one in truths for pair, known in one.known.items()})
 
 
@@ -223,14 +218,11 @@ def judged(name: str, study: Path, seed: int, truth: Truth, write: Callable[[str
     from judgewell.server.store.transactions import open_store
     from judgewell.terminal import progress
 
-    store = open_store(_database(study))
-    try:
+    with closing(open_store(_database(study))) as store:
         with progress(f"{name} study, units judged") as show:
             filled = fill(store, study, make_people(CROWD, seed), seed=seed, truth=truth, progress=show)
         export(store, study.parent / "export")
         catch_table(store, filled.people).write_csv(study.parent / "caught.csv")
-    finally:
-        store.close()
     files = study.parent / "export"
     table = read_pairs(files / "pairs.parquet") if name == "pairs" else read_judgments(files / "judgments.parquet")
     write(

@@ -17,7 +17,6 @@ from judgewell.commands.common import (
     reading,
     reading_options,
     refuse_unwritable,
-    without_place,
 )
 from judgewell.errors import InputError
 from judgewell.values import dataclass
@@ -58,7 +57,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @choice(
     "--trec-version", "10", "9", help="Of trec_eval's format: 9 rounds recall levels up and ranks by single scores."
 )
-@click.option("-l", "--rel", type=float, help="The least gain that counts as relevant, for measures that do not say.")
+@click.option("-l", "--rel", type=float, help="The lowest gain that counts as relevant, unless the measure says.")
 @click.option("--gains-as", help="Transform gains first: exp2, binary(2), unit, unit(topic), 0=0,1=0.3,2=1.")
 @choice("--order", "score", "rank", help="Rank by score, or by the ranks in the file.")
 @click.option(
@@ -76,7 +75,7 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
     "--unjudged", "zero", "condense", "error", help="Unjudged documents: gain 0, removed from rankings, or an error."
 )
 @click.option("-J", "--judged-only", is_flag=True, help="The same as --unjudged condense.")
-@click.option("-M", "--most", type=click.IntRange(min=1), help="Cut rankings after so many documents.")
+@click.option("-M", "--most", type=click.IntRange(min=1), help="Cut rankings after this many documents.")
 @click.option(
     "--topics",
     help="Average over all judged topics (a missing one scores 0) or those in the run; or a file of topic ids, one a "
@@ -92,40 +91,11 @@ def _list_measures(context: click.Context, option: click.Parameter, asked: bool)
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_list_measures, help="List the measures."
 )
-def evaluate(
-    gains: str,
-    runs: tuple[str, ...],
-    measure: tuple[str, ...],
-    per_topic: bool,
-    no_summary: bool,
-    output: str | None,
-    format: str,
-    trec_version: str,
-    rel: float | None,
-    gains_as: str | None,
-    order: str,
-    precision: str | None,
-    ties: str,
-    unjudged: str,
-    judged_only: bool,
-    most: int | None,
-    topics: str | None,
-    complete: bool,
-    negative: str,
-    strict: bool,
-    level: float,
-    seed: int,
-    columns: str | None,
-    words: str | None,
-    separator: str | None,
-    no_header: bool,
-    cluster: str | None,
-    processes: int | None,
-) -> None:
+def evaluate(strict: bool, cluster: str | None, processes: int | None, **given: Any) -> None:
     """Score RUNS against GAINS, whole or fractional, with any measure.
 
     GAINS is a qrels file, a table of topic, doc and gain (csv, parquet, jsonl) or irds:ID; RUNS are TREC runs or tables
-    of system, topic, doc and score. Globs, .gz, .zst and - (standard input) are read.
+    of system, topic, doc and score. Globs, compressed files and - (standard input) are read.
 
     \b
     Examples:
@@ -136,7 +106,7 @@ def evaluate(
       judgewell evaluate ntcir.qrels bm25.run --words L0=0,L1=1,L2=2,L3=3
       judgewell evaluate qrels.txt 'runs/*.run' --cluster tcp://scheduler:8786 -o scores.parquet
     """
-    options = {**without_place(locals()), "measure": list(measure)}
+    options = {**dict(sorted(given.items())), "strict": strict, "measure": list(given["measure"])}
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy, which would start threads that have no work here
     from judgewell.formats.provenance import Digests
     from judgewell.formats.runs import open_runs
@@ -147,12 +117,13 @@ def evaluate(
     with notes(strict) as assumed, executing(cluster, processes) as executor:
         wanted, lines = _asked(options, settings)
         how = reading(options, "gains", "runs")
-        systems = open_runs(list(runs), how["columns"], how["layout"], executor=executor)
-        recorded = [gains, *runs_read(systems)] if output not in (None, "-") else []
+        systems = open_runs(list(given["runs"]), how["columns"], how["layout"], executor=executor)
+        files = [run.source for run in systems if run.source]
+        recorded = [given["gains"], *files] if given["output"] not in (None, "-") else []
         with Digests(recorded, executor) as hashes:
             if len(systems) == 1:
                 hashes.begin()
-            judged, pool, drawn = _judged(gains, negative, gains_as, only, how, wanted)
+            judged, pool, drawn = _judged(options, only, how, wanted)
             work = Work(systems, judged, pool, drawn, settings, executor)
             if lines:
                 _print_as_trec_eval(work, lines, options)
@@ -188,7 +159,11 @@ class Work:
 
         executor = executor or self.executor
         scored = scores_with_pool(self.systems, self.judged, self.pool, measures, self.settings, executor, progress)
-        return _estimated(scored, self.drawn, self.systems, measures, self.settings, self.executor)
+        if self.drawn is None:
+            return scored
+        from judgewell.evaluation.drawn import with_estimates
+
+        return with_estimates(scored, self.drawn, self.systems, measures, self.settings, self.executor)
 
 
 def _print_as_trec_eval(work: Work, lines: list[TrecMeasure], given: dict[str, Any]) -> None:
@@ -285,7 +260,7 @@ def _settings(given: dict[str, Any]) -> tuple[Settings, str | None]:
 
 
 def _judged(
-    path: str, negative: str, gains_as: str | None, only: str | None, how: dict[str, Any], measures: Sequence[Measure]
+    given: dict[str, Any], only: str | None, how: dict[str, Any], measures: Sequence[Measure]
 ) -> tuple[Judged, pl.DataFrame | None, pl.DataFrame | None]:
     """The judged documents, the pool with grades below 0, and the gains where documents were drawn.
 
@@ -294,6 +269,7 @@ def _judged(
     from judgewell.evaluation.compiled import plain_qrels
     from judgewell.evaluation.judged import prepare
 
+    path, negative, gains_as = given["gains"], given["negative"], given["gains_as"]
     by_intent = any(one.by_intent for one in measures)
     plain = None if gains_as or only or by_intent or any(how.values()) else plain_qrels(path)
     if plain is not None:
@@ -314,15 +290,6 @@ def _judged(
         return prepare_intents(table), None, None
     pooled = pool if negative == "unjudged" and gains_as is None else None
     return prepare(table), pooled, table if is_drawn(table) else None
-
-
-def _estimated(scored: Iterator[SystemScores], drawn: pl.DataFrame | None, *how: Any) -> Iterator[SystemScores]:
-    """The scores, estimated where documents were drawn; else nothing is imported for that."""
-    if drawn is None:
-        return scored
-    from judgewell.evaluation.drawn import with_estimates
-
-    return with_estimates(scored, drawn, *how)
 
 
 def read_topic_ids(path: str) -> list[str]:
@@ -423,8 +390,3 @@ def _print(
         import polars as pl
 
         print(pl.DataFrame(summary, infer_schema_length=None).write_json())
-
-
-def runs_read(systems: list[Run]) -> list[str]:
-    """The files the systems come from."""
-    return [run.source for run in systems if run.source]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from judgewell.commands.database import database_option, existing
+from judgewell.text import counted
 
 
 @click.command()
@@ -25,5 +26,11 @@ def export(study: str, output: str, everything: bool, database: str | None) -> N
     from judgewell.server.queries.export import export as write
 
     with existing(study, database) as store:
-        for path in write(store, output, everything=everything):
-            print(path)
+        written = write(store, output, everything=everything)
+    for path, rows in written.items():
+        print(f"{path}: {counted(rows, 'row')}")
+    answers = [path for path in written if path.name in ("judgments.csv", "pairs.csv")]
+    if not answers:
+        print(f"\nNo unit is completed, so there are no judgments yet. Progress: judgewell status {study}")
+    for path in answers:
+        print(f"\nNext: judgewell scale {path} -o gains.csv")

@@ -111,17 +111,11 @@ def _write(output: str, table: pl.DataFrame | None, links: list[Invited], base: 
     """The links as CSV; a cell that a spreadsheet would run as a formula begins with an apostrophe."""
     import polars as pl
 
-    from judgewell.server.queries.export import FORMULA
+    from judgewell.server.queries.export import defused
     from judgewell.server.store.private_files import create_private
 
     made = pl.DataFrame({"label": [link.label for link in links], "link": [base + link.path for link in links]})
     if table is not None and len(table) == len(links):
         made = table.with_columns(made["link"])
-    text = [pl.col(name) for name in made.columns]
-    starts = [column.str.slice(0, 1).is_in(FORMULA) for column in text]
-    safe = [
-        pl.when(start).then(pl.concat_str(pl.lit("'"), column)).otherwise(column).name.keep()
-        for column, start in zip(text, starts, strict=True)
-    ]
     create_private(output)
-    made.select(safe).write_csv(output)
+    defused(made, made.columns).write_csv(output)

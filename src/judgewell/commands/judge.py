@@ -6,11 +6,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Coroutine
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from judgewell.commands.common import together
 from judgewell.commands.database import database_of, database_option
 from judgewell.errors import InputError
 
@@ -39,16 +41,9 @@ OPTIONS = {
 }
 
 
-def _machine_options(command: Any) -> Any:
-    """Every setting of `[machine]` that is often changed."""
-    for option in reversed(OPTIONS.values()):
-        command = option(command)
-    return command
-
-
 @click.command()
 @click.argument("study")
-@_machine_options
+@together(*OPTIONS.values())  # every setting of [machine] that is often changed
 @click.option("--show-prompt", is_flag=True, help="Print what the model is asked about the first place, and stop.")
 @click.option("--probe", is_flag=True, help="Ask about hostile documents instead, and report how often it was fooled.")
 @click.option("--yes", is_flag=True, help="Start without asking.")
@@ -115,8 +110,7 @@ def _judge(study: str, settings: Machine, database: str, yes: bool) -> None:
     from judgewell.server.store.transactions import open_store
     from judgewell.terminal import progress
 
-    store = open_store(database)
-    try:
+    with closing(open_store(database)) as store:
         chat = open_chat(settings)
         prepare(store, study, time.time)
         served = store.read(load_served).result()
@@ -139,8 +133,6 @@ def _judge(study: str, settings: Machine, database: str, yes: bool) -> None:
                         print(row.text)
         if run.waiting:
             print("note: all work that is left is in other hands or paused; run this again later", file=sys.stderr)
-    finally:
-        store.close()
 
 
 async def _closing(chat: Any, work: Any) -> Any:

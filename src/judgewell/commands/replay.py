@@ -13,7 +13,7 @@ from judgewell.commands.common import choice, kind_option, reading, reading_opti
 @click.argument("study")
 @click.option("--from", "answers", required=True, help="Recorded judgments or pairs.")
 @click.option("--design", "designs", multiple=True, help="even, floor, sampled; of pairs: even, pairs.  [default: all]")
-@click.option("--simulated", "systems", type=click.IntRange(min=2), help="Simulate so many systems instead of runs.")
+@click.option("--simulated", "systems", type=click.IntRange(min=2), help="Use this many simulated systems, not runs.")
 @click.option("--repeats", type=click.IntRange(min=1), default=20, help="Random orders of the answers.")
 @choice("--rule", "full", "goal", help="Stop when all answers would agree (full), or when the study would (goal).")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the orders.")
@@ -22,19 +22,7 @@ from judgewell.commands.common import choice, kind_option, reading, reading_opti
 @reading_options
 @kind_option
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
-def replay(
-    study: str,
-    answers: str,
-    designs: tuple[str, ...],
-    systems: int | None,
-    repeats: int,
-    rule: str,
-    seed: int,
-    output: str | None,
-    chart: str | None,
-    strict: bool,
-    **given: Any,
-) -> None:
+def replay(study: str, answers: str, output: str | None, chart: str | None, strict: bool, **given: Any) -> None:
     """Ask recorded answers again by other designs, and show what each would have cost.
 
     STUDY names the goal ([goal] with systems, measure and decide); the pool is the documents of the answers. Every
@@ -54,24 +42,14 @@ def replay(
     read = reading(given, "judgments", "pairs")
     with notes(strict) as collected:
         with progress("studies replayed") as show:
-            result = replay_study(
-                study,
-                answers,
-                designs=designs,
-                systems=systems,
-                repeats=repeats,
-                compared="goal" if rule == "goal" else "full",
-                seed=seed,
-                kind=given["kind"],
-                progress=show,
-                **read,
-            )
+            how = {name: given[name] for name in ("designs", "systems", "repeats", "seed", "kind")}
+            result = replay_study(study, answers, **how, **read, compared=given["rule"], progress=show)
         if chart:
             from judgewell.comparison.charts import save
 
             save(result.chart(), chart)
         if output:
-            options = {"study": study, "from": answers, "designs": designs, "simulated": systems, "repeats": repeats}
-            options |= {"rule": rule, "seed": seed, "output": output, **{k: given[k] for k in sorted(given)}}
+            options = {"study": study, "from": answers, "output": output, **given}
+            options["simulated"] = options.pop("systems")
             write_result(result.table, output, provenance("replay", options, [study, answers], collected))
         print(result)

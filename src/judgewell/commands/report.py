@@ -33,18 +33,19 @@ if TYPE_CHECKING:
 @click.option("--gains", multiple=True, help="Gains made before, several at once; NAME=FILE gives a name.")
 @click.option("--method", help="How gains are made where none are given: magnitude, 'magnitude(offset=1)', mean, …")
 @click.option("--labels", multiple=True, help="Labels to compare with: files (NAME=FILE), or columns of the judgments.")
-@click.option("--machine", multiple=True, help="Labels by a machine, or other cheap ones, of all documents: NAME=FILE.")
+@click.option("--machine", multiple=True, help="A machine's labels (or other cheap ones) of all documents: NAME=FILE.")
 @click.option("--runs", multiple=True, help="Runs to score, several at once: --runs runs/*.run.")
 @click.option("-m", "--measure", multiple=True, help="Measures; the first is the main one.  [default: nDCG@10]")
-@click.option("--title", default="Relevance judgments: a report", help="The page's title.")
+@click.option("--baseline", help="Compare all systems with this one, not every pair.")
+@click.option("--title", help="The page's title.  [default: the study or the data]")
 @click.option(
     "--files", is_flag=True, help="Also write every figure as SVG, PDF and PNG and every table as CSV and LaTeX."
 )
 @click.option("--name-assessors", is_flag=True, help="Show assessors' own ids, not A1, A2, …")
-@click.option("--draws", default=200, help="Gain tables drawn from the judgments.")
+@click.option("--draws", default=200, help="How many gain tables are resampled from the judgments.")
 @click.option("--worlds", default=1000, help="How often topics are resampled.")
 @click.option("--replicates", default=1000, help="How often documents are resampled for intervals of agreement.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
 @reading_options
 @where_option
 @kind_option
@@ -99,6 +100,8 @@ def report(context: click.Context, /, **given: Any) -> None:
     beside = f" and {files_folder(page)}" if given["files"] else ""
     size = page.stat().st_size / 1e6
     print(f"{page}{beside}: {len(made.figures)} figures, {len(made.grids)} tables, {size:.1f} MB")
+    if made.notice:
+        print(f"\n{prose(made.notice)}")
     for part in made.parts:
         if part.findings:
             print(f"\n{part.title}")

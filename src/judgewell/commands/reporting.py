@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from judgewell.agreement.direction import note_reversed
 from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import existing
+from judgewell.comparison.scores import listed
 from judgewell.errors import InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.executors import executor_of
@@ -23,7 +25,7 @@ from judgewell.formats.remote import is_remote
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
 from judgewell.reports.parts import Report
-from judgewell.reports.sources import CollectedStudy, Sources, with_codes
+from judgewell.reports.sources import CollectedStudy, Sources, not_people, with_codes
 from judgewell.scales import with_kinds
 from judgewell.scaling.inputs import judgments_of, pairs_of
 from judgewell.scaling.methods import method_for, parse
@@ -46,7 +48,8 @@ def report(
     machine: Any = (),
     runs: Any = (),
     measure: str | Sequence[str] = (),
-    title: str = "Relevance judgments: a report",
+    baseline: str | None = None,
+    title: str | None = None,
     name_assessors: bool = False,
     draws: int = 200,
     worlds: int = 1000,
@@ -90,13 +93,16 @@ def report(
         answers = (people, own[1]) if name_assessors else with_codes(people, own[1])
         labels, runs = _of_study(study, labels, runs)
         systems = open_runs(runs, executor=workers) if _there(runs) else []
+        if baseline is not None and baseline not in [run.system for run in systems]:
+            known = listed([run.system for run in systems], "systems", 8) or "there are no runs"
+            raise InputError(f"the baseline {baseline} is not one of the systems", cure=f"name one of them: {known}")
         measures = [measure] if isinstance(measure, str) else list(measure)
         sources = Sources(
             judgments=answers[0],
             pairs=answers[1],
             gains=named_sets(gains, read_gains) if _there(gains) else {},
-            labels=_labels(labels, answers[0], words),
-            machine=machines | _labels(machine, answers[0], words),
+            labels=_labels(labels, answers[0], words, columns),
+            machine=machines | _labels(machine, answers[0], words, columns),
             runs=systems,
             measures=parse_all(measures or [DEFAULT_MEASURE]) if systems else [],
             method=None if _there(gains) else _method(method, *answers),
@@ -104,19 +110,35 @@ def report(
             worlds=worlds,
             replicates=replicates,
             seed=seed,
+            baseline=baseline,
             study=collected,
             executor=workers,
         )
+        note_reversed(sources.judgments, {**sources.labels, **sources.machine})
     for text in notes:
         note(text)
+    title = title or _title(sources, judgments, pairs)
     inputs = _files(judgments, pairs, study if _is_study_file(study) else None, gains, labels, machine)
     inputs += [run.source for run in systems if run.source]
-    options: dict[str, Any] = {"title": title, "measure": [str(one) for one in sources.measures]}
+    options: dict[str, Any] = {"title": title, "measure": [str(one) for one in sources.measures], "baseline": baseline}
     options |= {"method": str(sources.method or "none")}
     options |= {"draws": draws, "worlds": worlds, "replicates": replicates, "seed": seed, "words": words}
     options |= {"columns": columns, "where": list(where), "name_assessors": name_assessors, "kind": kind}
     record = provenance("report", options, inputs)
-    return assemble(sources, title=title, notes=notes, record=record, progress=progress)
+    return assemble(sources, title=title, notes=notes, record=record, notice=not_people(*own), progress=progress)
+
+
+def _title(sources: Sources, judgments: Any, pairs: Any) -> str:
+    """What the report is about, where no title is given."""
+    if sources.study is not None:
+        return f"Report on the study {sources.study.name}"
+    if len(sources.runs) > 1:
+        return f"Comparison of {len(sources.runs)} systems"
+    given = judgments if judgments is not None else pairs
+    if given is not None:
+        return f"Report on {os.path.basename(given)}" if _is_file(given) else "Report on relevance judgments"
+    sets = [*sources.gains, *sources.labels, *sources.machine]
+    return f"Comparison of {len(sets)} label sets" if len(sets) > 1 else f"Gains and labels: {', '.join(sets)}"
 
 
 def _there(data: Any) -> bool:
@@ -195,11 +217,17 @@ def _of_study(study: str | None, labels: Any, runs: Any) -> tuple[Any, Any]:
     return (labels if _there(labels) else grades), (runs if _there(runs) else own)
 
 
-def _labels(labels: Any, judgments: pl.DataFrame | None, words: Mapping[str, str] | None) -> dict[str, pl.DataFrame]:
+def _labels(
+    labels: Any, judgments: pl.DataFrame | None, words: Mapping[str, str] | None, columns: Mapping[str, str] | None
+) -> dict[str, pl.DataFrame]:
     """Sets of labels by name: files or frames, or columns of the judgments."""
     if not _there(labels):
         return {}
-    return named_sets(labels, lambda one: read_labels(one, judgments, words) if _is_file(one) else read_gains(one))
+
+    def read(one: Any) -> pl.DataFrame:
+        return read_labels(one, judgments, words, columns) if _is_file(one) else read_gains(one)
+
+    return named_sets(labels, read)
 
 
 def _method(name: str | None, judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> Any:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--units", help="The units.csv of an export: back clicks and revisions (sigir15).")
 @click.option("--data", help="A folder with public data sets under their own names (trec8-s100, trec-dl21, …).")
 @click.option("--draws", type=click.IntRange(min=1), default=1000, help="Draws where the paper resamples.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
 @cluster_options
 @click.pass_context
 def reproduce(context: click.Context, /, **given: Any) -> None:

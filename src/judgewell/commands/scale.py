@@ -16,10 +16,10 @@ from judgewell.commands.common import (
     kind_option,
     method_options,
     reading_options,
+    refuse_unwritable,
     where_option,
     without_place,
 )
-from judgewell.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,17 +54,13 @@ class _WithMethods(click.Command):
 )
 @click.option("-o", "--output", help="File for the gains: .qrels or .txt; with intervals .csv, .parquet, .jsonl, …")
 @choice(
-    "--interval",
-    "auto",
-    "formula",
-    "bootstrap",
-    "none",
+    *("--interval", "auto", "formula", "bootstrap", "none"),
     help="How intervals are computed; auto uses a formula where there is one.",
 )
 @click.option("--level", default=0.95, help="Level of the interval.")
 @click.option("--draws", type=click.IntRange(min=1), default=200, help="Draws of the bootstrap.")
-@click.option("--draws-to", help="Write DRAWS whole gain tables (.parquet, one column each) for later resampling.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all that is drawn.")
+@click.option("--draws-to", help="Write the resampled gains (.parquet, a column per draw) for compare --draws.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of all random choices.")
 @reading_options
 @where_option
 @kind_option
@@ -78,29 +74,16 @@ class _WithMethods(click.Command):
 @click.pass_context
 def scale(
     context: click.Context,
+    /,
     judgments: str,
     method: str | None,
     output: str | None,
-    interval: Any,
-    level: float,
-    draws: int,
     draws_to: str | None,
-    seed: int,
-    columns: str | None,
-    words: str | None,
-    separator: str | None,
-    no_header: bool,
-    where: tuple[str, ...],
-    kind: str | None,
-    intents: str | None,
-    intent: Any,
-    cluster: str | None,
-    processes: int | None,
-    strict: bool,
+    **given: Any,
 ) -> None:
     """Turn JUDGMENTS (or pairs) into gains: one number per document, with an interval.
 
-    JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; .gz, .zst, -) or a known crowd export; several
+    JUDGMENTS is a table of judgments or pairs (csv, parquet, jsonl; compressed, or -) or a known crowd export; several
     files are read together (batch*.csv). --list shows the methods; judgewell scale METHOD --help shows the options
     of one, which are given by name: --offset 1 --average log-median.
 
@@ -126,43 +109,27 @@ def scale(
     from judgewell.terminal import notes
 
     possible = [type(parse(method))] if method else methods().values()
-    given, more = method_options(context.args, frozenset().union(*map(flags, possible)))
+    settings, more = method_options(context.args, frozenset().union(*map(flags, possible)))
     files = [judgments, *more]
-    _refuse_unwritable(output, (".qrels", ".txt", *ENDINGS))
-    _refuse_unwritable(draws_to, ENDINGS)
-    with notes(strict) as collected, executing(cluster, processes) as executor:
-        chosen, table = method_and_table(
-            method,
-            given,
-            files,
-            reading=context.params,
-            where=where,
-            kind=kind,
-            intents=intents,
-            intent=intent,
-            seed=seed,
-        )
-        gains = gains_of(chosen, table, interval=interval, level=level, draws=draws, seed=seed, executor=executor)
+    refuse_unwritable(output, endings=(".qrels", ".txt", *ENDINGS))
+    refuse_unwritable(draws_to)
+    with notes(given["strict"]) as collected, executing(given["cluster"], given["processes"]) as executor:
+        how = {name: given[name] for name in ("where", "kind", "intents", "intent", "seed")}
+        chosen, table = method_and_table(method, settings, files, reading=given, **how)
+        how = {name: given[name] for name in ("interval", "level", "draws", "seed")}
+        gains = gains_of(chosen, table, **how, executor=executor)
         tables = chosen.tables(table)
-        sources = [*files, intents] if intents else files
+        sources = [*files, given["intents"]] if given["intents"] else files
         options = {**without_place(context.params), "method": str(chosen), **chosen.options()}
         record = provenance("scale", options, sources, collected)
         if draws_to:
-            _write_draws(draws_on(executor, chosen, table, draws, seed), draws_to, record)
+            _write_draws(draws_on(executor, chosen, table, given["draws"], given["seed"]), draws_to, record)
         if output:
             _write(gains, tables, output, record)
         if output != "-":
             _print(gains, tables, str(chosen), chosen.takes)
-
-
-def _refuse_unwritable(output: str | None, endings: tuple[str, ...]) -> None:
-    """Before the work: what is to be written has a known ending and a folder to go to."""
-    if output is None or output == "-":
-        return
-    if not output.endswith(endings):
-        raise InputError(f"{output} has no ending that says what to write", cure=f"end it in {', '.join(endings)}")
-    if not Path(output).parent.is_dir():
-        raise InputError(f"there is no folder {Path(output).parent} to write into", cure="make it first", file=output)
+            if output:
+                print(f"\n{_written(output, gains, table, chosen)}")
 
 
 def _write(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], output: str, record: dict[str, Any]) -> None:
@@ -194,11 +161,23 @@ def _write_draws(draws: Any, path: str, record: dict[str, Any]) -> None:
 def _print(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], method: str, takes: str) -> None:
     """The gains of each topic in a line, and the method's other tables."""
     from judgewell.terminal import frame_text
+    from judgewell.text import counted
 
-    print(f"{method}: gains of {len(gains)} documents in {gains['topic'].n_unique()} topics\n")
+    topics = counted(gains["topic"].n_unique(), "topic")
+    print(f"{method}: gains of {counted(len(gains), 'document')} in {topics}\n")
     print(frame_text(_by_topic(gains, takes), most=25))
     for name, table in tables.items():
         print(f"\n{name}\n{frame_text(table, most=25)}")
+
+
+def _written(output: str, gains: pl.DataFrame, table: pl.DataFrame, method: Any) -> str:
+    """What the file holds, and what to do with it."""
+    from judgewell.text import counted, listing
+
+    kinds = listing([str(kind) for kind in table["kind"].unique().sort()]) if "kind" in table.columns else ""
+    given = f"{counted(len(table), method.takes[:-1])}{f' of kind {kinds}' if kinds else ''}"
+    rows = f"{counted(len(gains), 'row')}, one per document"
+    return f"Wrote {output}: {rows}; method {method}, from {given}.\nNext: judgewell evaluate {output} RUNS"
 
 
 def _by_topic(gains: pl.DataFrame, takes: str) -> pl.DataFrame:

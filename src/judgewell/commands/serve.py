@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
+from typing import Any
 
 import click
 
@@ -30,15 +32,7 @@ from judgewell.commands.database import database_of, database_option
     envvar="JUDGEWELL_LOG_FORMAT",
     help="How log lines are written; json is one object a line.",
 )
-def serve(
-    study: str,
-    database: str | None,
-    host: str,
-    port: int,
-    workers: int,
-    requests_per_second: float,
-    log_format: str,
-) -> None:
+def serve(study: str, database: str | None, **options: Any) -> None:
     """Run the judging server for STUDY. The first start reads its documents and makes its units.
 
     \b
@@ -48,14 +42,5 @@ def serve(
     """
     from judgewell.server.serve import serve as run
 
-    run(
-        study,
-        database_of(study, database),
-        host=host,
-        port=port,
-        workers=workers,
-        requests_per_second=requests_per_second,
-        log_format=log_format,
-        write=lambda line: print(line, flush=True),
-        terminal=sys.stdout.isatty(),
-    )
+    write, terminal = partial(print, flush=True), sys.stdout.isatty()
+    run(study, database_of(study, database), **options, write=write, terminal=terminal)

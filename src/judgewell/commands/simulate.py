@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,20 +27,13 @@ if TYPE_CHECKING:
     "--studies",
     default=1,
     type=click.IntRange(1, 1_000_000),
-    help="Simulate so many studies, with the seeds that follow; only the first is kept.",
+    help="Simulate this many studies with consecutive seeds; only the first is kept.",
 )
 @click.option("-o", "--output", help="Write the judgments and what each check caught into this folder.")
 @partial(database_option, name="NAME-simulated")
 @cluster_options
 def simulate(
-    study: str,
-    assessors: int,
-    seed: int,
-    studies: int,
-    output: str | None,
-    database: str | None,
-    cluster: str | None,
-    processes: int | None,
+    study: str, output: str | None, database: str | None, cluster: str | None, processes: int | None, **options: int
 ) -> None:
     """Fill STUDY with judgments of synthetic assessors and report what each check caught.
 
@@ -56,20 +50,18 @@ def simulate(
     from judgewell.server.store.transactions import without_password
     from judgewell.terminal import progress
 
-    what = "units judged" if studies == 1 else "studies simulated"
+    several = options["studies"] > 1
+    what = "studies simulated" if several else "units judged"
     with executing(cluster, processes) as executor, progress(what) as show:
-        simulation = fill_study(
-            study, assessors=assessors, seed=seed, studies=studies, database=database, progress=show, executor=executor
-        )
+        simulation = fill_study(study, **options, database=database, progress=show, executor=executor)
     print(f"{simulation!r}\n")
-    if studies > 1:
+    if several:
         print(f"{studies_text(simulation.studies)}\n")
     print(caught_text(simulation.caught))
     kept = without_password(simulation.database)
     print(f"\nSaved in {kept}; for a report: judgewell report {study} --database {kept} -o report.html")
     if output:
-        options = {"study": study, "assessors": assessors, "seed": seed, "studies": studies}
-        for path in write(simulation, output, options):
+        for path in write(simulation, output, {"study": study, **options}):
             print(path)
     missing = simulation.needed - simulation.done
     if missing:
@@ -139,11 +131,8 @@ def write(simulation: Simulation, folder: str | Path, options: dict[str, Any]) -
     from judgewell.server.queries.export import export
     from judgewell.server.store.transactions import open_store
 
-    store = open_store(simulation.database)
-    try:
-        written = export(store, folder)
-    finally:
-        store.close()
+    with closing(open_store(simulation.database)) as store:
+        written = [*export(store, folder)]
     record = provenance("simulate", options, [options["study"]], [])
     tables = {"truth": simulation.truth, "caught": simulation.caught}
     if simulation.studies.height > 1:

@@ -69,10 +69,10 @@ def check(study: str, strict: bool) -> None:
 @click.argument("study", required=False)
 @click.option("-o", "--output", help="Write the design's tables into this folder; with --for-machine, a file.")
 @click.option("--compare", is_flag=True, help="Compare sizes of this design and other scales by cost and accuracy.")
-@click.option("--for-machine", help="Labels of a machine, or other cheap ones: draw the documents people should judge.")
-@click.option("--runs", multiple=True, help="The runs to conclude about, with --for-machine: --runs runs/*.run.")
-@click.option("--budget", type=int, help="How many documents people judge, with --for-machine.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of what is drawn with --for-machine.")
+@click.option("--for-machine", help="A machine's labels (or other cheap ones): draw documents for people to judge.")
+@click.option("--runs", multiple=True, help="With --for-machine: the runs to compare, e.g. --runs runs/*.run.")
+@click.option("--budget", type=int, help="With --for-machine: how many documents people will judge.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the draw, with --for-machine.")
 @cluster_options
 def design(
     study: str | None,
@@ -248,7 +248,10 @@ def _bought(study: Study, inputs: Inputs, cost: Cost, executor: Executor | None)
             f"{100 * row['failed']:.0f} %",
             f"{row['judgments per document']:.1f}",
             f"{row['hours']:,.1f}",
-            *(_with_interval(row, name) for name in ("correlation", "better")),
+            *(
+                f"{row[name]:.2f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
+                for name in ("correlation", "better")
+            ),
         ]
         for row in expected.iter_rows(named=True)
     ]
@@ -261,10 +264,6 @@ def _bought(study: Study, inputs: Inputs, cost: Cost, executor: Executor | None)
         "simulated studies.\n"
         "Better system found: how often the better of two similar systems has the higher nDCG@10; with a 95 % interval."
     )
-
-
-def _with_interval(row: dict[str, float], name: str) -> str:
-    return f"{row[name]:.2f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
 
 
 def _own_design(study: Study) -> Alternative | None:

@@ -37,25 +37,9 @@ def score_points(sets: Mapping[str, ScoreArray], *, level: float = 0.95, seed: i
 def score_chart(sets: Mapping[str, ScoreArray], *, level: float = 0.95, seed: int = 0) -> Any:
     """A dot for each system: its score under one gains against its score under another, with intervals over topics; on
     the dashed line both are equal."""
-    alt = _altair()
-    points = score_points(sets, level=level, seed=seed)
-    first, second = (f"{one.measure} under {name}" for name, one in sets.items())
-    numbers = [number for column in points.drop("system") for number in column.drop_nulls()]
-    low, high = min(numbers), max(numbers)
-    scale = alt.Scale(domain=[low, high], nice=True, zero=False)
-    base = alt.Chart(_data(alt, points)).encode(
-        x=alt.X("x:Q", title=first, scale=scale), y=alt.Y("y:Q", title=second, scale=scale), tooltip="system:N"
-    )
-    across = base.mark_rule(opacity=0.3).encode(x=alt.X("x_low:Q", title=first), x2="x_high:Q")
-    along = base.mark_rule(opacity=0.3).encode(y=alt.Y("y_low:Q", title=second), y2="y_high:Q")
-    dots = base.mark_circle(size=40, opacity=0.9)
-    ends = _data(alt, pl.DataFrame({"x": [low, high], "y": [low, high]}))
-    equal = (
-        alt.Chart(ends)
-        .mark_line(strokeDash=[4, 3], strokeWidth=1, color="grey")
-        .encode(x=alt.X("x:Q", title=first, scale=scale), y=alt.Y("y:Q", title=second, scale=scale))
-    )
-    return (equal + across + along + dots).properties(width=SIZE, height=SIZE)
+    marks = _marks()
+    points = score_points(sets, level=level, seed=seed).rename({"system": "name"})
+    return marks.scatter(points, *(f"{one.measure} under {name}" for name, one in sets.items()), "system")
 
 
 def rank_points(worlds: Worlds, level: float = 0.95) -> pl.DataFrame:
@@ -65,17 +49,10 @@ def rank_points(worlds: Worlds, level: float = 0.95) -> pl.DataFrame:
 
 def rank_chart(worlds: Worlds, level: float = 0.95) -> Any:
     """A line for each system over the ranks that the worlds give it, a dot at the middle one."""
-    alt = _altair()
-    points = rank_points(worlds, level)
-    systems = alt.Y("system:N", sort=points["system"].to_list(), title=None)
-    base = alt.Chart(_data(alt, points)).encode(y=systems, tooltip=["system:N", "rank_low:Q", "rank:Q", "rank_high:Q"])
-    scale = alt.Scale(domain=[1, len(points)], nice=False)
+    marks = _marks()
+    points = rank_points(worlds, level).select(name="system", value="rank", low="rank_low", high="rank_high")
     title = f"rank over {worlds.count:,} worlds ({worlds.over})"
-    lines = base.mark_rule(strokeWidth=3, opacity=0.4).encode(
-        x=alt.X("rank_low:Q", title=title, scale=scale), x2="rank_high:Q"
-    )
-    dots = base.mark_circle(size=40, opacity=1).encode(x=alt.X("rank:Q", title=title, scale=scale))
-    return (lines + dots).properties(width=SIZE, height=alt.Step(14))
+    return marks.dots(points, "", title, domain=(1, len(points)), whole=True)
 
 
 def tau_points(worlds: Mapping[str, Worlds], bins: int = 40) -> pl.DataFrame:
@@ -96,21 +73,11 @@ def tau_points(worlds: Mapping[str, Worlds], bins: int = 40) -> pl.DataFrame:
 
 
 def tau_chart(worlds: Mapping[str, Worlds], bins: int = 40) -> Any:
-    """The distribution of tau over worlds, one band for each kind of world."""
-    alt = _altair()
-    return (
-        alt.Chart(_data(alt, tau_points(worlds, bins)))
-        .mark_bar(opacity=0.9)
-        .encode(
-            x=alt.X(
-                "low:Q", title="tau-b with the order of the data", bin=alt.Bin(binned=True), scale=alt.Scale(zero=False)
-            ),
-            x2="high:Q",
-            y=alt.Y("share:Q", title="share of worlds"),
-            row=alt.Row("name:N", title=None, sort=list(worlds)),
-        )
-        .properties(width=SIZE, height=90)
-    )
+    """The distribution of tau over worlds, a line for each kind of world."""
+    marks = _marks()
+    middle = (pl.col("low") + pl.col("high")) / 2
+    points = tau_points(worlds, bins).select(x=middle, y="share", kind="name")
+    return marks.curves(points, "tau-b with the order of the data", "share of worlds", list(worlds))
 
 
 def save(chart: Any, path: str | Path) -> None:
@@ -118,7 +85,25 @@ def save(chart: Any, path: str | Path) -> None:
     if not str(path).endswith(FORMATS):
         raise InputError(f"{path} has no ending that says what to draw", cure=f"end it in {', '.join(FORMATS)}")
     _altair()
-    chart.save(str(path))
+    if str(path).endswith((".html", ".json")):
+        chart.save(str(path))
+        return
+    from judgewell.charts.drawing import draw, specification
+
+    draw(specification(chart), Path(path))
+
+
+def themed(chart: Any) -> Any:
+    """A chart in the look of all charts, wherever it is shown."""
+    from judgewell.charts.themes import theme
+
+    chart.config = {**theme(), "background": "white"}
+    return chart
+
+
+def _marks() -> Any:
+    _altair()
+    return importlib.import_module("judgewell.charts.marks")
 
 
 def _altair() -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from judgewell.comparison.scores import ScoreArray, check_systems
 from judgewell.comparison.significance import (
     Correction,
+    Decision,
     Test,
+    TestOptions,
     check_alpha,
     corrected,
     paired_differences,
@@ -26,7 +28,6 @@ from judgewell.comparison.significance import (
     pairs_of,
 )
 from judgewell.errors import DataError, InputError
-from judgewell.executors import Executor
 
 Signs = NDArray[np.int8]
 
@@ -78,16 +79,14 @@ def distinguished(
     *,
     alpha: float = 0.05,
     correction: Correction = "none",
-    replicates: int = 10_000,
-    seed: int = 0,
-    executor: Executor | None = None,
+    **how: Unpack[TestOptions],
 ) -> Signs:
     """For each pair of systems (i < j, row by row): 1 or −1 where the test tells them apart, by direction, else 0."""
     check_systems(scores)
     check_alpha(alpha)
     first, second = pairs_of(len(scores.systems))
     differences = paired_differences(scores.values, first, second)
-    tested = paired_tests(differences, test, replicates=replicates, seed=seed, executor=executor)
+    tested = paired_tests(differences, test, **how)
     signs = np.where(corrected(tested.p, correction) < alpha, np.sign(tested.difference), 0.0)
     return signs.astype(np.int8)
 
@@ -144,22 +143,13 @@ def mcnemar(only_first: int, only_second: int) -> ChiSquare:
 
 
 def discrimination_table(
-    sets: Mapping[str, ScoreArray],
-    reference: str | None = None,
-    test: Test = "t",
-    *,
-    alpha: float = 0.05,
-    correction: Correction = "none",
-    replicates: int = 10_000,
-    seed: int = 0,
-    executor: Executor | None = None,
+    sets: Mapping[str, ScoreArray], reference: str | None = None, test: Test = "t", **how: Unpack[Decision]
 ) -> pl.DataFrame:
     """Every set of scores against the reference (the first unless named): distinguished pairs, TP / FP / FN / TN,
     pairs that differ in opposite directions, agreement, kappa, χ² and McNemar."""
     name = next(iter(sets)) if reference is None else reference
     if name not in sets:
         raise InputError(f"there is no set {name!r} to refer to", cure=f"the sets are {', '.join(sets)}")
-    how: Any = {"alpha": alpha, "correction": correction, "replicates": replicates, "seed": seed, "executor": executor}
     signs = {key: distinguished(one, test, **how) for key, one in sets.items()}
     return pl.DataFrame([_row(key, name, signs[name], own) for key, own in signs.items()])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 import polars as pl
@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from judgewell.comparison.correlation import concordance, spearman, tau_ap
 from judgewell.comparison.rbo import rbo
 from judgewell.comparison.scores import ScoreArray, aligned, check_systems
-from judgewell.comparison.signed_rank import Zeros
-from judgewell.comparison.significance import Correction
+from judgewell.comparison.significance import Decision
 from judgewell.comparison.top_sets import FEWEST_TOPICS, TopSet, TopTest, overlap, top_set
 from judgewell.errors import DataError
-from judgewell.executors import Executor
 
 Floats = NDArray[np.float64]
 
@@ -30,14 +28,9 @@ def side_by_side(
     sets: Mapping[str, ScoreArray],
     *,
     test: TopTest = "joint",
-    alpha: float = 0.05,
-    correction: Correction = "none",
-    zeros: Zeros = "drop",
     rbo_p: float = 0.9,
     common: bool = False,
-    replicates: int = 10_000,
-    seed: int = 0,
-    executor: Executor | None = None,
+    **how: Unpack[Decision],
 ) -> pl.DataFrame:
     """Every pair of sets of scores: tau-b, tau-a, tau-AP, Spearman, RBO with residual; pairs of systems concordant,
     discordant and tied; the sizes of the top sets and their overlap (with five topics or more)."""
@@ -46,12 +39,7 @@ def side_by_side(
     sets = aligned(sets, common=common)
     for one in sets.values():
         check_systems(one)
-    how: Any = {"alpha": alpha, "correction": correction, "zeros": zeros, "replicates": replicates, "seed": seed}
-    tops = {
-        name: top_set(one, test, **how, executor=executor)
-        for name, one in sets.items()
-        if len(one.topics) >= FEWEST_TOPICS
-    }
+    tops = {name: top_set(one, test, **how) for name, one in sets.items() if len(one.topics) >= FEWEST_TOPICS}
     rows = []
     for (first, x), (second, y) in combinations(sets.items(), 2):
         row = {"first": first, "second": second, **_orders(x.means, y.means, rbo_p)}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
@@ -34,6 +34,7 @@ Correction = Literal["none", "holm", "bh"]
 
 TESTS = ("t", "wilcoxon", "randomisation", "bootstrap")
 CORRECTIONS = ("none", "holm", "bh")
+DEFAULT_CORRECTION: Correction = "holm"  # of every command and report; functions of this stage correct nothing unasked
 MOST_PATTERNS = 12  # topics up to which all swaps are tried: 4,096
 TASK = 500  # patterns or replicates of a task
 BLOCK_CELLS = 4_000_000
@@ -50,6 +51,22 @@ class Tested:
     low: Floats
     high: Floats
     effect: Floats  # the mean difference in standard deviations of the differences
+
+
+class TestOptions(TypedDict, total=False):
+    """How :func:`paired_tests` tests, for functions that pass it on."""
+
+    replicates: int
+    seed: int
+    zeros: Zeros
+    executor: Executor | None
+
+
+class Decision(TestOptions, total=False):
+    """And from when on a difference is significant."""
+
+    alpha: float
+    correction: Correction
 
 
 def pairs_of(systems: int, baseline: int | None = None) -> tuple[Ints, Ints]:
@@ -108,10 +125,7 @@ def compare_systems(
     correction: Correction = "none",
     alpha: float = 0.05,
     level: float = 0.95,
-    replicates: int = 10_000,
-    seed: int = 0,
-    zeros: Zeros = "drop",
-    executor: Executor | None = None,
+    **how: Unpack[TestOptions],
 ) -> pl.DataFrame:
     """All pairs of systems, or all against a baseline: difference of means with interval, effect size, p, p corrected
     for the number of pairs, and whether that is below alpha. The better system of a pair comes first; against a
@@ -123,9 +137,7 @@ def compare_systems(
         swap = scores.means[first] < scores.means[second]
         first, second = np.where(swap, second, first), np.where(swap, first, second)
     differences = paired_differences(scores.values, first, second)
-    tested = paired_tests(
-        differences, test, level=level, replicates=replicates, seed=seed, zeros=zeros, executor=executor
-    )
+    tested = paired_tests(differences, test, level=level, **how)
     adjusted = corrected(tested.p, correction)
     names = np.array(scores.systems)
     return pl.DataFrame(

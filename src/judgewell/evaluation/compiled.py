@@ -15,7 +15,7 @@ from judgewell.evaluation.judged import Judged, Texts, judged_of
 from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.files import head, open_bytes
-from judgewell.formats.trec_lines import QRELS, first_fields, surely_trec
+from judgewell.formats.trec_lines import QRELS, SECOND, first_fields, surely_trec
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -47,7 +47,8 @@ def plain_qrels(path: str) -> Judged | None:
     if extension() is None or not Path(path).is_file():
         return None
     fields = first_fields(head(path))
-    return read_qrels(open_bytes(path)) if len(fields) == len(QRELS) and surely_trec(fields, path) else None
+    plain = len(fields) == len(QRELS) and SECOND.fullmatch(fields[1]) and surely_trec(fields, path)
+    return read_qrels(open_bytes(path)) if plain else None
 
 
 def read_qrels(data: Buffer) -> Judged | None:

@@ -263,6 +263,7 @@ class _Gaps:
         self.missing: list[tuple[int, str]] = []
         self.unknown: list[tuple[int, str]] = []
         self.rising: list[str] = []
+        self.unjudged: list[str] = []
 
     def hear(self, run: Run, parts: Sequence[PartScores], missing: int) -> None:
         if missing:
@@ -271,6 +272,8 @@ class _Gaps:
             self.unknown.append((unknown, run.system))
         if run.rising:
             self.rising.append(run.system)
+        if not any(part.judged for part in parts):
+            self.unjudged.append(run.system)
         tags = list(dict.fromkeys(tag for part in parts for tag in part.tags))
         if len(tags) > 1:
             note(f"{run.source}: tags {tags[0]!r} and {tags[1]!r} in one file; taken as one system, {run.system!r}")
@@ -287,6 +290,11 @@ class _Gaps:
             does = "score 0 there" if settings.topics == "judged" else "are averaged over fewer topics"
             note(
                 f"{len(self.missing)} of {runs} runs miss judged topics and {does} (most: {system}, {most} of {topics})"
+            )
+        if self.unjudged:
+            note(
+                f"{len(self.unjudged)} of {runs} runs rank no judged document (the first: {self.unjudged[0]}); check "
+                "that gains and runs use the same document ids"
             )
         if self.unknown:
             most, system = max(self.unknown)

@@ -33,19 +33,20 @@ class PartScores:
     unknown: frozenset[str]  # topics without judgments
     tags: tuple[str, ...]  # the first two different ones
     lines: int
+    judged: int  # ranked documents that have judgments
 
     def dump(self) -> list[Any]:
         """Plain values for JSON, from which `load` gives the same to the last bit."""
         arrays = [_text(one) for one in (self.topics, self.lengths, self.values)]
-        return [*arrays, self.values.shape[1], sorted(self.unknown), list(self.tags), self.lines]
+        return [*arrays, self.values.shape[1], sorted(self.unknown), list(self.tags), self.lines, self.judged]
 
     @classmethod
     def load(cls, dumped: list[Any]) -> PartScores:
         """The scores that `dump` gave."""
-        topics, lengths, values, measures, unknown, tags, lines = dumped
+        topics, lengths, values, measures, unknown, tags, lines, judged = dumped
         numbers = _array(values, np.float64).reshape(-1, measures)
         whole = _array(topics, np.int64), _array(lengths, np.int64)
-        return cls(*whole, numbers, frozenset(map(str, unknown)), tuple(map(str, tags)), int(lines))
+        return cls(*whole, numbers, frozenset(map(str, unknown)), tuple(map(str, tags)), int(lines), int(judged))
 
 
 def _text(array: NDArray[Any]) -> str:
@@ -69,6 +70,7 @@ def score_part(part: Part, judged: Judged, measures: Sequence[Measure], settings
         frozenset().union(*(one.unknown for one in scores)),
         tuple(dict.fromkeys(tag for one in scores for tag in one.tags))[:2],
         sum(one.lines for one in scores),
+        sum(one.judged for one in scores),
     )
 
 
@@ -102,7 +104,7 @@ def _score(ranks: JudgedRanks, judged: Judged, measures: Sequence[Measure], sett
     for rows in blocks(np.maximum(ranks.lengths, judged.counts[ranks.topics])):
         values[rows] = _measured_block(ranks.only(rows), judged, measures, settings)
     _refuse_infinite(values, ranks, judged, measures)
-    return PartScores(ranks.topics, ranks.lengths, values, ranks.unknown, ranks.tags, ranks.lines)
+    return PartScores(ranks.topics, ranks.lengths, values, ranks.unknown, ranks.tags, ranks.lines, len(ranks.row))
 
 
 def blocks(widths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

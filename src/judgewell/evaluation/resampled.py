@@ -161,7 +161,11 @@ def _items(run: Run, shared: tuple[Judged, int, Settings]) -> tuple[NDArray[np.i
     topics = [_fill(items, ranks) for ranks in part_ranks(run.whole().parts[0], judged, settings)]
     count = len(np.unique(np.concatenate(topics)))
     if not count:
-        raise InputError(f"none of the topics of run {run.system} has judgments", file=run.source)
+        raise InputError(
+            f"none of the topics of run {run.system} has judgments",
+            cure="give runs of the judged topics",
+            file=run.source,
+        )
     return items, count
 
 

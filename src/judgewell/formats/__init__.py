@@ -1,1 +1,1 @@
-"""Files <-> tables: TREC qrels and runs, CSV, Parquet, JSON lines, crowd exports; plain, .gz and .zst."""
+"""Files <-> tables: TREC qrels and runs, CSV, Parquet, JSON lines, crowd exports; plain or compressed."""

@@ -191,7 +191,8 @@ def _nyt(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
         assessor="_worker_id",
         scale=pl.when(two).then(pl.lit("binary")).otherwise(pl.lit("ordinal")),
         value=pl.col(answers).replace_strict(GRADES, default=None, return_dtype=pl.Float64),
-        label=pl.Series(_numbers(frame, "rel", place)),
+        label=(label := pl.Series(_numbers(frame, "rel", place))),
+        rel=label,
         **({"pilot": pl.col("pilot")} if pilots else {}),
     )
     return answered(table, JUDGMENTS, place)[0]

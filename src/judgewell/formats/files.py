@@ -1,8 +1,10 @@
-"""Opening files: plain, gzip and Zstandard recognised by their first bytes, and `-` for standard input."""
+"""Opening files: plain or compressed (gzip, Zstandard, bzip2, xz, a zip archive of one file), recognised by their first
+bytes, and `-` for standard input."""
 
 from __future__ import annotations
 
 import glob
+import io
 import mmap
 import os
 import sys
@@ -18,16 +20,12 @@ from judgewell.errors import InputError
 from judgewell.executors.local import FOLDER
 from judgewell.formats.remote import is_remote, opened_remote, remote_mark, remote_matching
 
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+GZIP, ZSTD, BZIP2, XZ, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\0", b"PK\x03\x04"
+PI = b"1AY&SY"  # begins the first block of a bzip2 file, behind one digit
 CHUNK = 1 << 18  # bytes read at a time
-COMPRESSED = (".gz", ".zst", ".zstd")
-PACKED = {
-    b"PK\x03\x04": "a zip archive or an Excel workbook",
-    b"BZh": "compressed by bzip2",
-    b"\xfd7zXZ": "compressed by xz",
-    b"7z\xbc\xaf": "a 7-Zip archive",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
-}
+COMPRESSED = (".gz", ".zst", ".zstd", ".bz2", ".xz", ".zip")
+EXCEL = "this is an Excel workbook"
+PACKED = {b"7z\xbc\xaf": ("this is a 7-Zip archive", "unpack it first"), b"\xd0\xcf\x11\xe0": (EXCEL, "save it as CSV")}
 
 
 def place(path: str | Path) -> str:
@@ -66,7 +64,7 @@ def map_bytes(path: str | Path) -> bytes | mmap.mmap:
         if os.fstat(file.fileno()).st_size == 0:
             return b""
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return open_bytes(path) if data[:4].startswith((GZIP, ZSTD)) else data
+    return open_bytes(path) if _is_compressed(data[:10]) else data
 
 
 def is_plain(path: str | Path) -> bool:
@@ -74,7 +72,15 @@ def is_plain(path: str | Path) -> bool:
     if str(path) == "-" or not Path(place(path)).is_file():
         return False
     with opened(path) as file:
-        return not file.read(4).startswith((GZIP, ZSTD))
+        return not _is_compressed(file.read(10))
+
+
+def _is_compressed(start: bytes) -> bool:
+    return start.startswith((GZIP, ZSTD, XZ, ZIP)) or _is_bzip2(start)
+
+
+def _is_bzip2(start: bytes) -> bool:
+    return start.startswith(BZIP2) and start[4:10] == PI
 
 
 def mark(path: str | Path) -> str:
@@ -166,11 +172,9 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 def _refuse_packed(start: bytes, path: str | Path) -> None:
     """What other programs pack is unpacked by them."""
-    for mark, name in PACKED.items():
+    for mark, (problem, cure) in PACKED.items():
         if start.startswith(mark):
-            cure = "save it as CSV" if "Excel" in name else "unpack it first; .gz and .zst are read as they are"
-            cure = f"unpack it, or {cure}" if "zip archive" in name else cure
-            raise InputError(f"this is {name}", cure=cure, file=path)
+            raise InputError(problem, cure=cure, file=path)
 
 
 def _decompressed(pieces: Iterator[bytes], path: str | Path) -> Iterator[bytes]:
@@ -185,7 +189,34 @@ def _decompressed(pieces: Iterator[bytes], path: str | Path) -> Iterator[bytes]:
             from backports import zstd
 
         return _unpacked(pieces, path, zstd.ZstdDecompressor, zstd.ZstdError)
-    return pieces
+    if _is_bzip2(first):
+        import bz2
+
+        return _unpacked(pieces, path, bz2.BZ2Decompressor, OSError)
+    if first.startswith(XZ):
+        import lzma
+
+        return _unpacked(pieces, path, lzma.LZMADecompressor, lzma.LZMAError)
+    return _unzipped(b"".join(pieces), path) if first.startswith(ZIP) else pieces
+
+
+def _unzipped(data: bytes, path: str | Path) -> Iterator[bytes]:
+    """The one file of a zip archive."""
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
+            if "[Content_Types].xml" in names:
+                raise InputError(EXCEL, cure="save it as CSV", file=path)
+            if len(names) != 1:
+                listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+                problem = f"this zip archive holds {len(names)} files ({listed})"
+                raise InputError(problem, cure="unpack it and name the files", file=path)
+            with archive.open(names[0]) as file:
+                yield from iter(partial(file.read, CHUNK), b"")
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as problem:  # RuntimeError: a password is needed
+        raise _broken(path, problem) from None
 
 
 def _unpacked(

@@ -73,7 +73,10 @@ def _of_subtopics(error: InputError, contents: bytes) -> InputError:
     seconds = sorted({line[1].decode("utf-8", "replace") for line in fields if len(line) == len(QRELS)})
     if len(seconds) < 2:
         return error
-    also = f"where the second field ({', '.join(seconds[:3])}, …) counts subtopics, keep the lines of one subtopic"
+    also = (
+        f"where the second field ({', '.join(seconds[:3])}, …) counts subtopics, use measures by intent such as "
+        "alpha_nDCG@10, or keep the lines of one subtopic"
+    )
     return InputError(error.problem, cure=f"{error.cure}; {also}", file=error.file, line=error.line)
 
 

@@ -18,10 +18,10 @@ from judgewell.formats.delimited import NUMBER, Layout, first_line
 from judgewell.formats.files import matching, stem
 from judgewell.formats.frames import Contents, load
 from judgewell.formats.gains import without_negatives
-from judgewell.formats.long_form import STAR, one_judgment_a_row
+from judgewell.formats.long_form import ROW, STAR, one_judgment_a_row
 from judgewell.formats.trec import read_qrels
 from judgewell.formats.words import settled
-from judgewell.scales import with_kinds
+from judgewell.scales import BY_SCALE, odd_value, with_kinds
 from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, frame_of, named
 
 FILE = "@file"  # assessor=@file reads the file's name
@@ -29,9 +29,12 @@ FILE = "@file"  # assessor=@file reads the file's name
 LOOKED_AT = 1 << 20  # bytes of a file without names
 GRADE = re.compile(rb"-?\d{1,2}")
 
+BEFORE = re.compile(r"^(Input\.|Answer\.|INPUT:|OUTPUT:|ASSIGNMENT:)")  # Mechanical Turk, Toloka
+REJECTED = {"assignmentstatus": "rejected", "status": "rejected", "tainted": "true"}  # Mechanical Turk, Toloka, Appen
+
 # Names that may say the same, beyond those of tables.OTHER_NAMES that always do; using one is noted.
 ALSO = {
-    "topic": ("topicnumber", "queryid"),
+    "topic": ("topicnumber", "queryid", "question_id"),
     "doc": ("document", "doc_no", "passage_id", "pid", "item", "item_id", "url"),
     "assessor": (
         *("workerid", "user", "user_id", "judge", "rater", "annotator_id", "assessor_id", "completed_by"),
@@ -39,8 +42,8 @@ ALSO = {
     ),
     "unit": ("hit", "hit_id", "batch", "task_id"),
     "value": ("score", "label", "grade", "rel", "relevance", "level", "magnitude", "response", "answer"),
-    "left": ("doc_a", "doc_1", "document_a", "document_1", "left_doc", "docid1", "item_a", "item_1"),
-    "right": ("doc_b", "doc_2", "document_b", "document_2", "right_doc", "docid2", "item_b", "item_2"),
+    "left": ("doc_a", "doc_1", "document_a", "document_1", "left_doc", "docid1", "item_a", "item_1", "model_a"),
+    "right": ("doc_b", "doc_2", "document_b", "document_2", "right_doc", "docid2", "item_b", "item_2", "model_b"),
     "preferred": ("preference", "winner", "choice", "answer"),
 }
 
@@ -53,7 +56,7 @@ def read_judgments(
     *,
     kind: str | None = None,
 ) -> pl.DataFrame:
-    """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; .gz, .zst or `-`).
+    """A judgments table from a crowd export or from a table of ours (CSV, Parquet, JSON lines; compressed, or `-`).
 
     A name with a star ("batch*.csv") or a list of names means several such files, taken together. Instead of
     files, `data` may be a frame or rows.
@@ -66,14 +69,17 @@ def read_judgments(
     """
     sources = _sources(data)
     file = sources[0] if isinstance(sources[0], str) else None
-    return with_kinds(_together(sources, columns or {}, words, layout, JUDGMENTS), file, kind)
+    judgments, places = _together(sources, columns or {}, words, layout, JUDGMENTS)
+    if kind is None:
+        _refuse_odd(judgments, places)
+    return with_kinds(judgments, file, kind)
 
 
 def read_pairs(
     data: Any, columns: Columns | None = None, words: Columns | None = None, layout: Layout | None = None
 ) -> pl.DataFrame:
     """A pairs table from a crowd export or from a table of ours, like :func:`read_judgments`."""
-    return _together(_sources(data), columns or {}, words, layout, PAIRS)
+    return _together(_sources(data), columns or {}, words, layout, PAIRS)[0]
 
 
 def holds_pairs(data: Any, columns: Columns | None = None, layout: Layout | None = None) -> bool:
@@ -116,16 +122,17 @@ def _names_pairs(names: Iterable[str]) -> bool:
 
 def _together(
     sources: Sequence[str | pl.DataFrame], columns: Columns, words: Columns | None, layout: Layout | None, table: Table
-) -> pl.DataFrame:
-    """The rows of all files, or of a frame."""
-    frames = [_read(source, columns, words, layout, table) for source in sources]
+) -> tuple[pl.DataFrame, list[tuple[int, Place]]]:
+    """The rows of all files, or of a frame, and how many come from which place."""
+    read = [_read(source, columns, words, layout, table) for source in sources]
+    frames, places = [frame for frame, _ in read], [(len(frame), place) for frame, place in read]
     file = sources[0]
     if not isinstance(file, str):
-        return frames[0]
+        return frames[0], places
     if all(frame.is_empty() for frame in frames):
         raise InputError(f"there are no {table.name} in it", cure="write a row for each", file=file)
     if len(frames) == 1:
-        return frames[0]
+        return frames[0], places
     together = check(pl.concat(frames, how="diagonal_relaxed"), table, infer_kinds=False)
     units = pl.concat([one.select("topic", "assessor", "unit").unique() for one in frames]).drop_nulls("unit")
     twice = units.filter(units.is_duplicated()).unique().sort(pl.all())
@@ -134,19 +141,41 @@ def _together(
         note(f"{len(twice)} units are in more than one file, such as {such}; each is taken as one", file)
     if together["assessor"].null_count() == len(together):
         note(f"no assessor is named; if each file holds one assessor's answers: --columns assessor={FILE}", file)
-    return together
+    return together, places
+
+
+def _refuse_odd(judgments: pl.DataFrame, places: Sequence[tuple[int, Place]]) -> None:
+    """A value that nearly all others are far from would decide what all of them mean."""
+    numbered = judgments.with_row_index(ROW).filter(pl.col("kind").is_null())
+    for (scale,), part in numbered.group_by("scale", maintain_order=True):
+        odd = None if str(scale).lower() in BY_SCALE else odd_value(part["value"])
+        if odd is None:
+            continue
+        row, at = int(part[odd[0], ROW]), 0
+        while row >= places[at][0]:
+            row, at = row - places[at][0], at + 1
+        raise places[at][1].error(
+            f"value {part[odd[0], 'value']:g} is off the scale of the others: {odd[1]}",
+            "correct it, or say what all values mean (--kind ratio, interval, ordinal or nominal; kind= in Python)",
+            row,
+        )
 
 
 def _read(
     source: str | pl.DataFrame, columns: Columns, words: Columns | None, layout: Layout | None, table: Table
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, Place]:
     contents = load(source, columns, layout) if isinstance(source, str) else None
-    named_by = {ours: STAR if theirs == "*" else theirs for ours, theirs in columns.items() if theirs != FILE}
+    named_by = {
+        ours: STAR if theirs == "*" and ours != "value" else theirs
+        for ours, theirs in columns.items()
+        if theirs != FILE
+    }
     if contents is not None and (_holds_winners(contents) or _holds_grades(contents, words)):
         read = _winners if _holds_winners(contents) else _grades
         frame, place = read(contents, words, table, named_by)
     else:
         frame, place = (frame_of(source), Place()) if contents is None else (contents.frame(), contents.named().place)
+        frame, place = _without_questions(frame, place)
         export = None if words or {"topic", "doc"} & named_by.keys() else recognised(frame)
         if export is not None:
             _refuse_other(f"this is the {export.name} export, which holds", export.table, table, place)
@@ -159,7 +188,8 @@ def _read(
         frame = frame.with_columns(pl.lit(stem(place.file)).alias(ours))
     checked = check(_from_one(frame, place), table, file=place.file, lines=place.lines, infer_kinds=False)
     _note_times(checked, place)
-    return checked
+    _note_rejected(checked, place)
+    return checked, place
 
 
 def _plain(
@@ -197,11 +227,33 @@ def _note_times(table: pl.DataFrame, place: Place) -> None:
         place.note(f"{len(below)} times are below 0, kept as they are ({first})")
 
 
+def _without_questions(frame: pl.DataFrame, place: Place) -> tuple[pl.DataFrame, Place]:
+    """The rows without the two below the names in which Qualtrics repeats its questions and ids."""
+    second = frame.row(1) if len(frame) > 1 else ()
+    if not any(isinstance(cell, str) and cell.startswith('{"ImportId":') for cell in second):
+        return frame, place
+    place.note("the two rows below the names are Qualtrics' questions and ids; they are not read")
+    return frame[2:], place.of_rows(range(2, len(frame)))
+
+
+def _note_rejected(table: pl.DataFrame, place: Place) -> None:
+    """Work that a platform's owner turned down counts like any other."""
+    for name in table.columns:
+        word = REJECTED.get(_simple(name))
+        rows = 0 if word is None else int((table[name].cast(pl.String).str.to_lowercase() == word).sum())
+        if rows:
+            kept = sorted(set(table[name].cast(pl.String).drop_nulls()), key=str.lower)
+            others = ",".join(one for one in kept if one.lower() != word)
+            place.note(f"{rows} rows with {name} {word} count too; to exclude them: --where {name}={others}")
+
+
 def _refuse_other(what: str, holds: str, wanted: Table, place: Place) -> None:
     """Pairs where judgments are asked for, and judgments where pairs are."""
     if holds != wanted.name:
-        fits = "preference or bradley-terry" if holds == "pairs" else "magnitude or mean"
-        raise place.error(f"{what} {holds}", f"use a method for {holds}, such as {fits}")
+        fits, design = (
+            ("preference or bradley-terry", "[groups]") if holds == "pairs" else ("magnitude or mean", "[scale]")
+        )
+        raise place.error(f"{what} {holds}", f"use a method for {holds}, such as {fits}, or a study with {design}")
 
 
 def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, place: Place) -> Columns:
@@ -244,7 +296,8 @@ def _one_each(frame: pl.DataFrame, unit: str, mapping: Columns) -> bool:
 
 
 def _simple(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    """A column's name in small letters and digits, without what platforms put before the names of a task's fields."""
+    return re.sub(r"[^a-z0-9]", "", BEFORE.sub("", name).lower())
 
 
 def _holds_winners(contents: Contents) -> bool:
@@ -291,7 +344,7 @@ def _grades(contents: Contents, words: Columns | None, table: Table, columns: Co
     frame, place = settled(read_qrels(contents.path, contents.data), GAINS, words, place)
     checked = check(frame, GAINS, file=contents.path, lines=place.lines, once=False)
     judged = without_negatives(checked, "unjudged", contents.path)
-    return judged.select("topic", "doc", value="gain"), place
+    return judged.select("topic", "doc", value="gain"), place.of_rows((checked["gain"] >= 0).arg_true())
 
 
 def _winners(contents: Contents, words: Columns | None, table: Table, columns: Columns) -> tuple[pl.DataFrame, Place]:

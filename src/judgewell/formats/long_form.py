@@ -1,4 +1,5 @@
-"""Files that do not have one judgment per row: several columns alike (`value=rel*`), or parts of nested JSON.
+"""Files that do not have one judgment per row: several columns alike (`value=rel*`; `value=*` for all that are not
+named otherwise), or parts of nested JSON.
 
 Only columns that the user names are taken apart.
 """

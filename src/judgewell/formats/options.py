@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -76,17 +77,28 @@ def kept_where(table: pl.DataFrame, where: str | Iterable[str]) -> pl.DataFrame:
     return table
 
 
-def read_labels(source: Any, table: pl.DataFrame | None, words: Mapping[str, str] | None = None) -> pl.DataFrame:
+def read_labels(
+    source: Any,
+    table: pl.DataFrame | None,
+    words: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
     """A set of labels: a column of the judgments, or whatever holds gains.
 
-    The judgments' words hold for labels too, but not where they say that a number means another. Words that mean a
-    side of a pair are no labels.
+    A column that `columns` renames may be called by its name in the file too. The judgments' words hold for labels
+    too, but not where they say that a number means another. Words that mean a side of a pair are no labels.
     """
     for_labels = {word: means for word, means in (words or {}).items() if not is_number(word)}
     data = source
-    if table is not None and isinstance(source, str) and source in table.columns:
-        data = table.select("topic", "doc", gain=pl.col(source)).drop_nulls().unique(maintain_order=True)
-        _refuse_two_labels(data, source)
+    if table is not None and isinstance(source, str):
+        ours = {own: ours for ours, own in (columns or {}).items()}
+        column = source if source in table.columns else ours.get(source, source)
+        if column in table.columns:
+            data = table.select("topic", "doc", gain=pl.col(column)).drop_nulls().unique(maintain_order=True)
+            _refuse_two_labels(data, source)
+        elif source.isidentifier() and not Path(source).exists():
+            there = ", ".join(table.columns)
+            raise InputError(f"labels {source}: no file and no column of the judgments", cure=f"columns: {there}")
     with warnings.catch_warnings():  # which of the words the labels do not use says nothing
         warnings.filterwarnings("ignore", ".*no answer is")
         return read_gains(data, words=for_labels, negative="auto")

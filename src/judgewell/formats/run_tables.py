@@ -15,7 +15,7 @@ from judgewell.formats.frames import are_json_lines, kind_of, load, mine, read_n
 from judgewell.formats.runs import FilePart, Run, rising
 from judgewell.formats.table_parts import runs_in_parts
 from judgewell.formats.trec import read_fields
-from judgewell.formats.trec_lines import PLAIN_RUN, first_fields
+from judgewell.formats.trec_lines import PLAIN_RUNS, first_fields
 from judgewell.tables import RUNS, check, named
 
 
@@ -92,8 +92,9 @@ def runs_of_table(
         file = TableFile(path, columns, layout or SHOWN)
         runs = None if once else runs_in_parts(file, kind, beginning, unpack=unpack)
         return runs or _runs(file.read(beginning if once else None), path)
-    if len(first_fields(beginning)) == len(PLAIN_RUN):
-        return _runs(_ranked(beginning if once else open_bytes(path), path), path)
+    fields = first_fields(beginning)
+    if len(fields) in PLAIN_RUNS and fields[1] not in (b"0", b"Q0"):
+        return _runs(_ranked(beginning if once else open_bytes(path), PLAIN_RUNS[len(fields)], path), path)
     return None
 
 
@@ -106,20 +107,24 @@ def _runs(frame: pl.DataFrame, source: str | None) -> list[Run]:
     ]
 
 
-def _ranked(data: bytes, path: str) -> pl.DataFrame:
-    """Lines of topic, document and rank, as MS MARCO has them; that the third field is the rank shows in all of it."""
-    frame = read_fields(data, PLAIN_RUN, path, unused=())
+def _ranked(data: bytes, fields: tuple[str, ...], path: str) -> pl.DataFrame:
+    """Lines of topic, document and rank, as MS MARCO has them, perhaps with the score behind it; that the third field
+    is the rank shows in all of it."""
+    frame = read_fields(data, fields, path, unused=())
+    several, names = ("four", "document, rank and score") if "score" in fields else ("three", "document and rank")
     rank = pl.col("rank").cast(pl.Int64, strict=False)
-    counted = frame.select((rank.sort() == pl.int_range(1, pl.len() + 1)).fill_null(False).all().over("topic"))
+    place = rank.sort() - rank.min()
+    counted = frame.select(((place == pl.int_range(pl.len())) & (rank.min() <= 1)).fill_null(False).all().over("topic"))
     if not counted.to_series().all():
         raise InputError(
-            "lines of three fields, and the third does not count 1, 2, 3, … in each topic",
-            cure="write a first line that names them: topic doc score",
+            f"lines of {several} fields, and the third does not count 1, 2, 3, … in each topic",
+            cure=f"write a first line that names them: topic doc {'rank ' if 'score' in fields else ''}score",
             file=path,
             line=1,
         )
-    note("lines of three fields are read as topic, document and rank", path)
-    return _checked(frame.with_columns(score=-rank), None, default=stem(path), file=path)
+    note(f"lines of {several} fields are read as topic, {names}", path)
+    scored = frame if "score" in fields else frame.with_columns(score=-rank)
+    return _checked(scored, None, default=stem(path), file=path)
 
 
 def _checked(

@@ -17,18 +17,20 @@ import polars as pl
 
 from judgewell.errors import InputError, note
 from judgewell.formats.files import open_bytes
-from judgewell.formats.trec_lines import PLAIN_QRELS, PLAIN_RUN, first_fields, junk_note
+from judgewell.formats.trec_lines import PLAIN_QRELS, PLAIN_RUNS, SECOND, first_fields, junk_note
 from judgewell.formats.trec_lines import QRELS as QRELS
 from judgewell.formats.trec_lines import RUN as RUN
 
 NUMBERS = {"score", "gain"}
 GRADE = re.compile(rb"[A-Za-z]?[+-]?\d+([.,]\d+)?")  # 2, 0.5, L2
+SAMPLED = re.compile(r"-?\d \d (0?\.\d+|1(\.0*)?)")  # a grade, a method and a probability
 NAMED = "or write a first line that names the columns, such as"
+NUMBERED = "name columns by number: --no-header --columns topic=1,"
 SAY = {
     RUN: f"a run's line is: topic Q0 document rank score tag; {NAMED} topic,doc,score",
     QRELS: f"a qrels line is: topic 0 document grade; {NAMED} topic,doc,gain",
 }
-SAY[PLAIN_QRELS], SAY[PLAIN_RUN] = SAY[QRELS], SAY[RUN]
+SAY |= {PLAIN_QRELS: SAY[QRELS]} | dict.fromkeys(PLAIN_RUNS.values(), SAY[RUN])
 
 
 def read_fields(
@@ -49,7 +51,22 @@ def read_qrels(path: str | Path, data: bytes | None = None) -> pl.DataFrame:
     plain = len(first) == len(PLAIN_QRELS) and first[1] not in (b"0", b"Q0") and bool(GRADE.fullmatch(first[2]))
     if plain:
         note("lines of three fields are read as topic, document and grade", path)
+    elif len(first) == len(QRELS) and not SECOND.fullmatch(first[1]):
+        _refuse_other_order(read_fields(data, QRELS, path, ()), path)
     return read_fields(data, PLAIN_QRELS if plain else QRELS, path).select("topic", "doc", "gain")
+
+
+def _refuse_other_order(frame: pl.DataFrame, path: str | Path) -> None:
+    """Four fields of which the second holds documents, and the third grades: fewer, and all of them small numbers."""
+    ids, grades = frame["Q0"].n_unique(), frame["doc"].n_unique()
+    if ids > grades and frame["doc"].str.contains(r"^-?\d{1,2}$").all():
+        raise InputError(
+            f"the second field holds {ids} ids and the third {grades} small numbers, as in topic, document, grade, …; "
+            "a qrels line is: topic 0 document grade",
+            cure=f"{NUMBERED}doc=2,gain=3",
+            file=path,
+            line=1,
+        )
 
 
 def line_of(data: bytes, row: int) -> int:
@@ -172,12 +189,15 @@ def _refuse_split_id(line: bytes, fields: tuple[str, ...], path: str | Path, num
 def _swapped(fields: tuple[str, ...], line: list[str]) -> str:
     """What to say of a run where qrels belong, or the other way round; both take white space between fields."""
     width = len(line)
+    if fields == QRELS and width in (5, 6) and SAMPLED.fullmatch(" ".join(line[-3:])):
+        columns = f"doc={width - 3},gain={width - 2},inclusion={width}"
+        return f"; grade, method and probability look like those of a sample: {NUMBERED}{columns}"
     if fields == QRELS and width == len(RUN):
         return "; this looks like a run: name gains first, then runs"
     if fields == RUN and width == len(QRELS) and line[1] in ("0", "Q0"):
         return "; this looks like qrels: name gains first, then runs"
-    if fields == QRELS and width == 5 and line[1] not in ("0", "Q0"):
-        return "; lines of topic, document, grade, method and probability are a sample, which needs other measures"
+    if fields == QRELS and width not in (3, 4):
+        return f"; or {NUMBERED}doc=3,gain=4"
     return ""
 
 

@@ -14,10 +14,11 @@ from judgewell.formats.files import COMPRESSED
 RUN = ("topic", "Q0", "doc", "rank", "score", "tag")
 QRELS = ("topic", "Q0", "doc", "gain")
 PLAIN_QRELS = ("topic", "doc", "gain")
-PLAIN_RUN = ("topic", "doc", "rank")
+PLAIN_RUNS = {3: ("topic", "doc", "rank"), 4: ("topic", "doc", "rank", "score")}
 FILLED = re.compile(rb"[^\r\n]+")
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 DIGIT = re.compile(rb"\d")
+SECOND = re.compile(rb"Q?\d{1,2}(\.\d)?")  # of qrels: 0, Q0, a subtopic, a round such as 4.5
 
 
 def first_fields(data: bytes) -> list[bytes]:

@@ -106,6 +106,7 @@ def _meant(answers: pl.Series, words: Mapping[str, str], table: Table, place: Pl
     fitting = {word: means for word, means in folded.items() if not means or (_is_side if pairs else is_number)(means)}
     text = _written(answers)
     given = text.str.strip_chars().str.to_lowercase()
+    given = given.str.replace(r"^([+-]?\d+)\.0+$", "$1") if not given.is_in(list(folded)).any() else given
     there = set(given.unique().drop_nulls())
     for word in folded.keys() & there - fitting.keys():
         rule = "left, right, same, a side with its strength (left:2)" if pairs else "a number"

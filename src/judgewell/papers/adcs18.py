@@ -47,12 +47,8 @@ def table_1(data: Data) -> Made:
         ("completed groups", 7884, total * TIMES),
         ("pairs judged", 94608, total * TIMES * SIZE * PARTNERS // 2),
     ]
-    grid = Grid(
-        "table-1",
-        "Partitions and groups",
-        "X is round(0.15·(n − 1)/3) partitions; equation (1) says ⌈n/8⌉·X groups.",
-        frame,
-    )
+    caption = "X is round(0.15·(n − 1)/3) partitions; equation (1) says ⌈n/8⌉·X groups."
+    grid = Grid("table-1", "Partitions and groups", caption, frame)
     notes = (
         "Equation (1) does not give the printed groups of 402, 403, 407 and 440. These are the topics whose known "
         "relevant documents were used again: documents are counted once, groups count places (8·groups = documents "
@@ -91,14 +87,8 @@ def table_2(data: Data) -> Made:
     lower = None
     if one.runs:
         lower = concordance_table({name: one.scores(frame).means for name, frame in one.sets.items()})
-        shown.append(
-            Grid(
-                "table-2-systems",
-                "System pairs",
-                "Shares of pairs of systems by mean RBP(0.9); tau_a is agree − disagree, as in the paper.",
-                lower,
-            )
-        )
+        caption = "Shares of pairs of systems by mean RBP(0.9); tau_a is agree − disagree, as in the paper."
+        shown.append(Grid("table-2-systems", "System pairs", caption, lower))
     else:
         notes.append("There are no runs, so the part about systems is missing.")
     rows = [
@@ -136,13 +126,11 @@ def table_3(data: Data) -> Made:
     if "left_known" in one.pairs.columns:
         accuracy = accuracy_summary(known_pair_accuracy(one.pairs)).select("topic", accuracy="mean", sd="sd")
         frame = frame.join(accuracy, on="topic", how="left", maintain_order="left")
-    grid = Grid(
-        "table-3",
-        "What workers liked",
+    caption = (
         "Shares of workers who liked each question (several may be chosen), every worker counting once; AP is the "
-        "mean over systems; accuracy on known pairs over workers.",
-        frame,
+        "mean over systems; accuracy on known pairs over workers."
     )
+    grid = Grid("table-3", "What workers liked", caption, frame)
     notes = ("The printed shares do not add up to 1: workers could like several questions.",)
     return Made((grid,), beside("table-3", _likes_again(), SAME_NUMBERS), notes)
 
@@ -189,14 +177,11 @@ def table_4(data: Data) -> Made:
     scored: dict[str, ScoreArray] = {name: one.scores(frame) for name, frame in sets.items()}
     frame = discrimination_table(scored, reference).filter(pl.col("set") != reference)
     columns = ("set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "kappa", "chi_square_p", "mcnemar_p")
-    grid = Grid(
-        "table-4",
-        "Pairs of systems that differ significantly",
+    caption = (
         f"Paired t-test at 0.05 over topics, against {reference}; opposite counts significant pairs the other way "
-        "round, which the paper counts as TP.",
-        frame,
-        columns,
+        "round, which the paper counts as TP."
     )
+    grid = Grid("table-4", "Pairs of systems that differ significantly", caption, frame, columns)
     notes = (
         "The paper compares 3,650, 3,226 and 3,224 significant pairs by χ², but they are the same pairs: McNemar's "
         "test is the one for that. Pairs that share a system are not independent either way.",

@@ -230,12 +230,8 @@ def figure_7(data: Data) -> Made:
     caption = (
         "τ-b with the order from all partitions: mean over ten random orders of the partitions, by question and topic."
     )
-    grid = Grid(
-        "figure-7-topics",
-        "Topic by topic",
-        "Means and quartiles over ten orders; undefined counts orders that leave documents unconnected.",
-        taus,
-    )
+    about = "Means and quartiles over ten orders; undefined counts orders that leave documents unconnected."
+    grid = Grid("figure-7-topics", "Topic by topic", about, taus)
     notes = (
         "One partition alone leaves groups unconnected, so ratios have no common scale there; the paper does not "
         "say how it scored them.",

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from judgewell.reports.charts import WIDTH, _log_axis, _whole_axis
+from judgewell.charts.marks import WIDTH, _log_axis, _whole_axis
 
 DIGITS = 6
 ALL, ROOM = 800, 48  # pixels of all panels side by side, and between them

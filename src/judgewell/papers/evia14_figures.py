@@ -10,11 +10,11 @@ from judgewell.agreement.order_effects import ratio_order_effects
 from judgewell.agreement.scale_use import ratios_within_units
 from judgewell.agreement.stability import inferred_grades, judge_stability, unit_ratios
 from judgewell.agreement.unit_grades import inferred_ranks
+from judgewell.charts.marks import line_band
 from judgewell.papers.charts import box_numbers, box_panels, lines
 from judgewell.papers.evia14_data import TWO_ORDERS, Data, Judged
 from judgewell.papers.items import Made, beside
 from judgewell.papers.synthetic import TEMPLATES
-from judgewell.reports.charts import line_band
 from judgewell.reports.parts import Figure, Grid
 
 KEYS = {0.0: "N", 1.0: "M", 2.0: "R", 3.0: "H"}
@@ -148,12 +148,8 @@ def poster_figure_1(data: Data) -> Made:
     frame = box_numbers(pl.concat(parts), "ratio", ["panel", "name"])
     chart = box_panels(frame, "grades", "ratio", columns=2, log=True)
     tested = pl.concat(tests, how="diagonal")
-    grid = Grid(
-        "poster-figure-1-orders",
-        "Do orders differ?",
-        "Kolmogorov–Smirnov between the increasing and the decreasing order, for each ratio.",
-        tested,
-    )
+    about = "Kolmogorov–Smirnov between the increasing and the decreasing order, for each ratio."
+    grid = Grid("poster-figure-1-orders", "Do orders differ?", about, tested)
     least = tested["p"].min() if "p" in tested.columns else None
     rows = [("least p between orders (printed: above)", 0.2, float(least) if isinstance(least, float) else None)]
     caption = "Above 1 a judge goes the experts' way. The poster draws a dot for each judge."

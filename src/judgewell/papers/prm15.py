@@ -42,13 +42,10 @@ def table_1(data: Data) -> Made:
                 own = dict(zip(table["grade"], table["p"], strict=True))
                 rows += [(f"eq. {equation}: p(2|{grade})", value, own[grade]) for grade, value in values.items()]
     columns = ("equation", "threshold", "grade", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
-    grid = Grid(
-        "table-1",
-        "Estimates from twenty double judgments",
-        "p is p(R|grade), relevant over judged; σ (pairs) counts a document once, σ (printed) is the paper's formula.",
-        pl.concat(parts),
-        columns,
+    caption = (
+        "p is p(R|grade), relevant over judged; σ (pairs) counts a document once, σ (printed) is the paper's formula."
     )
+    grid = Grid("table-1", "Estimates from twenty double judgments", caption, pl.concat(parts), columns)
     notes = (
         "The paper shows the threshold 2 only; 1 is shown below it.",
         "The paper's σ takes the counts of equation (5) for independent, but a pair of equal grades is counted "
@@ -78,13 +75,8 @@ def table_2(data: Data) -> Made:
                 for number, (value, mine) in enumerate(zip(values, ours, strict=False), 1)
             ]
     columns = ("set", "equation", "grade", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
-    grid = Grid(
-        "table-2",
-        "Estimates for the top grade",
-        "The chance that another assessor gives the top grade.",
-        pl.concat(parts, how="vertical_relaxed"),
-        columns,
-    )
+    caption = "The chance that another assessor gives the top grade."
+    grid = Grid("table-2", "Estimates for the top grade", caption, pl.concat(parts, how="vertical_relaxed"), columns)
     notes = (
         "For equation (4) the paper re-judged only documents above the lowest grade, so it has no estimate there.",
         "A printed 0.53 ± 0.02 by the printed formula means between 399 and 1,107 judgments behind it.",
@@ -123,13 +115,8 @@ def table_4(data: Data) -> Made:
             own = one.judgments.filter(pl.col("type") == kind)
             parts.append(_parameters(own, one.top).with_columns(topics=pl.lit(str(kind))))
     columns = ("topics", "grade", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
-    grid = Grid(
-        "table-4",
-        "Kinds of topics",
-        "p(top|grade), equation (5), for all judgments and for each kind.",
-        pl.concat(parts, how="vertical_relaxed"),
-        columns,
-    )
+    caption = "p(top|grade), equation (5), for all judgments and for each kind."
+    grid = Grid("table-4", "Kinds of topics", caption, pl.concat(parts, how="vertical_relaxed"), columns)
     p = dict(zip(parts[0]["grade"], parts[0]["p"], strict=True))
     rows = [
         (f"{name}, all: grade {place + 1} from the top", value, p.get(one.grades[-1 - place]))
@@ -165,13 +152,11 @@ def table_5(data: Data) -> Made:
         rows.append((f"{scenario}: share of runs with the smaller error under PRM", 20 / 21, float(smaller)))
     order = frame.sort("top PRM", descending=True)
     rows += _table_5_again()
-    grid = Grid(
-        "table-5",
-        "Relevant results",
+    caption = (
         f"Mean over {topics} topics of the relevant among the first {DEPTH} results of each system, ± standard "
-        "error of the mean.",
-        order,
+        "error of the mean."
     )
+    grid = Grid("table-5", "Relevant results", caption, order)
     notes = (
         "Results without a judgment count as not relevant. The paper counts the results of the three best resources.",
         "The paper's 0.93 and 0.89 come out of its own rows with τ-b and without the oracle; with all 21 rows or "
@@ -249,12 +234,8 @@ def table_6(data: Data) -> Made:
         for value in values
         if not attainable(value, pairs)
     ]
-    grid = Grid(
-        "table-6",
-        "Robustness",
-        "τ between systems' nDCG@10 with U1's and with U2's grades; documents that both graded.",
-        robust,
-    )
+    caption = "τ between systems' nDCG@10 with U1's and with U2's grades; documents that both graded."
+    grid = Grid("table-6", "Robustness", caption, robust)
     notes = (
         f"{', '.join(impossible)} are no multiple of 1/28 (8 runs) or 1/66 (12 runs), ties or not: the paper's τ is "
         "not τ-a; τ-b with a tied pair or two gives them.",

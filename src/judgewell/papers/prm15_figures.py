@@ -6,7 +6,7 @@ import polars as pl
 
 from judgewell.papers.charts import box_numbers, box_panels, lines
 from judgewell.papers.items import Made
-from judgewell.papers.prm15_data import Data, Doubles
+from judgewell.papers.prm15_data import Data
 from judgewell.papers.sigir15_data import top
 from judgewell.reports.parts import Figure, Grid
 from judgewell.scaling.double_judgments import tallies
@@ -34,7 +34,7 @@ def figure_1(data: Data) -> Made:
 def figure_2(data: Data) -> Made:
     """Figure 2: p(top|grade) over topics drawn again with replacement (§6.2)."""
     parts, tables = [], []
-    for one in _different(data):
+    for one in [data.pages] if data.pages is data.snippets else [data.pages, data.snippets]:
         tally = tallies(one.judgments, threshold=one.top)
         draws = topic_bootstrap(tally, data.rng, DRAWS)
         for place, grade in reversed(list(enumerate(tally.grades))):
@@ -48,18 +48,10 @@ def figure_2(data: Data) -> Made:
     figure = Figure(
         "figure-2", "Topics drawn again", f"{DRAWS} times as many topics are drawn with replacement.", chart, frame
     )
-    grid = Grid(
-        "figure-2-spread",
-        "Three errors",
-        "The spread over topics beside the formulas, which take judgments of a topic for independent.",
-        pl.concat(tables, how="diagonal"),
-    )
+    caption = "The spread over topics beside the formulas, which take judgments of a topic for independent."
+    grid = Grid("figure-2-spread", "Three errors", caption, pl.concat(tables, how="diagonal"))
     note = "The paper finds a spread of 0.06 over topics where its formula says 0.02."
     return Made((figure, grid), None, (note,))
-
-
-def _different(data: Data) -> list[Doubles]:
-    return [data.pages] if data.pages is data.snippets else [data.pages, data.snippets]
 
 
 def figure_3(data: Data) -> Made:

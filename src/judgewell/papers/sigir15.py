@@ -131,13 +131,11 @@ def table_2(data: Data) -> Made:
         table = side_by_side(scores_under(runs, sets, measure), common=True).filter(pl.col("first") == "C")
         columns[measure] = table["tau_b"].to_list()
     frame = pl.DataFrame({"gain": list(MAPPINGS), **columns})
-    grid = Grid(
-        "table-2",
-        "Gains made from grades",
+    caption = (
         "Kendall's τ-b between the order of simulated systems with the grade C itself as gain and with each mapping "
-        "of it.",
-        frame,
+        "of it."
     )
+    grid = Grid("table-2", "Gains made from grades", caption, frame)
     printed = beside(
         "table-2",
         [("10·C, nDCG@10: multiplication changes nothing", 1.0, columns["nDCG@10"][0])],
@@ -183,13 +181,11 @@ def table_3(data: Data) -> Made:
         ("Sormunen, ERR@10: overlap", 0.81, "Sormunen", ERR, "overlap"),
     ]
     pick = [(what, value, _cell(frame, labels, measure, column)) for what, value, labels, measure, column in printed]
-    grid = Grid(
-        "table-3",
-        "Narrow, wide and all units",
+    caption = (
         "Kendall's τ-b and the overlap of top sets (Jaccard) between labels and gains from units with H/N below "
-        f"{CUT:g} (narrow), of {CUT:g} or more (wide), and from all.",
-        frame,
+        f"{CUT:g} (narrow), of {CUT:g} or more (wide), and from all."
     )
+    grid = Grid("table-3", "Narrow, wide and all units", caption, frame)
     notes = (
         "“Overlap” of top sets is not defined in the paper: the share of the union (Jaccard) is shown first, the "
         "share of the labels' own top set beside it.",

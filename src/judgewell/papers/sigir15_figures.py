@@ -14,6 +14,7 @@ from judgewell.agreement.grades import (
 from judgewell.agreement.scale_use import FAR, document_ratios, ratios_within_units, width_distribution
 from judgewell.agreement.scale_use import widths as unit_widths
 from judgewell.analysis.draws import score_of_draws
+from judgewell.charts.marks import boxes, histogram, scatter
 from judgewell.comparison.charts import score_points
 from judgewell.comparison.correlation import tau_b
 from judgewell.comparison.profiles import side_by_side
@@ -24,7 +25,6 @@ from judgewell.papers.charts import box_numbers, box_panels, marked_boxes
 from judgewell.papers.items import Made, beside
 from judgewell.papers.sigir15_data import ERR, MEASURES, Data, scores_under
 from judgewell.papers.sigir15_order import agreement_within_grades, overall
-from judgewell.reports.charts import boxes, histogram, scatter
 from judgewell.reports.parts import Figure, Grid
 from judgewell.scaling.grade_ratios import with_labels
 from judgewell.scaling.known import by_known
@@ -224,15 +224,8 @@ def _systems(
         "top_jaccard",
         "top_share",
     )
-    shown.append(
-        Grid(
-            f"{name}-sets",
-            "How alike the orders are",
-            "Top sets: systems that do not differ significantly from the best (Wilcoxon's signed-rank test at 0.05).",
-            pl.concat(tables),
-            columns,
-        )
-    )
+    caption = "Top sets: systems that do not differ significantly from the best (Wilcoxon's signed-rank test at 0.05)."
+    shown.append(Grid(f"{name}-sets", "How alike the orders are", caption, pl.concat(tables), columns))
     note = "The paper names neither its variant of τ nor its rule for the overlap; τ-b and Jaccard come first here."
     return Made(tuple(shown), beside(name, rows, same=same), (note,))
 
@@ -279,13 +272,8 @@ def figure_7(data: Data) -> Made:
     hidden = int(counts.filter(pl.col("units") < FEWEST)["units"].sum())
     bars = shown.select(low=pl.col("width") - 2.5, high=pl.col("width") + 2.5, count="units")
     chart = histogram(bars, "width H/N, to the nearest 5", "units")
-    figure = Figure(
-        "figure-7",
-        "Widths of units",
-        f"Bars of fewer than {FEWEST} units ({hidden} in all) are not drawn.",
-        chart,
-        counts,
-    )
+    caption = f"Bars of fewer than {FEWEST} units ({hidden} in all) are not drawn."
+    figure = Figure("figure-7", "Widths of units", caption, chart, counts)
     middle = _float(widths["width"].median())
     rows = [
         ("units", 7059.0, float(widths.height)),
@@ -319,12 +307,8 @@ def figure_8(data: Data) -> Made:
     readings = frame.select("label", "median", scores="documents").join(
         other.sort("label"), on="label", suffix=" with N", how="left", maintain_order="left"
     )
-    grid = Grid(
-        "figure-8-readings",
-        "Both readings",
-        "Medians with the known N document excluded from its grade, and with it (always 1).",
-        readings,
-    )
+    about = "Medians with the known N document excluded from its grade, and with it (always 1)."
+    grid = Grid("figure-8-readings", "Both readings", about, readings)
     figure = Figure("figure-8", "Gains of the grades", caption, chart, frame.drop("name"))
     notes = ("Whether the N document itself, always 1, counts in grade N is not said in the paper.",)
     return Made((figure, grid), None, notes)
@@ -356,12 +340,8 @@ def figure_9(data: Data) -> Made:
     )
     figure = Figure("figure-9", "Ratios of grades", caption, chart, frame)
     both = frame.filter(pl.col("name") == "H/(R, M)")
-    grid = Grid(
-        "figure-9-documents",
-        "The other reading",
-        "The same ratio between document medians of a topic instead of within a unit.",
-        over,
-    )
+    about = "The same ratio between document medians of a topic instead of within a unit."
+    grid = Grid("figure-9-documents", "The other reading", about, over)
     rows = [
         (
             "median H/(R, M), within units (Kanoulas and Aslam: 1.1)",

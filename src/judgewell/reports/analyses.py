@@ -11,7 +11,8 @@ import polars as pl
 
 from judgewell.agreement.evidence import is_graded
 from judgewell.agreement.section import FILE, Outcome
-from judgewell.reports import bins, charts, findings
+from judgewell.charts import marks as charts
+from judgewell.reports import bins, findings
 from judgewell.reports.grade_figures import with_shares
 from judgewell.reports.parts import Figure, Finding, Grid, NotAnalysed, Part, Place
 from judgewell.reports.sources import Sources
@@ -154,7 +155,10 @@ def _by_position(table: pl.DataFrame, name: str, title: str, value: str, number:
 
 
 def _units(table: pl.DataFrame) -> Figure:
-    data = table.select(low=pl.col("units") - 0.5, high=pl.col("units") + 0.5, count="assessors")
+    step = -(-max(table["units"].to_list()) // bins.BINS)
+    first = (pl.col("units") - 1) // step * step + 0.5
+    data = table.group_by(low=first).agg(count=pl.col("assessors").sum()).sort("low")
+    data = data.select("low", high=pl.col("low") + step, count="count")
     caption = f"{counted(int(table['assessors'].sum()), 'assessor')} by the number of units they completed."
     chart = charts.histogram(data, "units", "assessors", whole=True)
     return Figure("units_per_assessor", "Units per assessor", caption, chart, data)
@@ -230,7 +234,7 @@ def _alphas(table: pl.DataFrame) -> list[Figure]:
     line = ", the line its 95 % interval for other assessors and documents" if data["low"].count() else ""
     caption = (
         f"The dot is Krippendorff’s α ({first['metric']}) of a topic{line}; {counted(data.height, 'topic')}, highest "
-        "first. Dashed: chance."
+        "first; dashed: chance."
     )
     lowest, highest = min([0.0, *data["low"].drop_nulls(), *data["value"]]), 1.0
     chart = charts.dots(data, "topic", f"α ({first['metric']})", reference=0, domain=(lowest, highest))

@@ -30,9 +30,10 @@ NOT_ASKED = ("difficulty", "likes")  # sections whose data a report is never giv
 
 def assemble(
     sources: Sources, *, title: str, notes: Sequence[str] = (), record: dict[str, Any] | None = None,
-    progress: Progress | None = None,
+    notice: str = "", progress: Progress | None = None,
 ) -> Report:  # fmt: skip
-    """The whole report of what there is; `notes` are what reading the data left out or assumed."""
+    """The whole report of what there is; `notes` are what reading the data left out or assumed,
+    `notice` stands above everything else."""
     made_in = steps_of(sources)
     step = _Steps(len(_analyses()) + 3 + made_in, progress)
     if sources.judgments is None and sources.pairs is None and not sources.gains and not sources.labels:
@@ -60,7 +61,7 @@ def assemble(
     ]
     limits = limits_part(used, scored, lacking, outcomes, notes)
     step()
-    return Report(title, subtitle(sources), arranged(answers, cost_part(sources), limits), record or {})
+    return Report(title, subtitle(sources), arranged(answers, cost_part(sources), limits), record or {}, notice)
 
 
 def arranged(answers: Sequence[tuple[str, Sequence[Part]]], *after: Part) -> tuple[Part, ...]:
@@ -135,9 +136,9 @@ def subtitle(sources: Sources) -> str:
         counts.append(counted(sources.judgments.height, "judgment"))
     if sources.pairs is not None:
         counts.append(counted(sources.pairs.height, "pair"))
-    sets = {**sources.gains, **sources.labels}
-    if sets:
-        counts.append(f"{counted(len(sets), 'set')} of gains and labels ({', '.join(sets)})")
+    for one, sets in (("gain set", sources.gains), ("label set", sources.labels), ("machine", sources.machine)):
+        if sets:
+            counts.append(f"{counted(len(sets), one)} ({', '.join(sets)})")
     if sources.runs:
         counts.append(counted(len(sources.runs), "system"))
     return " · ".join(counts)

@@ -77,8 +77,8 @@ def given(sources: Sources) -> Finding:
     over = counted(topics[0], "topic") if len(topics) == 1 else f"{topics[0]} to {topics[-1]} topics"
     runs = f"{counted(len(sources.runs), 'system')} and " if sources.runs else ""
     text = (
-        f"This report uses {runs}{counted(len(sets), 'set')} of gains or labels ({listing(sets)}) over {over}. There "
-        "are no single judgments, so agreement between assessors cannot be measured."
+        f"This report uses {runs}{counted(len(sets), 'set')} of gains or labels ({listing(sets)}) over {over}. It has "
+        "no single judgments, so agreement between assessors cannot be measured."
     )
     return Finding(text, "asked")
 

@@ -11,10 +11,11 @@ import polars as pl
 
 from judgewell.agreement.evidence import are_grades
 from judgewell.agreement.sections import Outcome
+from judgewell.charts import marks as charts
 from judgewell.errors import collect_notes
-from judgewell.reports import bins, charts, findings, grade_figures
+from judgewell.reports import bins, findings, grade_figures
 from judgewell.reports.analyses import findings_for, grids_for, notes_for, on_ratio_scale, tables_of
-from judgewell.reports.parts import Figure, Finding, Grid, Part
+from judgewell.reports.parts import Figure, Finding, Grid, Part, Place
 from judgewell.reports.sources import Sources
 from judgewell.text import counted
 
@@ -82,17 +83,21 @@ def _made(method: Method, table: Any, sources: Sources, step: Callable[[], None]
 def gains_part(sources: Sources, used: ReportGains, outcomes: Sequence[Outcome]) -> Part:
     """How gains follow grades, their distribution, intervals and topics."""
     gains, tables = used.gains, tables_of(outcomes)
-    log = grade_figures.on_a_log_axis(gains["gain"], on_ratio_scale(sources))
+    ratio = on_ratio_scale(sources) or (sources.judgments is None and sources.pairs is not None)
+    log = grade_figures.on_a_log_axis(gains["gain"], ratio)
+    ratio = ratio or (sources.judgments is None and log)
     items: list[Figure | Grid] = [*grade_figures.by_grade(gains, sources.labels, log=log)]
-    if "grade_ratios" in tables:
+    if not ratio:  # a grade or a score of 2 is not twice as much as 1
+        pass
+    elif "grade_ratios" in tables:
         items += grade_figures.ratios(tables["grade_ratios"], "values that an assessor gave in one unit")
     elif "document_ratios" in tables and not are_grades(gains):
         items += grade_figures.ratios(tables["document_ratios"], "gains in one topic")
     if "grade_distributions_by_topic" in tables and not are_grades(gains):
-        items += grade_figures.profiles(tables["grade_distributions_by_topic"])
+        items += grade_figures.profiles(tables["grade_distributions_by_topic"], ratio)
     if "order_agreement" in tables:
         items += grade_figures.orders(tables["order_agreement"])
-    items.append(_spread(gains, used.how, log=log))
+    items.append(_spread(gains, used.how, log, "details" if any(item.place == "body" for item in items) else "body"))
     if gains["low"].null_count() < gains.height:
         items.append(_intervals(gains, log=log))
     sentences: list[Finding] = [*findings_for("relevance", outcomes), findings.gains(gains, used.how)]
@@ -125,12 +130,12 @@ def _by_topic_caption(topics: pl.DataFrame) -> str:
     return f"{caption} The width is that of the median 95 % interval." if known else caption
 
 
-def _spread(gains: pl.DataFrame, made: str, *, log: bool) -> Figure:
+def _spread(gains: pl.DataFrame, made: str, log: bool, place: Place) -> Figure:
     data = bins.binned(gains["gain"], log=log)
     caption = f"How many of {counted(gains.height, 'document')} have which gain ({made})."
     title = "gain (logarithmic axis)" if log else "gain"
     chart = charts.histogram(data, title, "documents", log=log)
-    return Figure("gains_histogram", "Distribution of gains", caption, chart, data)
+    return Figure("gains_histogram", "Distribution of gains", caption, chart, data, place)
 
 
 def _intervals(gains: pl.DataFrame, *, log: bool) -> Figure:

@@ -9,13 +9,14 @@ import polars as pl
 
 from judgewell.agreement.common import with_grades
 from judgewell.agreement.evidence import are_grades, is_graded
+from judgewell.charts import marks as charts
 from judgewell.errors import DataError
-from judgewell.reports import charts
 from judgewell.reports.parts import Figure
 from judgewell.text import counted, plain
 
-MOST_DOTS = 2000  # documents drawn one by one; of more a sample, with the extremes of each grade
+MOST_DOTS = 5000  # documents drawn one by one; of more a sample, with the extremes of each grade
 MOST_TOPICS = 24  # small multiples
+MOST_RATIOS = 10  # pairs of grades in a figure; of more, neighbouring ones, and the tables have all
 
 
 def on_a_log_axis(gains: pl.Series, ratio: bool) -> bool:
@@ -42,8 +43,8 @@ def by_grade(gains: pl.DataFrame, labels: Mapping[str, pl.DataFrame], *, log: bo
             f"{plain(grade)}: {size:,}" for grade, size in known.group_by("grade").len().sort("grade").rows()
         )
         caption = (
-            f"Each dot is a document; the box holds the middle half of a grade’s documents, the line is their median. "
-            f"{which}Documents by grade: {counts}."
+            f"Each dot is a document, the box holds the middle half of a grade’s documents, the line is their median; "
+            f"{which}documents by grade: {counts}."
         )
         chart = charts.strips(data, grade_title(name), "gain", log=log)
         figures.append(Figure(f"gains_by_grade_{number}", f"Gains by grade ({name})", caption, chart, data, "body"))
@@ -84,16 +85,20 @@ def _dots(known: pl.DataFrame) -> tuple[pl.DataFrame, str]:
         end = (place < 10) | (place >= pl.len().over("grade") - 10)
         chosen = np.random.default_rng(0).random(frame.height) < MOST_DOTS / frame.height
         frame = frame.filter(end | pl.Series(chosen))
-        which = f"A random sample of {counted(frame.height, 'document')} is drawn, with the extremes of each grade. "
+        which = f"a random sample of {counted(frame.height, 'document')} is drawn, with the extremes of each grade; "
     beside = pl.Series("beside", np.random.default_rng(1).uniform(-1, 1, frame.height))
     names = [plain(grade) for grade in frame["grade"]]
     return frame.select(pl.Series("name", names), "topic", "doc", "gain", "q1", "median", "q3", beside), which
 
 
 def ratios(table: pl.DataFrame, source: str) -> list[Figure]:
-    """How many times as relevant a higher grade is: the median ratio of every two grades, with its quartiles."""
+    """How many times as relevant a higher grade is: the median ratio of two grades, with its quartiles."""
     if table.is_empty():
         return []
+    which = ""
+    if table.height > MOST_RATIOS:
+        next_up = pl.col("upper").min().over("lower", *(["labels"] if "labels" in table.columns else []))
+        table, which = table.filter(pl.col("upper") == next_up), "neighbouring grades alone; "
     name = pl.format("{} over {}", pl.col("upper").map_elements(plain, pl.String),
                      pl.col("lower").map_elements(plain, pl.String))  # fmt: skip
     several = "labels" in table.columns and table["labels"].n_unique() > 1
@@ -107,14 +112,16 @@ def ratios(table: pl.DataFrame, source: str) -> list[Figure]:
         return []
     caption = (
         f"How many times the value of a document of the higher grade is that of the lower: the dot is the median of "
-        f"{counted(int(data['ratios'].sum()), 'ratio')} of {source}, the line holds the middle half. Dashed: equal."
+        f"{counted(int(data['ratios'].sum()), 'ratio')} of {source}, the line holds the middle half; {which}dashed: "
+        "equal."
     )
     chart = charts.dots(data, "grades", "ratio (logarithmic axis)", reference=1, log=True, ends=("25 %", "75 %"))
     return [Figure("grade_ratios_figure", "How much more relevant each grade is", caption, chart, data, "body")]
 
 
-def profiles(table: pl.DataFrame) -> list[Figure]:
-    """The median gain of each grade over that of the topic's highest grade, a small chart for each topic."""
+def profiles(table: pl.DataFrame, ratio: bool) -> list[Figure]:
+    """The median gain of each grade, over that of the topic's highest grade where ratios mean something, a small chart
+    for each topic."""
     figures = []
     for number, ((labels,), part) in enumerate(
         table.partition_by("labels", as_dict=True, maintain_order=True).items(), 1
@@ -128,7 +135,7 @@ def profiles(table: pl.DataFrame) -> list[Figure]:
         # Two grades have one ratio, which the figure of ratios shows; one topic has no others to be unlike.
         if full["topic"].n_unique() < 2 or most < 3:
             continue
-        share = full.with_columns(y=pl.col("median") / pl.col("top"))
+        share = full.with_columns(y=pl.col("median") / (pl.col("top") if ratio else 1))
         overall = share.group_by("grade").agg(all=pl.col("y").median())
         topics = sorted(set(share["topic"]))[:MOST_TOPICS]
         data = share.filter(pl.col("topic").is_in(topics)).join(overall, on="grade", maintain_order="left")
@@ -136,10 +143,11 @@ def profiles(table: pl.DataFrame) -> list[Figure]:
         total = share["topic"].n_unique()
         which = counted(total, "topic") if total <= MOST_TOPICS else f"the first {MOST_TOPICS} of {total} topics"
         caption = (
-            f"Each panel is a topic: the median gain of each grade of the label set {labels} as a share of that of the "
-            f"highest, in {which} with documents of every grade. Dashed: the median over topics."
+            f"Each panel is a topic: the median gain of each grade of the label set {labels}"
+            f"{' as a share of that of the highest' if ratio else ''}, in {which} with documents of every grade; "
+            "dashed: the median over topics."
         )
-        chart = charts.profiles(data, grade_title(labels), "relative gain")
+        chart = charts.profiles(data, grade_title(labels), "relative gain" if ratio else "gain")
         title = f"Gain profile by topic ({labels})"
         figures.append(Figure(f"gain_profiles_{number}", title, caption, chart, data, "body"))
     return figures

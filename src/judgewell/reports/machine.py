@@ -11,8 +11,8 @@ import polars as pl
 from judgewell.agreement.evidence import has
 from judgewell.agreement.section import Outcome
 from judgewell.analysis.conclusions import Choices
+from judgewell.charts import marks as charts
 from judgewell.errors import JudgewellError, collect_notes
-from judgewell.reports import charts
 from judgewell.reports.analyses import findings_for, grids_for, notes_for, tables_of
 from judgewell.reports.parts import Figure, Finding, Grid, NotAnalysed, Part, Place
 from judgewell.reports.sources import Sources
@@ -62,7 +62,7 @@ def machine_part(sources: Sources, used: ReportGains | None) -> tuple[Part | Non
     human = people_gains(sources, used)
     if human is None:
         return None, [NotAnalysed("machine labels", "systems with machine labels", "needs people’s judgments or gains")]
-    choices = Choices(level=sources.level, alpha=sources.alpha, seed=sources.seed)
+    choices = Choices(level=sources.level, alpha=sources.alpha, seed=sources.seed, baseline=sources.baseline)
     sentences: list[Finding] = []
     items: list[Grid] = []
     lacking: list[NotAnalysed] = []
@@ -119,7 +119,7 @@ def _sentences(made: dict[str, pl.DataFrame], name: str, measure: str) -> list[F
         beyond = int(pairs["significant_topics"].sum())
         differ = agrees(here, "differs", "differ")
         words = f"{here} of {counted(pairs.height, 'pair')} of systems {differ} significantly on these topics, "
-        words += f"{beyond} on topics like these ({measure}, {name})."
+        words += f"{beyond} on topics like these ({measure}, {name}; 95 % intervals, no correction)."
         texts.append(Finding(words, table.replace("systems", "pairs")))
     if of["machine_bias"] is not None:
         alone = f"The labels of {name} alone change {measure} by {of['machine_bias']:+.3f} on average over systems"

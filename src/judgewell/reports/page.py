@@ -13,11 +13,11 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from judgewell.reports import charts
+from judgewell.charts import marks as charts
+from judgewell.charts.themes import theme
 from judgewell.reports.latex import latex
 from judgewell.reports.parts import Figure, Grid, Report
 from judgewell.reports.terms import Explained
-from judgewell.reports.themes import theme
 from judgewell.text import cells, count, head
 
 TEMPLATES = Path(__file__).parent / "templates"

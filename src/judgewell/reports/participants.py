@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from judgewell.reports import bins, charts, findings
+from judgewell.charts import marks as charts
+from judgewell.reports import bins, findings
 from judgewell.reports.parts import Figure, Finding, Grid, Part
 from judgewell.reports.sources import Sources
 from judgewell.text import count, counted, listing, percent, plain

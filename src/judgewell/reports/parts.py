@@ -101,6 +101,7 @@ class Report:
     subtitle: str
     parts: tuple[Part, ...]
     record: Mapping[str, Any] = field(default_factory=dict)
+    notice: str = ""  # what a reader must know before anything else
 
     def save(self, page: str | Path, *, files: bool = False, progress: Any = None) -> None:
         """Write the page; with `files` also every figure and table into a folder beside it."""
@@ -114,7 +115,7 @@ class Report:
 
     def __repr__(self) -> str:
         lines = [f"{part.title}: {finding.text}" for part in self.each() for finding in part.findings]
-        return "\n".join([self.title, self.subtitle, *lines])
+        return "\n".join([self.title, self.subtitle, *filter(None, [self.notice]), *lines])
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from judgewell.text import count, listing
+
 if TYPE_CHECKING:
     from judgewell.evaluation.measures import Measure
     from judgewell.executors import Executor
@@ -69,8 +71,31 @@ class Sources:
     level: float = 0.95
     alpha: float = 0.05
     seed: int = 0
+    baseline: str | None = None  # compare all systems with this one, not every pair
     study: CollectedStudy | None = None
     executor: Executor | None = None
+
+
+def not_people(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
+    """A sentence where not all assessors are people; empty where they are, or where nothing is known about them."""
+    counts: dict[str, list[str]] = {"synthetic": [], "machine": []}
+    for table, one in ((judgments, "judgment"), (pairs, "pair")):
+        if table is None or "assessor_kind" not in table.columns:
+            continue
+        for kind, given in counts.items():
+            number = table.filter(assessor_kind=kind).height
+            whole = "all " if number == table.height else ""
+            of = "" if whole else f" of {count(table.height)}"
+            if number:
+                given.append(f"{whole}{count(number)}{of} {one}{'' if table.height == 1 else 's'}")
+    texts = []
+    if counts["synthetic"]:
+        who = f"{listing(counts['synthetic'])} come from synthetic assessors, not from people"
+        texts.append(f"This is a rehearsal: {who}. It shows how the study works, not how relevant the documents are.")
+    if counts["machine"]:
+        who = listing(counts["machine"])
+        texts.append(f"{who[0].upper()}{who[1:]} come from machine assessors (language models), not from people.")
+    return " ".join(texts)
 
 
 def with_codes(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> tuple[pl.DataFrame | None, ...]:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from judgewell.charts import marks as charts
 from judgewell.comparison.worlds import Worlds
-from judgewell.reports import charts
 from judgewell.reports.parts import Figure
 from judgewell.reports.scoring import Scored
 from judgewell.reports.sources import Sources
-from judgewell.reports.system_findings import OVER
+from judgewell.reports.system_findings import OVER, PAIR_TEST
 from judgewell.text import count, counted, plain
 
 MOST = 40  # systems in a figure; tables hold all
@@ -35,10 +35,10 @@ def means_figure(table: pl.DataFrame, scored: Scored) -> Figure:
     top = [column for column in ("top",) if column in drawn.columns]
     data = drawn.select(pl.col("system").alias("name"), pl.col("mean").alias("value"), "low", "high", *top)
     first, main = next(iter(scored.sets)), scored.main
-    blue = " Blue: the top set, which contains the best system with 95 % confidence." if top else ""
+    blue = "; blue: the top set, which contains the best system with 95 % confidence" if top else ""
     caption = (
         f"The dot is a system’s mean {main.measure} under {first} over {counted(len(main.topics), 'topic')}, the line "
-        f"its 95 % interval over other topics; {which}, best first.{blue}"
+        f"its 95 % interval over other topics; {which}, best first{blue}."
     )
     chart = charts.dots(data, "", f"mean {main.measure}")
     return Figure("system_means", f"Mean {main.measure} under {first}", caption, chart, data, "body")
@@ -54,6 +54,18 @@ def ranks_figure(worlds: Worlds, level: float) -> Figure:
     lowest = max([2, *data["high"].to_list()])
     chart = charts.dots(data, "", f"rank among {len(worlds.systems)}", domain=(1, lowest), whole=True)
     return Figure("rank_intervals", "Plausible ranks", caption, chart, data)
+
+
+def differences_figure(pairs: pl.DataFrame, baseline: str, measure: str) -> Figure:
+    drawn, which = most(pairs.sort("difference", "first", descending=[True, False]))
+    data = drawn.select(name="first", value="difference", low="low", high="high", top="significant")
+    caption = (
+        f"The dot is a system’s mean difference from {baseline}, the line its 95 % interval over other topics; "
+        f"{which}, best first; blue: a significant difference ({PAIR_TEST})."
+    )
+    chart = charts.dots(data, "", f"difference of mean {measure} from {baseline}", reference=0)
+    figure = data.rename({"top": "significant"})
+    return Figure("baseline_differences", f"Differences from {baseline}", caption, chart, figure, "body")
 
 
 KINDS = ("better than", "no significant difference", "worse than")
@@ -77,8 +89,7 @@ def counts_figure(pairs: pl.DataFrame, table: pl.DataFrame) -> Figure:
     drawn, which = most(table)
     data = pair_counts(pairs, drawn["system"].to_list())
     caption = (
-        f"How many other systems each system is significantly better or worse than; {which}, best first "
-        "(paired t-test over topics, Holm’s correction, 5 % level)."
+        f"How many other systems each system is significantly better or worse than; {which}, best first ({PAIR_TEST})."
     )
     return Figure("pair_counts", "Significant differences", caption, charts.shares(data, "", "systems", KINDS), data)
 
@@ -101,7 +112,7 @@ def matrix_figure(worlds: Worlds, pairs: pl.DataFrame, table: pl.DataFrame) -> F
     data = above_matrix(worlds, pairs, drawn["system"].to_list())
     caption = (
         f"The colour shows how often the system of the row ranks above that of the column in {resamples_of(worlds)}; "
-        f"{which}. + and −: significantly better or worse (paired t-test, Holm’s correction)."
+        f"{which}; + and −: significantly better or worse ({PAIR_TEST})."
     )
     chart = charts.matrix(data, "this system", "ranks above this one", "row above column")
     return Figure("above_matrix", "How often each system outranks another", caption, chart, data)
@@ -137,8 +148,8 @@ def scatter_figures(scored: Scored, sources: Sources) -> list[Figure]:
         data = score_points(both, level=sources.level, seed=sources.seed).rename({"system": "name"})
         caption = (
             f"Each dot is one of {counted(data.height, 'system')}: its mean {scored.main.measure} under both, with "
-            f"95 % intervals over {counted(len(scored.main.topics), 'topic')}. On the dashed line both are equal; "
-            "named are the systems whose difference is most unlike that of the others."
+            f"95 % intervals over {counted(len(scored.main.topics), 'topic')}; on the dashed line both are equal, "
+            "and named are the systems whose difference is most unlike that of the others."
         )
         measure = scored.main.measure
         chart = charts.scatter(data, f"{measure} under {first}", f"{measure} under {other}", "system")

@@ -13,6 +13,7 @@ from judgewell.comparison.worlds import Worlds
 from judgewell.reports.parts import Finding
 from judgewell.text import agrees, count, counted, interval, listing, percent, plain
 
+PAIR_TEST = "paired t-test over topics, Holm’s correction, 5 % level"
 OVER = {"topics": "of topics", "judgments": "of judgments", "both": "of judgments and topics"}
 
 
@@ -24,16 +25,19 @@ def best(systems: pl.DataFrame, measure: str, under: str, topics: int) -> Findin
     if systems.height == 1:
         text = f"Under {under}, {top['system']} has a mean {measure} of {plain(top['mean'])}{around} {over}"
         return Finding(f"{text}; there is no other system to compare it with.", "systems")
-    text = f"Under {under}, {top['system']} has the best mean {measure}: {plain(top['mean'])}{around} {over}"
+    tied = systems.filter(pl.col("mean") == top["mean"])["system"].to_list()
+    has = "has" if len(tied) == 1 else "share"
+    text = f"Under {under}, {listing(tied)} {has} the best mean {measure}: {plain(top['mean'])}{around} {over}"
     if not around:
         return Finding(f"{text}; one topic allows no interval.", "systems")
     if "top" not in systems.columns:
         return Finding(f"{text}; {counted(topics, 'topic')} cannot show which system is the best.", "systems")
-    others = systems.filter(pl.col("top") & (pl.col("system") != top["system"]))["system"].to_list()
-    if not others:
+    others = [name for name in systems.filter("top")["system"] if name not in tied]
+    if not others and len(tied) == 1:
         return Finding(f"{text}. With 95 % confidence it is the best system.", "systems")
-    text += f". With 95 % confidence the best system is one of {len(others) + 1} of {systems.height} (the top set): "
-    return Finding(f"{text}{listing([top['system'], *others])}.", "systems")
+    top_set = [*tied, *others]
+    text += f". With 95 % confidence the best system is one of {len(top_set)} of {systems.height} (the top set): "
+    return Finding(f"{text}{listing(top_set, 6)}.", "systems")
 
 
 def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Finding | None:
@@ -42,7 +46,7 @@ def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Fin
     leaders = {name: sets[name].systems[int(np.argmax(sets[name].means))] for name in others}
     best = systems["system"][0]
     if not others or set(leaders.values()) == {best}:
-        same = f"It also has the best mean under {listing(others)}." if others else ""
+        same = f"{best} also has the best mean under {listing(others)}." if others else ""
         return Finding(same, "sets") if same else None
     text = "; ".join(_leader(best, *one) for one in leaders.items()).replace("under", "Under", 1)
     if "top" not in systems.columns:
@@ -61,16 +65,24 @@ def _leader(best: str, name: str, system: str) -> str:
     return f"under {name}, {system} is {'first too' if system == best else 'first'}"
 
 
-def significant(pairs: pl.DataFrame, systems: pl.DataFrame, under: str) -> Finding:
+def significant(pairs: pl.DataFrame, systems: pl.DataFrame, under: str, baseline: str | None = None) -> Finding:
     """How many pairs of systems differ by more than the choice of topics, and why the top set may be larger."""
     number = int(pairs["significant"].sum())
+    if baseline:
+        better = int((pairs["significant"] & (pairs["difference"] > 0)).sum())
+        text = (
+            f"Under {under}, {count(number)} of {counted(pairs.height, 'other system')} "
+            f"{agrees(number, 'differs', 'differ')} significantly from {baseline}: {count(better)} better, "
+            f"{count(number - better)} worse ({PAIR_TEST})."
+        )
+        return Finding(text, "baseline_differences")
     if pairs.height == 1:
         head, share = f"the two systems {'differ' if number else 'do not differ'} significantly", ""
     else:
         head = f"{count(number)} of {counted(pairs.height, 'pair')} of systems "
         head += f"{agrees(number, 'differs', 'differ')} significantly"
         share = f"{percent(number / pairs.height)}; "
-    text = f"Under {under}, {head} ({share}paired t-test over topics, Holm’s correction, 5 % level)."
+    text = f"Under {under}, {head} ({share}{PAIR_TEST})."
     if _beats_its_top_set(pairs, systems):
         text += (
             " The top set comes from another test (sign flips, against all other systems at once), so it can keep a "
@@ -92,13 +104,12 @@ def ranks(table: pl.DataFrame, under: str) -> Finding:
     """How certain ranks are (a table of worlds)."""
     width = float(np.median((table["rank_high"] - table["rank_low"] + 1).to_numpy()))
     certain = int((table["rank_low"] == table["rank_high"]).sum())
-    first = table.sort("best", descending=True).row(0, named=True)
+    first = table.row(0, named=True)
     ranks = f"{count(int(width))} of {table.height} ranks"
     sure = f"; {counted(certain, 'system')} {agrees(certain, 'has', 'have')} a single plausible rank" if certain else ""
     text = (
-        f"In {count(first['worlds'])} resamples {OVER[first['over']]}, {first['system']} ranks first most often, alone "
-        f"or tied: in {percent(first['best'])} under {under}. The rank of the median system is known to within "
-        f"{ranks} (95 % interval){sure}."
+        f"Under {under}, the rank of the median system is known to within {ranks} (95 % interval over "
+        f"{count(first['worlds'])} resamples {OVER[first['over']]}){sure}."
     )
     return Finding(text, "rank_intervals")
 
@@ -170,5 +181,6 @@ def unjudged(judged: pl.DataFrame, depth: int) -> Finding:
 def not_analysed(number: int) -> Finding:
     """How many analyses the data do not allow."""
     if not number:
-        return Finding("The data allow every analysis.")
-    return Finding(f"The data do not allow {counted(number, 'analysis', 'analyses')}.", "not_analysed")
+        return Finding("Every analysis was possible with these data.")
+    were = f"{counted(number, 'analysis', 'analyses')} {agrees(number, 'was', 'were')}"
+    return Finding(f"{were} not possible with these data.", "not_analysed")

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from judgewell.analysis.conclusions import without_noise_columns
+from judgewell.analysis.conclusions import Choices, without_noise_columns
+from judgewell.analysis.conclusions import pairs_table as compared_pairs
 from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.significance import DEFAULT_CORRECTION
 from judgewell.comparison.worlds import Worlds
 from judgewell.errors import JudgewellError, collect_notes, note
 from judgewell.evaluation.settings import Settings
@@ -17,6 +19,7 @@ from judgewell.reports.scoring import Scored
 from judgewell.reports.sources import Sources
 from judgewell.reports.system_figures import (
     counts_figure,
+    differences_figure,
     matrix_figure,
     means_figure,
     ranks_figure,
@@ -24,6 +27,7 @@ from judgewell.reports.system_figures import (
     scatter_figures,
     taus_figure,
 )
+from judgewell.reports.system_findings import PAIR_TEST
 from judgewell.stats.means import no_spread_note
 from judgewell.text import counted, plain
 
@@ -51,10 +55,14 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     if several and every:
         worlds = scored.widest
         pairs = pairs_table(main, sources)
-        answer.append(system_findings.significant(pairs, table, under))
+        answer.append(system_findings.significant(pairs, table, under, sources.baseline))
         if "top" in table.columns:  # fewer topics show no ranks
             answer.append(system_findings.ranks(worlds.table(sources.level), under))
-        items += [ranks_figure(worlds, sources.level), counts_figure(pairs, table), matrix_figure(worlds, pairs, table)]
+        items.append(ranks_figure(worlds, sources.level))
+        if sources.baseline:
+            items.append(differences_figure(pairs, sources.baseline, main.measure))
+        else:
+            items += [counts_figure(pairs, table), matrix_figure(worlds, pairs, table)]
         if len(scored.worlds) > 1:
             answer.append(system_findings.limits(scored.worlds))
             sentences.append(system_findings.noise(table))
@@ -62,7 +70,7 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     sentences.append(system_findings.unjudged(scored.own_judged, scored.depth))
     items.append(_systems_grid(table, scored))
     if several and every:
-        items += [_worlds_grid(scored.worlds, sources.level, table), *_more_pairs(pairs, scored)]
+        items += [_worlds_grid(scored.worlds, sources.level, table), *_more_pairs(pairs, scored, sources.baseline)]
     users, shown = _users(sources, scored) if several and every else ([], [])
     sentences += users
     items += shown
@@ -127,7 +135,7 @@ def systems_table(scored: Scored, sources: Sources) -> pl.DataFrame:
     if scored.worlds and len(main.topics) >= FEWEST_TOPICS:
         top = top_set(main, alpha=sources.alpha, seed=sources.seed, executor=sources.executor)
         table = table.with_columns(
-            p_best=pl.Series([top.p[name] for name in main.systems]), top=pl.col("system").is_in(top.members)
+            p_top=pl.Series([top.p[name] for name in main.systems]), top=pl.col("system").is_in(top.members)
         )
     for name, scores in list(scored.measures.items())[1:]:
         means = pl.DataFrame({"system": scores.systems, name: scores.means})
@@ -142,10 +150,9 @@ def intervals(scored: Scored, level: float) -> pl.DataFrame:
 
 
 def pairs_table(main: ScoreArray, sources: Sources) -> pl.DataFrame:
-    """Every pair of systems, the better first: difference, interval, p corrected by Holm."""
-    from judgewell.comparison.significance import compare_systems
-
-    pairs = compare_systems(main, "t", correction="holm", alpha=sources.alpha, level=sources.level, seed=sources.seed)
+    """Every pair of systems, the better first, or every system against the baseline, as `judgewell compare` does."""
+    choices = Choices(alpha=sources.alpha, level=sources.level, seed=sources.seed, baseline=sources.baseline)
+    pairs = compared_pairs(main, choices)
     return pairs.sort("mean_first", "mean_second", "first", "second", descending=[True, True, False, False])
 
 
@@ -158,11 +165,9 @@ def _systems_grid(table: pl.DataFrame, scored: Scored) -> Grid:
     if "low" in table.columns:
         caption += "; the 95 % interval is that of the mean over other topics"
     if scored.worlds:
-        caption += (
-            f". Plausible ranks and the share of first ranks (alone or tied) come from {resamples_of(scored.widest)}"
-        )
+        caption += f". Plausible ranks come from {resamples_of(scored.widest)}"
     if "top" in table.columns:
-        caption += "; the top set contains the best system with 95 % confidence, p tests whether a system is as good"
+        caption += "; the top set contains the best system with 95 % confidence"
     if "without_noise" in table.columns:
         caption += "; without noise: the estimate of what judgments without noise would give, with its interval"
     heads = {
@@ -172,7 +177,8 @@ def _systems_grid(table: pl.DataFrame, scored: Scored) -> Grid:
         "without_noise_high": "95 % to",
         "judged": f"judged of first {scored.depth}",
     }
-    return Grid("systems", "Systems", caption + ".", table, tuple(table.columns), heads, "body")
+    shown = tuple(name for name in table.columns if name not in ("best", "p_top"))  # files have them
+    return Grid("systems", "Systems", caption + ".", table, shown, heads, "body")
 
 
 def _worlds_grid(worlds: Mapping[str, Worlds], level: float, systems: pl.DataFrame) -> Grid:
@@ -193,7 +199,7 @@ def _worlds_grid(worlds: Mapping[str, Worlds], level: float, systems: pl.DataFra
     return Grid("worlds", title, caption, pl.DataFrame(rows))
 
 
-def _more_pairs(pairs: pl.DataFrame, scored: Scored) -> list[Grid]:
+def _more_pairs(pairs: pl.DataFrame, scored: Scored, baseline: str | None) -> list[Grid]:
     columns = (
         "first",
         "second",
@@ -207,11 +213,12 @@ def _more_pairs(pairs: pl.DataFrame, scored: Scored) -> list[Grid]:
         "p_corrected",
         "significant",
     )
+    order = f"each against {baseline}" if baseline else "the better first"
     caption = (
-        f"{counted(pairs.height, 'pair')} of systems, the better first: difference of mean "
-        f"{scored.main.measure}, paired t-test over topics."
+        f"{counted(pairs.height, 'pair')} of systems, {order}: difference of mean {scored.main.measure}; {PAIR_TEST}."
     )
-    return [Grid("pairs", "Every pair of systems", caption, pairs, columns)]
+    title = f"Every system against {baseline}" if baseline else "Every pair of systems"
+    return [Grid("pairs", title, caption, pairs, columns)]
 
 
 def _side_by_side(scored: Scored, sources: Sources) -> tuple[list[Finding | None], list[Figure | Grid]]:
@@ -246,10 +253,12 @@ def _side_by_side(scored: Scored, sources: Sources) -> tuple[list[Finding | None
     if len(main.topics) > 1:
         from judgewell.comparison.discrimination import discrimination_table
 
-        counts = discrimination_table(scored.sets, None, "t", alpha=sources.alpha, seed=sources.seed)
+        counts = discrimination_table(
+            scored.sets, None, "t", correction=DEFAULT_CORRECTION, alpha=sources.alpha, seed=sources.seed
+        )
         caption = (
-            "Pairs of systems that differ significantly (paired t-test, α = 0.05, no correction) under each set, "
-            f"against {next(iter(scored.sets))}."
+            f"Pairs of systems that differ significantly under each set, against {next(iter(scored.sets))} "
+            f"({PAIR_TEST})."
         )
         shown = ("set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "agreement", "kappa", "mcnemar_p")
         items.append(

@@ -23,6 +23,7 @@ from judgewell.scaling import (
     two_way,
 )
 from judgewell.scaling.method import Method, build, choices, spelled
+from judgewell.stats.footing import offset_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,12 +94,17 @@ def _below(method: type[Method]) -> Iterator[type[Method]]:
 def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
     """The method taken where none is asked for: by the kind of the values, as everywhere.
 
-    Of judgments of several kinds the median. Of pairs the ratios, where there are any; else strengths with a prior,
+    Of judgments of several kinds the median. Magnitudes in units of mostly one judgment are normalised by assessor.
+    Of pairs the ratios, where there are any; else strengths with a prior,
     which are finite even for a document that was always preferred.
     """
     if judgments is not None:
         kinds = judgments["kind"].unique().to_list()
-        return Kind.parse(kinds[0]).method if len(kinds) == 1 and kinds[0] is not None else "median"
+        method = Kind.parse(kinds[0]).method if len(kinds) == 1 and kinds[0] is not None else "median"
+        if method == "magnitude" and offset_of(judgments) == "assessor":
+            note("most units hold one judgment, so magnitudes are normalised by assessor (--group unit: by unit)")
+            return "magnitude(group=assessor)"
+        return method
     if pairs is None:
         return ""
     return "ratio" if pairs["left_score"].null_count() < pairs.height else "bradley-terry"

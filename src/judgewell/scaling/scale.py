@@ -87,7 +87,8 @@ def method_and_table(
     table = kept_where(_read(takes, judgments, reading, kind), where)
     if chosen is None:
         fitting = method_for(*((table, None) if takes == "judgments" else (None, table)))
-        chosen = _named(fitting, options, seed)
+        own = parse(fitting)
+        chosen = _named(own.name, {**own.options(), **options}, seed)
         note(f"no method is given: gains are made by {chosen}; judgewell scale --list shows the others")
     if intents is None:
         return chosen, table

@@ -27,6 +27,7 @@ from judgewell.server.platforms.notices import webhook_secret
 from judgewell.server.session.served import load_served
 from judgewell.server.store.setup import prepare, record_address
 from judgewell.server.store.transactions import open_store, without_password
+from judgewell.study.new import example
 
 EVERYWHERE = ("0.0.0.0", "::")  # listens on all of the machine's addresses, and is none itself
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -63,7 +64,7 @@ def serve(
     link = store.write(lambda connection: first_link(connection, time.time(), make=terminal)).result()
     waiting = store.read(owner_without_password).result()
     listening = _listen(host, port)
-    address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
+    address = f"http://{(f'[{host}]' if ':' in host else host)}:{listening.getsockname()[1]}"
     record_address(store, None if host in EVERYWHERE else address)
     write(f"Judging at {address}, in {without_password(store.url)}")
     if link is not None:
@@ -72,6 +73,9 @@ def serve(
         write(f"For a link with which the owner sets a password: judgewell account {path} link {waiting}")
     else:
         write(f"Owners and reviewers sign in at {address}{HOME}")
+    if study.study.consent == example()["study"]["consent"]:
+        write("Warning: assessors will read the consent text of the example. Stop the server, put your own into")
+        write(f"study.consent of {path}, and serve it with a new --database before you invite people.")
     if study.platform.kind == "invite":
         ending = " --address https://…" if host in EVERYWHERE else ""
         write(f"Links for assessors: judgewell invite {path} NAME{ending}")
@@ -140,7 +144,3 @@ def _allow_many_files() -> None:
     most = MANY_FILES if hard == resource.RLIM_INFINITY else min(MANY_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

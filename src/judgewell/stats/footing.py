@@ -16,6 +16,18 @@ from judgewell.stats.two_way import TwoWayFit
 
 UNIT = ["topic", "unit", "assessor"]
 DOCUMENT = ["topic", "doc"]
+OFFSETS = {"unit": UNIT, "assessor": ["assessor"]}  # what one modulus is chosen for, and the columns that name it
+
+
+def offset_of(judgments: pl.DataFrame) -> str:
+    """What one modulus is taken to hold for: a unit, or an assessor where most units hold one judgment.
+
+    A judgment that is alone in its unit has no proportion to others, so removing the unit's offset would remove all
+    that it says. An assessor with several judgments over topics has a modulus too, if it is the same one for all.
+    """
+    alone = np.mean((judgments.group_by(UNIT).len()["len"] == 1).to_numpy())
+    several = np.mean((judgments.group_by("assessor").len()["len"] > 1).to_numpy())
+    return "assessor" if alone > 0.5 and several > 0.5 and judgments["assessor"].null_count() == 0 else "unit"
 
 
 def on_common_footing(judgments: pl.DataFrame) -> pl.DataFrame:
@@ -35,8 +47,14 @@ def on_common_footing(judgments: pl.DataFrame) -> pl.DataFrame:
 
 def _without_offsets(judgments: pl.DataFrame) -> pl.DataFrame:
     _check_ratio(judgments)
+    columns = OFFSETS[offset_of(judgments)]
+    if columns != UNIT:
+        note(
+            "most units hold one judgment, which has no proportion to others: values are compared within assessors, "
+            "whose modulus is taken to be the same in all topics"
+        )
     scale = pl.col("scale").fill_null("")
-    unit = judgments.select(pl.struct(*UNIT, scale).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
+    unit = judgments.select(pl.struct(*columns, scale).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
     doc = judgments.select(pl.struct(*DOCUMENT, scale).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
     fit = TwoWayFit(unit, doc, np.log(judgments["value"].to_numpy()))
     part = fit.labels[doc]

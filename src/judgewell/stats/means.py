@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgewell.errors import InputError
-from judgewell.stats.few_draws import FewDraws
 from judgewell.stats.resampling import bootstrap_weights, check_level
 from judgewell.values import dataclass
 
@@ -24,7 +23,6 @@ Ints = NDArray[np.int64]
 REPLICATES = 1000
 FEW_TOPICS = 10  # below it Student's t: a bootstrap of so few topics is too coarse
 MANY_TOPICS = 2000  # above it the normal interval: the bootstrap agrees with it to the digits shown
-FEW_DRAWS = 200_000  # above it loading numpy.random takes less time than FewDraws
 BLOCK_CELLS = 200_000  # values of replicates held at once: 2 MB
 SORTED_CELLS = 1_000_000  # scores that are sorted at once: 8 MB
 NO_LIMITS = (-math.inf, math.inf)
@@ -160,8 +158,7 @@ def _reach(rows: Floats, level: float, replicates: int, seed: int) -> tuple[Any,
         from statistics import NormalDist  # loads much that fewer topics do not need
 
         return NormalDist().inv_cdf((1 + level) / 2), "normal"
-    few = count * replicates <= FEW_DRAWS
-    weights = bootstrap_weights(count, replicates, FewDraws(seed) if few else np.random.default_rng(seed))
+    weights = bootstrap_weights(count, replicates, np.random.default_rng(seed))
     reach = studentised_reach(rows, weights.astype(np.float64), level)
     known = np.isfinite(reach)
     return np.where(known, reach, student_reach(count - 1, level)), np.where(known, "bootstrap", "t")

@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judgewell.errors import DataError, InputError
-from judgewell.stats.few_draws import FewDraws
 
 Indices = NDArray[np.int64]
 
 BLOCK_CELLS = 8_000_000  # the most cells of a draw held at once: 64 MB
 
 
-def bootstrap_weights(size: int, replicates: int, rng: np.random.Generator | FewDraws) -> Indices:
+def bootstrap_weights(size: int, replicates: int, rng: np.random.Generator) -> Indices:
     """How often each group was drawn in each replicate: replicates × size, every row sums to size."""
     _check_draw(size, replicates)
     return _counts_of_draws(size, replicates, rng)
@@ -76,7 +75,7 @@ def _check_draw(size: int, replicates: int) -> None:
         raise InputError(f"{replicates} replicates are too few", cure="ask for 1 or more, usually 1000")
 
 
-def _counts_of_draws(size: int, replicates: int, rng: np.random.Generator | FewDraws) -> Indices:
+def _counts_of_draws(size: int, replicates: int, rng: np.random.Generator) -> Indices:
     """Counts by drawing places and tallying them: faster than a multinomial with thousands of groups."""
     drawn = rng.integers(0, size, size=(replicates, size))
     drawn += (np.arange(replicates) * size)[:, None]

@@ -11,9 +11,10 @@ import polars as pl
 from judgewell.errors import DataError, InputError, collect_notes
 from judgewell.study.cost import Cost, cost_of_design, group_alternatives, hand_out, largest_topic, unit_alternatives
 from judgewell.study.design.plan import Design, Note, make_design
-from judgewell.study.file import Problem, Source, parse, read_source
-from judgewell.study.inputs import Inputs, read_inputs
+from judgewell.study.file import Problem, Source, first_of, parse, read_source
+from judgewell.study.inputs import Inputs, missing_files, read_inputs
 from judgewell.study.model import Study
+from judgewell.study.new import example, has_example_topics
 
 UNTRANSLATED_SHOWN = 10
 
@@ -35,7 +36,7 @@ def check_study(path: str | Path) -> Checked:
     source = read_source(path)
     study, mistakes = parse(source)
     if study is None:
-        return Checked(tuple(mistakes))
+        return Checked((*mistakes, *missing_files(source)))
     inputs, mistakes, noted = read_inputs(study, source)
     if inputs is None:
         return Checked(tuple(mistakes), tuple(noted), study)
@@ -60,9 +61,7 @@ def load_study(path: str | Path) -> tuple[Study, Inputs]:
     if study is not None:
         inputs, mistakes, _ = read_inputs(study, source)
     if study is None or inputs is None:
-        more = f" ({len(mistakes) - 1} more: judgewell check {path})" if len(mistakes) > 1 else ""
-        first = mistakes[0]
-        raise InputError(first.problem + more, cure=first.cure, file=first.file, line=first.line)
+        raise first_of(mistakes, path)
     return study, inputs
 
 
@@ -112,7 +111,7 @@ def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> lis
         if small:
             problem = f"{len(small)} topics have fewer documents than a unit of {size} (first {small[0]})"
             problems.append(source.problem(("units", "documents"), problem, "their units hold all their documents"))
-    problems += _unreachable(study, design, source)
+    problems += [*_examples(study, source), *_unreachable(study, design, source)]
     if study.checks.known != "off" and study.known and study.groups and "preference" not in study.groups.questions:
         problems.append(source.problem(("groups", "questions"), "known pairs are only checked with a preference"))
     if study.checks.review and not study.checks.comment:
@@ -122,6 +121,21 @@ def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> lis
     if study.double and study.units and study.units.redundancy > 1 and not study.double.given:
         problem = f"[double] adds to a redundancy of {study.units.redundancy}"
         problems.append(source.problem(("units", "redundancy"), problem, "single judgments have a redundancy of 1"))
+    return problems
+
+
+def _examples(study: Study, source: Source) -> list[Problem]:
+    """Texts of the example study that people would read in this one."""
+    problems = []
+    if study.study.consent == example()["study"]["consent"]:
+        cure = "say who asks, what for and whom to write to, before people judge"
+        problems.append(source.problem(("study", "consent"), "the consent text is still that of the example", cure))
+    if not has_example_topics(source.resolved(study.topics.file)):
+        given = [one["answers"] for one in example()["checks"]["question"]]
+        for number, question in enumerate(study.checks.question):
+            if question.answers in given:
+                problem = f"the question about topic {question.topic} is still that of the example"
+                problems.append(source.problem(("checks", "question", number), problem, "ask about your own topic"))
     return problems
 
 

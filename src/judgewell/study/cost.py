@@ -137,22 +137,15 @@ def hand_out(work: TopicWork, most: int, people: int | None = None) -> tuple[int
     return came, done
 
 
-def unit_alternatives(
-    documents: Sequence[int],
-    study: Study,
-    *,
-    sizes: Sequence[int] = UNIT_SIZES,
-    redundancies: Sequence[int] = REDUNDANCIES,
-    rounds: int | None = None,
-) -> pl.DataFrame:
+def unit_alternatives(documents: Sequence[int], study: Study, *, rounds: int | None = None) -> pl.DataFrame:
     """Units of several sizes and redundancies for topics of these sizes, with cost and expected reliability."""
     known = 2 if study.known else 0
     typical = sorted(documents)[len(documents) // 2]
     rows = []
-    for size in sizes:
+    for size in UNIT_SIZES:
         if size <= known:
             continue
-        for redundancy in redundancies:
+        for redundancy in REDUNDANCIES:
             counts = [units_needed(count, size, redundancy, known) for count in documents]
             judged = sum(units * min(size, count) for units, count in zip(counts, documents, strict=True))
             pay = _same_rate(study, size)
@@ -166,22 +159,17 @@ def unit_alternatives(
 
 
 def group_alternatives(
-    topics: Sequence[tuple[int, int, int]],
-    study: Study,
-    *,
-    partners: Sequence[int] = PARTNERS,
-    shares: Sequence[float] = SHARES,
-    rounds: int | None = None,
+    topics: Sequence[tuple[int, int, int]], study: Study, *, rounds: int | None = None
 ) -> pl.DataFrame:
     """Numbers of partners and shares of others met, for topics of (documents, known relevant, known not relevant)."""
     settings = study.groups
     if settings is None:
         return pl.DataFrame()
     rows = []
-    for count in partners:
+    for count in PARTNERS:
         if settings.documents * count % 2 or count >= settings.documents:
             continue
-        for share in shares:
+        for share in SHARES:
             plans = [
                 plan_groups(n, high=high, low=low, size=settings.documents, partners=count, share=share)
                 for n, high, low in topics
@@ -195,16 +183,8 @@ def group_alternatives(
             )
             typical = sorted(plans, key=lambda plan: plan.documents)[len(plans) // 2]
             reliable = reliability_of_pairs(typical, settings.assessors, seed=study.study.seed, rounds=rounds)
-            partitions = typical.partitions
-            rows.append(
-                {
-                    "partners": count,
-                    "share": share,
-                    "partitions": partitions,
-                    **_rounded_parts(cost),
-                    "reliability": reliable,
-                }
-            )
+            sizes = {"partners": count, "share": share, "partitions": typical.partitions}
+            rows.append({**sizes, **_rounded_parts(cost), "reliability": reliable})
     return pl.DataFrame(rows)
 
 

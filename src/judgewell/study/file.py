@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
@@ -133,10 +133,15 @@ def read_study(path: str | Path) -> Study:
     """The study in a file; with several mistakes, the error shows the first and their number."""
     study, problems = parse(read_source(path))
     if study is None:
-        first = problems[0]
-        more = f" ({len(problems) - 1} more: judgewell check {path})" if len(problems) > 1 else ""
-        raise InputError(first.problem + more, cure=first.cure, file=first.file, line=first.line)
+        raise first_of(problems, path)
     return study
+
+
+def first_of(problems: Sequence[Problem], path: str | Path) -> InputError:
+    """The first mistake as an error, with the number of the others."""
+    first = problems[0]
+    more = f" ({len(problems) - 1} more: judgewell check {path})" if len(problems) > 1 else ""
+    return InputError(first.problem + more, cure=first.cure, file=first.file, line=first.line)
 
 
 def _whole(source: Source) -> list[Problem]:

@@ -23,6 +23,12 @@ from judgewell.tables import INCLUSION, OTHER_NAMES, with_inclusion
 
 T = TypeVar("T")
 
+GRADES = {"topic": pl.String(), "doc": pl.String(), "gain": pl.Float64()}
+FILES = (
+    ("topics", "file"), ("documents", "file"), ("pool", "file"), ("grades", "file"), ("known", "file"),
+    ("study", "texts"),
+)  # fmt: skip
+
 KNOWN = {"topic": pl.String(), "doc": pl.String(), "known": pl.String()}
 
 
@@ -61,7 +67,9 @@ def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Probl
     topics = _read(reading, ("topics", "file"), study.topics.file, read_topics)
     documents = _read(reading, ("documents", "file"), study.documents.file, read_documents)
     pool = _read_pool(reading, study)
-    grades = _read(reading, ("grades", "file"), study.grades.file, read_gains) if study.grades else _no_grades()
+    grades: pl.DataFrame | None = pl.DataFrame(schema=GRADES)
+    if study.grades:
+        grades = _read(reading, ("grades", "file"), study.grades.file, read_gains)
     texts = _read(reading, ("study", "texts"), study.study.texts, _read_texts) if study.study.texts else english()
     given = (
         _read(reading, ("known", "file"), study.known.file, _read_known) if study.known and study.known.file else None
@@ -75,6 +83,22 @@ def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Probl
     inputs = Inputs(topics, documents, pool, grades, known, texts)
     _check_together(reading, inputs, study)
     return (None if reading.problems else inputs), reading.problems, reading.notes
+
+
+def missing_files(source: Source) -> list[Problem]:
+    """The files that the settings name and that are not there, whatever else is wrong with the settings."""
+    problems = []
+    for section, key in FILES:
+        table = source.settings.get(section)
+        name = table.get(key) if isinstance(table, dict) else None
+        if isinstance(name, str) and not source.resolved(name).exists():
+            problems.append(source.problem((section, key), f"there is no file {name}"))
+    pool = source.settings.get("pool")
+    patterns = pool.get("runs") if isinstance(pool, dict) else None
+    named = [one for one in patterns if isinstance(one, str)] if isinstance(patterns, list) else []
+    if named and not any(matching(source, pattern) for pattern in named):
+        problems.append(source.problem(("pool", "runs"), f"no run file matches {', '.join(named)}"))
+    return problems
 
 
 def _read(reading: _Reading, place: tuple[str, ...], name: str, read: Callable[[Path], T]) -> T | None:
@@ -150,10 +174,6 @@ def _named(frame: pl.DataFrame, names: tuple[str, ...], path: Path) -> pl.DataFr
         if name not in frame.columns and other is not None:
             frame = frame.rename({other: name})
     return frame.with_columns(pl.col(*names).cast(pl.String))
-
-
-def _no_grades() -> pl.DataFrame:
-    return pl.DataFrame(schema={"topic": pl.String(), "doc": pl.String(), "gain": pl.Float64()})
 
 
 def _chosen(reading: _Reading, topics: pl.DataFrame, only: list[str]) -> pl.DataFrame:

@@ -29,7 +29,9 @@ class Machine(Section):
     both_orders: bool = setting("show every pair in both orders", True)
     longest: int = setting("the characters of a document that are sent; the rest is cut", 24_000, ge=100)
     tries: int = setting("how often a place is asked when the reply is refused or cannot be read", 3, ge=1)
-    retries: int = setting("how often a request is sent again when the server fails or is busy", 6, ge=0)
+    retries: int = setting(
+        "how often a request is sent again when the server fails, or is busy and answers no other request", 6, ge=0
+    )
     timeout: float = setting("seconds to wait for a reply", 120.0, gt=0)
     concurrency: int = setting("how many requests are under way at a time", 8, ge=1, le=1000)
     price_in: float = setting("the price of a million tokens sent", 0.0, ge=0)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from judgewell.errors import InputError
 
@@ -50,3 +53,14 @@ def study_text(kind: str, name: str) -> str:
     for hole, value in values.items():
         text = text.replace(hole, value)
     return text
+
+
+@cache
+def example() -> dict[str, Any]:
+    """The settings of the example study of magnitudes."""
+    return tomllib.loads(study_text("magnitude", "example"))
+
+
+def has_example_topics(path: Path) -> bool:
+    """Whether a file holds the example's topics."""
+    return path.read_bytes() == resources.files("judgewell.study").joinpath("starter", "topics.txt").read_bytes()

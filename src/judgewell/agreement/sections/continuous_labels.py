@@ -6,23 +6,9 @@ import polars as pl
 
 from judgewell.agreement import label_sets
 from judgewell.agreement.evidence import Evidence
-from judgewell.agreement.section import OPEN, SCORED, Need, Section, Table
+from judgewell.agreement.section import OPEN, SCORED, Get, Need, Section
 from judgewell.errors import DataError, note
 from judgewell.text import counted, plain
-
-
-def _correlation(evidence: Evidence) -> pl.DataFrame:
-    gains, rows = evidence.document_gains(), []
-    for name, labels in evidence.labels.items():
-        if name in evidence.graded:
-            continue
-        try:
-            rows.append(label_sets.correlation(gains, labels).select(pl.lit(name).alias("labels"), pl.all()))
-        except DataError as reason:
-            note(f"left out against {name}: {reason}")
-    if not rows:
-        raise DataError("no label set with many values shares two documents of a topic with the gains")
-    return pl.concat(rows)
 
 
 def _finding(table: pl.DataFrame) -> list[str]:
@@ -35,19 +21,25 @@ def _finding(table: pl.DataFrame) -> list[str]:
 
 
 SECTION = Section(
-    name="continuous labels",
-    about="do documents' gains follow labels with many values",
-    part="agreement",
+    "continuous labels",
+    "do documents' gains follow labels with many values",
+    "agreement",
     order=35,
     needs=(SCORED, Need("labels with more than 20 values", lambda e: len(e.graded) < len(e.labels))),
-    tables=(
-        Table(
-            name="label_correlation",
-            title="Rank correlation with continuous labels",
-            caption="Kendall’s τ-b and Spearman’s ρ between gains and labels: means over topics.",
-            compute=lambda e, get: _correlation(e),
-            finding=_finding,
-            shown=OPEN,
-        ),
-    ),
 )
+
+
+@SECTION.table("Rank correlation with continuous labels", finding=_finding, shown=OPEN)
+def label_correlation(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Kendall’s τ-b and Spearman’s ρ between gains and labels: means over topics."""
+    gains, rows = evidence.document_gains(), []
+    for name, labels in evidence.labels.items():
+        if name in evidence.graded:
+            continue
+        try:
+            rows.append(label_sets.correlation(gains, labels).select(pl.lit(name).alias("labels"), pl.all()))
+        except DataError as reason:
+            note(f"left out against {name}: {reason}")
+    if not rows:
+        raise DataError("no label set with many values shares two documents of a topic with the gains")
+    return pl.concat(rows)

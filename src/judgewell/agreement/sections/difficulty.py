@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from judgewell.agreement import likes
-from judgewell.agreement.section import Need, Section, Table
+from judgewell.agreement.evidence import Evidence
+from judgewell.agreement.section import Get, Need, Section
 
 SECTION = Section(
-    name="difficulty",
-    about="how hard the topics are for systems",
-    part="use",
+    "difficulty",
+    "how hard the topics are for systems",
+    "use",
     order=85,
     needs=(Need("systems' scores", lambda e: e.scores is not None),),
-    tables=(
-        Table(
-            name="topic_difficulty",
-            title="Difficulty of topics",
-            caption="Each topic’s mean score over systems, hardest first.",
-            compute=lambda e, get: likes.topic_difficulty(e.scores),
-            across_scales=True,
-        ),
-    ),
 )
+
+
+@SECTION.table("Difficulty of topics", across_scales=True)
+def topic_difficulty(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Each topic’s mean score over systems, hardest first."""
+    return likes.topic_difficulty(evidence.scores)

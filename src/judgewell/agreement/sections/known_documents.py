@@ -6,14 +6,8 @@ import polars as pl
 
 from judgewell.agreement import assessors
 from judgewell.agreement.evidence import Evidence, has
-from judgewell.agreement.section import FILE, KNOWN, NAMED, OPEN, Section, Table
+from judgewell.agreement.section import FILE, KNOWN, NAMED, OPEN, Get, Section
 from judgewell.text import counted, percent
-
-
-def _accuracy(evidence: Evidence) -> pl.DataFrame:
-    if has(evidence.pairs, "left_known"):
-        return assessors.known_pair_accuracy(evidence.pairs)
-    return assessors.known_accuracy(evidence.judgments)
 
 
 def _finding(table: pl.DataFrame) -> str:
@@ -23,28 +17,25 @@ def _finding(table: pl.DataFrame) -> str:
 
 
 SECTION = Section(
-    name="known documents",
-    about="accuracy on documents whose answer is known",
-    part="quality",
-    order=5,
-    needs=(KNOWN, NAMED),
-    tables=(
-        Table(
-            name="known_accuracy",
-            title="Accuracy on known documents, by assessor",
-            caption="How often each assessor gave the known relevant document the higher value.",
-            compute=lambda e, get: _accuracy(e),
-            shown=FILE,
-        ),
-        Table(
-            name="known_accuracy_by_topic",
-            title="Accuracy on known documents, by topic",
-            caption="Comparisons in which the known relevant document got the higher value: mean and s.d. over "
-            "assessors, and pooled over all comparisons.",
-            compute=lambda e, get: assessors.accuracy_summary(get("known_accuracy")),
-            finding=_finding,
-            columns=("topic", "assessors", "checks", "mean", "sd", "pooled"),
-            shown=OPEN,
-        ),
-    ),
+    "known documents", "accuracy on documents whose answer is known", "quality", order=5, needs=(KNOWN, NAMED)
 )
+
+
+@SECTION.table("Accuracy on known documents, by assessor", shown=FILE)
+def known_accuracy(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """How often each assessor gave the known relevant document the higher value."""
+    if has(evidence.pairs, "left_known"):
+        return assessors.known_pair_accuracy(evidence.pairs)
+    return assessors.known_accuracy(evidence.judgments)
+
+
+@SECTION.table(
+    "Accuracy on known documents, by topic",
+    finding=_finding,
+    columns="topic assessors checks mean sd pooled",
+    shown=OPEN,
+)
+def known_accuracy_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Comparisons in which the known relevant document got the higher value: mean and s.d. over assessors, and pooled
+    over all comparisons."""
+    return assessors.accuracy_summary(get("known_accuracy"))

@@ -8,7 +8,7 @@ from judgewell.agreement import alpha, confusion, kappa, label_sets
 from judgewell.agreement.common import judgments_of, pairs_of
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.machines import FEW_GRADES
-from judgewell.agreement.section import LABELS, OPEN, Need, Section, Table
+from judgewell.agreement.section import LABELS, OPEN, Get, Need, Section
 from judgewell.errors import DataError, note
 from judgewell.text import counted, interval, plain
 
@@ -26,36 +26,6 @@ def _graded(evidence: Evidence, purpose: str) -> dict[str, pl.DataFrame]:
     return evidence.graded
 
 
-def _kappa(evidence: Evidence) -> pl.DataFrame:
-    sets = _graded(evidence, "kappa")
-    options = {"replicates": evidence.replicates, "seed": evidence.seed}
-    plain_kappa = kappa.kappa_between(sets, **options)  # type: ignore[arg-type]
-    weighted = kappa.kappa_between(sets, "quadratic", **options)  # type: ignore[arg-type]
-    return plain_kappa.with_columns(
-        weighted_kappa=weighted["kappa"], weighted_low=weighted["low"], weighted_high=weighted["high"]
-    )
-
-
-def _alpha(evidence: Evidence) -> pl.DataFrame:
-    sets = _graded(evidence, "alpha over label sets")
-    used = {name: sorted(labels["gain"].unique().to_list()) for name, labels in sets.items()}
-    if len({(grades[0], grades[-1]) for grades in used.values()}) > 1:
-        ranges = ", ".join(f"{name} {grades[0]:g} to {grades[-1]:g}" for name, grades in used.items())
-        note(f"the label sets use different grades ({ranges}); alpha takes equal numbers for equal grades")
-    table = alpha.krippendorff_alpha(confusion.as_judgments(sets), "ordinal").rename({"assessors": "label_sets"})
-    return table.with_columns(pl.col("speaks_for", "note").str.replace("assessors", "label sets"))
-
-
-def _coverage(evidence: Evidence) -> pl.DataFrame:
-    judged = None
-    if evidence.judgments is not None:
-        judged = judgments_of(evidence.judgments).select("topic", "doc").unique()
-    elif evidence.pairs is not None:
-        pairs = pairs_of(evidence.pairs)
-        judged = pl.concat([pairs.select("topic", doc=side) for side in ("left", "right")]).unique()
-    return confusion.label_coverage(evidence.labels, judged)
-
-
 def _alpha_finding(table: pl.DataFrame) -> str:
     row = table.row(0, named=True)
     around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
@@ -71,13 +41,17 @@ def _concordance(table: pl.DataFrame) -> str | None:
     if rows.is_empty():
         return None
     best, worst = rows.row(0, named=True), rows.row(-1, named=True)
-    text = (
-        f"The rankings of a topic’s documents by {best['first']} and {best['second']} correlate at τ-b = "
-        f"{plain(best['macro_tau_b'])} (mean over {counted(best['topics'], 'topic')})"
+    over = f"mean over {counted(best['topics'], 'topic')}"
+    if rows.height == 1:
+        return (
+            f"The rankings of a topic’s documents by {best['first']} and {best['second']} correlate at τ-b = "
+            f"{plain(best['macro_tau_b'])} ({over})."
+        )
+    return (
+        f"{best['first']} and {best['second']} rank a topic’s documents most alike (τ-b = "
+        f"{plain(best['macro_tau_b'])}, {over}), {worst['first']} and {worst['second']} least "
+        f"({plain(worst['macro_tau_b'])})."
     )
-    if rows.height > 1:
-        text += f"; those by {worst['first']} and {worst['second']} least, at {plain(worst['macro_tau_b'])}"
-    return text + "."
 
 
 def _kappa_finding(table: pl.DataFrame) -> str | None:
@@ -95,62 +69,80 @@ def _kappa_finding(table: pl.DataFrame) -> str | None:
 _TWO = Need("two sets of labels (gains count as one)", lambda e: len(e.labels) + e.has_gains >= 2)
 
 SECTION = Section(
-    name="label sets",
-    about="how far label sets agree with each other and with the gains",
-    part="agreement",
+    "label sets",
+    "how far label sets agree with each other and with the gains",
+    "agreement",
     order=20,
     needs=(LABELS, _TWO),
-    tables=(
-        Table(
-            name="concordance",
-            title="Label sets against each other",
-            caption="Pairs of documents of one topic that two sets order alike, in opposite order, or that one of them "
-            "ties (unknown).",
-            compute=lambda e, get: label_sets.concordance(_all_sets(e)),
-            finding=_concordance,
-            columns=("first", "second", "topics", "pairs", "micro_agree", "micro_disagree", "micro_unknown",
-                     "micro_tau_a", "macro_tau_b"),
-            shown=OPEN,
-        ),
-        Table(
-            name="label_alpha",
-            title="Agreement of all label sets",
-            caption="Krippendorff’s α (ordinal) with every label set as an assessor, with its 95 % interval.",
-            compute=lambda e, get: _alpha(e),
-            finding=_alpha_finding,
-            columns=("alpha", "low", "high", "speaks_for", "label_sets", "documents", "note"),
-            across_scales=True,
-        ),
-        Table(
-            name="label_kappa",
-            title="κ between label sets",
-            caption="Cohen’s κ and κ with quadratic weights over the documents that both sets label, with 95 % "
-            "intervals for other documents.",
-            compute=lambda e, get: _kappa(e),
-            finding=_kappa_finding,
-            columns=("first", "second", "documents", "observed", "kappa", "low", "high", "weighted_kappa", "note"),
-            across_scales=True,
-        ),
-        Table(
-            name="label_confusion",
-            title="Confusion matrix of label sets",
-            caption="How many documents got each two grades; the share is of the first set’s grade.",
-            compute=lambda e, get: confusion.label_confusion(_graded(e, "a confusion matrix")),
-            across_scales=True,
-        ),
-        Table(
-            name="label_coverage",
-            title="What the label sets cover",
-            caption="Topics, documents and grades of each label set, and the judged documents and topics without a "
-            "label.",
-            compute=lambda e, get: _coverage(e),
-            across_scales=True,
-        ),
-        Table(
-            name="concordance_by_topic",
-            title="Label sets against each other, by topic",
-            caption="The same within each topic.",
-            compute=lambda e, get: label_sets.concordance_by_topic(_all_sets(e)),
-        ),
-    ),
-)  # fmt: skip
+)
+
+
+@SECTION.table(
+    "Label sets against each other",
+    finding=_concordance,
+    columns="first second topics pairs micro_agree micro_disagree micro_unknown micro_tau_a macro_tau_b",
+    shown=OPEN,
+)
+def concordance(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Pairs of documents of one topic that two sets order alike, in opposite order, or that one of them ties
+    (unknown)."""
+    return label_sets.concordance(_all_sets(evidence))
+
+
+@SECTION.table(
+    "Agreement of all label sets",
+    finding=_alpha_finding,
+    columns="alpha low high speaks_for label_sets documents note",
+    across_scales=True,
+)
+def label_alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Krippendorff’s α (ordinal) with every label set as an assessor, with its 95 % interval."""
+    sets = _graded(evidence, "alpha over label sets")
+    used = {name: sorted(labels["gain"].unique().to_list()) for name, labels in sets.items()}
+    if len({(grades[0], grades[-1]) for grades in used.values()}) > 1:
+        ranges = ", ".join(f"{name} {grades[0]:g} to {grades[-1]:g}" for name, grades in used.items())
+        note(f"the label sets use different grades ({ranges}); alpha takes equal numbers for equal grades")
+    table = alpha.krippendorff_alpha(confusion.as_judgments(sets), "ordinal").rename({"assessors": "label_sets"})
+    return table.with_columns(pl.col("speaks_for", "note").str.replace("assessors", "label sets"))
+
+
+@SECTION.table(
+    "κ between label sets",
+    finding=_kappa_finding,
+    columns="first second documents observed kappa low high weighted_kappa note",
+    across_scales=True,
+)
+def label_kappa(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Cohen’s κ and κ with quadratic weights over the documents that both sets label, with 95 % intervals for other
+    documents."""
+    sets = _graded(evidence, "kappa")
+    options = {"replicates": evidence.replicates, "seed": evidence.seed}
+    plain_kappa = kappa.kappa_between(sets, **options)  # type: ignore[arg-type]
+    weighted = kappa.kappa_between(sets, "quadratic", **options)  # type: ignore[arg-type]
+    return plain_kappa.with_columns(
+        weighted_kappa=weighted["kappa"], weighted_low=weighted["low"], weighted_high=weighted["high"]
+    )
+
+
+@SECTION.table("Confusion matrix of label sets", across_scales=True)
+def label_confusion(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """How many documents got each two grades; the share is of the first set’s grade."""
+    return confusion.label_confusion(_graded(evidence, "a confusion matrix"))
+
+
+@SECTION.table("What the label sets cover", across_scales=True)
+def label_coverage(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Topics, documents and grades of each label set, and the judged documents and topics without a label."""
+    judged = None
+    if evidence.judgments is not None:
+        judged = judgments_of(evidence.judgments).select("topic", "doc").unique()
+    elif evidence.pairs is not None:
+        pairs = pairs_of(evidence.pairs)
+        judged = pl.concat([pairs.select("topic", doc=side) for side in ("left", "right")]).unique()
+    return confusion.label_coverage(evidence.labels, judged)
+
+
+@SECTION.table("Label sets against each other, by topic")
+def concordance_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """The same within each topic."""
+    return label_sets.concordance_by_topic(_all_sets(evidence))

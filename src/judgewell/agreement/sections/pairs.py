@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from judgewell.agreement import pair_agreement
-from judgewell.agreement.section import OPEN, PAIRED, Section, Table
+from judgewell.agreement.evidence import Evidence
+from judgewell.agreement.section import OPEN, PAIRED, Get, Section
 from judgewell.text import agrees, count, counted, interval, percent, plain
 
 
@@ -41,50 +42,32 @@ def _labels(table: pl.DataFrame) -> list[str]:
     ]
 
 
-_AGREEMENT = ("pairs", "answers", "assessors", "agreement", "expected", "kappa", "alpha", "low", "high", "speaks_for",
-              "note")  # fmt: skip
+_AGREEMENT = "pairs answers assessors agreement expected kappa alpha low high speaks_for note"
 
-SECTION = Section(
-    name="pairs",
-    about="do assessors agree on the same pair of documents",
-    part="agreement",
-    order=17,
-    needs=(PAIRED,),
-    tables=(
-        Table(
-            name="same_pair_agreement",
-            title="Agreement on the same pair",
-            caption="Pairs answered more than once: share of agreeing answers, what chance would give, "
-            "Fleiss’ κ, and Krippendorff’s α with its 95 % interval.",
-            compute=lambda e, get: pair_agreement.same_pair_agreement(e.pairs),
-            finding=_same_pair,
-            columns=_AGREEMENT,
-            shown=OPEN,
-        ),
-        Table(
-            name="same_pair_agreement_by_topic",
-            title="Agreement on the same pair, by topic",
-            caption="The same within each topic.",
-            compute=lambda e, get: pair_agreement.same_pair_agreement(e.pairs, by=("topic",)),
-            columns=("topic", *_AGREEMENT),
-        ),
-        Table(
-            name="repeated_pairs",
-            title="Pairs answered again",
-            caption="Pairs answered more than once, and how many of them have answers that prefer each of the two "
-            "documents.",
-            compute=lambda e, get: pair_agreement.repeated_pairs(e.pairs),
-            finding=_contradictions,
-        ),
-        Table(
-            name="preferences_against_grades",
-            title="Single preferences against labels",
-            caption="Preferences between documents with different labels: how often the higher-labelled one was "
-            "preferred. The last row of each set is over all, with what could not be compared.",
-            compute=lambda e, get: e.against_labels(
-                lambda labels: pair_agreement.preferences_against_grades(e.pairs, labels)
-            ),
-            finding=_labels,
-        ),
-    ),
-)
+SECTION = Section("pairs", "do assessors agree on the same pair of documents", "agreement", order=17, needs=(PAIRED,))
+
+
+@SECTION.table("Agreement on the same pair", finding=_same_pair, columns=_AGREEMENT, shown=OPEN)
+def same_pair_agreement(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Pairs answered more than once: share of agreeing answers, what chance would give, Fleiss’ κ, and Krippendorff’s α
+    with its 95 % interval."""
+    return pair_agreement.same_pair_agreement(evidence.pairs)
+
+
+@SECTION.table("Agreement on the same pair, by topic", columns=f"topic {_AGREEMENT}")
+def same_pair_agreement_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """The same within each topic."""
+    return pair_agreement.same_pair_agreement(evidence.pairs, by=("topic",))
+
+
+@SECTION.table("Pairs answered again", finding=_contradictions)
+def repeated_pairs(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Pairs answered more than once, and how many of them have answers that prefer each of the two documents."""
+    return pair_agreement.repeated_pairs(evidence.pairs)
+
+
+@SECTION.table("Single preferences against labels", finding=_labels)
+def preferences_against_grades(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Preferences between documents with different labels: how often the higher-labelled one was preferred. The last
+    row of each set is over all, with what could not be compared."""
+    return evidence.against_labels(lambda labels: pair_agreement.preferences_against_grades(evidence.pairs, labels))

@@ -8,45 +8,25 @@ import polars as pl
 
 from judgewell.agreement import machines
 from judgewell.agreement.evidence import Evidence, given, has
-from judgewell.agreement.section import FILE, OPEN, Compute, Need, Section, Table
+from judgewell.agreement.section import FILE, OPEN, Get, Need, Section
 from judgewell.errors import DataError
 from judgewell.text import count, counted, interval, percent, plain
 
 ALPHA = 0.05
 
 
-def _by_systems(name: str) -> Compute:
-    def compute(evidence: Evidence, _: object) -> pl.DataFrame:
-        if name not in evidence.system_tables:
-            raise DataError("needs runs (--runs)")
-        return evidence.system_tables[name]
-
-    return compute
+def _by_systems(evidence: Evidence, name: str) -> pl.DataFrame:
+    if name not in evidence.system_tables:
+        raise DataError("needs runs (--runs)")
+    return evidence.system_tables[name]
 
 
-def _both(analysis: Callable[..., pl.DataFrame], *more: str) -> Compute:
+def _both(evidence: Evidence, analysis: Callable[..., pl.DataFrame], *more: str) -> pl.DataFrame:
     """An analysis of people's side and the machines' labels, with what else it takes."""
-
-    def compute(evidence: Evidence, _: object) -> pl.DataFrame:
-        if not evidence.machine:
-            raise DataError("needs a machine’s labels (--machine)")
-        extra = {"lengths": evidence.lengths, "ranks": evidence.system_tables.get("ranks")}
-        return analysis(evidence.people, evidence.machine, *(extra[name] for name in more))
-
-    return compute
-
-
-def _agreement(evidence: Evidence) -> pl.DataFrame:
     if not evidence.machine:
         raise DataError("needs a machine’s labels (--machine)")
-    return machines.agreement(evidence.people, evidence.machine, evidence.replicates, evidence.seed)
-
-
-def _alphas(evidence: Evidence) -> pl.DataFrame:
-    judged = given(evidence.judgments)
-    if evidence.kind.in_logs:
-        raise DataError("magnitudes have no common unit with a machine’s labels")
-    return machines.alphas(judged, evidence.machine, evidence.kind.metric)
+    extra = {"lengths": evidence.lengths, "ranks": evidence.system_tables.get("ranks")}
+    return analysis(evidence.people, evidence.machine, *(extra[name] for name in more))
 
 
 def _agreement_finding(table: pl.DataFrame) -> list[str]:
@@ -158,105 +138,95 @@ _MACHINE = Need(
     lambda e: bool(e.machine) or (has(e.pairs, machines.KIND) and (given(e.pairs)[machines.KIND] == "machine").any()),
 )
 _PEOPLE = Need("people’s judgments, gains or labels", lambda e: e.has_gains or bool(e.labels) or e.pairs is not None)
-_BIAS = ("machine", "by", "group", "documents", "bias", "low", "high")
+_BIAS = "machine by group documents bias low high"
 
 SECTION = Section(
-    name="people and machines",
-    about="how far a machine's labels can be believed",
-    part="machines",
-    order=25,
-    needs=(_MACHINE, _PEOPLE),
-    tables=(
-        Table(
-            name="machine_agreement",
-            title="A machine’s labels against people’s",
-            caption="Documents that both have: share of equal, higher and lower labels; bias (machine − people) with "
-            "its 95 % interval over topics; κ, κ with quadratic weights with its interval for other documents; τ-b as "
-            "the mean over topics. Documents that were drawn (column inclusion) count 1/π, here and below, so that the "
-            "figures are those of all documents that the machine labelled.",
-            compute=lambda e, get: _agreement(e),
-            finding=_agreement_finding,
-            heads={"weighted_kappa": "weighted κ", "weighted_low": "95 % from", "weighted_high": "95 % to"},
-            shown=OPEN,
-            across_scales=True,
-        ),
-        Table(
-            name="machine_alpha",
-            title="The machine as one of the assessors",
-            caption="Krippendorff’s α on the documents that the machine labelled and two people judged: among people, "
-            "and with the machine as one more assessor, with intervals for other assessors and documents. Every "
-            "document counts once, however it was drawn.",
-            compute=lambda e, get: _alphas(e),
-            finding=_alpha_finding,
-            shown=OPEN,
-        ),
-        Table(
-            name="machine_order",
-            title="Order of systems under people’s and the machine’s gains",
-            caption="Kendall’s τ-b and τ-AP, the best system under each, the sizes of the sets that contain the best "
-            "system with 95 % confidence, and their overlap (Jaccard). Both sides use the documents that both have; "
-            "where people’s documents were drawn, people’s scores are estimates for all documents.",
-            compute=_by_systems("machine_order"),
-            finding=_order_finding,
-            shown=OPEN,
-            across_scales=True,
-        ),
-        Table(
-            name="machine_systems",
-            title="Which systems the machine favours",
-            caption="Each system’s mean under people’s and the machine’s gains of the documents that both have (of all "
-            "documents, where people’s were drawn), their difference, and the favour: that difference less its mean "
-            "over systems. 95 % intervals over topics; p of the favour is corrected by Holm over systems.",
-            compute=_by_systems("machine_systems"),
-            finding=_systems_finding,
-            heads={"machine_mean": "labels alone", "favour_low": "95 % from", "favour_high": "95 % to"},
-            across_scales=True,
-        ),
-        Table(
-            name="machine_needed",
-            title="How many human judgments are needed",
-            caption="For the mean gain of all documents that the machine labelled (gains in units of their range): "
-            "human judgments, drawn at random, for a 95 % interval of ± width, with the machine’s labels calibrated as "
-            "on the documents that both have, and without. For systems see compare --machine.",
-            compute=_by_systems("machine_needed"),
-            finding=_needed_finding,
-            across_scales=True,
-        ),
-        Table(
-            name="machine_bias",
-            title="Where the machine is biased",
-            caption="Machine − people by people’s grade, topic, length of the document and its best rank in any run, "
-            "with 95 % intervals over topics. By people’s grade even a machine that errs at random is too high at the "
-            "bottom and too low at the top.",
-            compute=_both(machines.biases, "lengths", "ranks"),
-            finding=_bias_finding,
-            columns=_BIAS,
-            across_scales=True,
-        ),
-        Table(
-            name="machine_confusion",
-            title="Confusion matrix of people and machine",
-            caption="How many documents of each of people’s grades got each label; the share is of people’s grade.",
-            compute=_both(machines.confusions),
-            across_scales=True,
-        ),
-        Table(
-            name="machine_position",
-            title="Position bias on pairs",
-            caption="How often the left document is preferred, with its 95 % interval over topics, and how often the "
-            "same document wins when one assessor sees a pair in both orders.",
-            compute=lambda e, get: machines.pair_positions(given(e.pairs, "pairs")),
-            finding=_position_finding,
-            across_scales=True,
-        ),
-        Table(
-            name="machine_first_looks",
-            title="Documents for people to look at first",
-            caption="Documents that only the machine labelled, by the chance that people would differ, times the "
-            "number of runs that rank them among the first ten. Expected is people’s mean gain at this label.",
-            compute=_both(machines.first_looks, "ranks"),
-            shown=FILE,
-            across_scales=True,
-        ),
-    ),
+    "people and machines", "how far a machine's labels can be believed", "machines", order=25, needs=(_MACHINE, _PEOPLE)
 )
+
+
+@SECTION.table(
+    "A machine’s labels against people’s",
+    finding=_agreement_finding,
+    heads={"weighted_kappa": "weighted κ", "weighted_low": "95 % from", "weighted_high": "95 % to"},
+    shown=OPEN,
+    across_scales=True,
+)
+def machine_agreement(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Documents that both have: share of equal, higher and lower labels; bias (machine − people) with its 95 % interval
+    over topics; κ, κ with quadratic weights with its interval for other documents; τ-b as the mean over topics.
+    Documents that were drawn (column inclusion) count 1/π, here and below, so that the figures are those of all
+    documents that the machine labelled."""
+    if not evidence.machine:
+        raise DataError("needs a machine’s labels (--machine)")
+    return machines.agreement(evidence.people, evidence.machine, evidence.replicates, evidence.seed)
+
+
+@SECTION.table("The machine as one of the assessors", finding=_alpha_finding, shown=OPEN)
+def machine_alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Krippendorff’s α on the documents that the machine labelled and two people judged: among people, and with the
+    machine as one more assessor, with intervals for other assessors and documents. Every document counts once,
+    however it was drawn."""
+    judged = given(evidence.judgments)
+    if evidence.kind.in_logs:
+        raise DataError("magnitudes have no common unit with a machine’s labels")
+    return machines.alphas(judged, evidence.machine, evidence.kind.metric)
+
+
+@SECTION.table(
+    "Order of systems under people’s and the machine’s gains", finding=_order_finding, shown=OPEN, across_scales=True
+)
+def machine_order(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Kendall’s τ-b and τ-AP, the best system under each, the sizes of the sets that contain the best system with 95 %
+    confidence, and their overlap (Jaccard). Both sides use the documents that both have; where people’s documents
+    were drawn, people’s scores are estimates for all documents."""
+    return _by_systems(evidence, "machine_order")
+
+
+@SECTION.table(
+    "Which systems the machine favours",
+    finding=_systems_finding,
+    heads={"machine_mean": "labels alone", "favour_low": "95 % from", "favour_high": "95 % to"},
+    across_scales=True,
+)
+def machine_systems(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Each system’s mean under people’s and the machine’s gains of the documents that both have (of all documents,
+    where people’s were drawn), their difference, and the favour: that difference less its mean over systems. 95 %
+    intervals over topics; p of the favour is corrected by Holm over systems."""
+    return _by_systems(evidence, "machine_systems")
+
+
+@SECTION.table("How many human judgments are needed", finding=_needed_finding, across_scales=True)
+def machine_needed(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """For the mean gain of all documents that the machine labelled (gains in units of their range): human judgments,
+    drawn at random, for a 95 % interval of ± width, with the machine’s labels calibrated as on the documents that
+    both have, and without. For systems see compare --machine."""
+    return _by_systems(evidence, "machine_needed")
+
+
+@SECTION.table("Where the machine is biased", finding=_bias_finding, columns=_BIAS, across_scales=True)
+def machine_bias(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Machine − people by people’s grade, topic, length of the document and its best rank in any run, with 95 %
+    intervals over topics. By people’s grade even a machine that errs at random is too high at the bottom and too low
+    at the top."""
+    return _both(evidence, machines.biases, "lengths", "ranks")
+
+
+@SECTION.table("Confusion matrix of people and machine", across_scales=True)
+def machine_confusion(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """How many documents of each of people’s grades got each label; the share is of people’s grade."""
+    return _both(evidence, machines.confusions)
+
+
+@SECTION.table("Position bias on pairs", finding=_position_finding, across_scales=True)
+def machine_position(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """How often the left document is preferred, with its 95 % interval over topics, and how often the same document
+    wins when one assessor sees a pair in both orders."""
+    return machines.pair_positions(given(evidence.pairs, "pairs"))
+
+
+@SECTION.table("Documents for people to look at first", shown=FILE, across_scales=True)
+def machine_first_looks(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Documents that only the machine labelled, by the chance that people would differ, times the number of runs that
+    rank them among the first ten. Expected is people’s mean gain at this label."""
+    return _both(evidence, machines.first_looks, "ranks")

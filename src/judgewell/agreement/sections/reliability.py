@@ -8,24 +8,11 @@ import polars as pl
 
 from judgewell.agreement import alpha, confusion, kappa
 from judgewell.agreement.evidence import Evidence
-from judgewell.agreement.section import JUDGED, OPEN, Section, Table
+from judgewell.agreement.section import JUDGED, OPEN, Get, Section
 from judgewell.errors import DataError
 from judgewell.text import counted, interval, plain
 
 FEW_VALUES = 20  # kappa is for scales of few values; with more it only counts coincidences
-
-
-def _alpha(evidence: Evidence) -> pl.DataFrame:
-    """The values that fit the scale with their interval, then values as given."""
-    return pl.concat(
-        alpha.krippendorff_alpha(frame, metric, removed=removed, interval=not number).with_columns(values=pl.lit(words))
-        for number, (frame, metric, words, removed) in enumerate(evidence.comparable())
-    )
-
-
-def _alpha_by_topic(evidence: Evidence) -> pl.DataFrame:
-    frame, metric, words, removed = evidence.comparable()[0]
-    return alpha.krippendorff_alpha(frame, metric, by=("topic",), removed=removed).with_columns(values=pl.lit(words))
 
 
 def _fleiss(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
@@ -54,48 +41,43 @@ def _alpha_finding(table: pl.DataFrame) -> str | None:
     )
 
 
-_COLUMNS = ("values", "metric", "alpha", "low", "high", "speaks_for", "documents", "judgments", "assessors", "note")
+_COLUMNS = "values metric alpha low high speaks_for documents judgments assessors note"
 
 SECTION = Section(
-    name="reliability",
-    about="do assessors give the same document the same value",
-    part="agreement",
-    order=10,
-    needs=(JUDGED,),
-    tables=(
-        Table(
-            name="alpha",
-            title="Agreement between assessors",
-            caption="Krippendorff’s α with its 95 % interval; the first row fits the scale.",
-            compute=lambda e, get: _alpha(e),
-            finding=_alpha_finding,
-            columns=_COLUMNS,
-            shown=OPEN,
-        ),
-        Table(
-            name="alpha_by_topic",
-            title="Agreement between assessors, by topic",
-            caption="Krippendorff’s α within each topic, with 95 % intervals.",
-            compute=lambda e, get: _alpha_by_topic(e),
-            columns=("topic", *_COLUMNS),
-        ),
-        Table(
-            name="disagreement",
-            title="Which grades assessors give to the same document",
-            caption="How often another assessor gives each grade to a document that one assessor gave a certain grade.",
-            compute=lambda e, get: confusion.disagreement(few_values(e)),
-        ),
-        Table(
-            name="fleiss_kappa",
-            title="Fleiss’ κ",
-            caption="Agreement on grades beyond chance, with 95 % intervals.",
-            compute=lambda e, get: _fleiss(e, ()),
-        ),
-        Table(
-            name="fleiss_kappa_by_topic",
-            title="Fleiss’ κ, by topic",
-            caption="Agreement on grades beyond chance within each topic.",
-            compute=lambda e, get: _fleiss(e, ("topic",)),
-        ),
-    ),
+    "reliability", "do assessors give the same document the same value", "agreement", order=10, needs=(JUDGED,)
 )
+
+
+@SECTION.table("Agreement between assessors", finding=_alpha_finding, columns=_COLUMNS, shown=OPEN)
+def _alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Krippendorff’s α with its 95 % interval; the first row fits the scale."""
+    # The values that fit the scale with their interval, then values as given.
+    return pl.concat(
+        alpha.krippendorff_alpha(frame, metric, removed=removed, interval=not number).with_columns(values=pl.lit(words))
+        for number, (frame, metric, words, removed) in enumerate(evidence.comparable())
+    )
+
+
+@SECTION.table("Agreement between assessors, by topic", columns=f"topic {_COLUMNS}")
+def alpha_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Krippendorff’s α within each topic, with 95 % intervals."""
+    frame, metric, words, removed = evidence.comparable()[0]
+    return alpha.krippendorff_alpha(frame, metric, by=("topic",), removed=removed).with_columns(values=pl.lit(words))
+
+
+@SECTION.table("Which grades assessors give to the same document")
+def disagreement(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """How often another assessor gives each grade to a document that one assessor gave a certain grade."""
+    return confusion.disagreement(few_values(evidence))
+
+
+@SECTION.table("Fleiss’ κ")
+def fleiss_kappa(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Agreement on grades beyond chance, with 95 % intervals."""
+    return _fleiss(evidence, ())
+
+
+@SECTION.table("Fleiss’ κ, by topic")
+def fleiss_kappa_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Agreement on grades beyond chance within each topic."""
+    return _fleiss(evidence, ("topic",))

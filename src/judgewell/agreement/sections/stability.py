@@ -6,25 +6,11 @@ import polars as pl
 
 from judgewell.agreement import stability
 from judgewell.agreement.evidence import Evidence, given, has
-from judgewell.agreement.section import FILE, WORK, Section, Table
+from judgewell.agreement.section import FILE, WORK, Get, Section
 from judgewell.errors import DataError
 from judgewell.text import counted, plain
 
 SETTLED = 0.9  # the rank correlation with all judgments from which on a ranking is called settled
-
-
-def _judges(evidence: Evidence) -> pl.DataFrame:
-    frame, offset = given(evidence.judgments), evidence.offset()
-    return evidence.against_labels(
-        lambda labels: stability.judge_stability(frame, labels, offset=offset, orders=200, seed=evidence.seed)
-    )
-
-
-def _partitions(evidence: Evidence) -> pl.DataFrame:
-    if not has(evidence.pairs, "partition"):
-        raise DataError("stability over partitions needs pairs with a column 'partition'")
-    score = evidence.score or stability.share_preferred
-    return stability.partition_stability(given(evidence.pairs, "pairs"), score, seed=evidence.seed)
 
 
 def _fewer(table: pl.DataFrame) -> str | None:
@@ -67,42 +53,36 @@ def _halves(table: pl.DataFrame) -> str | None:
     )
 
 
-SECTION = Section(
-    name="stability",
-    about="how many judgments, judges and partitions are enough",
-    part="use",
-    order=58,
-    needs=(WORK,),
-    tables=(
-        Table(
-            name="document_stability",
-            title="How many judgments are enough",
-            caption="τ-b between medians of some random judgments of each document and medians of all (quartiles over "
-            "20 random orders). Part and whole share judgments, so read it with the split halves.",
-            compute=lambda e, get: stability.document_stability(_split_values(e), seed=e.seed),
-            finding=_fewer,
-            columns=("judgments", "tau_q1", "tau_median", "tau_q3", "orders"),
-        ),
-        Table(
-            name="split_halves",
-            title="Split-half reliability",
-            caption="Correlation within topics between documents’ means from two random halves of their judgments, "
-            "and what it implies for more judgments (Spearman–Brown).",
-            compute=lambda e, get: stability.split_halves(_split_values(e), seed=e.seed),
-            finding=_halves,
-        ),
-        Table(
-            name="judge_stability",
-            title="How many judges are enough to place the grades",
-            caption="Grades’ relevance inferred from some judges against that from all.",
-            compute=lambda e, get: _judges(e),
-            shown=FILE,
-        ),
-        Table(
-            name="partition_stability",
-            title="How many partitions are enough",
-            caption="τ-b between gains from some partitions and from all.",
-            compute=lambda e, get: _partitions(e),
-        ),
-    ),
-)
+SECTION = Section("stability", "how many judgments, judges and partitions are enough", "use", order=58, needs=(WORK,))
+
+
+@SECTION.table("How many judgments are enough", finding=_fewer, columns="judgments tau_q1 tau_median tau_q3 orders")
+def document_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """τ-b between medians of some random judgments of each document and medians of all (quartiles over 20 random
+    orders). Part and whole share judgments, so read it with the split halves."""
+    return stability.document_stability(_split_values(evidence), seed=evidence.seed)
+
+
+@SECTION.table("Split-half reliability", finding=_halves)
+def split_halves(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Correlation within topics between documents’ means from two random halves of their judgments, and what it implies
+    for more judgments (Spearman–Brown)."""
+    return stability.split_halves(_split_values(evidence), seed=evidence.seed)
+
+
+@SECTION.table("How many judges are enough to place the grades", shown=FILE)
+def judge_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Grades’ relevance inferred from some judges against that from all."""
+    frame, offset = given(evidence.judgments), evidence.offset()
+    return evidence.against_labels(
+        lambda labels: stability.judge_stability(frame, labels, offset=offset, orders=200, seed=evidence.seed)
+    )
+
+
+@SECTION.table("How many partitions are enough")
+def partition_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """τ-b between gains from some partitions and from all."""
+    if not has(evidence.pairs, "partition"):
+        raise DataError("stability over partitions needs pairs with a column 'partition'")
+    score = evidence.score or stability.share_preferred
+    return stability.partition_stability(given(evidence.pairs, "pairs"), score, seed=evidence.seed)

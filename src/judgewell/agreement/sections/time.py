@@ -6,19 +6,13 @@ import polars as pl
 
 from judgewell.agreement import times
 from judgewell.agreement.evidence import Evidence, given, has
-from judgewell.agreement.section import FILE, OPEN, TIMED, Section, Table
+from judgewell.agreement.section import FILE, OPEN, TIMED, Get, Section
 from judgewell.errors import DataError
 from judgewell.text import counted, plain
 
 
 def _timed(evidence: Evidence) -> pl.DataFrame:
     return given(evidence.judgments if has(evidence.judgments, "seconds") else evidence.pairs, "times")
-
-
-def _with_length(evidence: Evidence) -> pl.DataFrame:
-    if evidence.lengths is None:
-        raise DataError("time against length needs the documents' lengths (--documents)")
-    return times.time_and_length(_timed(evidence), evidence.lengths)
 
 
 def _typical(table: pl.DataFrame) -> str:
@@ -39,65 +33,48 @@ def _faster(table: pl.DataFrame) -> str | None:
     )
 
 
-_SPREAD = ("count", "mean", "least", "q1", "median", "q3", "greatest")
+_SPREAD = "count mean least q1 median q3 greatest"
 
-SECTION = Section(
-    name="time",
-    about="how long judging took",
-    part="quality",
-    order=70,
-    needs=(TIMED,),
-    tables=(
-        Table(
-            name="time_distribution",
-            title="Time per judgment",
-            caption="Seconds, with the best-fitting gamma distribution and its distance from the data "
-            "(Kolmogorov–Smirnov).",
-            compute=lambda e, get: times.time_distribution(_timed(e)),
-            finding=_typical,
-            columns=(*_SPREAD, "shape", "scale", "distance"),
-            shown=OPEN,
-            across_scales=True,
-        ),
-        Table(
-            name="time_distribution_by_topic",
-            title="Time per judgment, by topic",
-            caption="Seconds, within each topic.",
-            compute=lambda e, get: times.time_distribution(_timed(e), by=["topic"]),
-            columns=("topic", "count", "mean", "q1", "median", "q3", "greatest"),
-            across_scales=True,
-        ),
-        Table(
-            name="time_histogram",
-            title="Histogram of times",
-            caption="Bars of total area 1 with the density of the fitted gamma distribution.",
-            compute=lambda e, get: times.time_histogram(_timed(e)),
-            shown=FILE,
-            across_scales=True,
-        ),
-        Table(
-            name="time_by_position",
-            title="Time by position in the unit",
-            caption="Seconds at each position.",
-            compute=lambda e, get: times.time_by_position(_timed(e)),
-            finding=_faster,
-            columns=("position", "count", "mean", "q1", "median", "q3"),
-            across_scales=True,
-        ),
-        Table(
-            name="time_and_length",
-            title="Time and document length, by assessor and topic",
-            caption="Mean time and mean document length of each assessor within each topic.",
-            compute=lambda e, get: _with_length(e),
-            shown=FILE,
-            across_scales=True,
-        ),
-        Table(
-            name="time_against_length",
-            title="Time against length",
-            caption="Kendall’s τ-b between document length and time, over assessors and topics.",
-            compute=lambda e, get: times.time_against_length(get("time_and_length")),
-            across_scales=True,
-        ),
-    ),
+SECTION = Section("time", "how long judging took", "quality", order=70, needs=(TIMED,))
+
+
+@SECTION.table(
+    "Time per judgment", finding=_typical, columns=f"{_SPREAD} shape scale distance", shown=OPEN, across_scales=True
 )
+def time_distribution(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Seconds, with the best-fitting gamma distribution and its distance from the data (Kolmogorov–Smirnov)."""
+    return times.time_distribution(_timed(evidence))
+
+
+@SECTION.table("Time per judgment, by topic", columns="topic count mean q1 median q3 greatest", across_scales=True)
+def time_distribution_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Seconds, within each topic."""
+    return times.time_distribution(_timed(evidence), by=["topic"])
+
+
+@SECTION.table("Histogram of times", shown=FILE, across_scales=True)
+def time_histogram(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Bars of total area 1 with the density of the fitted gamma distribution."""
+    return times.time_histogram(_timed(evidence))
+
+
+@SECTION.table(
+    "Time by position in the unit", finding=_faster, columns="position count mean q1 median q3", across_scales=True
+)
+def time_by_position(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Seconds at each position."""
+    return times.time_by_position(_timed(evidence))
+
+
+@SECTION.table("Time and document length, by assessor and topic", shown=FILE, across_scales=True)
+def time_and_length(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Mean time and mean document length of each assessor within each topic."""
+    if evidence.lengths is None:
+        raise DataError("time against length needs the documents' lengths (--documents)")
+    return times.time_and_length(_timed(evidence), evidence.lengths)
+
+
+@SECTION.table("Time against length", across_scales=True)
+def time_against_length(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Kendall’s τ-b between document length and time, over assessors and topics."""
+    return times.time_against_length(get("time_and_length"))

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from judgewell.analysis.goals.look import Look, Rule, Systems, judged_look
 from judgewell.analysis.goals.state import TOP, Gains
 from judgewell.stats.arrays import Floats, Ints
 
-PRIOR = 1.0  # less prior · Σθ², as of the method bradley-terry
+PRIOR = 1.0  # less prior · Σε², as of the method bradley-terry
+FREE = 32.0  # variance of the strength of a document that all systems rank first: so wide that systems stay apart
 STEPS, TOLERANCE = 50, 1e-8
 
 
 @dataclass(frozen=True)
 class Strengths:
-    """θ of one topic's documents and its covariance; the gain of a document is 100 / (1 + exp(−θ)) points."""
+    """θ of one topic's documents, relative to their mean; the gain of a document is 100 / (1 + exp(−θ)) points.
+
+    The covariance of θ is `own` + `common` `common`'; between two topics it is `common` `other.common`'.
+    """
 
     theta: Floats
-    covariance: Floats
+    own: Floats
+    common: Floats
+
+    @property
+    def covariance(self) -> Floats:
+        return np.asarray(self.own + self.common @ self.common.T)
 
     @property
     def gain(self) -> Floats:
-        return np.asarray(TOP * expit(self.theta))
+        """The expected gain, to the second order: its curve is flatter where θ is far from 0."""
+        share = expit(self.theta)
+        return np.asarray(TOP * share + self.slope * (0.5 - share) * np.diag(self.covariance))
 
     @property
     def slope(self) -> Floats:
         """d gain / d θ."""
-        return np.asarray(self.gain * (TOP - self.gain) / TOP)
+        return np.asarray(TOP * expit(self.theta) * expit(-self.theta))
 
 
 @dataclass(frozen=True)
@@ -51,25 +64,57 @@ class PairState:
         return sum(map(len, self.wins))
 
 
-def strengths_of(wins: Floats, start: Floats | None = None) -> Strengths:
-    """θ that makes the answers most likely, less Σθ² (Newton's method); documents without an answer have θ = 0."""
-    counts = wins + wins.T
-    theta = np.zeros(len(wins)) if start is None else start
+def strengths_of(
+    wins: Sequence[Floats], features: Sequence[Floats], start: Sequence[Floats] | None = None
+) -> tuple[Strengths, ...]:
+    """θ = Xγ + ε of every topic's documents that makes the answers most likely, less prior · Σε² (Newton's method).
+
+    X (`features`) has a row for each document, and γ, which all topics share, has a wide prior: what differs between
+    systems whose ranks are in X is hardly shrunken, single documents are. Without columns θ is that of Bradley and
+    Terry, topic by topic. The covariance is that of Laplace's approximation.
+    """
+    ridge = 2 * PRIOR
+    columns = features[0].shape[1]
+    centred = [one - one.mean(axis=0) for one in features]
+    penalty = np.eye(columns) * columns / FREE + ridge * np.sum([one.T @ one for one in centred], axis=0)
+    theta = [np.zeros(len(one)) for one in wins] if start is None else list(start)
     for _ in range(STEPS):
-        chance = expit(theta[:, None] - theta)
-        slope = (wins - counts * chance).sum(axis=1) - 2 * PRIOR * theta
-        curvature = _curvature(counts, chance)
-        step = np.linalg.solve(curvature, slope)
-        theta = theta + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
-        if np.abs(step).max() < TOLERANCE:
+        gamma = np.linalg.solve(penalty, ridge * np.sum([x.T @ t for x, t in zip(centred, theta, strict=True)], axis=0))
+        parts = [_scored(won, t, x @ gamma) for won, t, x in zip(wins, theta, centred, strict=True)]
+        own = [np.linalg.inv(curvature) for _, curvature in parts]
+        reach = [ridge * one @ x for one, x in zip(own, centred, strict=True)]  # d θ / d γ
+        rest = penalty - ridge * np.sum([x.T @ one for x, one in zip(centred, reach, strict=True)], axis=0)
+        pull = np.sum([one.T @ slope for one, (slope, _) in zip(reach, parts, strict=True)], axis=0)
+        shared = np.linalg.solve(rest, pull)
+        steps = [one @ slope + part @ shared for one, part, (slope, _) in zip(own, reach, parts, strict=True)]
+        longest = max(float(np.abs(step).max(initial=0.0)) for step in steps)
+        theta = [t + step * min(1.0, 2.0 / max(longest, 1e-12)) for t, step in zip(theta, steps, strict=True)]
+        if longest < TOLERANCE:
             break
-    covariance: Floats = np.linalg.inv(_curvature(counts, expit(theta[:, None] - theta))).astype(np.float64)
-    return Strengths(theta, covariance)
+    root = np.linalg.cholesky(np.linalg.inv(rest)) if columns else rest
+    return tuple(
+        Strengths(t, _centred(_centred(one).T), _centred(part @ root))
+        for t, one, part in zip(theta, own, reach, strict=True)
+    )
 
 
-def _curvature(counts: Floats, chance: Floats) -> Floats:
+def _scored(wins: Floats, theta: Floats, expected: Floats) -> tuple[Floats, Floats]:
+    """The slope of the log likelihood less its penalty, and the curvature of both for fixed γ."""
+    counts, chance = wins + wins.T, expit(theta[:, None] - theta)
+    slope = (wins - counts * chance).sum(axis=1) - 2 * PRIOR * (theta - expected)
     information = counts * chance * (1 - chance)
-    return np.asarray(np.diag(information.sum(axis=1) + 2 * PRIOR) - information)
+    return slope, np.diag(information.sum(axis=1) + 2 * PRIOR) - information
+
+
+def _centred(rows: NDArray[np.floating]) -> Floats:
+    """Relative to the mean over documents: only differences within a topic can be known from pairs."""
+    return np.asarray(rows - rows.mean(axis=0))
+
+
+def system_features(systems: Systems, sizes: Sequence[int]) -> list[Floats]:
+    """What may tell documents apart before the answers: their importance, and their weight in each system."""
+    weights = systems.weights.T / max(float(systems.weights.max(initial=0.0)), 1e-300)
+    return np.split(np.column_stack([systems.importance, weights]), np.cumsum(sizes)[:-1])
 
 
 @dataclass(frozen=True)
@@ -82,23 +127,23 @@ class PairLook:
 
 def look_at_pairs(state: PairState, rule: Rule, systems: Systems, before: PairLook | None = None) -> PairLook:
     """The scores that the strengths give, and how sure their order is, by the strengths' covariance."""
-    begin = [one.theta for one in before.strengths] if before else [None] * len(state.wins)
-    strengths = tuple(strengths_of(wins, start) for wins, start in zip(state.wins, begin, strict=True))
-    gain = np.concatenate([one.gain for one in strengths])
-    starts = np.append(0, np.cumsum([len(one) for one in state.wins]))
-    slopes = [
-        systems.weights[:, start:stop] * one.slope
-        for one, start, stop in zip(strengths, starts[:-1], starts[1:], strict=True)
-    ]
-    covariance = np.sum([part @ one.covariance @ part.T for part, one in zip(slopes, strengths, strict=True)], axis=0)
+    sizes = [len(one) for one in state.wins]
+    begin = [one.theta for one in before.strengths] if before else None
+    strengths = strengths_of(state.wins, system_features(systems, sizes), begin)
+    gain, slope = (np.concatenate([getattr(one, name) for one in strengths]) for name in ("gain", "slope"))
+    parts = np.split(systems.weights * slope, np.cumsum(sizes)[:-1], axis=1)
+    common = np.sum([part @ one.common for part, one in zip(parts, strengths, strict=True)], axis=0)
+    covariance = common @ common.T + np.sum(
+        [part @ one.own @ part.T for part, one in zip(parts, strengths, strict=True)], axis=0
+    )
     own = np.diag(covariance)
 
     def between(first: Ints, second: Ints) -> Floats:
         return np.asarray(own[first] + own[second] - 2 * covariance[first, second])
 
-    spread = np.concatenate([np.diag(one.covariance) * one.slope**2 for one in strengths])
+    spread = np.concatenate([np.diag(one.covariance) for one in strengths]) * slope**2
     gains = Gains(gain, spread, spread, spread, 0.0, gain)
-    topic = np.repeat(np.arange(len(strengths)), np.diff(starts))
+    topic = np.repeat(np.arange(len(strengths)), sizes)
     seen = judged_look(topic, state.answers, gains, between, rule, systems)
     return PairLook(seen, strengths)
 

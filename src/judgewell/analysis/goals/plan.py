@@ -138,7 +138,8 @@ def goal_systems(goal: Goal, measure: Linear, pool: pl.DataFrame, source: Source
     """The systems of the run files that a goal names."""
     files = [str(path) for pattern in goal.systems for path in matching(source, pattern)]
     if not files:
-        raise InputError(f"no run file matches {', '.join(goal.systems)}", cure="name files from the study's folder")
+        cure = "name files from the study's folder (judgewell replay --simulated 20 needs none)"
+        raise InputError(f"no run file matches {', '.join(goal.systems)}", cure=cure, file=source.path)
     systems = systems_of(open_runs(files), measure, pool)
     if len(systems.names) < 2:
         raise InputError(f"one system, {systems.names[0]}, has nothing to be compared with", cure="name two or more")

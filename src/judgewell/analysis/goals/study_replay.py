@@ -25,10 +25,13 @@ from judgewell.errors import InputError
 from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.study.file import parse, read_source
 from judgewell.study.model import Study
-from judgewell.terminal import frame_text
+from judgewell.terminal import frame_text, prose
+from judgewell.text import counted, percent
 
 Compared = Literal["full", "goal"]
 OF_DOCUMENTS, OF_PAIRS = ("even", "floor", "sampled"), ("even", "pairs")
+# What a study file must name and a replay does not read: topics and documents are those of the answers.
+NOT_READ = {"study": {"name": "replay"}} | {name: {"file": "answers"} for name in ("topics", "documents", "pool")}
 
 
 @dataclass(frozen=True)
@@ -59,22 +62,30 @@ class Replay:
         )
 
     def __repr__(self) -> str:
-        repeats = int(self.table["repeat"].max())  # type: ignore[arg-type]
-        goal = "the order" if self.rule.decide == "order" else f"the best within {self.rule.within:g} points"
-        asked = f"; full: would {self.rule.full} answers per document agree?" if self.rule.full else ""
-        similar = " similar: share of the answers until τ ≥ .95." if "similar" in self.table.columns else ""
+        repeats, summary = int(self.table["repeat"].max()), self.summary  # type: ignore[arg-type]
+        within = f" within {self.rule.within:g} of 100 points" if self.rule.within else ""
+        goal = "the order" if self.rule.decide == "order" else f"the best system{within}"
+        asked = f"; rule: would all {self.rule.full} answers per document agree?" if self.rule.full else ""
         data = f"{self.answers:,} answers about {self.documents:,} documents, {self.systems} systems"
-        return (
-            f"{data}; goal: {goal}{asked}\n{frame_text(self.summary)}\n"
-            f"Medians over {repeats} random orders of the answers. cost: answers per document. ratio: cost over that "
-            "of the even design with the same stopping rule; ratio_90: its 90 % quantile. right: decided, and all "
-            "answers say the same. overstated: reported differences at the stop over those of all answers, − 1."
-            f"{similar}"
+        saved = [f"{design} {percent(ratio, 0)}" for design, ratio in summary.select("design", "ratio").rows()[1:]]
+        answer = f"Answers needed, of those of the even design: {', '.join(saved)}.\n" if saved else ""
+        shown = summary.with_columns(
+            pl.col("answers").round().cast(pl.Int64),
+            pl.col("cost", "ratio", "ratio_90").map_elements(lambda number: f"{number:.2f}", pl.String),
+            pl.col("decided", "right").map_elements(lambda share: f"{round(share * repeats)} of {repeats}", pl.String),
+            pl.col("overstated").fill_nan(None).map_elements(lambda share: f"{100 * share:+.1f} %", pl.String),
         )
+        similar = " similar: share of the answers until τ ≥ .95." if "similar" in shown.columns else ""
+        about = prose(
+            f"Medians over {counted(repeats, 'random order')} of the answers. cost: answers per document. ratio: cost "
+            "over that of the even design with the same stopping rule; ratio_90: its 90 % quantile. right: decided, "
+            f"and all answers say the same. overstated: differences at the stop against those of all answers.{similar}"
+        )
+        return f"{data}; goal: {goal}{asked}\n{answer}\n{frame_text(shown)}\n{about}"
 
     def chart(self) -> Any:
         """The cost of each design in every repeat, by how it ended."""
-        from judgewell.comparison.charts import _altair, _data
+        from judgewell.comparison.charts import _altair, _data, themed
 
         alt = _altair()
         ended = (
@@ -92,7 +103,7 @@ class Replay:
             yOffset=alt.YOffset("repeat:Q"),
         )
         middle = base.mark_tick(thickness=3, size=40).encode(x="median(cost):Q")
-        return (dots + middle).properties(width=480, height=alt.Step(60))
+        return themed((dots + middle).properties(width=480, height=alt.Step(60)))
 
 
 def replay_study(
@@ -116,6 +127,7 @@ def replay_study(
     answers would agree; goal asks what the study itself would.
     """
     source = read_source(study)
+    source = replace(source, settings=NOT_READ | dict(source.settings))
     chosen, problems = parse(source)
     if chosen is None:
         raise problems[0].error

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import sqlalchemy as sa
-
 from judgewell.assessors.machine.prompts import (
     Prompt,
     document_text,
@@ -209,12 +207,6 @@ def ask_at_the_door(served: Served, page: Practice | QuizPair | Question, place:
 
     schema = {"type": "string", "enum": [*choices]}
     return Ask("quiz" if quiz else "comprehension", prompt, prompt.filled(values), {"answer": schema}, read_choice)
-
-
-def pair_of(served: Served, connection: sa.Connection, unit: int, docs: tuple[int, int]) -> tuple[Document, Document]:
-    """Both documents of a pair."""
-    left, right = (served.document(connection, number, unit) for number in docs)
-    return left, right
 
 
 def is_relative(scale: Scale) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import sqlalchemy as sa
@@ -131,8 +132,9 @@ def plan(connection: sa.Connection, settings: Machine, who: Sequence[Identity]) 
     for item in connection.execute(sa.select(items).order_by(items.c.unit, items.c.position)):
         places[item.unit].append(item)
     free = {row.number: row.free for row in rows}
-    planned = []
-    for identity in who:
+    orders = (False, True) if settings.both_orders else (False,)
+
+    def units_of(identity: Identity) -> Iterator[Planned]:
         number = find_machine(connection, identity)
         mine, ended = _had(connection, number)
         seen: set[Any] = set()
@@ -145,13 +147,14 @@ def plan(connection: sa.Connection, settings: Machine, who: Sequence[Identity]) 
                 continue
             free[row.number] -= row.number not in mine
             seen |= {_key(row, item) for item in places[row.number]}
-            orders = (False, True) if settings.both_orders else (False,)
             done = _read_places(connection, number, row.number)
             every = [
                 (item.position, order) for item in places[row.number] for order in (orders if item.other else (False,))
             ]
-            planned.append(Planned(identity, row.number, tuple(place for place in every if place not in done)))
-    return planned
+            yield Planned(identity, row.number, tuple(place for place in every if place not in done))
+
+    turns = zip_longest(*map(units_of, who))  # machines judge at the same time: each takes a unit in turn
+    return [one for turn in turns for one in turn if one is not None]
 
 
 def _key(unit: Any, item: Any) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ from typing import Any
 from judgewell.errors import InputError, JudgewellError, note
 from judgewell.study.machine import Machine
 
+LIMITED = 429
 BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 REJECTED = (400, 413, 415, 422)
 LONGEST_WAIT = 600.0
@@ -66,11 +67,12 @@ class Chat:
     quiet_until: float = 0.0
     stopping: bool = False  # nothing is sent again
     sent: int = 0
+    replies: int = 0
     noted: bool = False  # that the server does not reply
 
     async def ask(self, model: str, messages: list[dict[str, str]], schema: dict[str, Any], seed: int | None) -> Reply:
         """One reply; :class:`Rejected` or :class:`Unreachable` where there is none."""
-        loop, failures = asyncio.get_running_loop(), 0
+        loop, failures, replies = asyncio.get_running_loop(), 0, self.replies
         while True:
             await self._quiet(loop)
             began, before = loop.time(), (self.structure, frozenset(self.unknown))
@@ -80,12 +82,15 @@ class Chat:
                 problem = self._problem(response)
                 if not problem:
                     self.settled = True
+                    self.replies += 1
                     return _reply(response, messages, loop.time() - began, model)
                 if response.status_code in REJECTED:
                     if before != (self.structure, frozenset(self.unknown)) or self._simpler(problem):
                         continue
                     raise Rejected(problem)
                 wait = _retry_after(response.headers.get("retry-after", ""))
+                if response.status_code == LIMITED and self.replies > replies:
+                    failures, replies = 0, self.replies  # it replies to others: this one only waits for its turn
             except self._failures() as error:
                 problem, wait = self._scrubbed(f"{type(error).__name__} {error}".strip()), None
             failures += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -119,18 +120,14 @@ def expected_text(outlook: Outlook, settings: Machine) -> str:
 
 def first_asks(study: str | Path, settings: Machine) -> dict[str, Ask]:
     """What is asked about the first place of each scale, or the first pair; nothing is kept."""
-    with tempfile.TemporaryDirectory() as folder:
-        store = open_store(Path(folder) / "study.sqlite")
-        try:
-            prepare(store, study, time.time)
-            served = store.read(load_served).result()
-            run = Run(store, served, settings, Prompts(settings.prompt), Chat(settings, None, "", "schema"))
-            first = sa.select(units.c.scale, sa.func.min(units.c.number)).group_by(units.c.scale)
-            asks = {}
-            with store.snapshot() as connection:
-                for scale, unit in connection.execute(first).all():
-                    shown = material(connection, served, unit)
-                    asks[scale or "pairs"] = ask_about(run, shown, shown.items[0], ("shown", unit))
-        finally:
-            store.close()
+    with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "study.sqlite")) as store:
+        prepare(store, study, time.time)
+        served = store.read(load_served).result()
+        run = Run(store, served, settings, Prompts(settings.prompt), Chat(settings, None, "", "schema"))
+        first = sa.select(units.c.scale, sa.func.min(units.c.number)).group_by(units.c.scale)
+        asks = {}
+        with store.snapshot() as connection:
+            for scale, unit in connection.execute(first).all():
+                shown = material(connection, served, unit)
+                asks[scale or "pairs"] = ask_about(run, shown, shown.items[0], ("shown", unit))
     return asks

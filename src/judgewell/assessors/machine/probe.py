@@ -11,6 +11,7 @@ import asyncio
 import json
 import tempfile
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -99,13 +100,9 @@ async def probe(study: str | Path, settings: Machine, chat: Chat) -> list[Probed
 
 def _served(study: str | Path) -> Served:
     """The study's settings and texts; nothing is kept."""
-    with tempfile.TemporaryDirectory() as folder:
-        store = open_store(Path(folder) / "study.sqlite")
-        try:
-            prepare(store, study, time.time)
-            return store.read(load_served).result()
-        finally:
-            store.close()
+    with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "study.sqlite")) as store:
+        prepare(store, study, time.time)
+        return store.read(load_served).result()
 
 
 def _ask(served: Served, settings: Machine, scale: Scale | None, trick: Trick, document: Document) -> Ask:

@@ -145,23 +145,19 @@ def session_cookie(server: Server, request: Request) -> str:
 
 def give_session(server: Server, request: Request, response: Response, secret: str) -> Response:
     """Let a browser keep a session's secret."""
-    response.set_cookie(
-        session_cookie(server, request),
-        secret,
-        max_age=int(SESSION),
-        path="/",
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-    )
+    response.set_cookie(session_cookie(server, request), secret, max_age=int(SESSION), **cookie_rules(request))
     return response
 
 
 def end_session(server: Server, request: Request, response: Response) -> Response:
     """Let a browser forget its session's secret."""
-    secure = request.url.scheme == "https"
-    response.delete_cookie(session_cookie(server, request), path="/", httponly=True, samesite="lax", secure=secure)
+    response.delete_cookie(session_cookie(server, request), **cookie_rules(request))
     return response
+
+
+def cookie_rules(request: Request, path: str = "/") -> dict[str, Any]:
+    """What holds for all cookies here: no script reads them, no other site's form sends them, HTTPS keeps to HTTPS."""
+    return {"path": path, "httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
 
 
 def guard(server: Server, account: Account) -> str:
@@ -218,15 +214,8 @@ class AuditEntry:
 def audit_entries(connection: sa.Connection, limit: int = 100, before: int | None = None) -> list[AuditEntry]:
     """The newest lines of the audit log, or those before a line's number."""
     query = (
-        sa.select(
-            audit.c.number,
-            audit.c.at,
-            accounts.c.name,
-            audit.c.action,
-            audit.c.target,
-            audit.c.data,
-            audit.c.address,
-        )
+        sa.select(audit.c.number, audit.c.at, accounts.c.name, audit.c.action, audit.c.target)
+        .add_columns(audit.c.data, audit.c.address)
         .join_from(audit, accounts, accounts.c.number == audit.c.account, isouter=True)
         .order_by(audit.c.number.desc())
         .limit(limit)

@@ -251,7 +251,7 @@ def list_accounts(connection: sa.Connection) -> list[AccountRow]:
     ]
 
 
-def list_keys(connection: sa.Connection, now: float, kind: str | None = None) -> list[KeyRow]:
+def list_keys(connection: sa.Connection, now: float) -> list[KeyRow]:
     """The sessions, tokens and links that still open something."""
     columns = (keys.c.kind, keys.c.label, keys.c.scopes, keys.c.created, keys.c.seen, keys.c.expires)
     query = (
@@ -260,6 +260,4 @@ def list_keys(connection: sa.Connection, now: float, kind: str | None = None) ->
         .where(keys.c.revoked.is_(None), keys.c.expires > now)
         .order_by(keys.c.number)
     )
-    if kind is not None:
-        query = query.where(keys.c.kind == kind)
     return [KeyRow(*row[:4], tuple(row[4]), *row[5:]) for row in connection.execute(query)]

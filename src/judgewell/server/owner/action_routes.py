@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from judgewell.errors import InputError
 from judgewell.server.limits import LARGEST_BODY, read_form
-from judgewell.server.owner.access import asked_from, check_guard, local, require
+from judgewell.server.owner.access import asked_from, check_guard, cookie_rules, local, require
 from judgewell.server.owner.actions import ACTIONS, Action, Result, perform, read_fields
 from judgewell.server.owner.pages import details
 from judgewell.server.process import Server
@@ -54,14 +54,8 @@ def router(server: Server) -> APIRouter:
 def telling(server: Server, request: Request, where: str, message: str) -> Response:
     """Go to a page that shows the message, once."""
     response = RedirectResponse(where, 303)
-    response.set_cookie(
-        _cookie(server),
-        quote(signed(server.served.secret, "message", message[:800])),
-        max_age=MESSAGE_SECONDS,
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-    )
+    text = quote(signed(server.served.secret, "message", message[:800]))
+    response.set_cookie(_cookie(server), text, max_age=MESSAGE_SECONDS, **cookie_rules(request))
     return response
 
 
@@ -115,8 +109,7 @@ def last_message(server: Server, request: Request) -> str:
 def shown_once(server: Server, request: Request, response: Response) -> Response:
     """The response that shows the message of the last action, which the browser then forgets; a fragment shows none."""
     if "x-fragment" not in request.headers:
-        secure = request.url.scheme == "https"
-        response.delete_cookie(_cookie(server), httponly=True, samesite="lax", secure=secure)
+        response.delete_cookie(_cookie(server), **cookie_rules(request))
     return response
 
 

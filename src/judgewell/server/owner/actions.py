@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from judgewell.errors import InputError
 from judgewell.server.owner.access import Account, record
 from judgewell.server.owner.accounts import disable, enable, revoke_all, revoke_key
-from judgewell.server.owner.exclusions import exclude, find_assessor, find_reservation, include
+from judgewell.server.owner.exclusions import assessor_called, exclude, find_reservation, include
 from judgewell.server.owner.extra_judgments import ask_more
 from judgewell.server.owner.privacy import forget
 from judgewell.server.session.assignment import release
@@ -232,13 +232,13 @@ def _extend(connection: sa.Connection, served: Served, now: float, fields: Exten
 
 
 def _exclude(connection: sa.Connection, served: Served, now: float, fields: Excluding) -> Result:
-    assessor = find_assessor(connection, fields.assessor)
+    assessor = assessor_called(connection, fields.assessor)
     reservation = find_reservation(connection, assessor, fields.unit) if fields.unit else None
     return {"units": exclude(connection, now, assessor, reservation, fields.reason, "owner")}
 
 
 def _include(connection: sa.Connection, served: Served, now: float, fields: OfWork) -> Result:
-    assessor = find_assessor(connection, fields.assessor)
+    assessor = assessor_called(connection, fields.assessor)
     reservation = find_reservation(connection, assessor, fields.unit) if fields.unit else None
     return {"units": include(connection, now, assessor, reservation)}
 

@@ -12,19 +12,19 @@ from typing import Literal
 import sqlalchemy as sa
 
 from judgewell.errors import InputError
+from judgewell.server.queries.history import find_assessor
 from judgewell.server.session.assignment import release
 from judgewell.server.store.schema import assessors, events, exclusions, reservations, units
 
 Source = Literal["owner", "review"]
 
 
-def find_assessor(connection: sa.Connection, pseudonym: str) -> int:
-    """The number of an assessor by pseudonym."""
-    query = sa.select(assessors.c.number).where(assessors.c.pseudonym == pseudonym)
-    number = connection.execute(query).scalar()
+def assessor_called(connection: sa.Connection, pseudonym: str) -> int:
+    """The number of an assessor by pseudonym; an error where there is none."""
+    number = find_assessor(connection, pseudonym)
     if number is None:
         raise InputError(f"there is no assessor {pseudonym!r}", cure="take the pseudonym from the status or an export")
-    return int(number)
+    return number
 
 
 def find_reservation(connection: sa.Connection, assessor: int, unit: str) -> int:

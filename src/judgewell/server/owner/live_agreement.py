@@ -89,7 +89,7 @@ def _settled(
     gains = [_gains(method, part) for part in parts]
     last = gains[-1]
     steps = [
-        Step(part.height, _finite(_tried(alpha, part, False)[0].get("alpha")), _tau(some, last))
+        Step(part.height, finite(_tried(alpha, part, False)[0].get("alpha")), _tau(some, last))
         for part, some in zip(parts, gains, strict=True)
     ]
     scale = Scale(
@@ -98,9 +98,9 @@ def _settled(
         documents=documents,
         assessors=table["assessor"].n_unique(),
         metric=row.get("metric", ""),
-        alpha=_finite(row.get("alpha")),
-        low=_finite(row.get("low")),
-        high=_finite(row.get("high")),
+        alpha=finite(row.get("alpha")),
+        low=finite(row.get("low")),
+        high=finite(row.get("high")),
         method=str(method),
         steps=tuple(steps),
         note=note,
@@ -146,5 +146,6 @@ def _tau(gains: pl.DataFrame, final: pl.DataFrame) -> float | None:
     return float((counted.agree - counted.disagree).sum()) / math.sqrt(untied) if untied else None
 
 
-def _finite(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
+    """The number, or None where it is undefined."""
     return value if value is not None and math.isfinite(value) else None

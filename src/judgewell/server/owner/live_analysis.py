@@ -8,19 +8,20 @@ and writes the result as JSON.
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 import time
+from contextlib import closing
 from dataclasses import asdict, dataclass
 
 import numpy as np
 import polars as pl
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 
 from judgewell.errors import collect_notes
-from judgewell.server.owner.live_agreement import Scale, Step, on_pairs, on_scale
-from judgewell.server.owner.unusual_assessors import Evidence, Person, Usual, people
+from judgewell.server.owner.live_agreement import Scale, finite, on_pairs, on_scale
+from judgewell.server.owner.unusual_assessors import Person, Usual, people
 from judgewell.server.queries.former_names import former
 from judgewell.server.queries.standing_answers import load_work
 
@@ -155,10 +156,6 @@ def _documents(name: str, judgments: pl.DataFrame, gains: pl.DataFrame, planned:
     return _uncertain(name, each.join(gains.select(*_KEYS, "gain"), on=_KEYS, how="left"), planned)
 
 
-def _shown(values: list[float] | None) -> str:
-    return ", ".join(f"{value:g}" for value in values or ())
-
-
 def _pair_documents(pairs: pl.DataFrame, gains: pl.DataFrame, planned: pl.DataFrame) -> pl.DataFrame:
     """Every document with how divided assessors are on its pairs: the standard deviation of who won, over its pairs."""
     couple = [pl.min_horizontal("left", "right").alias("one"), pl.max_horizontal("left", "right").alias("two")]
@@ -186,24 +183,16 @@ def _uncertain(name: str, documents: pl.DataFrame, planned: pl.DataFrame) -> pl.
     table = documents.join(
         planned.filter(scale=name).drop("scale"), on=_KEYS, how="full", coalesce=True, maintain_order="left_right"
     )
-    spread = pl.col("deviation") / unit
+    spread, several = pl.col("spread"), pl.col("judgments") >= SEVERAL
+    wide = (spread >= SPLIT) & (spread >= spread.filter(several).quantile(WIDEST))
+    counts = pl.col("judgments", "planned").fill_null(0)
     return (
-        table.with_columns(pl.col("judgments", "planned").fill_null(0), scale=pl.lit(name), spread=spread)
+        table.with_columns(counts, scale=pl.lit(name), spread=pl.col("deviation") / unit)
         .with_columns(
-            unsure=pl.col("spread").fill_null(1.0) / pl.col("judgments").clip(1).sqrt(),
-            split=((pl.col("spread") >= SPLIT) & (pl.col("spread") >= _widest())).fill_null(False) & _several(),
+            unsure=spread.fill_null(1.0) / pl.col("judgments").clip(1).sqrt(), split=wide.fill_null(False) & several
         )
         .select("topic", "doc", "scale", "judgments", "planned", "gain", "spread", "unsure", "values", "split")
     )
-
-
-def _several() -> pl.Expr:
-    return pl.col("judgments") >= SEVERAL
-
-
-def _widest() -> pl.Expr:
-    """The spread that few documents with several judgments reach."""
-    return pl.col("spread").filter(_several()).quantile(WIDEST)
 
 
 def _chosen(table: pl.DataFrame) -> list[Document]:
@@ -226,8 +215,8 @@ def _chosen(table: pl.DataFrame) -> list[Document]:
         Document(
             **{
                 **row,
-                "values": _shown(row["values"]),
-                **{name: _finite(row[name]) for name in ("gain", "spread", "unsure")},
+                "values": ", ".join(f"{value:g}" for value in row["values"] or ()),
+                **{name: finite(row[name]) for name in ("gain", "spread", "unsure")},
             }
         )
         for row in rows.iter_rows(named=True)
@@ -255,10 +244,6 @@ def _times(judgments: pl.DataFrame, pairs: pl.DataFrame) -> Times:
     )
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
-
 def to_json(computed: Insight) -> str:
     """The insight as text."""
     return json.dumps(asdict(computed), ensure_ascii=False, allow_nan=False)
@@ -266,20 +251,7 @@ def to_json(computed: Insight) -> str:
 
 def from_json(text: str) -> Insight:
     """The insight in a text made by :func:`to_json`."""
-    parts = json.loads(text)
-    parts["scales"] = tuple(
-        Scale(**{**one, "steps": tuple(Step(**step) for step in one["steps"])}) for one in parts["scales"]
-    )
-    parts["documents"] = tuple(Document(**one) for one in parts["documents"])
-    parts["assessors"] = tuple(
-        Person(**{**one, "evidence": tuple(Evidence(**each) for each in one["evidence"])}) for one in parts["assessors"]
-    )
-    parts["usual"] = Usual(**parts["usual"])
-    times = parts["times"]
-    times["bars"] = tuple(TimeBar(**one) for one in times["bars"])
-    times["positions"] = tuple(TimeAt(**one) for one in times["positions"])
-    parts["times"] = Times(**times)
-    return Insight(**parts)
+    return TypeAdapter(Insight).validate_json(text)
 
 
 def main() -> None:
@@ -288,12 +260,8 @@ def main() -> None:
 
     os.nice(10)
     asked = json.loads(sys.stdin.readline())
-    store = open_store(asked["database"])
-    try:
-        with store.snapshot() as connection, collect_notes():
-            print(to_json(insight(connection, asked["now"])))
-    finally:
-        store.close()
+    with closing(open_store(asked["database"])) as store, store.snapshot() as connection, collect_notes():
+        print(to_json(insight(connection, asked["now"])))
 
 
 if __name__ == "__main__":

@@ -106,24 +106,18 @@ def _whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
 
-def when(at: float | None) -> Markup:
+def when(at: float | None, form: str = "%Y-%m-%d %H:%M", look: str = "moment") -> Markup:
     """A moment; the browser shows it in its own time zone."""
     if at is None:
         return Markup("—")
     moment = datetime.fromtimestamp(at, UTC)
-    return Markup('<time datetime="{}">{} UTC</time>').format(
-        moment.isoformat(timespec="seconds"), moment.strftime("%Y-%m-%d %H:%M")
-    )
+    whole = moment.isoformat(timespec="seconds")
+    return Markup('<time class="{}" datetime="{}">{} UTC</time>').format(look, whole, moment.strftime(form))
 
 
 def clock(at: float | None) -> Markup:
     """The time of day."""
-    if at is None:
-        return Markup("—")
-    moment = datetime.fromtimestamp(at, UTC)
-    return Markup('<time class="clock" datetime="{}">{} UTC</time>').format(
-        moment.isoformat(timespec="seconds"), moment.strftime("%H:%M:%S")
-    )
+    return when(at, "%H:%M:%S", "clock")
 
 
 def day(at: float, seconds: float) -> str:

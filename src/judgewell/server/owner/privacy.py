@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from judgewell.server.judging.invitations import new_pseudonym
-from judgewell.server.owner.exclusions import find_assessor
+from judgewell.server.owner.exclusions import assessor_called
 from judgewell.server.session.assignment import release
 from judgewell.server.store.erasure import erase
 from judgewell.server.store.schema import arrivals, assessors, audit, keys, reservations
@@ -21,7 +21,7 @@ AT_ONCE = 200
 
 def forget(connection: sa.Connection, now: float, pseudonym: str, *, comments: bool = False) -> str:
     """Delete an assessor's personal data; the new pseudonym of their judgments."""
-    return _forget(connection, now, find_assessor(connection, pseudonym), comments)
+    return _forget(connection, now, assessor_called(connection, pseudonym), comments)
 
 
 def forget_old(connection: sa.Connection, now: float, days: float) -> int:

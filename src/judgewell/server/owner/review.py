@@ -95,23 +95,19 @@ def next_reading(connection: sa.Connection, served: Served, account: Account, no
 
 def _next_unit(connection: sa.Connection, account: Account, wanted: int) -> int | None:
     """A finished unit with comments that too few have opened and this reviewer has not; those begun go first."""
-    taken = _taken()
+    taken = sa.select(reviews.c.reservation, sa.func.count().label("count")).group_by(reviews.c.reservation).subquery()
     query = (
         sa.select(reservations.c.number)
         .outerjoin(taken, taken.c.reservation == reservations.c.number)
-        .where(_reviewable(), sa.func.coalesce(taken.c.count, 0) < wanted, ~_by(account.number))
+        .where(
+            _reviewable(),
+            sa.func.coalesce(taken.c.count, 0) < wanted,
+            ~sa.exists().where(reviews.c.reservation == reservations.c.number, reviews.c.account == account.number),
+        )
         .order_by(sa.func.coalesce(taken.c.count, 0).desc(), reservations.c.number)
     )
     number = connection.execute(query.limit(1)).scalar()
     return None if number is None else int(number)
-
-
-def _taken() -> sa.Subquery:
-    return sa.select(reviews.c.reservation, sa.func.count().label("count")).group_by(reviews.c.reservation).subquery()
-
-
-def _by(account: int) -> sa.ColumnElement[bool]:
-    return sa.exists().where(reviews.c.reservation == reservations.c.number, reviews.c.account == account)
 
 
 def _reviewable() -> sa.ColumnElement[bool]:

@@ -28,6 +28,7 @@ from judgewell.server.owner.access import (
     SIGN_IN,
     asked_from,
     check_guard,
+    cookie_rules,
     end_session,
     find_key,
     give_session,
@@ -187,15 +188,9 @@ def _known_cookie(server: Server) -> str:
 def _remember(server: Server, request: Request, response: Response, account: int, secret: str) -> Response:
     """Give a browser its session, and a mark that it signed in to this account, which opens nothing by itself."""
     give_session(server, request, response, secret)
-    response.set_cookie(
-        _known_cookie(server),
-        signed(server.served.secret, "known", str(account)),
-        max_age=KNOWN_DAYS * 86400,
-        path=SIGN_IN,
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-    )
+    mark = signed(server.served.secret, "known", str(account))
+    rules = cookie_rules(request, SIGN_IN)
+    response.set_cookie(_known_cookie(server), mark, max_age=KNOWN_DAYS * 86400, **rules)
     return response
 
 

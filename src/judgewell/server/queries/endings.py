@@ -47,6 +47,12 @@ def ending(now: float) -> sa.ColumnElement[str]:
     )
 
 
+def failed_check(otherwise: str | None) -> sa.ColumnElement[Any]:
+    """The check that ended a failed unit (practice, comprehension, quiz or quality), or what stands for none."""
+    name = sa.func.replace(reservations.c.ending, "failed_", "")
+    return sa.case((reservations.c.state == "failed", name), else_=otherwise)
+
+
 def held(now: float) -> sa.ColumnElement[bool]:
     """Whether a reservation's time is not over yet, by signs of life or by the owner's word."""
     return sa.or_(reservations.c.expires > now, sa.func.coalesce(reservations.c.held_until, 0.0) > now)
@@ -62,6 +68,12 @@ def endings_by(
     for key, name, count in connection.execute(query):
         counts.setdefault(key, {})[name] = count
     return counts
+
+
+def of_units(counts: dict[str, int], completed: str = "completed") -> dict[str, Any]:
+    """Units of each ending by the names of fields: completed (or another name), excluded, failed, in_progress, …"""
+    fields = {name: name.replace(" ", "_") for name in ENDINGS} | {COMPLETED: completed}
+    return {field: counts.get(name, 0) for name, field in fields.items()}
 
 
 def unit_endings(connection: sa.Connection, now: float) -> tuple[UnitEnding, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from heapq import merge
 from pathlib import Path
@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from judgewell.errors import InputError
 from judgewell.formats.provenance import provenance, write_record, write_result
-from judgewell.server.queries.endings import COMPLETED, EXCLUDED, ending
+from judgewell.server.queries.endings import COMPLETED, EXCLUDED, ending, failed_check
 from judgewell.server.queries.machines import replies_query
 from judgewell.server.queries.standing_answers import ENDED, judgments_frame, pairs_frame, read_frame
 from judgewell.server.store.private_files import create_private
@@ -30,8 +30,8 @@ from judgewell.server.store.schema import (
     reservations,
     study,
     units,
+    verdicts,
 )
-from judgewell.server.store.schema import verdicts as verdict_table
 from judgewell.server.store.transactions import Store
 
 # What a spreadsheet takes for the beginning of a formula, in its wide forms too.
@@ -44,8 +44,8 @@ FORMER_NAMES = (
 AT_ONCE = 10_000
 
 
-def export(store: Store, folder: str | Path, *, everything: bool = False, now: float | None = None) -> list[Path]:
-    """Write everything collected into a folder, as of one moment; returns the paths.
+def export(store: Store, folder: str | Path, *, everything: bool = False, now: float | None = None) -> dict[Path, int]:
+    """Write everything collected into a folder, as of one moment; returns the number of rows of each file.
 
     judgments, pairs   the standing answers of completed units (CSV and Parquet)
     excluded           the standing answers of all other units, with how each ended: excluded, failed, abandoned or
@@ -69,14 +69,15 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
             raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
         frames = _frames(connection, everything, time.time() if now is None else now)
         record = provenance("export", {"study": row.name, "hash": row.hash}, [], _notes(frames))
-        written = [path for name, frame in frames.items() for path in _write(folder, name, frame, record)]
+        written = {path: len(frame) for name, frame in frames.items() for path in _write(folder, name, frame, record)}
         log = folder / "log.jsonl"
         create_private(log)
         with log.open("w", encoding="utf-8") as file:
-            for line in log_lines(connection):
+            number = 0
+            for number, line in enumerate(log_lines(connection), 1):  # noqa: B007 - the last number counts
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         write_record(log, record)
-    return [*written, log]
+    return written | {log: number}
 
 
 def log_lines(connection: sa.Connection) -> Iterator[dict[str, Any]]:
@@ -132,13 +133,13 @@ def _write(folder: Path, name: str, frame: pl.DataFrame, record: dict[str, Any])
     return paths
 
 
-def defused(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with an apostrophe before every text that a spreadsheet would run as a formula.
+def defused(frame: pl.DataFrame, free_texts: Sequence[str] = FREE_TEXTS) -> pl.DataFrame:
+    """The frame with an apostrophe before every free text that a spreadsheet would run as a formula.
 
     Of the other texts, which are ids, only what can do something is touched: without a call or a foreign cell in it a
     formula does nothing, and `-x3` is a good id.
     """
-    free = [name for name in FREE_TEXTS if name in frame.columns]
+    free = [name for name in free_texts if name in frame.columns]
     frame = frame.with_columns(pl.col(free).cast(pl.String))  # a column of nulls alone has no type yet
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     runs = {name: pl.col(name).str.slice(0, 1).is_in(FORMULA) for name in texts}
@@ -151,17 +152,11 @@ def defused(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _units_query(now: float) -> sa.Select[Any]:
     columns = {
-        "topic": units.c.topic,
-        "unit": units.c.unit,
-        "scale": units.c.scale,
-        "template": units.c.template,
-        "partition": units.c.partition,
+        **{name: units.c[name] for name in ("topic", "unit", "scale", "template", "partition")},
         "assessor": assessors.c.pseudonym,
         "ending": ending(now),
         "late": reservations.c.late,
-        "failed_check": sa.case(
-            (reservations.c.state == "failed", sa.func.replace(reservations.c.ending, "failed_", ""))
-        ),
+        "failed_check": failed_check(None),
         "excluded": reservations.c.excluded,
         "excluded_for": _why(),
         "revisions": reservations.c.revisions,
@@ -195,35 +190,22 @@ def _why() -> sa.ColumnElement[Any]:
 
 
 def _verdicts_query() -> sa.Select[Any]:
-    table = verdict_table
+    given = (verdicts.c[name] for name in ("attempt", "passed", "reason", "at"))
     return (
-        sa.select(
-            units.c.topic,
-            units.c.unit,
-            assessors.c.pseudonym.label("assessor"),
-            table.c.name.label("check"),
-            table.c.attempt,
-            table.c.passed,
-            table.c.reason,
-            table.c.at,
-        )
-        .select_from(table)
-        .join(assessors, assessors.c.number == table.c.assessor)
-        .outerjoin(reservations, reservations.c.number == table.c.reservation)
+        sa.select(units.c.topic, units.c.unit, assessors.c.pseudonym.label("assessor"), verdicts.c.name.label("check"))
+        .add_columns(*given)
+        .select_from(verdicts)
+        .join(assessors, assessors.c.number == verdicts.c.assessor)
+        .outerjoin(reservations, reservations.c.number == verdicts.c.reservation)
         .outerjoin(units, units.c.number == reservations.c.unit)
-        .order_by(table.c.number)
+        .order_by(verdicts.c.number)
     )
 
 
 def _closing_query() -> sa.Select[Any]:
     return (
-        sa.select(
-            assessors.c.pseudonym.label("assessor"),
-            units.c.topic,
-            units.c.unit,
-            closing.c.name.label("question"),
-            closing.c.answer,
-        )
+        sa.select(assessors.c.pseudonym.label("assessor"), units.c.topic, units.c.unit)
+        .add_columns(closing.c.name.label("question"), closing.c.answer)
         .select_from(closing)
         .join(assessors, assessors.c.number == closing.c.assessor)
         .join(reservations, reservations.c.number == closing.c.reservation)
@@ -267,9 +249,8 @@ def _log_answers(connection: sa.Connection) -> Iterator[dict[str, Any]]:
 
 
 def _log_verdicts(connection: sa.Connection) -> Iterator[dict[str, Any]]:
-    table = verdict_table
-    query = _log_query(table, table.c.name.label("check"), table.c.attempt, table.c.passed, table.c.reason)
-    for row in _streamed(connection, query):
+    given = (verdicts.c[name] for name in ("attempt", "passed", "reason"))
+    for row in _streamed(connection, _log_query(verdicts, verdicts.c.name.label("check"), *given)):
         yield {"at": row.pop("at"), "kind": "verdict", **row}
 
 

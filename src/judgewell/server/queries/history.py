@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judgewell.server.queries.endings import ABANDONED, COMPLETED, EXCLUDED, FAILED, IN_PROGRESS, ending, endings_by
+from judgewell.server.queries.endings import ending, endings_by, failed_check, of_units
 from judgewell.server.queries.former_names import former
 from judgewell.server.store.schema import (
     ASSESSOR_KIND,
@@ -129,32 +129,19 @@ def assessor_rows(connection: sa.Connection, now: float, only: int | None = None
     mine = sa.true() if only is None else reservations.c.assessor == only
     counts = endings_by(connection, now, reservations.c.assessor, mine)
     whole, parts = exclusion_reasons(connection)
-    people = sa.select(assessors, ASSESSOR_KIND.label("kind")).order_by(assessors.c.number)
+    own = (assessors.c[name] for name in ("number", "pseudonym", "origin", "stage", "created", "moved"))
+    label = sa.func.coalesce(assessors.c.label, "").label("label")
+    people = sa.select(*own, label, ASSESSOR_KIND.label("kind")).order_by(assessors.c.number)
     rows = connection.execute(people if only is None else people.where(assessors.c.number == only))
     return [
-        _assessor_row(row, counts.get(row.number, {}), whole.get(row.number), len(parts.get(row.number, {})))
-        for row in rows
+        AssessorRow(
+            **row,
+            **of_units(counts.get(row["number"], {}), "done"),
+            excluded_for=whole.get(row["number"]),
+            units_excluded=len(parts.get(row["number"], {})),
+        )
+        for row in rows.mappings()
     ]
-
-
-def _assessor_row(row: Any, units_of: dict[str, int], reason: str | None, units_excluded: int) -> AssessorRow:
-    return AssessorRow(
-        number=row.number,
-        pseudonym=row.pseudonym,
-        origin=row.origin,
-        kind=row.kind,
-        label=row.label or "",
-        stage=row.stage,
-        created=row.created,
-        moved=row.moved,
-        done=units_of.get(COMPLETED, 0),
-        in_progress=units_of.get(IN_PROGRESS, 0),
-        failed=units_of.get(FAILED, 0),
-        abandoned=units_of.get(ABANDONED, 0),
-        excluded=units_of.get(EXCLUDED, 0),
-        excluded_for=reason,
-        units_excluded=units_excluded,
-    )
 
 
 def exclusion_reasons(connection: sa.Connection) -> tuple[dict[int, str], dict[int, dict[int, str]]]:
@@ -197,36 +184,23 @@ def trail(connection: sa.Connection, assessor: int, now: float) -> Trail | None:
 
 
 def _units(connection: sa.Connection, assessor: int, now: float, reasons: dict[int, str]) -> list[UnitOf]:
+    own = (reservations.c[name] for name in ("topic", "seen", "finished", "late", "revisions", "backs"))
     query = (
-        sa.select(reservations, units.c.unit.label("name"), ending(now).label("how"))
+        sa.select(reservations.c.number.label("reservation"), *own, reservations.c.created.label("begun"), units.c.unit)
+        .add_columns(ending(now).label("ending"), failed_check("").label("failed_check"))
         .join_from(reservations, units, units.c.number == reservations.c.unit)
         .where(reservations.c.assessor == assessor)
         .order_by(reservations.c.number)
     )
-    return [
-        UnitOf(
-            reservation=row.number,
-            topic=row.topic,
-            unit=row.name,
-            ending=row.how,
-            failed_check=(row.ending or "").removeprefix("failed_") if row.how == FAILED else "",
-            begun=row.created,
-            seen=row.seen,
-            finished=row.finished,
-            late=row.late,
-            revisions=row.revisions,
-            backs=row.backs,
-            excluded_for=reasons.get(row.number),
-        )
-        for row in connection.execute(query)
-    ]
+    rows = connection.execute(query).mappings()
+    return [UnitOf(**row, excluded_for=reasons.get(row["reservation"])) for row in rows]
 
 
 def _answers(connection: sa.Connection, assessor: int) -> list[Given]:
     left, right = documents.alias("left_document"), documents.alias("right_document")
     query = (
         sa.select(answers, units.c.topic, units.c.unit.label("unit_name"), items.c.known)
-        .add_columns(left.c.doc.label("left"), right.c.doc.label("right"))
+        .add_columns(left.c.doc, right.c.doc.label("other"))
         .join_from(answers, units, units.c.number == answers.c.unit)
         .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
         .join(left, left.c.number == items.c.doc)
@@ -234,22 +208,13 @@ def _answers(connection: sa.Connection, assessor: int) -> list[Given]:
         .where(answers.c.assessor == assessor)
         .order_by(answers.c.reservation, answers.c.position, answers.c.revision)
     )
+    own = ("topic", "reservation", "position", "revision", "current", "doc", "other", "known", "seconds", "idle", "at")
     return [
         Given(
-            row.topic,
-            row.unit_name,
-            row.reservation,
-            row.position,
-            row.revision,
-            row.current,
-            row.left,
-            row.right,
-            row.known,
-            answer_text(row),
-            row.comment or "",
-            row.seconds,
-            row.idle,
-            row.at,
+            **{name: getattr(row, name) for name in own},
+            unit=row.unit_name,
+            answer=answer_text(row),
+            comment=row.comment or "",
         )
         for row in connection.execute(query)
     ]

@@ -63,18 +63,13 @@ def machine_rows(connection: sa.Connection, now: float) -> list[MachineRow]:
     of_machines = reservations.c.assessor.in_(sa.select(machines.c.assessor))
     ended = endings_by(connection, now, reservations.c.assessor, of_machines)
     given, replied = _answers(connection), _replies(connection)
+    own = ("pseudonym", "model", "sample", "endpoint", "prompts", "settings", "currency")
     return [
         MachineRow(
             number=row.assessor,
-            pseudonym=row.pseudonym,
-            model=row.model,
-            sample=row.sample,
-            endpoint=row.endpoint,
-            prompts=row.prompts,
-            settings=row.settings,
+            **{name: getattr(row, name) for name in own},
             completed=ended.get(row.assessor, {}).get(COMPLETED, 0),
             failed=ended.get(row.assessor, {}).get(FAILED, 0),
-            currency=row.currency,
             **given.get(row.assessor, {"answers": 0, "unrateable": 0, "both_orders": 0, "same_in_both": 0}),
             **replied.get(
                 row.assessor, {"replies": 0, "failed_replies": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}

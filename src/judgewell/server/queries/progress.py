@@ -13,17 +13,7 @@ from dataclasses import dataclass
 import nh3
 import sqlalchemy as sa
 
-from judgewell.server.queries.endings import (
-    ABANDONED,
-    COMPLETED,
-    EXCLUDED,
-    FAILED,
-    IN_PROGRESS,
-    UnitEnding,
-    ending,
-    endings_by,
-    held,
-)
+from judgewell.server.queries.endings import COMPLETED, IN_PROGRESS, UnitEnding, ending, endings_by, held, of_units
 from judgewell.server.queries.former_names import former
 from judgewell.server.queries.goal import GoalProgress
 from judgewell.server.queries.money import Money, money
@@ -168,20 +158,16 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
     remaining = _remaining(connection, now)
     pace = None if paused is not None else _pace(connection, now)
     excluded = sa.select(sa.func.count(sa.distinct(exclusions.c.assessor))).where(exclusions.c.undone.is_(None))
-    units_of = {one.ending: one.units for one in state.endings}
+    units_of = of_units({one.ending: one.units for one in state.endings}, "done")
     return Overview(
         study=served.title,
         begun=begun,
         paused=paused,
         needed=state.needed,
-        done=units_of[COMPLETED],
         remaining=remaining,
         units=sum(topic.units for topic in state.topics),
         complete=sum(topic.complete for topic in state.topics),
-        in_progress=units_of[IN_PROGRESS],
-        failed=units_of[FAILED],
-        abandoned=units_of[ABANDONED],
-        excluded=units_of[EXCLUDED],
+        **units_of,
         endings=state.endings,
         assessors=state.assessors,
         consented=state.consented,
@@ -189,7 +175,7 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
         answers=state.answers,
         revised=state.revised,
         pace=pace,
-        expected_end=_expected_end(now, pace, remaining) if units_of[IN_PROGRESS] else None,
+        expected_end=_expected_end(now, pace, remaining) if units_of["in_progress"] else None,
         last_seen=connection.execute(sa.select(sa.func.max(reservations.c.seen))).scalar(),
         topics=state.topics,
         checks=state.checks,
@@ -231,17 +217,9 @@ def unit_rows(connection: sa.Connection, topic: str, now: float) -> list[UnitRow
     rows = connection.execute(sa.select(units).where(units.c.topic == topic).order_by(units.c.number))
     return [
         UnitRow(
-            unit=row.unit,
-            number=row.number,
-            scale=row.scale,
-            size=row.size,
-            need=row.need,
-            done=counts.get(row.number, {}).get(COMPLETED, 0),
-            in_progress=counts.get(row.number, {}).get(IN_PROGRESS, 0),
+            *(row.unit, row.number, row.scale, row.size, row.need),
             late=late.get(row.number, {}).get(IN_PROGRESS, 0),
-            failed=counts.get(row.number, {}).get(FAILED, 0),
-            abandoned=counts.get(row.number, {}).get(ABANDONED, 0),
-            excluded=counts.get(row.number, {}).get(EXCLUDED, 0),
+            **of_units(counts.get(row.number, {}), "done"),
         )
         for row in rows
     ]
@@ -249,32 +227,20 @@ def unit_rows(connection: sa.Connection, topic: str, now: float) -> list[UnitRow
 
 def working(connection: sa.Connection, now: float, most: int = MOST_WORKING) -> list[Working]:
     """Who has a unit in hand now, the last seen first."""
+    expires, kept = reservations.c.expires, sa.func.coalesce(reservations.c.held_until, 0.0)
     query = (
-        sa.select(reservations, assessors.c.pseudonym, assessors.c.stage, assessors.c.position)
-        .add_columns(units.c.unit.label("unit_name"), units.c.size)
+        sa.select(reservations.c.number.label("reservation"), reservations.c.assessor, assessors.c.pseudonym)
+        .add_columns(reservations.c.topic, units.c.unit, assessors.c.stage, units.c.size, reservations.c.seen)
+        .add_columns(sa.case((assessors.c.stage == "judge", assessors.c.position), else_=0).label("position"))
+        .add_columns(reservations.c.created.label("since"), (reservations.c.state == "late").label("late"))
+        .add_columns(sa.case((kept > expires, kept), else_=expires).label("expires"))
         .join_from(reservations, units, units.c.number == reservations.c.unit)
         .join(assessors, assessors.c.number == reservations.c.assessor)
         .where(ending(now) == IN_PROGRESS, held(now))
         .order_by(reservations.c.seen.desc())
         .limit(most)
     )
-    return [
-        Working(
-            row.number,
-            row.assessor,
-            row.pseudonym,
-            row.topic,
-            row.unit_name,
-            row.stage,
-            row.position if row.stage == "judge" else 0,
-            row.size,
-            row.created,
-            row.seen,
-            max(row.expires, row.held_until or 0.0),
-            row.state == "late",
-        )
-        for row in connection.execute(query)
-    ]
+    return [Working(**row) for row in connection.execute(query).mappings()]
 
 
 def check_bars(connection: sa.Connection) -> list[CheckBar]:

@@ -8,14 +8,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from judgewell.server.queries.endings import (
-    ABANDONED,
     COMPLETED,
-    EXCLUDED,
-    FAILED,
     IN_PROGRESS,
     UnitEnding,
     ending,
     endings_by,
+    of_units,
     unit_endings,
 )
 from judgewell.server.queries.goal import GoalProgress, goal_progress
@@ -145,21 +143,8 @@ def _topics(connection: sa.Connection, now: float) -> list[TopicProgress]:
     ).group_by(missing.c.topic)
     rows = []
     for topic, count, needed, complete in connection.execute(query.order_by(missing.c.topic)):
-        ended = counts.get(topic, {})
-        rows.append(
-            TopicProgress(
-                topic=topic,
-                units=count,
-                complete=int(complete),
-                needed=int(needed),
-                completed=ended.get(COMPLETED, 0),
-                in_progress=ended.get(IN_PROGRESS, 0),
-                late=late.get(topic, {}).get(IN_PROGRESS, 0),
-                failed=ended.get(FAILED, 0),
-                abandoned=ended.get(ABANDONED, 0),
-                excluded=ended.get(EXCLUDED, 0),
-            )
-        )
+        ended = of_units(counts.get(topic, {})) | {"late": late.get(topic, {}).get(IN_PROGRESS, 0)}
+        rows.append(TopicProgress(topic, units=count, complete=int(complete), needed=int(needed), **ended))
     return rows
 
 

@@ -132,7 +132,7 @@ def reclaim(connection: sa.Connection, served: Served, machines: Sequence[int], 
 
 
 def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: float) -> int | None:
-    paid = limits.machine or _affordable(connection, served)
+    paid = limits.machine or (served.study.pay.budget is None or budget(connection, served.study.pay).room)
     if limits.used_up or limits.stopped or not paid:
         return None
     unit = _FREE[limits.rule].one(connection, **limits.bound, unpaused=False)
@@ -177,11 +177,6 @@ def waits_for_pause(connection: sa.Connection, served: Served, state: State, now
     if not limits.paused or outlook(connection, served, state, now) is None:
         return False
     return limits.stopped or _when_free(connection, limits, now) is None
-
-
-def _affordable(connection: sa.Connection, served: Served) -> bool:
-    """Whether the budget, where there is one, allows another unit."""
-    return served.study.pay.budget is None or budget(connection, served.study.pay).room
 
 
 _MINE = sa.and_(reservations.c.assessor == sa.bindparam("person"), reservations.c.state == "live")

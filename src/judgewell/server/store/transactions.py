@@ -39,7 +39,7 @@ Job = Callable[[sa.Connection], T]
 Waiting = tuple[Job[Any], Future[Any]]
 Clock = Callable[[], float]
 
-FIRST = "0003"  # the oldest version of the tables that can be brought up to date
+FIRST = "0003"  # the version of the tables that can be brought up to date; those between were never released
 HEAD = "0008"  # the newest step in migrations/versions
 BATCH = 64  # the most jobs in one commit
 BUSY = 30.0  # seconds SQLite waits for another process's transaction
@@ -278,7 +278,7 @@ def migrate(engine: sa.Engine) -> None:
         version = _version(connection)
         if version is not None and version > HEAD:
             raise InputError(f"the database has version {version}, this program knows {HEAD}", cure="update judgewell")
-        if version is not None and version < FIRST:
+        if version is not None and version not in (FIRST, HEAD):
             raise InputError(
                 f"the database has version {version}, which was never released",
                 cure="export it with the program that made it",

@@ -1,12 +1,16 @@
 """Charts are their data: what is drawn is what is in the table, with titles and tooltips."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
 
-from judgewell.reports import bins, charts, labels
-from judgewell.reports.files import pdf, svg
-from judgewell.reports.themes import theme
+from judgewell.charts import labels
+from judgewell.charts import marks as charts
+from judgewell.charts.drawing import pdf, svg
+from judgewell.charts.themes import theme
+from judgewell.reports import bins
 
 
 def parts_of(spec):
@@ -52,10 +56,14 @@ def test_short_logarithmic_axes_have_enough_ticks():
     assert axes[0] == [0.8, 1.0, 1.5, 2.0]
 
 
-def test_a_shortened_name_is_not_cut_again():
-    letters = len("1=0.9-b…ked_top1000_v1")
-    assert letters == labels.HEAD + 1 + labels.TAIL
-    assert theme()["axis"]["labelLimit"] > 8 * letters  # pixels of a wide letter at this size
+def test_a_long_name_takes_several_lines_and_is_not_cut():
+    name = "bm25-with-a-very-long-name-of-a-system-that-nobody-should-cut"
+    frame = pl.DataFrame({"name": [name, "b"], "value": [0.1, 0.2], "low": [0.0, 0.1], "high": [0.2, 0.3]})
+    drawn = svg({**charts.dots(frame, "", "mean").to_dict(), "config": theme()})
+    lines = [part for part in re.findall(r">([^<>]+)</t", drawn) if len(part) > 20 and part in name]
+    assert "".join(lines) == name
+    assert charts.dots(frame, "", "mean").height > charts.dots(frame[1:], "", "mean").height * 2
+    assert theme()["axis"]["labelLimit"] == 0
 
 
 def test_dots_keep_the_order_and_show_intervals():

@@ -1,4 +1,4 @@
-"""Names in charts: long ones shortened, and those of points where they cover nothing."""
+"""Names in charts: long ones on several lines, and those of points where they cover nothing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ import polars as pl
 
 NAMED = 5  # points with a name
 LETTER, LINE = 6.5, 13  # pixels of a letter and of a line
-LONG, HEAD, TAIL = 22, 7, 14
+LONG = 34  # letters of a line
 
-# A long name by its beginning and its end, where names of systems differ; the tooltip has it whole.
-SHORTENED = (
-    f"length(datum.label) > {LONG} ? slice(datum.label, 0, {HEAD}) + '…' + slice(datum.label, -{TAIL}) : datum.label"
-)
+
+def lines_of(names: Sequence[str]) -> int:
+    """How many lines the longest name takes on an axis."""
+    return max((-(-len(name) // LONG) for name in names), default=1) or 1
+
+
+def wrapped(names: Sequence[str]) -> str:
+    """The expression of an axis that breaks long names into lines; no name is cut."""
+    text = "datum.label"
+    for lines in range(2, lines_of(names) + 1):
+        part = f"ceil(length(datum.label) / {lines})"
+        parts = ", ".join(f"slice(datum.label, {at} * {part}, {at + 1} * {part})" for at in range(lines))
+        text = f"length(datum.label) > {LONG * (lines - 1)} ? [{parts}] : {text}"
+    return text
 
 
 def beside(frame: pl.DataFrame, low: float, high: float, side: int) -> pl.DataFrame:
@@ -26,15 +36,14 @@ def beside(frame: pl.DataFrame, low: float, high: float, side: int) -> pl.DataFr
     rows = []
     farthest = frame.sort(apart.abs(), "name", descending=[True, False]).head(NAMED)
     for name, x, y in farthest.select("name", "x", "y").iter_rows():
-        text = name if len(name) <= LONG else f"{name[:HEAD]}…{name[-TAIL:]}"
-        half = LETTER * len(text) / 2
+        half = LETTER * len(name) / 2
         sides = [(half + 7, 0), (-half - 7, 0), (0, 13), (0, -13)]
         sides += [(side * (half + 6), up) for up in (11, -11, 24, -24) for side in (1, -1)]
         for right, up in sides:
             place = (x / pixel + right, y / pixel + up, half)
             if _free(place, points, taken, low / pixel, high / pixel):
                 taken.append(place)
-                rows.append((text, place[0] * pixel, place[1] * pixel))
+                rows.append((name, place[0] * pixel, place[1] * pixel))
                 break
     return pl.DataFrame(rows, schema={"name": pl.String, "x": pl.Float64, "y": pl.Float64}, orient="row")
 

@@ -13,7 +13,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from judgewell.reports import labels
+from judgewell.charts import labels
 
 WIDTH, HEIGHT = 640, 260
 SQUARE = 340
@@ -113,7 +113,7 @@ def dots(
         across = _log_axis([*frame["low"], *frame["high"], reference])
     base = alt.Chart().encode(
         y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
-                axis=alt.Axis(grid=True, ticks=False, labelExpr=labels.SHORTENED)),
+                axis=alt.Axis(grid=True, ticks=False, labelExpr=labels.wrapped(frame["name"].to_list()))),
         tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value), _tip("low", ends[0]),
                  _tip("high", ends[1]), *_extra(frame, {"name", "value", "low", "high"})],
     )  # fmt: skip
@@ -135,7 +135,7 @@ def dots(
         # Nothing to read out: the caption says what the line is.
         line = alt.Chart(ONCE).mark_rule(style="soft", strokeDash=[4, 3], aria=False)
         layers.insert(0, line.encode(x=alt.datum(reference)))
-    return _sized(alt.layer(*layers, data=_data(frame)), STEP * max(1, frame.height))
+    return _sized(alt.layer(*layers, data=_data(frame)), _step(frame["name"]) * max(1, frame.height))
 
 
 def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
@@ -231,13 +231,13 @@ def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -
     axis = alt.Axis(format="%", tickCount=FEW_TICKS) if percent else alt.Axis(tickCount=FEW_TICKS)
     base = alt.Chart(_data(frame)).encode(
         y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
-                axis=alt.Axis(ticks=False, labelExpr=labels.SHORTENED)),
+                axis=alt.Axis(ticks=False, labelExpr=labels.wrapped(frame["name"].to_list()))),
         x=alt.X("value:Q", title=value, axis=axis, scale=alt.Scale(zero=True, padding=30)),
         tooltip=[_tip("name", name or "name", kind="N"), _tip("value", value, ".1%" if percent else ",.3~f"),
                  *_extra(frame, {"name", "value"})],
     )  # fmt: skip
     numbers = base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format=".1%" if percent else ",.3~r"))
-    return _sized(alt.layer(base.mark_bar(style="box"), numbers), (STEP + 6) * max(1, frame.height))
+    return _sized(alt.layer(base.mark_bar(style="box"), numbers), (_step(frame["name"]) + 6) * max(1, frame.height))
 
 
 def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> Chart:
@@ -250,7 +250,7 @@ def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> 
                 "name:N",
                 sort=frame["name"].unique(maintain_order=True).to_list(),
                 title=name or None,
-                axis=alt.Axis(labelExpr=labels.SHORTENED),
+                axis=alt.Axis(labelExpr=labels.wrapped(frame["name"].to_list())),
             ),
             x=alt.X(
                 "count:Q",
@@ -273,7 +273,7 @@ def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> 
                 _tip("count", "pairs", ","),
             ],
         ),
-        STEP * frame["name"].n_unique(),
+        _step(frame["name"]) * frame["name"].n_unique(),
     )
 
 
@@ -282,8 +282,8 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "
     names = list(dict.fromkeys([*frame["first"].to_list(), *frame["second"].to_list()]))
     base = alt.Chart(_data(frame)).encode(
         x=alt.X("second:N", sort=names, title=column,
-                axis=alt.Axis(labelAngle=-60, ticks=False, labelExpr=labels.SHORTENED)),
-        y=alt.Y("first:N", sort=names, title=row, axis=alt.Axis(ticks=False, labelExpr=labels.SHORTENED)),
+                axis=alt.Axis(labelAngle=-60, ticks=False)),
+        y=alt.Y("first:N", sort=names, title=row, axis=alt.Axis(ticks=False)),
         tooltip=[_tip("first", row, kind="N"), _tip("second", column, kind="N"), _tip("value", value, ".1%"),
                  *_extra(frame, {"first", "second", "value", sign})],
     )  # fmt: skip
@@ -377,6 +377,11 @@ def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
             tooltip=[_tip("kind", "kind", kind="N"), _tip("x", x), _tip("y", y, ".1%")],
         )
     )
+
+
+def _step(names: pl.Series) -> int:
+    """Pixels for each name of a list: more where names take several lines."""
+    return STEP + labels.LINE * (labels.lines_of(names.to_list()) - 1)
 
 
 def _sized(chart: Any, height: Any = HEIGHT, width: Any = WIDTH) -> Chart:

@@ -1,0 +1,1 @@
+"""Charts in one look, for reports and for results on their own."""

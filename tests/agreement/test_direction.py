@@ -1,0 +1,37 @@
+"""Label sets that run the other way."""
+
+import polars as pl
+import pytest
+
+from judgewell.agreement.direction import note_reversed
+from judgewell.errors import collect_notes
+
+VALUES = [(doc * 7) % 4 for doc in range(30)]
+JUDGMENTS = pl.DataFrame({"topic": ["t", "u"] * 15, "doc": [f"d{n}" for n in range(30)], "value": VALUES})
+
+
+def labels(grades):
+    return JUDGMENTS.select("topic", "doc").with_columns(gain=pl.Series(grades, dtype=pl.Float64))
+
+
+@pytest.mark.parametrize("judgments", [JUDGMENTS, None])
+def test_labels_with_1_for_the_best_grade_are_noted_with_the_cure(judgments):
+    sets = {"nist": labels(VALUES), "ours": labels([4 - value for value in VALUES])}
+    with collect_notes() as notes:
+        note_reversed(judgments, sets)
+    with_what = "the judgments" if judgments is not None else "nist"
+    assert notes == [
+        f"the labels ours and {with_what} correlate negatively (Spearman's ρ = −1 over 30 documents); if 1 is the best "
+        "grade of ours, reverse its grades: judgewell scale FILE --method mean --words 1=4,2=3,3=2,4=1 "
+        "-o reversed.qrels"
+    ]
+
+
+def test_labels_that_agree_or_differ_by_chance_or_are_few_are_not():
+    unlike = [(doc * 11) % 3 for doc in range(30)]
+    few = labels([4 - value for value in VALUES]).head(19)
+    constant = labels([1] * 30)
+    with collect_notes() as notes:
+        note_reversed(JUDGMENTS, {"same": labels(VALUES), "unlike": labels(unlike), "few": few, "constant": constant})
+        note_reversed(None, {})
+    assert notes == []
