@@ -146,7 +146,7 @@ def _extra(
     pool = [*known, *sorted({doc for unit in held for doc in unit.open} - set(known))]
     need = np.array([more if doc in rest else 0 for doc in pool], dtype=np.int64)
     if not (rest - set(known)):
-        raise InputError("the known documents are in every unit already already", cure="name other documents")
+        raise InputError("the known documents are in every unit already", cure="name other documents")
     so_far = sa.select(sa.func.count()).select_from(units).where(units.c.unit.like("more-%"))
     count = connection.execute(so_far).scalar_one()
     highest = connection.execute(sa.select(sa.func.max(units.c.number), sa.func.max(units.c.place))).one()
