@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -10,10 +11,11 @@ from judgewell.server.judging import invitations as people
 from judgewell.server.judging.routes import current_page
 from judgewell.server.session import pages
 from judgewell.server.session.assignment import expire
+from judgewell.server.session.goal_evidence import collected
 from judgewell.server.session.served import Served, load_served
 from judgewell.server.session.stages.judge import DocumentPage
 from judgewell.server.session.steps import Taken, take
-from judgewell.server.store.schema import answers, machines, reservations, units
+from judgewell.server.store.schema import answers, batches, machines, reservations, units
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import Store
 from judgewell.server.tokens import read_step
@@ -213,3 +215,17 @@ def check_whole(store: Store) -> None:
             assert given == size, (number, given)
 
     store.read(look).result()
+
+
+def recomputed(store: Store, served: Served) -> list[tuple]:
+    """Every batch as it is stored and as it comes out again from what was there when it was made."""
+
+    def work(connection: sa.Connection) -> list[tuple]:
+        compared = []
+        for row in connection.execute(sa.select(batches).order_by(batches.c.number)).all():
+            then = collected(connection, served, until=row.made)
+            then = replace(then, batches=[one for one in then.batches if one.number < row.number])
+            compared.append((row.documents, then.next(row.after, row.size).rows))
+        return compared
+
+    return store.read(work).result()

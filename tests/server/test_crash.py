@@ -7,11 +7,10 @@ import threading
 import pytest
 import sqlalchemy as sa
 from databases import postgres_server
-from judging import Study, check_whole, good_answer, write_study
+from judging import Study, check_whole, good_answer, recomputed, write_study
 from serving import Browser, running
 from waiting import HANG, wait_until
 
-from judgewell.server.session.goal import recomputed
 from judgewell.server.store.schema import answers, assessors, reservations
 from judgewell.server.store.transactions import Unavailable, open_store
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import sqlalchemy as sa
 from databases import new_database, new_file
+from judging import recomputed
 
 from judgewell.analysis.goals.look import Rule
 from judgewell.assessors.people import make_people
@@ -128,7 +129,7 @@ def test_nobody_judges_a_document_twice_and_every_unit_holds_the_known_documents
 
 def test_a_replay_gives_the_same_batches(filled):
     store, served = filled
-    compared = goal.recomputed(store, served)
+    compared = recomputed(store, served)
     assert len(compared) > 3
     assert all(stored == again for stored, again in compared)
 
@@ -203,7 +204,7 @@ def test_units_are_made_when_none_is_free_and_two_processes_make_them_once(begun
     assert [row.number for row in made] == list(range(1, len(made) + 1))
     names = [row.unit for row in rows(store, sa.select(units.c.unit))]
     assert len(names) == len(set(names))
-    assert all(stored == again for stored, again in goal.recomputed(store, served))
+    assert all(stored == again for stored, again in recomputed(store, served))
 
 
 def test_as_many_units_are_made_as_people_wait_for(begun):
@@ -263,7 +264,7 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
     filled = fill(store, study, make_people(80, 1), seed=1)
     served = store.read(lambda connection: load_served(connection, lambda: 1_700_100_000.0)).result()
     state = store.read(lambda connection: status(connection, served.clock())).result()
-    compared = goal.recomputed(store, served)
+    compared = recomputed(store, served)
     pairs = rows(store, sa.select(items.c.unit, items.c.doc, items.c.other, items.c.known))
     store.close()
     assert filled.done > 10

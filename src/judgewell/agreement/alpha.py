@@ -23,7 +23,6 @@ from judgewell.agreement.common import each_group, judgments_of, rows_table, som
 from judgewell.agreement.jackknife import jackknife_interval, refusal
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
-from judgewell.stats.resampling import check_level
 
 BLOCK_CELLS = 4_000_000  # cells of distances or counts held at once: 32 MB
 DIRECT_VALUES = 200  # up to this many distinct values they are compared one by one on a ratio scale
@@ -75,25 +74,19 @@ Disagreement = Callable[[_Values, Floats], tuple[Floats, Floats]]
 
 
 def krippendorff_alpha(
-    judgments: Any,
-    metric: str = "interval",
-    *,
-    by: Sequence[str] = (),
-    interval: bool = True,
-    level: float = 0.95,
-    removed: int = 0,
+    judgments: Any, metric: str = "interval", *, by: Sequence[str] = (), interval: bool = True, removed: int = 0
 ) -> pl.DataFrame:
-    """Alpha with its jackknife interval, which speaks for other assessors and other documents.
+    """Alpha with its 95 % jackknife interval, which speaks for other assessors and other documents.
 
     All rows count, also those where one assessor judged a document twice; documents with one judgment cannot.
     `removed` is how many numbers were fitted and removed from the values before (one for each unit on the common
     footing), which takes disagreement away; :func:`_corrected` puts it back.
     """
-    _check_options(metric, level)
+    _check_metric(metric)
     frame = judgments_of(judgments)
     _note_repeats(frame)
     share = removed / frame.height
-    rows = [key | _alpha_row(part, metric, interval, level, share) for key, part in each_group(frame, by)]
+    rows = [key | _alpha_row(part, metric, interval, share) for key, part in each_group(frame, by)]
     if not by and rows[0]["alpha"] is None:
         raise DataError(f"alpha {rows[0]['note']}")
     single = sum(row["single"] for row in rows)
@@ -104,7 +97,7 @@ def krippendorff_alpha(
 
 def alpha_of(documents: ArrayLike, values: ArrayLike, metric: str = "interval") -> float:
     """Alpha of plain arrays: `documents` names what each value belongs to; NaN values are missing."""
-    _check_options(metric, 0.95)
+    _check_metric(metric)
     given = np.asarray(values, dtype=np.float64)
     there = ~np.isnan(given)
     _, codes = np.unique(np.asarray(documents)[there], return_inverse=True)
@@ -115,7 +108,7 @@ def alpha_of(documents: ArrayLike, values: ArrayLike, metric: str = "interval") 
     return float(_alphas(prepared, metric, np.ones((1, len(prepared.sizes))))[0])
 
 
-def _alpha_row(frame: pl.DataFrame, metric: str, interval: bool, level: float, removed: float) -> dict[str, Any]:
+def _alpha_row(frame: pl.DataFrame, metric: str, interval: bool, removed: float) -> dict[str, Any]:
     codes = _document_codes(frame)
     values = frame["value"].to_numpy()
     prepared = _prepare(codes, values)
@@ -136,12 +129,12 @@ def _alpha_row(frame: pl.DataFrame, metric: str, interval: bool, level: float, r
     plain_alpha = float(_alphas(prepared, metric, np.ones((1, len(prepared.sizes))))[0])
     row["alpha"] = float(_corrected(plain_alpha, inflation))
     if interval:
-        row |= _interval_of(frame, codes, values, row, level, inflation)
+        row |= _interval_of(frame, codes, values, row, inflation)
     return row
 
 
 def _interval_of(
-    frame: pl.DataFrame, codes: Ints, values: Floats, row: dict[str, Any], level: float, inflation: float
+    frame: pl.DataFrame, codes: Ints, values: Floats, row: dict[str, Any], inflation: float
 ) -> dict[str, Any]:
     refused = refusal(row["documents"], 0 if frame["assessor"].null_count() else row["assessors"])
     if refused:
@@ -150,7 +143,7 @@ def _interval_of(
     codes, values = np.unique(codes[twice], return_inverse=True)[1].ravel(), values[twice]
     who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
     without = [_corrected(alphas_without(codes, values, group, row["metric"]), inflation) for group in (codes, who)]
-    return jackknife_interval(row["alpha"], without, level).columns
+    return jackknife_interval(row["alpha"], without).columns
 
 
 def _corrected(alpha: Any, inflation: float) -> Any:
@@ -312,10 +305,9 @@ DISAGREEMENTS: dict[str, Disagreement] = {
 METRICS = tuple(DISAGREEMENTS)
 
 
-def _check_options(metric: str, level: float) -> None:
+def _check_metric(metric: str) -> None:
     if metric not in DISAGREEMENTS:
         raise InputError(f"there is no metric {metric!r} for alpha", cure=f"choose {', '.join(METRICS)}")
-    check_level(level)
 
 
 def _note_repeats(frame: pl.DataFrame) -> None:

@@ -72,10 +72,8 @@ def shared_documents(judgments: Any, *, by: Sequence[str] = (), least_documents:
     return Overlap(pairs, pair[kept], topic, both["value"].to_numpy()[kept], both["value_second"].to_numpy()[kept])
 
 
-def mean_over_pairs(
-    table: pl.DataFrame, statistic: str, *, by: Sequence[str] = (), level: float = 0.95
-) -> pl.DataFrame:
-    """The mean of a statistic over pairs of assessors, weighted by shared documents, with a jackknife interval.
+def mean_over_pairs(table: pl.DataFrame, statistic: str, *, by: Sequence[str] = ()) -> pl.DataFrame:
+    """The mean of a statistic over pairs of assessors, weighted by shared documents, with its 95 % interval.
 
     `table` has a row for each two assessors (first, second, documents and the statistic). Each assessor is excluded in
     turn with all its pairs, so the interval speaks for other assessors and the same documents.
@@ -85,7 +83,7 @@ def mean_over_pairs(
     rows = []
     for key, part in each_group(table, by):
         known = part.filter(pl.col(statistic).is_not_null())
-        rows.append(key | {"statistic": statistic} | _mean_row(known, statistic, level))
+        rows.append(key | {"statistic": statistic} | _mean_row(known, statistic))
     return rows_table(rows, "mean", "low", "high")
 
 
@@ -124,7 +122,7 @@ def _named_pairs(codes: Ints, counts: Ints, names: pl.Series, splits: pl.DataFra
     return pairs if splits is None else pl.concat([splits[split], pairs], how="horizontal")
 
 
-def _mean_row(pairs: pl.DataFrame, statistic: str, level: float) -> dict[str, Any]:
+def _mean_row(pairs: pl.DataFrame, statistic: str) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(("mean", "low", "high", "speaks_for"))
     row |= {"pairs": pairs.height, "assessors": 0, "note": None}
     if pairs.is_empty():
@@ -139,7 +137,7 @@ def _mean_row(pairs: pl.DataFrame, statistic: str, level: float) -> dict[str, An
     left = without[1] > 0
     if not left.all():
         return row | {"note": "no interval: all pairs share one assessor"}
-    return row | _jackknifed(row["mean"], without[0] / without[1], level)
+    return row | _jackknifed(row["mean"], without[0] / without[1])
 
 
 def _without(weights: Floats, first: Ints, second: Ints, size: int) -> Floats:
@@ -148,10 +146,10 @@ def _without(weights: Floats, first: Ints, second: Ints, size: int) -> Floats:
     return np.asarray(weights.sum() - own, dtype=np.float64)
 
 
-def _jackknifed(mean: float, without: Floats, level: float) -> dict[str, Any]:
+def _jackknifed(mean: float, without: Floats) -> dict[str, Any]:
     from scipy.stats import t
 
     size = len(without)
     variance = (size - 1) / size * ((without - without.mean()) ** 2).sum()
-    reach = float(t.ppf((1 + level) / 2, size - 1)) * np.sqrt(variance)
+    reach = float(t.ppf(0.975, size - 1)) * np.sqrt(variance)
     return {"low": mean - reach, "high": min(mean + reach, 1.0), "speaks_for": "other assessors, the same documents"}

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import polars as pl
 
+LEAST = 6  # judgments, or comments, before anything is said of somebody
+SAME_SHARE = 0.9
+LEAST_SECONDS = 5.0
+REPEATED = pl.lit("one comment again and again")
 
-def attention_flags(judgments: pl.DataFrame, *, same_share: float = 0.9, least_seconds: float = 5.0) -> pl.DataFrame:
+
+def attention_flags(judgments: pl.DataFrame) -> pl.DataFrame:
     """Assessors who answer nearly always alike, or in no time: assessor, flag, seen, of, detail.
 
-    `same_answer`: one value makes up at least `same_share` of six or more judgments; `hurried`: the median active
-    time of six or more is below `least_seconds`; `same_comment`: more than half of six or more comments are one
-    text.
+    `same_answer`: one value makes up at least nine tenths of six or more judgments; `hurried`: the median active time
+    of six or more is below 5 s; `same_comment`: more than half of six or more comments are one text.
     """
     grouped = judgments.filter(pl.col("assessor").is_not_null()).group_by("assessor", maintain_order=True)
     summary = grouped.agg(
@@ -21,28 +25,16 @@ def attention_flags(judgments: pl.DataFrame, *, same_share: float = 0.9, least_s
         pl.col("comment").drop_nulls().unique_counts().max().alias("same_comment"),
         pl.col("comment").count().alias("comments"),
     )
-    enough = pl.col("of") >= 6
-    flags = [
-        summary.filter(enough, pl.col("same") >= same_share * pl.col("of")).select(
-            "assessor",
-            pl.lit("same_answer").alias("flag"),
-            pl.col("same").alias("seen"),
-            "of",
-            pl.format("the value {} again and again", "value").alias("detail"),
-        ),
-        summary.filter(enough, pl.col("seconds") < least_seconds).select(
-            "assessor",
-            pl.lit("hurried").alias("flag"),
-            pl.col("of").alias("seen"),
-            "of",
-            pl.format("median {} s", pl.col("seconds").round(1)).alias("detail"),
-        ),
-        summary.filter(pl.col("comments") >= 6, pl.col("same_comment") > 0.5 * pl.col("comments")).select(
-            "assessor",
-            pl.lit("same_comment").alias("flag"),
-            pl.col("same_comment").alias("seen"),
-            pl.col("comments").alias("of"),
-            pl.lit("one comment again and again").alias("detail"),
-        ),
+    of, same, seconds = pl.col("of"), pl.col("same"), pl.col("seconds")
+    comments, same_comment = pl.col("comments"), pl.col("same_comment")
+    value = pl.format("the value {} again and again", "value")
+    flags = {
+        "same_answer": (of, (of >= LEAST) & (same >= SAME_SHARE * of), same, value),
+        "hurried": (of, (of >= LEAST) & (seconds < LEAST_SECONDS), of, pl.format("median {} s", seconds.round(1))),
+        "same_comment": (comments, (comments >= LEAST) & (same_comment > 0.5 * comments), same_comment, REPEATED),
+    }
+    parts = [
+        summary.filter(which).select("assessor", flag=pl.lit(flag), seen=seen, of=count, detail=detail)
+        for flag, (count, which, seen, detail) in flags.items()
     ]
-    return pl.concat(flags, how="vertical_relaxed").sort("assessor", "flag")
+    return pl.concat(parts, how="vertical_relaxed").sort("assessor", "flag")

@@ -81,7 +81,7 @@ def strengths_of(
     for _ in range(STEPS):
         gamma = np.linalg.solve(penalty, ridge * np.sum([x.T @ t for x, t in zip(centred, theta, strict=True)], axis=0))
         parts = [_scored(won, t, x @ gamma) for won, t, x in zip(wins, theta, centred, strict=True)]
-        own = [np.linalg.inv(curvature) for _, curvature in parts]
+        own = [np.asarray(np.linalg.inv(curvature), np.float64) for _, curvature in parts]
         reach = [ridge * one @ x for one, x in zip(own, centred, strict=True)]  # d θ / d γ
         rest = penalty - ridge * np.sum([x.T @ one for x, one in zip(centred, reach, strict=True)], axis=0)
         pull = np.sum([one.T @ slope for one, (slope, _) in zip(reach, parts, strict=True)], axis=0)

@@ -223,20 +223,6 @@ def _log(connection: sa.Connection, now: float, kind: str, data: dict[str, Any])
     connection.execute(sa.insert(events), {"at": now, "kind": kind, "data": data})
 
 
-def recomputed(store: Store, served: Served) -> list[tuple[list[Any], list[Any]]]:
-    """Every batch as it is stored and as it comes out again from what was there when it was made."""
-
-    def work(connection: sa.Connection) -> list[tuple[list[Any], list[Any]]]:
-        compared = []
-        for row in connection.execute(sa.select(batches).order_by(batches.c.number)).all():
-            then = collected(connection, served, until=row.made)
-            then = replace(then, batches=[one for one in then.batches if one.number < row.number])
-            compared.append((row.documents, then.next(row.after, row.size).rows))
-        return compared
-
-    return store.read(work).result()
-
-
 async def watch(server: Server) -> None:
     """Advance a study with a goal for as long as its server runs."""
     while True:
