@@ -122,6 +122,8 @@ def test_matrix_and_its_mirror_add_up_to_one(report):
 
 
 def test_what_the_data_do_not_allow_is_named_with_its_reason(report):
+    names = [name for name in item(report, "not_analysed").frame["analysis"] if "between label sets" in name]
+    assert names == ["κ between label sets"]  # not the Greek capital, which looks like a K
     missing = {row["section"]: row["reason"] for row in item(report, "not_analysed").frame.iter_rows(named=True)}
     assert missing["transitivity"].startswith("Needs pairs")
     assert "14 of" not in missing

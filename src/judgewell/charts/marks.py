@@ -342,7 +342,7 @@ def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
     names = named.mark_text(fontSize=11, aria=False).encode(**at, text="name:N")
     corners = alt.Data(values=[{"x": _short(end), "y": _short(end)} for end in (low, high)])  # type: ignore[no-untyped-call]
     diagonal = alt.Chart(corners).mark_line(style="soft", strokeDash=[4, 3], strokeWidth=1, aria=False).encode(**at)
-    return _sized(alt.layer(diagonal, across, along, points, names), SQUARE, SQUARE)
+    return squared(alt.layer(diagonal, across, along, points, names))
 
 
 def cloud(frame: pl.DataFrame, x: str, y: str) -> Chart:
@@ -377,6 +377,11 @@ def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
             tooltip=[_tip("kind", "kind", kind="N"), _tip("x", x), _tip("y", y, ".1%")],
         )
     )
+
+
+def squared(chart: Any) -> Chart:
+    """A chart as a square that fits beside another figure."""
+    return _sized(chart, SQUARE, SQUARE)
 
 
 def _step(names: pl.Series) -> int:

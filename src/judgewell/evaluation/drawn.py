@@ -203,8 +203,9 @@ def _say(gains: pl.DataFrame, measures: Sequence[Measure], places: Sequence[int]
         note(f"{drawn} (column inclusion): {names} {verb} estimated, with {rest}")
         if any(isinstance(measures[place], nDCG) for place in places):
             note(
-                "nDCG is divided by an estimate of the best possible DCG, which may be off by a tenth: compare systems "
-                "by it, and do not read the value of one system"
+                "the best possible DCG, which nDCG is divided by, comes out too small where few documents were drawn, "
+                "and too large where their gains rest on few answers, by about a tenth: compare systems by nDCG, and "
+                "do not read the value of one system"
             )
     other = [
         str(one) for place, one in enumerate(measures) if place not in places and not isinstance(one, Judged | Residual)

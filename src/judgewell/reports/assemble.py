@@ -145,8 +145,9 @@ def subtitle(sources: Sources) -> str:
 
 
 def _opening(text: pl.Expr) -> pl.Expr:
-    """Text with a capital at its beginning."""
-    return text.str.slice(0, 1).str.to_uppercase() + text.str.slice(1)
+    """Text with a capital at its beginning; a sign such as κ stays what it is."""
+    capital = text.str.slice(0, 1).str.to_uppercase() + text.str.slice(1)
+    return pl.when(text.str.contains("^[a-z]")).then(capital).otherwise(text)
 
 
 def limits_part(
@@ -169,5 +170,5 @@ def limits_part(
     if missing:
         frame = pl.DataFrame([asdict(one) for one in missing]).with_columns(pl.col("analysis", "reason").pipe(_opening))
         caption = "Each line names an analysis and the data that it would need."
-        items.append(Grid("not_analysed", "Analyses left out", caption, frame, place="details"))
+        items.append(Grid("not_analysed", "Analyses left out", caption, frame, ("analysis", "reason"), place="details"))
     return Part("limits", "What could not be analysed", tuple(counts), tuple(items), tuple(dict.fromkeys(notes)))

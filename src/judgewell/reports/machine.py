@@ -46,9 +46,10 @@ def _favours(table: pl.DataFrame) -> Figure:
     measure, machine = table["measure"][0], table["machine"][0]
     caption = (
         f"{measure} under the labels of {machine} less {measure} under people’s gains of the same documents, less the "
-        f"mean of that over systems, with 95 % intervals over topics; {counted(data.height, 'system')}."
+        f"mean of that over systems, with 95 % intervals over topics; {counted(data.height, 'system')}. "
+        "Dashed: no favour."
     )
-    chart = charts.dots(data, "", f"favour in {measure}")
+    chart = charts.dots(data, "", f"favour in {measure}", reference=0)
     return Figure("machine_favours", "Which systems the machine favours", caption, chart, data)
 
 

@@ -63,9 +63,11 @@ def differences_figure(pairs: pl.DataFrame, baseline: str, measure: str) -> Figu
         f"The dot is a system’s mean difference from {baseline}, the line its 95 % interval over other topics; "
         f"{which}, best first; blue: a significant difference ({PAIR_TEST})."
     )
-    chart = charts.dots(data, "", f"difference of mean {measure} from {baseline}", reference=0)
+    chart = charts.dots(data, "", f"difference of {measure}", reference=0)
     figure = data.rename({"top": "significant"})
-    return Figure("baseline_differences", f"Differences from {baseline}", caption, chart, figure, "body")
+    return Figure(
+        "baseline_differences", f"Differences of mean {measure} from {baseline}", caption, chart, figure, "body"
+    )
 
 
 KINDS = ("better than", "no significant difference", "worse than")

@@ -8,6 +8,7 @@ import polars as pl
 
 from judgewell.analysis.conclusions import Choices, without_noise_columns
 from judgewell.analysis.conclusions import pairs_table as compared_pairs
+from judgewell.charts import marks as charts
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.significance import DEFAULT_CORRECTION
 from judgewell.comparison.worlds import Worlds
@@ -102,7 +103,7 @@ def _users(sources: Sources, scored: Scored) -> tuple[list[Finding], list[Figure
         return [], []
     split = int(pairs["disagree"].sum())
     text = (
-        f"In {split:,} of {pairs.height:,} pairs of systems at least {100 * DISSENT:.0f} % of the "
+        f"In {split or 'none'} of the {pairs.height:,} pairs of systems at least {100 * DISSENT:.0f} % of the "
         f"{len(profiles.users):,} users disagree with the others about which is better. {UNDERSTATED}"
     )
     caption = (
@@ -111,7 +112,7 @@ def _users(sources: Sources, scored: Scored) -> tuple[list[Finding], list[Figure
     )
     about = "Each line is one assessor: the gain they give over the gain that all share (dashed)."
     grid = Grid("user_pairs", "For how many users", caption, pairs.sort((pl.col("share") - 0.5).abs()))
-    figure = Figure("user_profiles", "Gain profiles of users", about, profile_chart(points), points)
+    figure = Figure("user_profiles", "Gain profiles of users", about, charts.squared(profile_chart(points)), points)
     return [Finding(text, "user_pairs")], [figure, grid]
 
 

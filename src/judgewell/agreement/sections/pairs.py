@@ -13,11 +13,12 @@ from judgewell.text import agrees, count, counted, interval, percent, plain
 def _same_pair(table: pl.DataFrame) -> str:
     row = table.row(0, named=True)
     around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
-    agreeing = f"agree on {percent(row['agreement'])} of answers to the same pair"
+    agreeing, unnamed = f"assessors agree on {percent(row['agreement'])} of answers to the same pair", ""
     if not row["assessors"]:
-        agreeing = f"to the same pair agree in {percent(row['agreement'])} of cases; the data name no assessors"
+        agreeing = f"answers to the same pair agree in {percent(row['agreement'])} of cases"
+        unnamed = "; the data name no assessors"
     return (
-        f"Two {'assessors' if row['assessors'] else 'answers'} {agreeing} ({percent(row['expected'])} by chance): "
+        f"Two {agreeing} ({percent(row['expected'])} by chance{unnamed}): "
         f"Krippendorff’s α = {plain(row['alpha'])}{around} over {counted(row['pairs'], 'pair')}."
     )
 

@@ -8,12 +8,13 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
+from scipy.special import expit
 
 from judgewell.analysis.goals.follow import follow
 from judgewell.analysis.goals.follow import recorded as in_table
 from judgewell.analysis.goals.look import Look, Mode, Rule, Systems
-from judgewell.analysis.goals.pairs import PairLook, PairState, answered, look_at_pairs, next_pairs
-from judgewell.analysis.goals.state import State
+from judgewell.analysis.goals.pairs import PairLook, PairState, answered, look_at_pairs, next_pairs, strengths_of
+from judgewell.analysis.goals.state import TOP, State
 from judgewell.comparison.correlation import tau_b
 from judgewell.errors import DataError, note
 from judgewell.stats.arrays import Floats, Ints
@@ -176,8 +177,8 @@ def replay_pairs(
 ) -> pl.DataFrame:
     """Preferences asked in random order (even), or each next one where it reduces the variance most (pairs).
 
-    Columns as of `replay`, and `similar`: the share of the answers after which the order of the systems has a τ of .95
-    or more with the order under all answers.
+    Columns as of `replay`, and `similar`: the share of the answers after which the order of the systems under the gains
+    of the method bradley-terry has a τ of .95 or more with that under all answers.
     """
     whole = look_at_pairs(recorded.state(recorded.answers), rule, systems)
     rows: list[dict[str, object]] = []
@@ -192,6 +193,12 @@ def replay_pairs(
     return pl.DataFrame(rows)
 
 
+def plain_means(state: PairState, systems: Systems) -> Floats:
+    """Scores under the gains of the method bradley-terry: differences are shrunken, and the order is less noisy."""
+    plain = strengths_of(state.wins, [np.zeros((len(one), 0)) for one in state.wins])
+    return np.asarray(systems.weights @ np.concatenate([TOP * expit(one.theta) for one in plain]))
+
+
 def _follow_pairs(
     recorded: RecordedPairs, order: Sequence[Answer], systems: Systems, rule: Rule, design: PairDesign, whole: PairLook
 ) -> dict[str, object]:
@@ -203,11 +210,12 @@ def _follow_pairs(
         left[topic][one, other] += 1
         left[topic][other, one] += 1
     state, total, truth = recorded.state(), len(order), whole.look.means
+    wanted = plain_means(recorded.state(recorded.answers), systems)
     batch = max(1, total // BATCHES)
     ended: dict[str, object] = {}
     seen, similar = look_at_pairs(state, rule, systems), None
     while True:
-        if similar is None and float(tau_b(seen.look.means, truth)) >= SIMILAR:
+        if similar is None and float(tau_b(plain_means(state, systems), wanted)) >= SIMILAR:
             similar = state.answers / total
         stops = seen.look.status == "decided" or state.answers >= total
         if not ended and stops:

@@ -75,7 +75,11 @@ class Replay:
             pl.col("decided", "right").map_elements(lambda share: f"{round(share * repeats)} of {repeats}", pl.String),
             pl.col("overstated").fill_nan(None).map_elements(lambda share: f"{100 * share:+.1f} %", pl.String),
         )
-        similar = " similar: share of the answers until τ ≥ .95." if "similar" in shown.columns else ""
+        similar = (
+            " similar: share of the answers until τ ≥ .95 with the order of all (gains by bradley-terry)."
+            if "similar" in shown.columns
+            else ""
+        )
         about = prose(
             f"Medians over {counted(repeats, 'random order')} of the answers. cost: answers per document. ratio: cost "
             "over that of the even design with the same stopping rule; ratio_90: its 90 % quantile. right: decided, "

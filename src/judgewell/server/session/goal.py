@@ -15,7 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judgewell.analysis.goals.look import OVERSTATED, Look
+from judgewell.analysis.goals.look import OVERSTATED, OVERSTATED_PAIRS, Look
 from judgewell.analysis.goals.plan import Plan
 from judgewell.server.process import Server
 from judgewell.server.queries.status import missing_completions
@@ -132,7 +132,11 @@ def sentence(plan: Plan, seen: Look) -> str:
     low, high = OVERSTATED[rule.mode]
     stated = f"Differences at such a stop were overstated by {low} to {high} % in our tests."
     if plan.low is None:
-        stated = "This rests on the Bradley–Terry model, whose prior makes differences too small at such a stop."
+        low, high = OVERSTATED_PAIRS
+        stated = (
+            f"This rests on the Bradley–Terry model: in our tests, differences at such a stop were off by {low:+} to "
+        )
+        stated += f"{high:+} %."
     if rule.decide == "order":
         return f"The order of the systems is decided after {seen.answers:,} answers. {stated}"
     if len(names) == 2:
