@@ -22,7 +22,7 @@ import judgewell
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "judgewell"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
-HEAVY = ("scipy", "pandas", "matplotlib", "sklearn", "rich.progress", "fastapi", "sqlalchemy", "altair")
+HEAVY = ("scipy", "pandas", "matplotlib", "sklearn", "fastapi", "sqlalchemy", "altair")
 
 
 def run(command: Sequence[str | Path], **environment: str) -> str:

@@ -18,7 +18,22 @@ if TYPE_CHECKING:
 WIDEST = 40  # characters of a cell; files hold the whole
 LONGEST = 100  # characters of a line of prose
 GAP = "  "  # between columns
-PLAIN = {"─": "-", "—": "-", "–": "-", "−": "-", "’": "'", "…": "...", "×": "x", "≥": ">=", "α": "alpha", "τ": "tau"}
+BAR = 30  # characters of a progress bar
+SECONDS_BETWEEN = 0.1  # two drawings of it
+PLAIN = {
+    "─": "-",
+    "—": "-",
+    "–": "-",
+    "−": "-",
+    "’": "'",
+    "…": "...",
+    "×": "x",
+    "≥": ">=",
+    "α": "alpha",
+    "τ": "tau",
+    "█": "#",
+    "░": ".",
+}
 
 
 def write_everywhere() -> None:
@@ -131,33 +146,25 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: None
         return
     began = time.monotonic()
-    bar: Any = None
-    task: Any = None
+    drawn = 0.0
 
     def show(done: int, total: int) -> None:
-        nonlocal bar, task
-        if bar is None and time.monotonic() - began > 1:
-            bar = _bar()
-            bar.start()
-            task = bar.add_task(what, total=total)
-        if bar is not None:
-            bar.update(task, completed=done, total=total)
+        nonlocal drawn
+        now = time.monotonic()
+        if now - began > 1 and now - drawn > SECONDS_BETWEEN:
+            drawn = now
+            print(f"\r{_bar(what, done, total, now - began)}\x1b[K", end="", file=sys.stderr, flush=True)
 
     try:
         yield show
     finally:
-        if bar is not None:
-            bar.stop()
+        if drawn:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _bar() -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        def render(self, task: Any) -> Text:
-            return Text(f"{task.speed:.1f}/s" if task.speed else "")
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+def _bar(what: str, done: int, total: int, seconds: float) -> str:
+    """How far the work is, how much of it is done a second, and the time left."""
+    share = min(done / total, 1.0) if total else 0.0
+    minutes, rest = divmod(round(seconds * (total / done - 1)) if done else 0, 60)
+    left = f"  {minutes}:{rest:02} left" if done else ""
+    return f"{what} {'█' * round(BAR * share):░<{BAR}} {done}/{total}  {done / seconds:.1f}/s{left}"

@@ -335,7 +335,7 @@ def trec(tmp_path, monkeypatch):
 def test_from_trec_files_to_means_nothing_is_loaded_that_is_not_used(trec, arguments):
     _, modules = evaluated(*arguments)
     assert "judgewell.evaluation.compiled" in modules
-    heavy = ("polars", "scipy", "pandas", "rich", "pydantic", "backports", "numpy.ma", "judgewell.tables")
+    heavy = ("polars", "scipy", "pandas", "pydantic", "backports", "numpy.ma", "judgewell.tables")
     assert {name for name in heavy if name in modules} == set()
 
 

@@ -106,6 +106,20 @@ def test_a_terminal_that_lacks_a_character_gets_a_plain_one():
     assert on_a_terminal(code, 80, PYTHONIOENCODING="ascii") == "- alpha = 0.5...\n"
 
 
+def test_a_bar_shows_how_far_the_work_is():
+    code = (
+        "import judgewell.terminal as t; t.sys.stderr = t.sys.stdout\n"
+        "t.time.monotonic = iter([0.0, 0.5, 2.0, 4.0]).__next__\n"
+        "with t.progress('worlds') as show: [show(done, 40) for done in (1, 10, 20)]"
+    )
+    drawn = on_a_terminal(code, 80).replace("\x1b[K", "").split("\r")
+    bars = [
+        f"worlds {'█' * full:░<30} {end}"
+        for full, end in ((8, "10/40  5.0/s  0:06 left"), (15, "20/40  5.0/s  0:04 left"))
+    ]
+    assert drawn == ["", *bars, ""]
+
+
 def test_a_table_wider_than_the_terminal_comes_in_parts():
     code = (
         "from judgewell.terminal import text_table; "

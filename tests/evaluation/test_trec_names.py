@@ -7,6 +7,7 @@ import pytest
 import pytrec_eval
 
 from judgewell.errors import MeasureError
+from judgewell.evaluation.evaluate import evaluate
 from judgewell.evaluation.measures import nDCG
 from judgewell.evaluation.trec_names import FAMILIES, TrecOutput, needed, trec_measures
 
@@ -228,6 +229,15 @@ def test_inferred_precision_counts_pooled_documents_that_were_not_judged():
     first = 1 / 3 + (2 / 3) * (2 / 2) * (0 + small) / (1 + 2 * small)
     second = 1 / 6 + (5 / 6) * (4 / 5) * (1 + small) / (2 + 2 * small)
     assert line.values(gains, np.array([[1.0, 1, 0]]), np.array([6]))[0] == pytest.approx((first + second) / 2)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_pooled_documents_that_were_not_judged_leave_a_condensed_ranking():
+    """trec_eval -J keeps documents with a grade from 0 on only."""
+    run, gains = {"q": {"x": 4.0, "a": 3.0, "u": 2.0, "b": 1.0}}, {"q": {"x": -1, "a": 0, "b": 1, "c": 1}}
+    without = {"q": {"a": 3.0, "b": 1.0}}
+    values = [evaluate(ranking, gains, "infAP", unjudged="condense")["value"][0] for ranking in (run, without)]
+    assert values[0] == values[1] != evaluate(run, gains, "infAP")["value"][0]
 
 
 def test_grades_are_shown_as_a_string():

@@ -185,16 +185,18 @@ def _shared_out(
     scores = executor.map(_score_shared, (part for run in runs for part in run.parts), shared, total=total)
     done = 0
     for run in runs:
+        values = np.full((len(judged.topics), len(measures)), np.nan)
+        lengths = np.zeros(len(judged.topics), np.int64)
         parts = []
         for _ in run.parts:
-            parts.append(_result(scores, run))
+            parts.append(_result(scores, run).put(values, lengths))
             done += 1
             if progress:
                 progress(done, total)
         if np.bincount(np.concatenate([part.topics for part in parts])).max(initial=0) > 1:
             whole = executor.map(_score_shared, run.whole().parts, shared)  # topics are not together in the file
-            parts = [_result(whole, run)]
-        yield _joined(run, parts, judged, measures, settings, gaps)
+            parts = [_result(whole, run).put(values, lengths)]
+        yield _joined(run, parts, values, lengths, judged, measures, settings, gaps)
 
 
 def _score_shared(part: Part, shared: tuple[Judged, Sequence[Measure], Settings]) -> PartScores:
@@ -213,19 +215,16 @@ def _result(scores: Iterator[PartScores], run: Run) -> PartScores:
 def _joined(
     run: Run,
     parts: Sequence[PartScores],
+    values: Floats,
+    lengths: NDArray[np.int64],
     judged: Judged,
     measures: Sequence[Measure],
     settings: Settings,
     gaps: _Gaps,
 ) -> SystemScores:
-    """One system's parts put together, with what its missing topics score."""
+    """One system's values, of which its parts are there, with what its missing topics score."""
     topics = np.concatenate([part.topics for part in parts])
     _refuse_empty(run, parts, topics)
-    values = np.full((len(judged.topics), len(measures)), np.nan)
-    lengths = np.zeros(len(judged.topics), np.int64)
-    for part in parts:
-        values[part.topics] = part.values
-        lengths[part.topics] = part.lengths
     ranked = np.zeros(len(judged.topics), bool)
     ranked[topics] = True
     missing = np.flatnonzero(~ranked)

@@ -33,8 +33,9 @@ class Texts:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
-        encoded = [text.encode() for text in texts]
-        return cls(b"".join(encoded), np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded))))
+        data = "".join(texts).encode()
+        lengths = map(len, texts) if data.isascii() else (len(text.encode()) for text in texts)
+        return cls(data, np.cumsum(np.fromiter(lengths, np.int64, len(texts))))
 
     @classmethod
     def of_series(cls, texts: pl.Series) -> Texts:

@@ -35,6 +35,13 @@ class PartScores:
     lines: int
     judged: int  # ranked documents that have judgments
 
+    def put(self, values: Floats, lengths: NDArray[np.int64]) -> PartScores:
+        """Write the values of its topics among those of all topics; what is left holds none."""
+        values[self.topics], lengths[self.topics] = self.values, self.lengths
+        return PartScores(
+            self.topics, self.topics[:0], np.empty((0, 0)), self.unknown, self.tags, self.lines, self.judged
+        )
+
     def dump(self) -> list[Any]:
         """Plain values for JSON, from which `load` gives the same to the last bit."""
         arrays = [_text(one) for one in (self.topics, self.lengths, self.values)]

@@ -32,10 +32,12 @@ def scores_with_pool(
 ) -> Iterator[SystemScores]:
     """`system_scores` of `gains`; measures that see the pool are given that of `pool`, the gains with those below 0.
 
-    The runs are read a second time for those measures, and only where there are gains below 0.
+    The runs are read a second time for those measures, and only where there are gains below 0. Rankings without their
+    unjudged documents hold none of these, as trec_eval -J has it.
     """
     seeing = [place for place, measure in enumerate(measures) if measure.sees_pool]
-    if pool is None or not seeing or not (pool["gain"] < 0).any():
+    condensed = settings is not None and settings.unjudged == "condense"
+    if pool is None or condensed or not seeing or not (pool["gain"] < 0).any():
         yield from system_scores(runs, gains, measures, settings, executor, progress)
         return
     judged = gains if isinstance(gains, Judged) else prepare(gains)

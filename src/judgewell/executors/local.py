@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PROCESSORS = os.cpu_count() or 1
 AHEAD = 4  # tasks in flight for each worker
-MOST_TOGETHER = 8  # items sent as one task, where sending costs something
+LEAST_TOGETHER, MOST_TOGETHER = 3, 12  # items sent as one task, where sending costs something
 FOLDER: ContextVar[str] = ContextVar("folder", default="")  # relative paths begin here, on another machine too
 Outcome = tuple[Any, JudgewellError | None, list[str]]  # of one item: its result, or the error; and its notes
 
@@ -81,12 +81,18 @@ class _Submitting(Executor):
     def _batches(
         self, work: Callable[..., Any], tasks: Iterable[Any], shared: tuple[Any, ...], total: int | None
     ) -> Iterator[list[Outcome]]:
-        size = max(1, min(self.together, (total or 0) // (AHEAD * self.workers)))
+        left = total or 0
+        least = max(1, min(LEAST_TOGETHER, left // (AHEAD * self.workers)))
         queue = iter(tasks)
         pending: deque[Any] = deque()
         try:
             while True:
-                while len(pending) < AHEAD * self.workers and (batch := list(islice(queue, size))):
+                while len(pending) < AHEAD * self.workers:
+                    # Half of what is left for all workers, so that they end together (Hummel et al. 1992, factoring).
+                    batch = list(islice(queue, min(self.together, max(least, left // (2 * self.workers)))))
+                    if not batch:
+                        break
+                    left -= len(batch)
                     pending.append(self._submit(work, batch, shared))
                 if not pending:
                     return
