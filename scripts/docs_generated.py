@@ -1,23 +1,29 @@
-"""The pages made from the code: commands, measures, methods, the study file, the five tables, the server's API.
+"""The pages of docs/reference, made from the code: commands, measures, methods, study file, tables, Python, API.
 
-Each function gives pages as a mapping from their place in docs/ to their text. Examples are run when a page is made.
+    python scripts/docs_generated.py
+
+writes them; the tests compare them with the code. Each function gives pages as a mapping from their place in docs/ to
+their text. Examples are run when a page is made.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any, get_args
 
 import click
-from docs_blocks import evaluated
+from docs_blocks import ROOT, evaluated
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+import judgewell
 from judgewell import tables
 from judgewell.cli import COMMANDS, app
 from judgewell.evaluation.measures import Measure, all_measures
@@ -42,7 +48,7 @@ BY_INTENT = (
 ON_THE_SAMPLE = (
     "import polars as pl",
     "from judgewell import evaluate, sample, summarise",
-    'gains = sample.levels().with_columns(pl.col("gain") / 3)  # the sample\'s four levels as 0, 1/3, 2/3, 1',
+    'gains = sample.levels().with_columns(pl.col("gain") / 3)  # the sample\'s grades 0 to 3 as 0, 1/3, 2/3, 1',
     'runs = sample.runs().filter(pl.col("system").is_in(["latent", "bm25", "random"]))',
 )
 
@@ -52,6 +58,7 @@ MAGNITUDES = """judgments = pl.DataFrame({
     "assessor": ["Ada"] * 4 + ["Ben"] * 4 + ["Cleo"] * 4,
     "unit": ["u1"] * 4 + ["u2"] * 4 + ["u3"] * 4,
     "value": [100., 60., 20., 10.,  8., 5., 3., 1.,  50., 20., 25., 5.],
+    "kind": ["ratio"] * 12,
     "known": ["H", None, None, "N"] * 3,
     "label": [3, 2, 1, 0] * 3,
 })"""
@@ -60,6 +67,7 @@ GRADES = """judgments = pl.DataFrame({
     "doc": ["a", "b", "c", "d"] * 3,
     "assessor": ["Ada"] * 4 + ["Ben"] * 4 + ["Cleo"] * 4,
     "value": [3., 2., 1., 0.,  3., 1., 1., 0.,  2., 2., 0., 0.],
+    "kind": ["ordinal"] * 12,
 })"""
 PAIRS = """pairs = pl.DataFrame({
     "topic": ["1"] * 6,
@@ -78,10 +86,12 @@ EXAMPLES = {"Magnitudes": MAGNITUDES, "Pairs": PAIRS}  # the other families take
 
 def all_pages() -> dict[str, str]:
     """Every generated page by its place in docs/."""
-    pages = {}
-    for made in (command_pages(), measure_pages(), method_pages(), study_page(), tables_page(), server_page()):
-        pages |= made
-    return pages
+    return quick_pages() | measure_pages() | method_pages() | server_page()
+
+
+def quick_pages() -> dict[str, str]:
+    """The pages that show no computed example."""
+    return command_pages() | study_page() | tables_page() | python_pages()
 
 
 def parts_of(thing: type) -> dict[str, str]:
@@ -204,7 +214,7 @@ def measure_pages() -> dict[str, str]:
         rows.append((f"[{written(measure)}]({slug(name)}.md)", parts_of(measure)["about"]))
     intro = (
         "# Measures\n\nA measure is written as `name(parameters)@cutoff`: `nDCG@10`, `RBP(p=0.8)@50`, `AP(rel=0.5)`. "
-        "Capitals do not matter where they are not needed to tell two measures apart, and trec_eval's names "
+        "Capitals matter only where two measures differ by nothing else, and trec_eval's names "
         "(`ndcg_cut_10`, `map`) are read too. g_i is the gain at rank i; an unjudged document is unknown, not 0, and "
         "each page says what that means for its measure. [How to add one](../../extend/measure.md).\n\n"
     )
@@ -327,9 +337,9 @@ def study_page() -> dict[str, str]:
     """Every setting of study.toml, from the model that reads it."""
     text = [
         "# The study file",
-        "Every setting of `study.toml`, with its default. A table that is excluded has all its defaults, or is not "
-        'used where it has none. Unknown settings are mistakes, and nothing is converted: `"5"` is not 5. '
-        "`judgewell check` names every mistake with its line.",
+        "Every setting of `study.toml`, with its default. A table that you leave out takes its defaults, or is "
+        'not used where a setting is required. Unknown settings are mistakes, and nothing is converted: `"5"` is not '
+        "5. `judgewell check` names every mistake with its line.",
     ]
     for name, section in Study.model_fields.items():
         models = list(models_in(section.annotation))
@@ -398,6 +408,149 @@ def tables_page() -> dict[str, str]:
     return {"reference/tables.md": "\n\n".join(text) + "\n"}
 
 
+# Python
+
+PYTHON_INTRO = """\
+Everything the commands do can be done from Python. Tables are polars frames; pandas frames, dicts, rows and paths are
+read too. The names that `judgewell` itself exports stay as they are between versions:"""
+STAGES = {
+    "tables": ("Tables and errors", "The five tables, and what can go wrong.", "tables errors"),
+    "formats": (
+        "Formats",
+        "Files to tables and back.",
+        "formats.gains formats.runs formats.trec formats.frames formats.judgments formats.scores formats.words "
+        "formats.topics formats.documents formats.provenance",
+    ),
+    "study": (
+        "Study",
+        "A study before anybody judges: its file, its units and its cost.",
+        "study.file study.questions study.checks study.design.plan study.cost study.reliability study.new",
+    ),
+    "scaling": (
+        "Scaling",
+        "Judgments and pairs to gains. The methods have [pages of their own](../methods/index.md); these are the "
+        "functions behind them.",
+        "scaling.scale scaling.methods scaling.method scaling.magnitude scaling.known scaling.grade_ratios "
+        "scaling.grades scaling.dawid_skene scaling.preference scaling.bradley_terry scaling.ratio scaling.two_way "
+        "scaling.double_judgments scaling.grade_probabilities scaling.votes scaling.predicted "
+        "scaling.predicted_curves scaling.combine scaling.mean_intervals scaling.uncertainty",
+    ),
+    "agreement": (
+        "Agreement",
+        "How far judgments agree: with other labels, with each other, with themselves.",
+        "analysis.agree agreement.section agreement.sections agreement.grades agreement.grade_tests "
+        "agreement.label_sets agreement.confusion agreement.alpha agreement.kappa agreement.jackknife "
+        "agreement.assessors agreement.pair_agreement agreement.transitivity agreement.scale_use "
+        "agreement.order_effects agreement.times agreement.effort agreement.likes agreement.mixed_model "
+        "agreement.power agreement.stability",
+    ),
+    "evaluation": (
+        "Evaluation",
+        "Runs and gains to scores. The measures have [pages of their own](../measures/index.md).",
+        "evaluation.evaluate evaluation.settings evaluation.summary evaluation.transform evaluation.resampled "
+        "evaluation.measures.base evaluation.measures.names evaluation.measures.ties",
+    ),
+    "comparison": (
+        "Comparison",
+        "Scores to conclusions.",
+        "comparison.scores comparison.significance comparison.correlation comparison.rbo comparison.top_sets "
+        "comparison.discrimination comparison.worlds comparison.profiles comparison.simulated comparison.design",
+    ),
+    "assessors": (
+        "Synthetic assessors",
+        "They judge through the server's own pages, as people do.",
+        "assessors.population assessors.people assessors.truth assessors.synthetic_tables assessors.value",
+    ),
+    "reports": (
+        "Reports",
+        "Tables and charts to one page.",
+        "reports.sources reports.assemble reports.page reports.files",
+    ),
+}
+
+
+def python_pages() -> dict[str, str]:
+    """The functions that judgewell exports, and a page for each stage with its modules' public functions."""
+    text = ["# Python", PYTHON_INTRO]
+    for name, (home, inner) in sorted(judgewell._HOMES.items()):
+        for found in defined(source_of(home)) or defined(source_of(f"{home}.names")):
+            if found.name == inner:
+                text += definition(found, f"judgewell.{name}", 2)
+    links = ", ".join(f"[{title}]({page}.md)" for page, (title, _, _) in STAGES.items())
+    pages = {"reference/python/index.md": "\n\n".join([*text, f"Each stage has a page: {links}."]) + "\n"}
+    for page, (title, about, modules) in STAGES.items():
+        text = [f"# {title}", about]
+        for module in modules.split():
+            text += module_text(f"judgewell.{module}")
+        pages[f"reference/python/{page}.md"] = "\n\n".join(text) + "\n"
+    return pages
+
+
+def source_of(module: str) -> ast.Module:
+    place = ROOT / "src" / module.replace(".", "/")
+    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    return ast.parse(path.read_text("utf-8"))
+
+
+def module_text(module: str) -> Iterator[str]:
+    source = source_of(module)
+    yield f"## {module}"
+    yield prose(source)
+    for one in defined(source):
+        yield from definition(one, one.name, 3)
+
+
+def defined(inside: ast.Module | ast.ClassDef) -> list[ast.FunctionDef | ast.ClassDef]:
+    """The public functions and classes of a module or class, in their order."""
+    return [
+        one for one in inside.body if isinstance(one, ast.FunctionDef | ast.ClassDef) and not one.name.startswith("_")
+    ]
+
+
+def definition(one: ast.FunctionDef | ast.ClassDef, name: str, level: int) -> Iterator[str]:
+    """A function or class under a heading: how it is called, what it is for, and a class's own functions."""
+    yield f"{'#' * level} {name}"
+    yield f"```python\n{signature(one)}\n```"
+    if about := prose(one):
+        yield about
+    if isinstance(one, ast.ClassDef):
+        for inner in defined(one):
+            yield from definition(inner, f"{name}.{inner.name}", level + 1)
+
+
+def signature(one: ast.FunctionDef | ast.ClassDef) -> str:
+    """How it is called; a class with its fields."""
+    if isinstance(one, ast.ClassDef):
+        bases = ", ".join(ast.unparse(base) for base in one.bases)
+        public = [it for it in one.body if isinstance(it, ast.AnnAssign) and not ast.unparse(it.target).startswith("_")]
+        return "\n".join(
+            [f"class {one.name}" + (f"({bases})" if bases else ""), *(f"    {ast.unparse(it)}" for it in public)]
+        )
+    given, back = ast.unparse(one.args), f" -> {ast.unparse(one.returns)}" if one.returns else ""
+    if len(one.name) + len(given) + len(back) <= 96:
+        return f"{one.name}({given}){back}"
+    return f"{one.name}(\n" + "".join(f"    {part},\n" for part in parameters(one.args)) + f"){back}"
+
+
+def parameters(given: ast.arguments) -> list[str]:
+    """Each parameter as it is written."""
+    whole = ast.unparse(given)
+    parts, depth = [""], 0
+    for sign in whole:
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts]
+
+
+def prose(thing: ast.Module | ast.FunctionDef | ast.ClassDef) -> str:
+    """A docstring as Markdown: what is indented behind :: is code."""
+    text = re.sub(r":\w+:`~?([\w.]+)`", r"`\1`", ast.get_docstring(thing) or "")
+    return text.replace("::\n", ":\n")
+
+
 API_INTRO = """\
 A running server describes itself at `/api/v1/openapi.json`; this page is made from the same description. Every request
 carries a token of an owner's account, which `judgewell account study.toml token NAME` prints once:
@@ -458,7 +611,6 @@ def schema_name(schema: dict[str, Any]) -> str:
 def server_schema() -> dict[str, Any]:
     """The OpenAPI description of the whole server, over an empty database."""
     import tempfile
-    from pathlib import Path
 
     from judgewell.server.judging.app import make_server
     from judgewell.server.owner.app import make_app
@@ -474,3 +626,17 @@ def server_schema() -> dict[str, Any]:
             return make_app(make_server(store)).openapi()
         finally:
             store.close()
+
+
+def write() -> None:
+    """Write every page, and remove those that are no longer made."""
+    made = {ROOT / "docs" / place: text for place, text in all_pages().items()}
+    for path in set((ROOT / "docs" / "reference").rglob("*.md")) - set(made):
+        path.unlink()
+    for path, text in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -27,11 +27,11 @@ COLUMN = 880  # pixels of a page whose figures are as wide as a README's column
 
 
 def report_pictures(page: Path) -> list[Path]:
-    """The report's top, one screen, and its figure of systems as wide as a README shows it; in light and dark."""
+    """The report's top, one screen, and its chart of systems as wide as a README shows it; in light and dark."""
     made = []
     with browser() as opened:
         for look in ("light", "dark"):
-            for name, figure, width in (("report", None, 1280), ("report-systems", "#system_means", COLUMN)):
+            for name, figure, width in (("report", None, 1280), ("report-systems", "#system_means .chart", COLUMN)):
                 view = opened.new_page(**LOOKS[look] | {"viewport": {"width": width, "height": 800}})
                 view.goto(page.absolute().as_uri())
                 view.wait_for_function(

@@ -67,7 +67,7 @@ def test_columns_can_be_named_explicitly_and_win_over_guesses():
         ({"topic": ["1"], "doc": ["d"]}, r"needs the column gain; this one has topic, doc"),
         (
             {"topic": ["1", "1"], "doc": ["d", "d"], "gain": [1, 2]},
-            r"row 2: topic 1, doc d is there twice \(first in row 1",
+            r"row 2: topic 1, doc d appears twice \(first in row 1",
         ),
         ({"topic": ["1"], "doc": ["d"], "gain": [1], "judgments": [-1]}, r"judgments -1 is below 0"),
         ({"topic": ["1"], "doc": ["d"], "gain": [1], "judgments": [1.5]}, r"judgments 1.5 is not a whole number"),
@@ -95,7 +95,7 @@ def test_a_run_may_score_infinity_but_never_nan():
 
 
 def test_what_is_no_table_is_refused():
-    with pytest.raises(InputError, match="a table cannot be made of int"):
+    with pytest.raises(InputError, match="a table cannot be made from int"):
         check(3, GAINS)
 
 
@@ -121,7 +121,7 @@ def test_rows_of_ir_measures_and_ir_datasets_in_a_list_or_a_generator():
         assert check(data, GAINS).select("topic", "doc", "gain").rows() == [("q", "a", 2), ("q", "b", 0)]
     docs = (ir_measures.ScoredDoc("q", doc, score) for doc, score in (("a", 1.5), ("b", 0.5)))
     assert check(docs, RUNS, defaults={"system": "s"})["score"].to_list() == [1.5, 0.5]
-    with pytest.raises(InputError, match="a table cannot be made of tuple; give a frame"):
+    with pytest.raises(InputError, match="a table cannot be made from tuple; give a frame"):
         check([("q", "a", 1)], GAINS)
 
 

@@ -195,7 +195,7 @@ def frame_of(data: Any) -> pl.DataFrame:
             return pl.DataFrame(rows, strict=False, infer_schema_length=None)
         data = next(row for row in rows if not isinstance(row, Mapping))
     raise InputError(
-        f"a table cannot be made of {type(data).__name__}",
+        f"a table cannot be made from {type(data).__name__}",
         cure="give a frame, a dict of columns, rows as dicts or named tuples, or the path of a file",
     )
 
@@ -449,5 +449,5 @@ def _check_key(frame: pl.DataFrame, table: Table, place: Place) -> None:
         key = frame.row(rows[0], named=True)
         listed = ", ".join(f"{name} {key[name]}" for name in table.key)
         again = next(row for row in rows[1:] if all(frame[row, name] == key[name] for name in table.key))
-        problem = f"{listed} is there twice (first in {place.row(rows[0])})"
+        problem = f"{listed} appears twice (first in {place.row(rows[0])})"
         raise place.error(problem, f"keep one row for each {' and '.join(table.key)}", again)

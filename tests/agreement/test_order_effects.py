@@ -133,7 +133,7 @@ def test_documents_that_never_moved_show_no_effect_of_position() -> None:
     swapped = pl.col("position").replace({1: 2, 2: 1})
     first_two = (pl.col("assessor") == "w0") & (pl.col("position") <= 2)
     some_moved = frame.with_columns(position=pl.when(first_two).then(swapped).otherwise("position"))
-    with pytest.warns(JudgewellWarning, match="9 documents of 15 stood at one position only"):
+    with pytest.warns(JudgewellWarning, match="9 documents of 15 were shown at one position only"):
         assert position_effect(some_moved)["judgments"][0] == 6 * 6
 
 

@@ -116,7 +116,7 @@ def test_judgments_on_two_scales_are_never_mixed() -> None:
     assert table["alpha"][2] == alone["alpha"][0]
     assert [text.split(":")[0] for text in outcome.results[0].findings] == ["Scale magnitude", "Scale graded"]
     assert outcome.tables["fleiss_kappa"]["scale"].to_list() == ["graded"]
-    assert any("excluded on the scale magnitude" in text for text in outcome.notes)
+    assert any("not computed on the scale magnitude" in text for text in outcome.notes)
     assert run("scale", Evidence(judgments=both)).tables["compare_scales"].height == 1
 
 

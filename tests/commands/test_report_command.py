@@ -104,7 +104,7 @@ def test_the_method_taken_is_told_in_the_page(folder):
     ("arguments", "problem"),
     [
         (["-o", "report.html"], "nothing to report on"),
-        (["-o", "report.pdf", "--labels", "expert.qrels"], "not named like a page"),
+        (["-o", "report.pdf", "--labels", "expert.qrels"], "not the name of a page"),
         (["-o", "no/report.html", "--labels", "expert.qrels"], "no folder no"),
         (["-o", "r.html", "--labels", "expert.qrels", "expert.qrels"], "two files are called expert"),
         (["-o", "r.html", "--labels", "expert.qrels", "--method", "magnitude"], "makes gains from judgments"),

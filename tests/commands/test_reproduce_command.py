@@ -69,7 +69,7 @@ def test_what_is_not_made_is_told(tmp_path):
     assert result.exit_code == 0
     assert "0 of 2 items" in result.output
     assert "Figure 1 not made: a screenshot" in result.output
-    assert "Not made.</b>" in (tmp_path / "out" / "index.html").read_text()
+    assert "Not made:</b>" in (tmp_path / "out" / "index.html").read_text()
 
 
 def test_labels_and_runs_are_read_by_name(tmp_path, monkeypatch):

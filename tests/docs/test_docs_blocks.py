@@ -93,7 +93,7 @@ def parsed(line: str) -> None:
             continue
         if words[1].startswith("-") or words[2:3] == ["--list"]:
             continue
-        context = click.Context(app, info_name="judgewell")
+        context = click.Context(app, info_name="judgewell", **app.context_settings)
         command = app.get_command(context, words[1])
         assert command is not None, f"there is no command {words[1]}"
         read = command.make_context(words[1], words[2:], parent=context)

@@ -61,7 +61,7 @@ def test_an_id_that_holds_a_space_between_tabs_is_refused_not_split(tmp_path):
     with pytest.raises(InputError, match=r"a\.run:2: 'b c' holds a space, .*; write ids without spaces"):
         evaluate(run, {"q1": {"a": 1}}, "nDCG@3")
     run.write_text("q1\tQ0\ta\t1\t9.5\tmy run\nq1\tQ0\tb\t2\t8.5\tmy run\n")
-    with pytest.warns(JudgewellWarning, match="2 lines go on behind the tag"):
+    with pytest.warns(JudgewellWarning, match="2 lines have text after the tag"):
         assert evaluate(run, {"q1": {"a": 1}}, "nDCG@3")["value"].to_list() == [1.0]
 
 

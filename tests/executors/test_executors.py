@@ -140,7 +140,7 @@ def test_addresses_that_lead_nowhere(monkeypatch):
     with pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9; start one"):
         executor_at("tcp://127.0.0.1:9", None)
     for address in ("scheduler", "tcp://scheduler", ""):
-        with pytest.raises(InputError, match="is no address; give tcp://HOST:8786"):
+        with pytest.raises(InputError, match="is not an address; give tcp://HOST:8786"):
             executor_at(address, None)
     with pytest.raises(InputError, match="Dask's configuration names no scheduler"):
         executor_at("dask", None)

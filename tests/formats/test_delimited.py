@@ -58,7 +58,7 @@ def test_a_field_may_hold_line_ends_and_the_next_error_still_has_its_line(tmp_pa
         ("topic,doc,value,value\nt,a,1,2\n", r":1: two columns are called 'value'"),
         ("topic,doc,value\nt,a,1\nt,b,2,3\n", r":3: this line has 4 fields, the first line has 3; mend"),
         ('topic,doc,value\nt,a,1\nt,"b,2\n', r":3: the quotes of this line do not close"),
-        ("topic,doc,value\nt,a\0,1\n", r":2: a byte 0 is no text"),
+        ("topic,doc,value\nt,a\0,1\n", r":2: a NUL byte is not text"),
         ("topic,doc,value\nt,a,1\nt,a\n", r":3: this line has 2 fields, the first line has 3; mend the line"),
         ('topic,doc,value\nt,5" disk,1\n', r":2: a \" stands alone in this line.*written twice"),
     ],

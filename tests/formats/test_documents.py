@@ -85,7 +85,7 @@ def test_a_folder_of_texts_and_pages(tmp_path):
         ("sub/b", "B & C", "<title>B &amp; C</title><p>two", "html"),
     ]
     written(tmp_path, "a.htm", "again")
-    with pytest.raises(InputError, match="document a is there twice"):
+    with pytest.raises(InputError, match="document a appears twice"):
         read_documents(tmp_path)
 
 
@@ -94,7 +94,7 @@ def test_a_folder_of_texts_and_pages(tmp_path):
     [
         (
             '{"doc": "a", "text": "x"}\n{"doc": "a", "text": "y"}\n',
-            r":2: document a is there twice \(first in line 1\)",
+            r":2: document a appears twice \(first in line 1\)",
         ),
         ('{"doc": "a", "text": "x"}\n{"text": "y"}\n', ":2: a document without an id"),
         ('{"doc": "a", "text": "x"}\n{"doc": " ", "text": "y"}\n', ":2: a document without an id"),
@@ -110,8 +110,8 @@ def test_a_folder_of_texts_and_pages(tmp_path):
         ('doc,text\na,x\n"b,y\n', ":3: the quotes of this line do not close"),
         ("title,text\na,x\n", ":2: a document without an id"),
         ("<DOC>\n<TEXT>x</TEXT></DOC>", ":1: a document without a DOCNO"),
-        ("<DOC>\n<DOCNO>a</DOCNO></DOC>\n\nwords\n", "'words' stands outside of <DOC>"),
-        ("<p>", "stands outside of <DOC>"),
+        ("<DOC>\n<DOCNO>a</DOCNO></DOC>\n\nwords\n", "'words' lies outside <DOC>"),
+        ("<p>", "lies outside <DOC>"),
         ("", "there are no documents here"),
     ],
 )

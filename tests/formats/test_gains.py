@@ -55,10 +55,10 @@ def test_negative_grades_are_unjudged_and_told(tmp_path):
 
 def test_rows_twice_alike_count_once_and_contradictions_are_refused_with_both_lines(tmp_path):
     (tmp_path / "alike").write_text("1 0 a 1\n1 0 a 1\n1 0 b 0\n")
-    with pytest.warns(JudgewellWarning, match="1 of 3 rows are there twice, alike; each counts once"):
+    with pytest.warns(JudgewellWarning, match="1 of 3 rows repeat another row exactly; each counts once"):
         assert len(read_gains(tmp_path / "alike")) == 2
     (tmp_path / "contrary").write_text("# grades\n1 0 a 1\n1 0 b 0\n\n1 0 a 2\n")
-    with pytest.raises(InputError, match=r"contrary:5: topic 1, doc a is there twice \(first in line 2\)"):
+    with pytest.raises(InputError, match=r"contrary:5: topic 1, doc a appears twice \(first in line 2\)"):
         read_gains(tmp_path / "contrary")
 
 
@@ -97,7 +97,7 @@ def test_an_ordinary_file_says_nothing(tmp_path):
 
 def test_ir_datasets_ids_are_looked_up():
     pytest.importorskip("ir_datasets")
-    with pytest.raises(InputError, match="ir_datasets knows no 'no/such/set'"):
+    with pytest.raises(InputError, match="ir_datasets has no 'no/such/set'"):
         read_gains("irds:no/such/set")
 
 
@@ -105,7 +105,7 @@ def test_qrels_of_subtopics_are_refused_with_what_their_second_field_may_mean(tm
     path = tmp_path / "diversity.qrels"
     path.write_text("51 1 a 1\n51 2 a 0\n51 2 b 1\n")
     with pytest.raises(
-        InputError, match=r":2: topic 51, doc a is there twice.*second field .1, 2, ….* counts subtopics"
+        InputError, match=r":2: topic 51, doc a appears twice.*second field .1, 2, ….* counts subtopics"
     ):
         read_gains(path)
     path.write_text("51 0 a 1\n51 0 a 0\n")

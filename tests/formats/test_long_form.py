@@ -110,7 +110,9 @@ def test_parts_that_are_not_there_and_lists_that_do_not_belong_together(tmp_path
     with pytest.raises(InputError, match=r"there is no data.topic; data has data.query, data.docid"):
         read_judgments(path, {**CHOICES, "topic": "data.topic"})
     path.write_text(json.dumps([{"a": [{"v": 1}, {"v": 2}], "b": [{"d": "x"}, {"d": "y"}, {"d": "z"}], "topic": "t"}]))
-    with pytest.raises(InputError, match="a holds 2 members and b 3; lists that do not lie within each other"):
+    with pytest.raises(
+        InputError, match="a holds 2 members and b 3; lists that are read together must have the same length"
+    ):
         read_judgments(path, {"value": "a.v", "doc": "b.d"})
 
 

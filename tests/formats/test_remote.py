@@ -232,7 +232,7 @@ def test_a_dataset_of_hugging_face(tmp_path):
 
 
 def test_places_that_are_none():
-    with pytest.raises(InputError, match="nowhere:// is no place that files are read from"):
+    with pytest.raises(InputError, match="nowhere:// is not a place that files can be read from"):
         open_bytes("nowhere://x.run")
     with pytest.raises(InputError, match=r"http://127\.0\.0\.1:9/x\.run: there is no such file \("):
         open_bytes("http://127.0.0.1:9/x.run")

@@ -119,7 +119,7 @@ def test_lines_of_topic_document_and_rank(tmp_path):
 def test_a_table_with_ranks_alone_and_text_in_utf16(tmp_path):
     path = tmp_path / "ranks.csv"
     path.write_text("qid,docno,rank\n7,a,2\n7,b,1\n")
-    with pytest.warns(JudgewellWarning, match="there are no scores; the column rank orders"):
+    with pytest.warns(JudgewellWarning, match="there are no scores; documents are ranked by the column rank"):
         assert open_runs(str(path))[0].frame()["score"].to_list() == [-2, -1]
     path.write_bytes("7 Q0 a 1 2.5 bm25\n".encode("utf-16"))
     assert open_runs(str(path.rename(tmp_path / "a.run")))[0].system == "bm25"
@@ -180,7 +180,7 @@ def test_scores_that_count_like_ranks_are_noted(tmp_path):
     path.write_text("qid,docno,score\n1,a,1\n1,b,2\n2,a,1\n")
     with pytest.warns(JudgewellWarning, match="the scores count 1, 2, 3, … as ranks do"):
         open_runs(path)
-    with pytest.warns(JudgewellWarning, match="there are no scores; the column rank orders"):
+    with pytest.warns(JudgewellWarning, match="there are no scores; documents are ranked by the column rank"):
         run = open_runs(path, {"rank": "score"})[0]
     assert run.frame()["score"].to_list() == [-1, -2, -1]
 

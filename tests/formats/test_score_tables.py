@@ -56,7 +56,7 @@ def test_what_is_assumed_of_a_wide_table_is_noted(tmp_path: Path) -> None:
         ("x,1,2\na,0.5,1\n", "the scores need the columns system, topic, .* name the first column system"),
         (",1,2\na,0.5,1\n", "name the first column system where each row is a system"),
         ("system,1,2\na,0.5,bad\nb,1,2\n", r"scores.csv:2: value 'bad' is not a number"),
-        ("system,1,2\na,0.5,1\na,1,2\n", r"scores.csv:3: system a, topic 1, measure score is there twice"),
+        ("system,1,2\na,0.5,1\na,1,2\n", r"scores.csv:3: system a, topic 1, measure score appears twice"),
         ("system,topic,text\na,1,x\n", "the scores need the columns"),
     ],
 )

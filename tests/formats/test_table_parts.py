@@ -121,7 +121,7 @@ def test_a_document_twice_in_a_topic_is_said_with_its_line(tmp_path):
     lines = table(["s1"]).write_csv().splitlines()
     lines.insert(104, lines[103])
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
-    with pytest.raises(InputError, match=r"a\.csv:105: .* is there twice"):
+    with pytest.raises(InputError, match=r"a\.csv:105: .* appears twice"):
         open_runs(tmp_path / "a.csv")[0].frame()
 
 

@@ -92,7 +92,7 @@ def test_bad_lines_are_named(line, said):
 
 @pytest.mark.parametrize("data", [REGULAR.replace(b"d2", b"d\x002"), REGULAR.replace(b" Q0 d2", b"  Q0 d\x002")])
 def test_a_byte_0_is_no_text(data):
-    with pytest.raises(InputError, match=r"a\.run:2: a byte 0 is no text"):
+    with pytest.raises(InputError, match=r"a\.run:2: a NUL byte is not text"):
         read_fields(data, RUN, "a.run")
 
 

@@ -47,7 +47,7 @@ def test_words_mean_what_is_said_whatever_their_capitals(tmp_path: Path) -> None
         JudgewellWarning, match=r"1 of 5 rows have no value and are excluded .the first: topic t, doc d3"
     ):
         assert values(tmp_path, "Not relevant", " HIGHLY RELEVANT", "0.5", "junk", "9", words=words) == [0, 2, 0.5, 1]
-    with pytest.warns(JudgewellWarning, match="no answer is 'relevent'"):
+    with pytest.warns(JudgewellWarning, match="answers that do not occur: 'relevent'"):
         values(tmp_path, "1", words={"relevent": "2"})
     with pytest.raises(InputError, match="'no' cannot mean 'nothing'; a word means a number or nothing"):
         values(tmp_path, "no", words={"no": "nothing"})

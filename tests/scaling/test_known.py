@@ -54,7 +54,7 @@ def test_narrow_and_wide_units_with_the_fallback() -> None:
     scores, spread = normalised(judgments), widths(judgments)
     of_x = scores.filter(pl.col("doc") == "x").sort("unit")["normalised"]
     of_y = scores.filter(pl.col("doc") == "y")["normalised"]
-    with pytest.warns(JudgewellWarning, match=r"1 documents are in no narrow unit .cut 5.*smallest.*document y"):
+    with pytest.warns(JudgewellWarning, match=r"1 document is in no narrow unit .cut 5.*smallest.*document y"):
         narrow = width_gains(scores, spread, side="narrow")
     wide = width_gains(scores, spread, side="wide")
     assert narrow.filter(pl.col("doc") == "x")["gain"][0] == pytest.approx(of_x[0])

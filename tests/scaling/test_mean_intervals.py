@@ -68,7 +68,7 @@ def test_two_judgments_do_not_leave_the_scale() -> None:
 
 def test_too_few_spare_judgments_have_no_interval() -> None:
     frame = judged(np.array([1.0, 5.0, 50.0, 60.0, 70.0]), np.array([0, 0, 1, 2, 3]))
-    with pytest.warns(JudgewellWarning, match=r"1 judgments beyond their first in all, fewer than the 5"):
+    with pytest.warns(JudgewellWarning, match=r"1 second or further judgments in all, fewer than the 5"):
         assert Mean().interval(frame)["low"].null_count() == 4
 
 

@@ -140,7 +140,7 @@ def test_a_study_that_was_never_served_is_told(tmp_path, command):
 
 
 def test_nobody_to_invite_is_told(tmp_path):
-    with pytest.raises(InputError, match="no one to invite is named"):
+    with pytest.raises(InputError, match="nobody to invite is named"):
         run(invite, write_study(tmp_path / "study"))
 
 

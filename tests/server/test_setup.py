@@ -124,7 +124,7 @@ def test_a_key_file_that_is_missing_or_empty_is_told(store, tmp_path):
     path = write_study(tmp_path / "study", more=more)
     with pytest.raises(InputError, match=r"k\.json: the keys cannot be read"):
         prepare(store, path, Clock())
-    for text, said in (("{", "no key set"), ('{"keys": []}', "no RSA key")):
+    for text, said in (("{", "not a key set"), ('{"keys": []}', "no RSA key")):
         (tmp_path / "study/k.json").write_text(text)
         with pytest.raises(InputError, match=said):
             prepare(store, path, Clock())

@@ -39,7 +39,7 @@ def test_practice_follows_the_lengths_in_whatever_order_they_were_shown():
     assert (first.again, last.again) == (True, False)
     assert said(first) != said(last)
     for lengths in ((), (1.0,), (2.0, 2.0), (-1.0, 2.0)):
-        with pytest.raises(ValidationError, match="do not make a practice"):
+        with pytest.raises(ValidationError, match="cannot be used for practice"):
             PracticeLines(lengths=list(lengths))
     with pytest.raises(InputError, match="2 numbers were given for 3 lines"):
         practice([1, 2])

@@ -189,10 +189,10 @@ def grade(key: str, value: float, name: str) -> Grade:
 @pytest.mark.parametrize(
     ("grades", "problem"),
     [
-        ((grade("A", 1.0, "a"),), "1 grade is no scale"),
+        ((grade("A", 1.0, "a"),), "1 grade does not make a scale"),
         ((grade("A", 1.0, "a"), grade("B", 1.0, "b")), "values 1, 1 do not rise"),
         ((grade("A", 2.0, "a"), grade("B", 1.0, "b")), "values 2, 1 do not rise"),
-        ((grade("A", 1.0, "a"), grade("B", 2.0, "A")), "the grade 'a' is there twice"),
+        ((grade("A", 1.0, "a"), grade("B", 2.0, "A")), "the grade 'a' appears twice"),
     ],
 )
 def test_grades_must_rise_and_differ(grades: tuple[Grade, ...], problem: str):

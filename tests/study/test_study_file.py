@@ -115,7 +115,7 @@ def test_every_mistake_is_told_at_once_with_its_line(study):
         "sede = 1": "there is no setting study.sede; did you mean seed?",
         "silence = true": "work.silence true is not a number",
         'name = "te a"': "study.name 'te a' may hold letters, digits, dots, dashes and underscores only",
-        "[checks.practice]": "checks.practice: lines of lengths 40, 40 do not make a practice",
+        "[checks.practice]": "checks.practice: lines of lengths 40, 40 cannot be used for practice",
         "[[checks.question]]": "checks.question.1: answer 7 of the question",
         "[platform]": "platform: prolific needs codes.completed",
         "[known]": "known: grade 0 cannot be known relevant and known not relevant",

@@ -37,7 +37,7 @@ def best_orders(wins: Ints) -> tuple[Ints, Ints]:
     groups, size, _ = wins.shape
     if size > MOST_DOCUMENTS:
         raise InputError(
-            f"an exact best order of {size} documents is out of reach", cure=f"give groups of {MOST_DOCUMENTS} or fewer"
+            f"an exact best order of {size} documents takes too long", cure=f"give groups of {MOST_DOCUMENTS} or fewer"
         )
     rows = max(1, BLOCK_CELLS // ((1 << size) * max(size, 1)))
     parts = [_best_block(wins[start : start + rows]) for start in range(0, groups, rows)]

@@ -119,7 +119,7 @@ class Evidence:
             return machines.people_of(self.judgments)
         if self.gains is None and self.labels:
             name, labels = next(iter(self.labels.items()))
-            note(f"the label set {name} is taken as people's")
+            note(f"the label set {name} is taken as the judgments of people")
             return common.gains_of(labels)
         gains = given(self.gains, "judgments, gains or labels")
         return machines.with_inclusion(common.gains_of(gains), gains)

@@ -77,7 +77,8 @@ def beside(people: pl.DataFrame, machine: pl.DataFrame) -> pl.DataFrame:
         missing = both[INCLUSION.name].null_count()
         if missing:
             note(
-                f"{missing:,} documents that people judged were not drawn (no inclusion), such as known ones; left out"
+                f"{missing:,} documents that people judged were not drawn (no inclusion) and are excluded, such as "
+                "known ones"
             )
         both = both.drop_nulls(INCLUSION.name).with_columns(weight=1 / pl.col(INCLUSION.name)).drop(INCLUSION.name)
     else:

@@ -133,7 +133,10 @@ def moved_documents(frame: pl.DataFrame) -> pl.DataFrame:
             f"an effect of position needs documents that stood at several positions; each of {documents} stood at one"
         )
     if lost:
-        note(f"{some(lost, 'document')} of {documents} stood at one position only and show no effect of position")
+        note(
+            f"{some(lost, 'document')} of {documents} were shown at one position only and cannot show an effect "
+            "of position"
+        )
     return moved
 
 
@@ -161,7 +164,7 @@ def _residuals(judgments: Any, order: str = "position") -> pl.DataFrame:
     require(frame, order, "effects of order and time")
     if frame[order].null_count():
         raise InputError(
-            f"{frame[order].null_count()} judgments have no {order}", cure="leave them out, or say where they stood"
+            f"{frame[order].null_count()} judgments have no {order}", cure="leave them out, or give their positions"
         )
     numbered = with_unit_number(frame).filter(pl.len().over("unit_number") > 1)
     if numbered.is_empty():

@@ -176,7 +176,7 @@ class _Run:
         if not frames:
             raise DataError("; ".join(dict.fromkeys(reasons.values())))
         for scale, reason_text in reasons.items():
-            note(f"{table.title} is excluded on the scale {scale}: {reason_text}")
+            note(f"{table.title} was not computed on the scale {scale}: {reason_text}")
         findings = [f"Scale {scale}: {text}" for scale, frame in frames.items() for text in _sentences(table, frame)]
         named = [
             frame.drop("scale", strict=False).select(pl.lit(scale).alias("scale"), pl.all())

@@ -109,7 +109,7 @@ def compare(
     measures = [measure] if isinstance(measure, str) else list(measure)
     if scores is not None:
         if simulated or random or gains_as or draws is not None or judgments is not None or machine is not None:
-            raise InputError("scores cannot be worked out anew under other gains", cure="give --runs and --gains")
+            raise InputError("scores cannot be computed again under other gains", cure="give --runs and --gains")
         named = measures[0] if len(measures) == 1 else None
         tables = named_sets(scores, lambda source: read_scores(source, columns, layout, named))
         sets = sets_of_scores(tables, measures, missing=missing, common=common)

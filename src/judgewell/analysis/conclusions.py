@@ -109,7 +109,7 @@ class Comparison:
         if len(sets) > 1:
             return score_chart(dict(list(sets.items())[:2]), level=self.choices.level, seed=self.choices.seed)
         if not worlds:
-            raise InputError("one topic has no intervals to draw", cure="give the scores of more topics")
+            raise InputError("one topic gives no intervals to draw", cure="give the scores of more topics")
         return rank_chart(worlds["topics"], self.choices.level)
 
 
@@ -202,7 +202,9 @@ def best_set(scores: ScoreArray, choices: Choices) -> TopSet | None:
     """The set that contains the best system; None, with a note, where topics are too few for one."""
     if len(scores.topics) < FEWEST_TOPICS:
         if len(scores.topics) > 1:
-            note(f"{len(scores.topics)} topics cannot show which system is the best; {FEWEST_TOPICS} can")
+            note(
+                f"{len(scores.topics)} topics are too few to show which system is the best; {FEWEST_TOPICS} are needed"
+            )
         return None
     return top_set(scores, choices.top_test, zeros=choices.zeros, **choices.tests)
 

@@ -129,7 +129,10 @@ def _needed_table(people: pl.DataFrame, machines: Mapping[str, pl.DataFrame], se
         both = labels.select(*DOCUMENT, label="gain").join(own, on=DOCUMENT).sort(DOCUMENT)
         span = float(np.ptp(both["gain"].to_numpy())) if both.height else 0.0
         if both.height < LEAST or span <= 0:
-            note(f"{name}: the number of judgments needed takes {LEAST} documents with both labels, and unequal gains")
+            note(
+                f"{name}: the number of judgments needed takes {LEAST} documents with both labels, and gains "
+                "that differ"
+            )
             continue
         topics = labels.filter(pl.col("topic").is_in(both["topic"].unique().implode()))
         alone, left = residual_variances(both, span, seed)

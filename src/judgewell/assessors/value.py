@@ -47,7 +47,7 @@ class Alternative:
     def __post_init__(self) -> None:
         if self.scale == "pairs" and (self.size % 6 or self.size < 6):
             raise InputError(
-                f"a unit of {self.size} pairs is no group", cure="give 6, 12, 18 …: three for two documents"
+                f"a unit of {self.size} pairs does not make a group", cure="give 6, 12, 18 …: three for two documents"
             )
         if self.size <= KNOWN:
             raise InputError(f"a unit of {self.size} holds only known documents", cure="give more than 2")

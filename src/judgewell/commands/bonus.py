@@ -30,7 +30,9 @@ def bonus(study: str, output: str, again: bool, database: str | None) -> None:
 
     path = Path(output)
     if path.exists() and not again:
-        raise InputError("this file exists already", cure="give another name; it may not have been paid", file=path)
+        raise InputError(
+            "this file exists already", cure="give another name, and check whether this one was paid", file=path
+        )
     refuse_unwritable(output)
     with existing(study, database) as store:
         served = store.read(load_served).result()

@@ -138,7 +138,7 @@ def _refuse_contradictions(given: dict[str, Any]) -> None:
     if given["format"] == "trec_eval" and output:
         raise InputError("--format trec_eval is only printed", cure="leave -o out, or choose another format")
     if given["no_summary"] and not given["per_topic"]:
-        raise InputError("-n leaves the means out, and nothing else is asked for", cure="add -q for every topic")
+        raise InputError("-n removes the means, and nothing else is requested", cure="add -q for every topic")
 
 
 @dataclass(frozen=True)

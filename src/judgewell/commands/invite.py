@@ -55,7 +55,7 @@ def invite(
     from judgewell.server.session.served import load_served
 
     if not (names or count or listed or people or revoke):
-        raise InputError("no one to invite is named", cure="give names, --count, --csv, --list or --revoke")
+        raise InputError("nobody to invite is named", cure="give names, --count, --csv, --list or --revoke")
     table = _read_people(people) if people else None
     wanted = [*names, *(table[_label(table, people or "")].to_list() if table is not None else ())]
     with existing(study, database) as store:
@@ -85,7 +85,9 @@ def _read_people(path: str) -> pl.DataFrame:
     try:
         table = pl.read_csv(path, infer_schema=False)
     except (pl.exceptions.PolarsError, UnicodeError) as error:
-        raise InputError(f"this is no CSV table: {str(error).splitlines()[0]}", file=path) from None
+        raise InputError(
+            f"this is not a CSV table: {str(error).splitlines()[0]}", cure="write a first line with name", file=path
+        ) from None
     label = _label(table, path)
     cells = table[label].str.strip_chars()
     for line, cell in enumerate(cells, start=2):
@@ -93,7 +95,7 @@ def _read_people(path: str) -> pl.DataFrame:
             raise InputError(f"{label} is empty", cure="name everybody", file=path, line=line)
     doubled = cells.filter(cells.is_duplicated())
     if len(doubled):
-        raise InputError(f"{doubled[0]!r} is there twice", cure="each needs a name of their own", file=path)
+        raise InputError(f"{doubled[0]!r} appears twice", cure="give each person a name of their own", file=path)
     return table.with_columns(cells.alias(label))
 
 

@@ -112,7 +112,7 @@ def report(context: click.Context, /, **given: Any) -> None:
 def _refuse_page(page: Path) -> None:
     """Before the work: the page can be written."""
     if page.suffix not in (".html", ".htm"):
-        raise InputError(f"{page} is not named like a page", cure="end it in .html")
+        raise InputError(f"{page} is not the name of a page", cure="end it in .html")
     if not page.parent.is_dir():
         raise InputError(f"there is no folder {page.parent} to write {page.name} into", cure="make it first")
 

@@ -83,7 +83,7 @@ def report(
     if database and not study:
         raise InputError("--database is given without its study", cure="name the study file first")
     if _there(gains) and method:
-        raise InputError("gains are given and a method to make them too", cure="leave out --gains or --method")
+        raise InputError("both gains and a method to make them are given", cure="leave out --gains or --method")
     how = {"columns": columns, "words": words, "layout": layout}
     workers = None if executor is None else executor_of(executor)
     with collect_notes() as notes:

@@ -176,5 +176,5 @@ def _fewest(reached: Callable[[int], float], power: float) -> int | None:
 
 def _number(systems: Sequence[str], name: str) -> int:
     if name not in systems:
-        raise InputError(f"there is no system {name!r}")
+        raise InputError(f"there is no system {name!r}", cure=f"the systems are {', '.join(systems)}")
     return list(systems).index(name)

@@ -32,4 +32,4 @@ class Settings:
             if getattr(self, name) not in choices:
                 raise InputError(f"{name} {getattr(self, name)!r} is not one of {', '.join(choices)}")
         if self.most is not None and self.most < 1:
-            raise InputError(f"{self.most} documents of a ranking cannot count", cure="give 1 or more")
+            raise InputError(f"{self.most} documents of a ranking cannot be kept", cure="give 1 or more")

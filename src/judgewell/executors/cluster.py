@@ -35,7 +35,7 @@ def connected(address: str) -> Dask:
                 "Dask's configuration names no scheduler", cure="set DASK_SCHEDULER_ADDRESS, or give --cluster tcp://…"
             )
     if not ADDRESS.fullmatch(address):
-        raise InputError(f"--cluster {address} is no address", cure="give tcp://HOST:8786")
+        raise InputError(f"--cluster {address} is not an address", cure="give tcp://HOST:8786")
     _silence_dask()
     try:
         client: Any = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]

@@ -53,14 +53,14 @@ def text_of(data: bytes, path: str | Path) -> bytes:
         except UnicodeDecodeError as problem:
             raise InputError(
                 f"the UTF-16 text breaks off ({problem.reason} at byte {problem.start})",
-                cure="write the file anew as UTF-8",
+                cure="write the file again as UTF-8",
                 file=path,
                 line=data[: problem.start].decode("utf-16", "ignore").count("\n") + 1,
             ) from None
     data = data.removeprefix(BOM)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise InputError("a byte 0 is no text", cure="write the file as plain text", file=path, line=line)
+        raise InputError("a NUL byte is not text", cure="write the file as plain text", file=path, line=line)
     data = data.replace(b"\r", b"\n") if b"\r" in data and b"\n" not in data else data
     return data if data.isascii() else _utf8(data, path)
 
@@ -127,7 +127,9 @@ def read_delimited(data: bytes, path: str | Path, layout: Layout = SHOWN) -> pl.
         raise _unreadable(data, path, separator, len(names), str(problem).splitlines()[0]) from None
     if len(frame.columns) != len(names):
         wrong = _wrong_line(data, path, separator, len(names))
-        raise wrong or InputError("the names of the columns do not end on the first line", file=path, line=1)
+        raise wrong or InputError(
+            "the names of the columns do not end on the first line", cure="close its quotes", file=path, line=1
+        )
     lines = len(frame) + layout.header
     if frame[frame.columns[-1]].null_count() and _marks(body, separator) != (len(names) - 1) * lines:
         wrong = _wrong_line(data, path, separator, len(names))

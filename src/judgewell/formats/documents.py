@@ -46,7 +46,7 @@ def _frame(documents: Iterator[Document], path: str | Path) -> pl.DataFrame:
     for line, doc, *values in documents:
         if doc in lines:
             first = f" (first in line {lines[doc]})" if lines[doc] else ""
-            raise InputError(f"document {doc} is there twice{first}", cure="keep one of them", file=path, line=line)
+            raise InputError(f"document {doc} appears twice{first}", cure="keep one of them", file=path, line=line)
         lines[doc] = line
         rows.append((doc, *values))
     if not rows:
@@ -78,7 +78,7 @@ def _table(contents: Contents) -> pl.DataFrame:
         raise place.error(f"document {doc[row]}: kind {kind[row]!r} is neither text nor html", row=row)
     for row in (~doc.is_first_distinct()).arg_true().head(1):
         first = place.row(doc.index_of(doc[row]) or 0)
-        raise place.error(f"document {doc[row]} is there twice (first in {first})", "keep one of them", row)
+        raise place.error(f"document {doc[row]} appears twice (first in {first})", "keep one of them", row)
     return documents
 
 
@@ -113,7 +113,7 @@ def _marked_up(text: str, path: str | Path) -> Iterator[Document]:
         if start < 0:
             if part.strip():
                 raise InputError(
-                    f"{part.strip()[:40]!r} stands outside of <DOC>…</DOC>",
+                    f"{part.strip()[:40]!r} lies outside <DOC>…</DOC>",
                     cure="is it a TREC collection?",
                     file=path,
                     line=here,

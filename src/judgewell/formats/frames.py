@@ -133,7 +133,7 @@ def read_nested(data: bytes, path: str) -> dict[str, Any] | None:
         if len(made) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"{twice!r} is there twice in one JSON object", cure="keep one of them", file=path)
+            raise InputError(f"{twice!r} appears twice in one JSON object", cure="keep one of them", file=path)
         return made
 
     try:
@@ -187,7 +187,7 @@ def _parquet(data: bytes, path: str | Path) -> pl.DataFrame:
         return pl.read_parquet(io.BytesIO(data))
     except pl.exceptions.PolarsError as problem:
         reason = str(problem).splitlines()[0]
-        raise InputError(f"this is not a readable parquet file ({reason})", cure="write it anew", file=path) from None
+        raise InputError(f"this is not a readable parquet file ({reason})", cure="write it again", file=path) from None
 
 
 def _json(text: bytes, path: str | Path) -> pl.DataFrame:
@@ -202,7 +202,7 @@ def _json(text: bytes, path: str | Path) -> pl.DataFrame:
     except pl.exceptions.PolarsError as problem:
         _refuse_mixed(_parsed(text, path, listed), path)
         reason = str(problem).splitlines()[0]
-        raise InputError(f"this is not a readable json file ({reason})", cure="write it anew", file=path) from None
+        raise InputError(f"this is not a readable json file ({reason})", cure="write it again", file=path) from None
 
 
 def _parsed(text: bytes, path: str | Path, listed: bool) -> list[tuple[int | None, dict[str, Any]]]:

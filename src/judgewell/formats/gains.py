@@ -99,7 +99,7 @@ def _from_ir_datasets(name: str) -> pl.DataFrame:
     try:
         return _from_memory(ir_datasets.load(name))
     except KeyError:
-        raise InputError(f"ir_datasets knows no {name!r}", cure="ir_datasets list shows the ids") from None
+        raise InputError(f"ir_datasets has no {name!r}", cure="ir_datasets list shows the ids") from None
     except (OSError, RuntimeError) as error:  # what its downloads raise
         cause = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(
@@ -114,7 +114,7 @@ def _without_repeats(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
     kept = frame.with_row_index("row of the file").unique(subset=frame.columns, keep="first", maintain_order=True)
     lines = place.of_rows(kept["row of the file"]).lines
     checked = check(kept.drop("row of the file"), GAINS, file=place.file, lines=lines)
-    place.note(f"{len(frame) - len(kept)} of {len(frame)} rows are there twice, alike; each counts once")
+    place.note(f"{len(frame) - len(kept)} of {len(frame)} rows repeat another row exactly; each counts once")
     return checked
 
 

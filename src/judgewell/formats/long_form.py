@@ -79,8 +79,8 @@ def _exploded(frame: pl.DataFrame, lists: list[str], place: Place) -> pl.DataFra
         if len(uneven):
             row = int(uneven[0])
             raise place.error(
-                f"{longer[0]} holds {lengths[row, longer[0]]} members and {other} {lengths[row, other]}; lists that do "
-                "not lie within each other go together member by member",
+                f"{longer[0]} holds {lengths[row, longer[0]]} members and {other} {lengths[row, other]}; lists that "
+                "are read together must have the same length",
                 "read them one at a time, or write a table with one judgment a row",
                 row=int(frame[row, ROW]),
             )

@@ -97,7 +97,9 @@ def _mended(path: str) -> Iterator[None]:
             raise
         kind = path.partition("://")[0]
         raise InputError(
-            f"{kind}:// is no place that files are read from", cure="see fsspec's list", file=path
+            f"{kind}:// is not a place that files can be read from",
+            cure="use one that fsspec knows, such as s3://, gs://, hf:// or https://",
+            file=path,
         ) from None
 
 

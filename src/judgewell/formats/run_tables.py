@@ -143,7 +143,7 @@ def _checked(
     own = name if isinstance(name, str) and hasattr(data, "to_dataframe") else default
     table = named(data, RUNS, mine(columns, RUNS), file=file)
     if "rank" in table.columns and "score" not in table.columns:
-        note("there are no scores; the column rank orders", file)
+        note("there are no scores; documents are ranked by the column rank", file)
         table = table.with_columns(score=-pl.col("rank").cast(pl.Float64, strict=False))
     frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own}, once=once)
     _note_ranks(frame, file)

@@ -58,7 +58,7 @@ def _refuse_unusable(topics: pl.DataFrame, place: Place) -> None:
         if not any(texts):
             raise place.error(f"topic {topic} has no text", "give it a title or a description", row)
         if topic in first:
-            raise place.error(f"topic {topic} is there twice (first in {place.row(first[topic])})", "keep one", row)
+            raise place.error(f"topic {topic} appears twice (first in {place.row(first[topic])})", "keep one", row)
         first[topic] = row
 
 

@@ -162,7 +162,7 @@ def _read_lines(data: bytes, fields: tuple[str, ...], path: str | Path) -> pl.Da
         if not parts or parts[0].startswith("#"):
             continue
         if b"\0" in raw:
-            raise InputError("a byte 0 is no text", cure="write the file as plain text", file=path, line=number)
+            raise InputError("a NUL byte is not text", cure="write the file as plain text", file=path, line=number)
         if not needed <= len(parts) <= most:
             cure = SAY[fields] + _swapped(fields, parts)
             raise InputError(f"{len(parts)} fields in {raw.decode()[:80]!r}", cure=cure, file=path, line=number)

@@ -48,4 +48,4 @@ def surely_trec(fields: list[bytes], path: str | Path) -> bool:
 def junk_note(lines: int, path: str | Path | None) -> None:
     """Report lines that have more fields than a run has."""
     if lines:
-        note(f"{lines} lines go on behind the tag, which is ignored", path)
+        note(f"{lines} lines have text after the tag, which is ignored", path)

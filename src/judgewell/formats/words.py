@@ -113,7 +113,7 @@ def _meant(answers: pl.Series, words: Mapping[str, str], table: Table, place: Pl
         raise InputError(f"{word!r} cannot mean {folded[word]!r}", cure=f"a word means {rule} or nothing (--words)")
     unused = [word for word in fitting if word not in there]
     if unused:
-        place.note(f"no answer is {', '.join(map(repr, unused))}")
+        place.note(f"--words names answers that do not occur: {', '.join(map(repr, unused))}")
     if not fitting:
         return [answers]
     meant = given.replace_strict(list(fitting), list(fitting.values()), default=text, return_dtype=TEXT)

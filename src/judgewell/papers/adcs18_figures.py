@@ -226,8 +226,10 @@ def figure_7(data: Data) -> Made:
         high=pl.col("partitions") + 0.4,
         count=pl.col("tau_mean"),
     )
-    chart = bar_panels(bars, "partitions", "mean τ-b with all partitions")
-    caption = "Mean over ten random orders of the partitions, for each question and topic."
+    chart = bar_panels(bars, "partitions", "mean τ-b")
+    caption = (
+        "τ-b with the order from all partitions: mean over ten random orders of the partitions, by question and topic."
+    )
     about = "Means and quartiles over ten orders; undefined counts orders that leave documents unconnected."
     grid = Grid("figure-7-topics", "Topic by topic", about, taus)
     notes = (

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from judgewell.charts.marks import WIDTH
+from judgewell.charts.marks import WIDTH, _log_axis, _whole_axis
 
 DIGITS = 6
 ALL, ROOM = 800, 48  # pixels of all panels side by side, and between them
@@ -31,11 +31,18 @@ def box_numbers(frame: pl.DataFrame, column: str, by: Sequence[str]) -> pl.DataF
 
 
 def box_panels(
-    frame: pl.DataFrame, x: str, y: str, *, kind: str | None = None, columns: int = 3, log: bool = False
+    frame: pl.DataFrame,
+    x: str,
+    y: str,
+    *,
+    kind: str | None = None,
+    columns: int = 3,
+    log: bool = False,
+    zero: bool = False,
 ) -> Any:
     """Boxes in a panel for each value of `panel` (panel, name, and the numbers of :func:`box_numbers`), side by side by
     the column `kind` where there is one; marks (mark) are drawn as diamonds where the table has them."""
-    scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
+    upright = _upright([*frame["whisker_low"], *frame["whisker_high"]], log, zero=zero)
     names = frame["name"].unique(maintain_order=True).to_list()
     base = alt.Chart().encode(x=alt.X("name:N", sort=names, title=x, axis=alt.Axis(labelAngle=0, ticks=False)))
     size = max(5, min(30, int(0.6 * (ALL // columns - ROOM) / max(1, len(names)))))
@@ -48,16 +55,16 @@ def box_panels(
     style: dict[str, Any] = {"filled": False, "strokeWidth": 1.5} if kind else {"style": "box"}
     line: dict[str, Any] = {} if kind else {"style": "interval"}
     layers = [
-        base.mark_rule(**line).encode(y=alt.Y("whisker_low:Q", title=y, scale=scale), y2="whisker_high:Q"),
-        base.mark_bar(size=size, **style).encode(y=alt.Y("q1:Q", title=y, scale=scale), y2="q3:Q"),
+        base.mark_rule(**line).encode(y=alt.Y("whisker_low:Q", title=y, **upright), y2="whisker_high:Q"),
+        base.mark_bar(size=size, **style).encode(y=alt.Y("q1:Q", title=y, **upright), y2="q3:Q"),
         base.mark_tick(style="strong", size=size, thickness=2).encode(
-            y=alt.Y("median:Q", title=y, scale=scale), color=alt.Undefined
+            y=alt.Y("median:Q", title=y, **upright), color=alt.Undefined
         ),
     ]
     if "mark" in frame.columns:
         layers.append(
             base.mark_point(style="soft", shape="diamond", size=50, filled=True).encode(
-                y=alt.Y("mark:Q", title=y, scale=scale), xOffset=alt.Undefined, color=alt.Undefined
+                y=alt.Y("mark:Q", title=y, **upright), xOffset=alt.Undefined, color=alt.Undefined
             )
         )
     panels = frame["panel"].unique(maintain_order=True).to_list()
@@ -70,7 +77,9 @@ def box_panels(
 
 def marked_boxes(frame: pl.DataFrame, x: str, y: str, marks: Sequence[str], *, log: bool = False) -> Any:
     """Boxes (name, and the numbers of :func:`box_numbers`) with other numbers of the same names as shapes over them."""
-    scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
+    upright = _upright(
+        [*frame["whisker_low"], *frame["whisker_high"], *(value for mark in marks for value in frame[mark])], log
+    )
     names = frame["name"].to_list()
     base = alt.Chart(_data(frame)).encode(x=alt.X("name:N", sort=names, title=x, axis=alt.Axis(labelAngle=0)))
     spread = frame.unpivot(list(marks), index="name", variable_name="profile", value_name="relevance").drop_nulls()
@@ -79,32 +88,33 @@ def marked_boxes(frame: pl.DataFrame, x: str, y: str, marks: Sequence[str], *, l
         .mark_point(size=110, filled=True, opacity=1)
         .encode(
             x=alt.X("name:N", sort=names, title=x),
-            y=alt.Y("relevance:Q", title=y, scale=scale),
+            y=alt.Y("relevance:Q", title=y, **upright),
             shape=alt.Shape("profile:N", title=None, scale=alt.Scale(domain=list(marks))),
             color=alt.Color("profile:N", title=None, scale=alt.Scale(domain=list(marks))),
         )
     )
     return alt.layer(
-        base.mark_rule(style="interval").encode(y=alt.Y("whisker_low:Q", title=y, scale=scale), y2="whisker_high:Q"),
-        base.mark_bar(style="box", size=44).encode(y=alt.Y("q1:Q", title=y, scale=scale), y2="q3:Q"),
-        base.mark_tick(style="strong", size=44, thickness=2.5).encode(y=alt.Y("median:Q", title=y, scale=scale)),
+        base.mark_rule(style="interval").encode(y=alt.Y("whisker_low:Q", title=y, **upright), y2="whisker_high:Q"),
+        base.mark_bar(style="box", size=44).encode(y=alt.Y("q1:Q", title=y, **upright), y2="q3:Q"),
+        base.mark_tick(style="strong", size=44, thickness=2.5).encode(y=alt.Y("median:Q", title=y, **upright)),
         shapes,
     ).properties(width=WIDTH, height=280)
 
 
-def lines(
-    frame: pl.DataFrame, x: str, y: str, *, names: Sequence[str] | None = None, points: bool = True, log: bool = False
-) -> Any:
+def lines(frame: pl.DataFrame, x: str, y: str, *, names: Sequence[str] | None = None, points: bool = True) -> Any:
     """A line for each kind (x, y, kind), with its band where the table has one (low, high); `names` puts x in order."""
     kinds = frame["kind"].unique(maintain_order=True).to_list()
     across: Any = (
         alt.X("x:N", sort=list(names), title=x, axis=alt.Axis(labelAngle=0))
         if names
-        else alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False))
+        else alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False), axis=_whole_axis(frame["x"]))
     )
-    upright = alt.Scale(type="log") if log else alt.Scale(zero=False)
+    upright = alt.Scale(zero=False)
     base = alt.Chart(_data(frame)).encode(
-        x=across, color=alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds))
+        x=across,
+        color=alt.Color(
+            "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds), legend=alt.Legend(symbolType="stroke")
+        ),
     )
     dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3], [10, 2]]
     dash = alt.StrokeDash(
@@ -142,7 +152,9 @@ def bar_panels(frame: pl.DataFrame, x: str, y: str, *, columns: int = 3) -> Any:
     across = min(columns, len(panels))
     base = alt.Chart()
     bars = base.mark_bar(style="box", strokeWidth=1).encode(
-        x=alt.X("low:Q", bin="binned", title=x), x2="high:Q", y=alt.Y("count:Q", title=y)
+        x=alt.X("low:Q", bin="binned", title=x, axis=_whole_axis([*frame["low"], *frame["high"]])),
+        x2="high:Q",
+        y=alt.Y("count:Q", title=y),
     )
     layers = [bars]
     if "curve" in frame.columns:
@@ -151,6 +163,11 @@ def bar_panels(frame: pl.DataFrame, x: str, y: str, *, columns: int = 3) -> Any:
     return layer.properties(data=_data(frame)).facet(
         facet=alt.Facet("panel:N", sort=panels, title=None), columns=across
     )
+
+
+def _upright(shown: Sequence[float | None], log: bool, *, zero: bool = False) -> dict[str, Any]:
+    """Scale and axis of the numbers, from 0 where they are shares."""
+    return _log_axis(shown) if log else {"scale": alt.Scale(zero=zero)}
 
 
 def _data(frame: pl.DataFrame) -> Any:

@@ -43,7 +43,7 @@ def table_1(data: Data) -> Made:
                 rows += [(f"eq. {equation}: p(2|{grade})", value, own[grade]) for grade, value in values.items()]
     columns = ("equation", "threshold", "grade", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
     caption = (
-        "relevant over judged is p(R|grade); sigma_pairs counts a document once, sigma_printed is the paper's formula."
+        "p is p(R|grade), relevant over judged; σ (pairs) counts a document once, σ (printed) is the paper's formula."
     )
     grid = Grid("table-1", "Estimates from twenty double judgments", caption, pl.concat(parts), columns)
     notes = (

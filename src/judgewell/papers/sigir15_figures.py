@@ -136,7 +136,7 @@ def figure_3(data: Data) -> Made:
         parts.append(table.with_columns(panel=pl.lit(name), name=pair))
         rows += [(f"{name}, {way}, ties half", printed, value) for way, value in overall(table).items()]
     frame = box_numbers(pl.concat(parts), "half", ["panel", "name"])
-    chart = box_panels(frame, "grades", "share of document pairs ordered alike")
+    chart = box_panels(frame, "grades", "share of pairs ordered alike", zero=True)
     caption = (
         "Over topics: document pairs of two of Sormunen's grades that both order alike, a tie in either as one half."
     )
@@ -246,7 +246,7 @@ def figure_6(data: Data) -> Made:
             reference = scores_under(runs, {labels: gains, "magnitudes": documents}, measure)[labels]
             score = score_of_draws(runs, documents, parse(measure), reference)
             taus = tau_b(score(np.vstack([draws, documents["gain"].to_numpy()])).mean(axis=-1), reference.means)
-            name = f"{labels} {measure}"
+            name = f"{labels} {measure.partition('(')[0].partition('@')[0]}@10"
             points.append(pl.DataFrame({"name": name, "tau": taus[:-1][~np.isnan(taus[:-1])]}))
             rows.append((f"{name}: τ of the medians", None, float(taus[-1])))
             rows.append((f"{name}: median τ of single scores", None, _median(taus[:-1])))
@@ -297,8 +297,8 @@ def figure_8(data: Data) -> Made:
     )
     chart = marked_boxes(frame, "grade", "magnitude / N's magnitude", ("linear", "exponential"), log=True)
     caption = (
-        "Scores over the score of the same unit's known N document, which is excluded itself; above counts scores "
-        f"above {WIDEST:g}."
+        "Scores over the score of the same unit's known N document, which is excluded itself. In the data, "
+        f"above counts scores above {WIDEST:g}."
     )
     kept = with_labels(
         by_known(data.crowd.judgments, offset=data.offset, missing="skip", keep_known=True), data.crowd.expert
@@ -335,7 +335,8 @@ def figure_9(data: Data) -> Made:
     drawn = frame.with_columns(pl.col("whisker_low", "q1", "median", "q3", "whisker_high").clip(upper_bound=FAR))
     chart = boxes(drawn, "grades", "ratio of magnitudes")
     caption = (
-        f"Pairs of documents of one unit. The drawing ends at {FAR:g}, like the paper's; beyond counts larger ratios."
+        f"Pairs of documents of one unit. The drawing ends at {FAR:g}, like the paper's; in the data, beyond counts "
+        "larger ratios."
     )
     figure = Figure("figure-9", "Ratios of grades", caption, chart, frame)
     both = frame.filter(pl.col("name") == "H/(R, M)")

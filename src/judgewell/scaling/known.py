@@ -12,6 +12,7 @@ from judgewell.errors import DataError, InputError, note
 from judgewell.scaling.inputs import GROUP, Repeated, extra_column, gains_frame, listed, place
 from judgewell.scaling.magnitude import TURPIN, Averaged, Scores, log_scores, normalised
 from judgewell.stats.ratios import exact_ratio, geometric_mean
+from judgewell.text import agrees, counted
 
 Missing = Literal["error", "skip"]
 
@@ -96,8 +97,8 @@ def width_gains(
     if len(alone):
         extreme = "smallest" if side == "narrow" else "largest"
         note(
-            f"{len(alone)} documents are in no {side} unit (cut {limit:g}); their gain is the {extreme} of all their "
-            f"scores ({listed(alone)})"
+            f"{counted(len(alone), 'document')} {agrees(len(alone), 'is', 'are')} in no {side} unit (cut {limit:g}); "
+            f"the gain is the {extreme} of all scores of the document ({listed(alone)})"
         )
     count = pl.when(pl.col("inside") > 0).then("inside").otherwise("total")
     return gains_frame(gains.with_columns(gain=pl.coalesce("gain", "other"), judgments=count))

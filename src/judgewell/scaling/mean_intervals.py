@@ -30,7 +30,7 @@ def mean_interval(frame: pl.DataFrame, column: str, level: float, ends: Ends | N
     low = high = np.full(len(documents.table), np.nan)
     if spare < MIN_SPARE:
         note(
-            f"documents have {spare} judgments beyond their first in all, fewer than the {MIN_SPARE} that show how far "
+            f"documents have {spare} second or further judgments in all, fewer than the {MIN_SPARE} that show how far "
             "judgments spread, so low and high are missing; collect more"
         )
     elif ends is None:

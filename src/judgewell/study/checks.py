@@ -96,7 +96,7 @@ class PracticeLines(Section):
         if len(self.lengths) < 2 or len(set(self.lengths)) < len(self.lengths) or min(self.lengths) <= 0:
             lengths = ", ".join(map(shown, self.lengths))
             raise ValueError(
-                f"lines of lengths {lengths} do not make a practice; give two or more different lengths above zero"
+                f"lines of lengths {lengths} cannot be used for practice; give two or more different lengths above zero"
             )
         return self
 

@@ -153,7 +153,7 @@ def _read_known(path: Path) -> pl.DataFrame:
     twice = known.filter(known.select("topic", "doc").is_duplicated())
     if not twice.is_empty():
         topic, doc, _ = twice.row(0)
-        raise InputError(f"topic {topic}: document {doc} is there twice", cure="call it H or N, once", file=path)
+        raise InputError(f"topic {topic}: document {doc} appears twice", cure="call it H or N, once", file=path)
     return known
 
 

@@ -60,7 +60,7 @@ class Machine(Section):
         except ValueError:
             named = False
         if not named or not address.isprintable() or " " in address:
-            raise ValueError("this is no address; write http://host:port/v1 or https://host/v1")
+            raise ValueError("this is not an address; write http://host:port/v1 or https://host/v1")
         if parts.username is not None or parts.query or parts.fragment:
             raise ValueError("the address must hold no user name, password, ?part or #part; name the key's variable")
         return address.rstrip("/")

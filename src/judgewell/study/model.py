@@ -105,7 +105,7 @@ class Templates(Section):
     def _letters(self) -> Templates:
         needed = documents_needed(self.orders)
         if len(set(self.orders)) < len(self.orders) or "" in self.orders:
-            raise ValueError("every order must be there once and have letters")
+            raise ValueError("every order must appear once and have letters")
         strange = sorted((set(needed) | set(self.documents)) - set(self.grades))
         if strange:
             raise ValueError(
@@ -166,7 +166,7 @@ def _conclusion(value: Any) -> Any:
     pair = isinstance(value, list) and all(isinstance(one, str) for one in value) and len(set(value)) == 2 == len(value)
     if value not in ("best", "order") and not pair:
         shown = repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:37]}…"
-        raise ValueError(f'{shown} is no conclusion; write "best", "order", or two systems: ["A", "B"]')
+        raise ValueError(f'{shown} is not a goal; write "best", "order", or two systems: ["A", "B"]')
     return value
 
 
@@ -277,7 +277,7 @@ class Owner(Section):
         except ValueError:
             named = False
         if address and not (named and address.isprintable() and " " not in address):
-            raise ValueError(f"{address!r} is no address; write https://host/path")
+            raise ValueError(f"{address!r} is not an address; write https://host/path")
         if address and (parts.username is not None or parts.fragment):
             raise ValueError("the address must hold no user name, password or #part; put a secret into the path")
         if address and parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):

@@ -146,7 +146,7 @@ class Ordinal(Scale):
     @classmethod
     def _rising(cls, grades: tuple[Grade, ...]) -> tuple[Grade, ...]:
         if len(grades) < 2:
-            raise ValueError(f"{len(grades)} grade is no scale; give at least two grades, the lowest first")
+            raise ValueError(f"{len(grades)} grade does not make a scale; give at least two grades, the lowest first")
         values = [grade.value for grade in grades]
         if any(high <= low for low, high in pairwise(values)):
             listed = ", ".join(shown(value) for value in values)
@@ -154,7 +154,7 @@ class Ordinal(Scale):
         words = [word.casefold() for grade in grades for word in {grade.key, grade.name}]
         twice = sorted({word for word in words if words.count(word) > 1})
         if twice:
-            raise ValueError(f"the grade {twice[0]!r} is there twice; give every grade its own key and name")
+            raise ValueError(f"the grade {twice[0]!r} appears twice; give every grade its own key and name")
         return grades
 
     @property

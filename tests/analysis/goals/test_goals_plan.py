@@ -102,7 +102,7 @@ def test_scores_are_those_of_evaluate_as_shares_of_the_highest(study):
         ('measure = "nDCG@10"\n', "study.toml:16: nDCG@10 depends on the topic's other documents; decide by DCG@10"),
         ('measure = "AP@10"\n', "is not a weighted sum of gains; decide by DCG@10"),
         ('measure = "DCG"\n', "study.toml:16: DCG looks at whole rankings; give it a cutoff: DCG@10"),
-        ('decide = "worst"\n', 'study.toml:16: goal.decide: \'worst\' is no conclusion; write "best", "order"'),
+        ('decide = "worst"\n', 'study.toml:16: goal.decide: \'worst\' is not a goal; write "best", "order"'),
         ('decide = ["bm25-everything", "bm26"]\n', "study.toml:16: there is no system 'bm26'; the systems are bm25-"),
         ("within = 1.5\n", "study.toml:16: goal.within 1.5 must be below 1"),
         ("confidence = 0.8\n", "study.toml:14: goal: confidence 0.8 has no tested threshold; choose 0.9, 0.95 or 0.99"),
@@ -117,7 +117,7 @@ def test_mistakes_in_a_goal_say_line_value_rule_and_cure(study, goal, expected):
 def test_systems_and_scales_that_a_goal_cannot_use(study):
     assert "study.toml:15: no run file matches none/*.run" in mistakes(study(files=("runs/*.run", "none/*.run")))[0]
     free = mistakes(study(kind=('"s100"', '"magnitude"')))
-    assert 'magnitude leaves them free; take kind = "s100", "ordinal" or "binary"' in free[0]
+    assert 'magnitude lets each choose their own; take kind = "s100", "ordinal" or "binary"' in free[0]
 
 
 def test_a_goal_freezes_its_runs(study):

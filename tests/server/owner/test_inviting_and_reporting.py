@@ -71,9 +71,9 @@ def test_people_are_invited_by_name_and_by_number(owner):
     [
         ("", "", "0 links"),
         ("", "1001", "1001 links"),
-        ("", "-3", "no number"),
-        ("a\x07b", "", "no name"),
-        ("x" * 201, "", "no name"),
+        ("", "-3", "not a number"),
+        ("a\x07b", "", "not a name"),
+        ("x" * 201, "", "not a name"),
     ],
 )
 def test_what_cannot_be_invited_is_refused(owner, names, count, problem):

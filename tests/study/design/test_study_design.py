@@ -227,7 +227,7 @@ def test_known_documents_may_come_from_a_list(tmp_path):
     (tmp_path / "known.csv").write_text("topic,doc,known\n0,0x5,H\n0,0x7,N\n")
     known = check_study(path).design.documents.filter(pl.col("known").is_not_null())
     assert set(known.select("doc", "known").iter_rows()) == {("0x5", "H"), ("0x7", "N")}
-    for rows, said in (("0,0x5,X\n", "neither H nor N"), ("0,0x5,H\n0,0x5,N\n", "document 0x5 is there twice")):
+    for rows, said in (("0,0x5,X\n", "neither H nor N"), ("0,0x5,H\n0,0x5,N\n", "document 0x5 appears twice")):
         (tmp_path / "known.csv").write_text("topic,doc,known\n" + rows)
         assert said in str(check_study(path).mistakes[0])
 

@@ -170,7 +170,7 @@ def scale_ends(study: Study) -> tuple[float | None, float | None]:
     kind = scale.numbers
     if kind.in_logs or kind.low is None or kind.high is None:
         raise InputError(
-            f"a goal needs a scale on which everybody's numbers mean the same, and {scale.kind} leaves them free",
+            f"a goal needs numbers that mean the same for all assessors, and {scale.kind} lets each choose their own",
             cure='take kind = "s100", "ordinal" or "binary"',
         )
     return kind.low, kind.high

@@ -159,7 +159,7 @@ class Chat:
             self.unknown.update(("logprobs", "top_logprobs"))
         elif self.settings.structured == "auto" and self.structure != STRUCTURES[-1]:
             self.structure = STRUCTURES[STRUCTURES.index(self.structure) + 1]
-            note(f"the server does not take response_format as asked; replies come as {self.structure}")
+            note(f"the server rejects response_format; replies are requested as {self.structure}")
         elif self.settings.logprobs and "logprobs" not in self.unknown:
             self.unknown.update(("logprobs", "top_logprobs"))
         else:

@@ -55,7 +55,7 @@ def check_name(name: str) -> str:
     """A name that can be shown and typed; an error where it cannot."""
     name = unicodedata.normalize("NFKC", name).strip()
     if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise InputError(f"{name[:LONGEST_NAME]!r} is no name", cure=f"use 1 to {LONGEST_NAME} letters")
+        raise InputError(f"{name[:LONGEST_NAME]!r} is not a name", cure=f"use 1 to {LONGEST_NAME} letters")
     return name
 
 
@@ -98,7 +98,7 @@ def add_account(connection: sa.Connection, now: float, name: str, role: str) -> 
     """A new account without a password; a link opens it."""
     name = check_name(name)
     if role not in ROLES:
-        raise InputError(f"{role!r} is no role", cure=f"use one of {', '.join(ROLES)}")
+        raise InputError(f"{role!r} is not a role", cure=f"use one of {', '.join(ROLES)}")
     if connection.execute(sa.select(accounts.c.number).where(_named(name))).scalar() is not None:
         raise InputError(f"there is an account {name!r} already", cure="choose another name")
     made = sa.insert(accounts).values(name=name, role=role, created=now).returning(accounts.c.number)
@@ -191,7 +191,7 @@ def new_token(connection: sa.Connection, now: float, name: str, scopes: Iterable
     chosen = tuple(dict.fromkeys(scopes))
     strange = [scope for scope in chosen if scope not in SCOPES]
     if strange or not chosen:
-        raise InputError(f"{', '.join(strange) or 'nothing'} is no scope", cure=f"use {' or '.join(SCOPES)}")
+        raise InputError(f"{', '.join(strange) or 'nothing'} is not a scope", cure=f"use {' or '.join(SCOPES)}")
     account = find_account(connection, name)
     role = connection.execute(sa.select(accounts.c.role).where(accounts.c.number == account)).scalar()
     if role != "owner":
@@ -211,7 +211,7 @@ def revoke_all(connection: sa.Connection, now: float, name: str) -> int:
 def revoke_key(connection: sa.Connection, now: float, key: int) -> str:
     """End one key; the name of its account."""
     if not _revoke(connection, now, keys.c.number == key):
-        raise InputError(f"there is no key {key} that still opens anything", cure="see the list of sessions")
+        raise InputError(f"there is no key {key} that is still valid", cure="see the list of sessions")
     query = sa.select(accounts.c.name).join(keys, keys.c.account == accounts.c.number).where(keys.c.number == key)
     return str(connection.execute(query).scalar_one())
 

@@ -58,7 +58,7 @@ def include(connection: sa.Connection, now: float, assessor: int, reservation: i
         .values(undone=now)
     )
     if connection.execute(undo).rowcount == 0:
-        raise InputError("nothing of this is excluded", cure="see units.csv of an export for what is")
+        raise InputError("nothing is excluded here", cure="see units.csv of an export for what is")
     return _mark(connection, now, assessor, "included", "")
 
 

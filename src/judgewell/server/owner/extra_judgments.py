@@ -47,14 +47,17 @@ def ask_more(
     asked = _numbers(connection, topic, docs)
     scales = list(connection.execute(sa.select(units.c.scale).where(units.c.topic == topic).distinct()).scalars())
     if scale is not None and scale not in scales:
-        raise InputError(f"topic {topic!r} has no units on the scale {scale!r}", cure=f"choose of {scales}")
+        raise InputError(f"topic {topic!r} has no units on the scale {scale!r}", cure=f"choose one of {scales}")
     raised: list[str] = []
     extra: list[str] = []
     for one in [scale] if scale is not None else sorted(scales, key=str):
         held = _units(connection, topic, one)
         missing = asked - frozenset(doc for unit in held for doc in unit.docs)
         if missing:
-            raise InputError(f"{len(missing)} of the documents are in no unit of topic {topic!r} on this scale")
+            raise InputError(
+                f"{len(missing)} of the documents are in no unit of topic {topic!r} on this scale",
+                cure="name documents of the pool",
+            )
         chosen = _whole(held, asked) if served.study.units else _cover(held, asked)
         for unit in chosen:
             grown = {"need": units.c.need + more, "free": units.c.free + more}
@@ -138,12 +141,12 @@ def _extra(
     """Extra units for the documents, made as the design makes its own."""
     design = served.study.units
     if design is None:
-        raise InputError("only a design of units can have extra ones")
+        raise InputError("extra judgments need a design of units")
     known = dict(held[0].known)
     pool = [*known, *sorted({doc for unit in held for doc in unit.open} - set(known))]
     need = np.array([more if doc in rest else 0 for doc in pool], dtype=np.int64)
     if not (rest - set(known)):
-        raise InputError("the known documents are in every unit", cure="ask for others, and they come along")
+        raise InputError("the known documents are in every unit already", cure="name other documents")
     so_far = sa.select(sa.func.count()).select_from(units).where(units.c.unit.like("more-%"))
     count = connection.execute(so_far).scalar_one()
     highest = connection.execute(sa.select(sa.func.max(units.c.number), sa.func.max(units.c.place))).one()

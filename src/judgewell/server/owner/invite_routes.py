@@ -66,12 +66,12 @@ def wanted(names: str, count: str) -> tuple[list[str], int]:
     labels = list(dict.fromkeys(line.strip() for line in names.splitlines() if line.strip()))
     number = count.strip() or "0"
     if not (number.isascii() and number.isdigit() and len(number) < 6):
-        raise InputError(f"{count!r} is no number of links", cure=f"use digits, up to {MOST}")
+        raise InputError(f"{count!r} is not a number of links", cure=f"use digits, up to {MOST}")
     if not 0 < len(labels) + int(number) <= MOST:
         raise InputError(f"{len(labels) + int(number)} links were asked for", cure=f"ask for 1 to {MOST}")
     long = next((label for label in labels if len(label) > LONGEST or not label.isprintable()), None)
     if long is not None:
-        raise InputError(f"{long[:30]!r} is no name", cure=f"use up to {LONGEST} printable letters")
+        raise InputError(f"{long[:30]!r} is not a name", cure=f"use up to {LONGEST} printable letters")
     return labels, int(number)
 
 

@@ -82,7 +82,7 @@ def read_key_file(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"the keys cannot be read: {error.strerror}", file=path) from None
     except ValueError:
-        raise InputError("this is no key set", cure='expected JSON: {"keys": [...]}', file=path) from None
+        raise InputError("this is not a key set", cure='expected JSON: {"keys": [...]}', file=path) from None
     if not keys_of(held):
         raise InputError("this key set has no RSA key with a kid that signs RS256", file=path)
     return dict(held)

@@ -71,7 +71,7 @@ def _arrival(ids: Mapping[str, str], token: str | None = None, expires: float = 
         raise BadLink("nobody is named")
     for name, value in ids.items():
         if len(value) > LONGEST_ID or not value.isprintable():
-            raise BadLink(f"the {name} is no id")
+            raise BadLink(f"the {name} is not an id")
     return Arrival(ids["assessor"], ids["session"] or None, ids["study"] or None, token, expires)
 
 
@@ -113,7 +113,7 @@ def _in_time(claims: Mapping[str, Any], now: float) -> None:
     expires, begins = claims["exp"], claims.get("nbf", 0)
     for when in (expires, begins):
         if isinstance(when, bool) or not isinstance(when, int | float) or not 0 <= when < 1e11:
-            raise BadLink("the token's time is no time")
+            raise BadLink("the token's time is not a time")
     if now >= expires + LEEWAY:
         raise BadLink("the token has run out")
     if now < begins - LEEWAY:

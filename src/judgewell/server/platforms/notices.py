@@ -96,7 +96,7 @@ def read_notice(secret: str, headers: Mapping[str, str], body: bytes, now: float
     )
     event = headers.get(EVENT, "") or hashlib.sha256(body).hexdigest()
     if len(event) > LONGEST or not event.isprintable():
-        raise BadNotice(400, "the event's id is no id")
+        raise BadNotice(400, "the event's id is not an id")
     happened = _time(headers.get(HAPPENED, "")) or at
     return Notice(event, kind, person, submission, canonical(status), happened, base64.b64encode(made).decode())
 

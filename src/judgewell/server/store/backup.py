@@ -27,7 +27,7 @@ def backup(store: Store, path: str | Path) -> Path:
     """Write one moment's state of the database into a new file; the file is there whole or not at all."""
     path = Path(path)
     if path.exists():
-        raise InputError("there is a file already", cure="name another, or move it away", file=path)
+        raise InputError("this file exists already", cure="name another, or move it away", file=path)
     unfinished = path.with_name(f".{path.name}.part")
     unfinished.unlink(missing_ok=True)
     create_private(unfinished)
@@ -130,9 +130,9 @@ def _look_over(path: Path) -> None:
         finally:
             connection.close()
     except sqlite3.DatabaseError as error:
-        raise InputError(f"this is not a backup of ours: {error}", file=path) from None
+        raise InputError(f"this is not a judgewell backup: {error}", file=path) from None
     if integrity != "ok" or not {"study", "answers", "alembic_version"} <= tables:
-        raise InputError("this is not a whole backup of ours", cure="make one with judgewell backup", file=path)
+        raise InputError("this is not a complete judgewell backup", cure="make one with judgewell backup", file=path)
 
 
 def _refuse_other(store: Store, source: Store, path: Path, replace: bool) -> bool:

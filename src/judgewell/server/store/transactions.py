@@ -313,7 +313,7 @@ def open_store(url: str | Path) -> Store:
     if sign and scheme.partition("+")[0] in ("postgresql", "postgres"):
         store = Store(_postgres_engine(text, 1, TURN), _postgres_engine(text, READERS + 1), text, PATIENCE)
     elif sign and scheme != "sqlite":
-        raise InputError(f"{scheme}:// is not a database we know", cure="use a file name or postgresql://…")
+        raise InputError(f"{scheme}:// is not a supported database", cure="use a file name or postgresql://…")
     else:
         path = Path(text.removeprefix("sqlite:///"))
         if not path.parent.is_dir():

@@ -80,7 +80,7 @@ def _check(pairs: Sequence[Pair]) -> None:
     for left, right in pairs:
         key = (min(left, right), max(left, right))
         if left == right or key in seen:
-            raise InputError(f"the pair {left}, {right} is a document with itself or is there twice")
+            raise InputError(f"the pair {left}, {right} is a document with itself or appears twice")
         seen.add(key)
 
 
