@@ -91,7 +91,7 @@ def all_pages() -> dict[str, str]:
 
 def quick_pages() -> dict[str, str]:
     """The pages that show no computed example."""
-    return command_pages() | study_page() | tables_page() | python_pages()
+    return command_pages() | study_page() | tables_page() | python_page()
 
 
 def parts_of(thing: type) -> dict[str, str]:
@@ -413,91 +413,22 @@ def tables_page() -> dict[str, str]:
 PYTHON_INTRO = """\
 Everything the commands do can be done from Python. Tables are polars frames; pandas frames, dicts, rows and paths are
 read too. The names that `judgewell` itself exports stay as they are between versions:"""
-STAGES = {
-    "tables": ("Tables and errors", "The five tables, and what can go wrong.", "tables errors"),
-    "formats": (
-        "Formats",
-        "Files to tables and back.",
-        "formats.gains formats.runs formats.trec formats.frames formats.judgments formats.scores formats.words "
-        "formats.topics formats.documents formats.provenance",
-    ),
-    "study": (
-        "Study",
-        "A study before anybody judges: its file, its units and its cost.",
-        "study.file study.questions study.checks study.design.plan study.cost study.reliability study.new",
-    ),
-    "scaling": (
-        "Scaling",
-        "Judgments and pairs to gains. The methods have [pages of their own](../methods/index.md); these are the "
-        "functions behind them.",
-        "scaling.scale scaling.methods scaling.method scaling.magnitude scaling.known scaling.grade_ratios "
-        "scaling.grades scaling.dawid_skene scaling.preference scaling.bradley_terry scaling.ratio scaling.two_way "
-        "scaling.double_judgments scaling.grade_probabilities scaling.votes scaling.predicted "
-        "scaling.predicted_curves scaling.combine scaling.mean_intervals scaling.uncertainty",
-    ),
-    "agreement": (
-        "Agreement",
-        "How far judgments agree: with other labels, with each other, with themselves.",
-        "analysis.agree agreement.section agreement.sections agreement.grades agreement.grade_tests "
-        "agreement.label_sets agreement.confusion agreement.alpha agreement.kappa agreement.jackknife "
-        "agreement.assessors agreement.pair_agreement agreement.transitivity agreement.scale_use "
-        "agreement.order_effects agreement.times agreement.effort agreement.likes agreement.mixed_model "
-        "agreement.power agreement.stability",
-    ),
-    "evaluation": (
-        "Evaluation",
-        "Runs and gains to scores. The measures have [pages of their own](../measures/index.md).",
-        "evaluation.evaluate evaluation.settings evaluation.summary evaluation.transform evaluation.resampled "
-        "evaluation.measures.base evaluation.measures.names evaluation.measures.ties",
-    ),
-    "comparison": (
-        "Comparison",
-        "Scores to conclusions.",
-        "comparison.scores comparison.significance comparison.correlation comparison.rbo comparison.top_sets "
-        "comparison.discrimination comparison.worlds comparison.profiles comparison.simulated comparison.design",
-    ),
-    "assessors": (
-        "Synthetic assessors",
-        "They judge through the server's own pages, as people do.",
-        "assessors.population assessors.people assessors.truth assessors.synthetic_tables assessors.value",
-    ),
-    "reports": (
-        "Reports",
-        "Tables and charts to one page.",
-        "reports.sources reports.assemble reports.page reports.files",
-    ),
-}
 
 
-def python_pages() -> dict[str, str]:
-    """The functions that judgewell exports, and a page for each stage with its modules' public functions."""
+def python_page() -> dict[str, str]:
+    """The functions that judgewell exports."""
     text = ["# Python", PYTHON_INTRO]
     for name, (home, inner) in sorted(judgewell._HOMES.items()):
         for found in defined(source_of(home)) or defined(source_of(f"{home}.names")):
             if found.name == inner:
                 text += definition(found, f"judgewell.{name}", 2)
-    links = ", ".join(f"[{title}]({page}.md)" for page, (title, _, _) in STAGES.items())
-    pages = {"reference/python/index.md": "\n\n".join([*text, f"Each stage has a page: {links}."]) + "\n"}
-    for page, (title, about, modules) in STAGES.items():
-        text = [f"# {title}", about]
-        for module in modules.split():
-            text += module_text(f"judgewell.{module}")
-        pages[f"reference/python/{page}.md"] = "\n\n".join(text) + "\n"
-    return pages
+    return {"reference/python.md": "\n\n".join(text) + "\n"}
 
 
 def source_of(module: str) -> ast.Module:
     place = ROOT / "src" / module.replace(".", "/")
     path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     return ast.parse(path.read_text("utf-8"))
-
-
-def module_text(module: str) -> Iterator[str]:
-    source = source_of(module)
-    yield f"## {module}"
-    yield prose(source)
-    for one in defined(source):
-        yield from definition(one, one.name, 3)
 
 
 def defined(inside: ast.Module | ast.ClassDef) -> list[ast.FunctionDef | ast.ClassDef]:
