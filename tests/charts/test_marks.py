@@ -160,24 +160,6 @@ ALL = {
 }
 
 
-def test_axes_of_whole_numbers_have_no_ticks_between_them():
-    assert charts._whole_axis([1, 2]).to_dict()["values"] == [1, 2]
-    assert charts._whole_axis([0.5, 2.5]).to_dict()["values"] == [1, 2]
-    assert charts._whole_axis([1, 63]).to_dict()["values"] == [1, 10, 20, 30, 40, 50, 60]
-    assert charts._whole_axis([0, 1299]).to_dict()["values"] == [0, 200, 400, 600, 800, 1000, 1200]
-    assert charts._whole_axis([]).to_dict()["values"] == [0, 1]
-
-
-def test_ticks_of_a_logarithmic_axis_are_equal_steps():
-    def ticks(low, high):
-        return charts._log_axis([low, high])["axis"].to_dict()["values"]
-
-    assert ticks(0.6, 30) == [1, 2, 5, 10, 20]
-    assert ticks(2, 300) == [2, 5, 10, 20, 50, 100, 200]
-    assert ticks(0.01, 90000) == [0.01, 0.1, 1, 10, 100, 1000, 10000, 100000]
-    assert charts._log_axis([None, 0.0, 3])["scale"].to_dict()["domain"] == [2.55, 3.54]
-
-
 def test_names_outside_the_top_set_are_drawn_apart():
     spec = charts.dots(INTERVALS.with_columns(top=pl.Series([True, False])), "system", "mean").to_dict()
     filters = {layer["transform"][0]["filter"]: layer["mark"]["style"] for layer in spec["layer"]}

@@ -84,11 +84,15 @@ def draws_of_table(table: pl.DataFrame, gains: pl.DataFrame, file: str | None = 
 def draws_of_judgments(judgments: pl.DataFrame, gains: pl.DataFrame, size: int, *, seed: int = 0) -> GainDraws:
     """Draws in which each document's gain is one of its judgments, as a study with one judgment each would give.
 
-    The gains themselves vary less: their draws deviate by (judgment − mean) / √n of the document's n judgments.
+    The gains themselves vary less: their draws deviate by (judgment − mean) / √n of the document's n judgments, on a
+    ratio scale by this share of the logarithm.
     """
+    in_logs = kind_of(judgments).in_logs
     values = comparable_judgments(judgments, gains)
     of_document = gains.select(DOCUMENT).join(
-        values.group_by(DOCUMENT).agg(mean=pl.col("value").mean(), count=pl.len()),
+        values.group_by(DOCUMENT).agg(
+            mean=(pl.col("value").log() if in_logs else pl.col("value")).mean(), count=pl.len()
+        ),
         on=DOCUMENT,
         how="left",
         maintain_order="left",
@@ -96,7 +100,7 @@ def draws_of_judgments(judgments: pl.DataFrame, gains: pl.DataFrame, size: int, 
     mean, count = of_document["mean"].to_numpy(), of_document["count"].fill_null(0).to_numpy().astype(np.int64)
     own = gains["gain"].to_numpy()
     single = individual_draws(values, gains, size, seed=seed)
-    return GainDraws(gains, single, _Averaged(single, own, mean, np.sqrt(count)), count)
+    return GainDraws(gains, single, _Averaged(single, own, mean, np.sqrt(count), in_logs), count)
 
 
 @dataclass(frozen=True)
@@ -107,12 +111,16 @@ class _Averaged:
     own: Floats
     mean: Floats
     root: Floats
+    in_logs: bool
 
     def blocks(self) -> list[tuple[int, int]]:
         return self.single.blocks()
 
     def block(self, task: tuple[int, int]) -> Floats:
-        return np.asarray(self.own + (self.single.block(task) - self.mean) / self.root)
+        single = self.single.block(task)
+        if self.in_logs:
+            return np.asarray(self.own * np.exp((np.log(single) - self.mean) / self.root))
+        return np.asarray(self.own + (single - self.mean) / self.root)
 
 
 def comparable_judgments(judgments: pl.DataFrame, gains: pl.DataFrame) -> pl.DataFrame:

@@ -5,89 +5,52 @@ What is drawn is the table and nothing else, so a test (or a reader) can look at
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 import polars as pl
 
 from judgewell.charts import labels
+from judgewell.charts.axes import (
+    DIGITS,
+    FEW_TICKS,
+    HEIGHT,
+    SQUARE,
+    Chart,
+    counts_axis,
+    log_axis,
+    round_ends,
+    short,
+    sized,
+    squared,
+    whole_axis,
+)
 
-WIDTH, HEIGHT = 640, 260
-SQUARE = 340
-HALF = 400  # what fits beside another figure
 STEP = 17  # pixels for a system or topic in a list
-MOST_TICKS = 12
-FEW_TICKS = 8  # of numbers that are not whole
-DIGITS = 6  # significant digits that a chart needs
 
 ONCE = alt.Data(values=[{}])  # type: ignore[no-untyped-call]  # the data of a line that is drawn once
-
-Chart = alt.Chart | alt.LayerChart
-
-
-def _log_axis(shown: Iterable[float | None]) -> dict[str, Any]:
-    """Scale and axis of numbers above 0: ticks at 1, 2 and 5 times the powers of ten, closer where the axis is short,
-    at the powers alone where they are many; the axis ends where the numbers do."""
-    numbers = [number for number in shown if number is not None and number > 0]
-    low, high = 0.85 * min(numbers, default=1), 1.18 * max(numbers, default=10)
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    factors: tuple[float, ...] = (1, 2, 5) if len(powers) <= 5 else (1,)
-    if high / low < 6:
-        factors = (1, 1.5, 2, 3, 4, 6, 8)
-    ticks = [float(f"{factor}e{power}") for power in powers for factor in factors]
-    scale = alt.Scale(type="log", nice=False, domain=[_short(low), _short(high)])
-    return {"scale": scale, "axis": alt.Axis(values=[tick for tick in ticks if low <= tick <= high], format=",~r")}
-
-
-def _round_ends(low: float, high: float) -> tuple[float, float, float]:
-    """The axis around two numbers: its ends, and the step between its ticks."""
-    width = high - low or 1.0
-    step = next(step for step in _steps(math.floor(math.log10(width)) - 2) if width / step <= FEW_TICKS)
-    return math.floor(low / step) * step, math.ceil(high / step) * step, step
-
-
-def _steps(first: int) -> Iterator[float]:
-    return (float(f"{factor}e{power}") for power in count(first) for factor in (1, 2, 5))
-
-
-def _whole_axis(shown: Iterable[float], **more: Any) -> alt.Axis:
-    """Ticks at whole numbers alone: Vega's own smallest step does not hold for bins and short axes."""
-    numbers = list(shown)
-    low, high = min(numbers, default=0), max(numbers, default=1)
-    step = int(next(step for step in _steps(0) if (high - low) / step <= MOST_TICKS))
-    first = math.ceil(low)
-    values = sorted({first, *range(math.ceil(first / step) * step, math.floor(high) + 1, step)})
-    return alt.Axis(values=values, format=",d", **more)
-
-
-def _counts_axis(counts: pl.Series) -> alt.Axis:
-    """No ticks between whole numbers where counts are small; shares and densities keep theirs."""
-    few = counts.dtype.is_integer() and all(count < FEW_TICKS for count in counts)
-    return _whole_axis([0, *counts]) if few else alt.Axis()
 
 
 def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = False, whole: bool = False) -> Chart:
     """Counts in bins (low, high, count), with a fitted curve where the table has one (curve)."""
     edges = [*frame["low"], *frame["high"]]
-    ticks = _whole_axis(edges) if whole else alt.Axis(tickCount=FEW_TICKS)
-    across = _log_axis(edges) if log else {"scale": alt.Scale(nice=False, zero=False), "axis": ticks}
+    ticks = whole_axis(edges) if whole else alt.Axis(tickCount=FEW_TICKS)
+    across = log_axis(edges) if log else {"scale": alt.Scale(nice=False, zero=False), "axis": ticks}
     base = alt.Chart(_data(frame))
     bars = base.mark_bar(style="box", strokeWidth=1).encode(
         x=alt.X("low:Q", title=x, bin="binned" if not log else alt.Undefined, **across),
         x2="high:Q",
-        y=alt.Y("count:Q", title=y, axis=_counts_axis(frame["count"])),
+        y=alt.Y("count:Q", title=y, axis=counts_axis(frame["count"])),
         y2=alt.datum(0) if log else alt.Undefined,  # bins given by bin="binned" start at 0 by themselves
         tooltip=[_tip("low", "from"), _tip("high", "to"), _tip("count", y, ",")],
     )
     if "curve" not in frame.columns:
-        return _sized(bars)
+        return sized(bars)
     line = base.mark_line(style="strong", strokeWidth=1.5, strokeDash=[4, 3]).encode(
         x="middle:Q", y=alt.Y("curve:Q", title=y)
     )
-    return _sized(alt.layer(bars, line))
+    return sized(alt.layer(bars, line))
 
 
 def dots(
@@ -106,11 +69,11 @@ def dots(
     `reference` draws a line, such as 0 for no agreement beyond chance; `whole` numbers have no ticks between them.
     Names outside the top set, where the table has one (top), are drawn in grey.
     """
-    axis = _whole_axis(domain or [*frame["low"], *frame["high"]]) if whole else alt.Axis(tickCount=FEW_TICKS)
+    axis = whole_axis(domain or [*frame["low"], *frame["high"]]) if whole else alt.Axis(tickCount=FEW_TICKS)
     scale = alt.Scale(domain=list(domain), nice=False) if domain else alt.Scale(zero=False, nice=True)
     across: dict[str, Any] = {"scale": scale, "axis": axis}
     if log:
-        across = _log_axis([*frame["low"], *frame["high"], reference])
+        across = log_axis([*frame["low"], *frame["high"], reference])
     base = alt.Chart().encode(
         y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
                 axis=alt.Axis(grid=True, ticks=False, labelExpr=labels.wrapped(frame["name"].to_list()))),
@@ -135,12 +98,12 @@ def dots(
         # Nothing to read out: the caption says what the line is.
         line = alt.Chart(ONCE).mark_rule(style="soft", strokeDash=[4, 3], aria=False)
         layers.insert(0, line.encode(x=alt.datum(reference)))
-    return _sized(alt.layer(*layers, data=_data(frame)), _step(frame["name"]) * max(1, frame.height))
+    return sized(alt.layer(*layers, data=_data(frame)), _step(frame["name"]) * max(1, frame.height))
 
 
 def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
     """A box for each name: median, quartiles, whiskers (name, whisker_low, q1, median, q3, whisker_high, documents)."""
-    upright = _log_axis([*frame["whisker_low"], *frame["whisker_high"]]) if log else {"scale": alt.Scale(zero=False)}
+    upright = log_axis([*frame["whisker_low"], *frame["whisker_high"]]) if log else {"scale": alt.Scale(zero=False)}
     base = alt.Chart(_data(frame)).encode(
         x=alt.X("name:N", sort=frame["name"].to_list(), title=name, axis=alt.Axis(labelAngle=0, ticks=False)),
         tooltip=[_tip("name", name, kind="N"), _tip("whisker_high", "upper whisker"), _tip("q3", "75 %"),
@@ -152,15 +115,13 @@ def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> C
     )
     middle = base.mark_bar(style="box", size=44).encode(y=alt.Y("q1:Q", title=value, **upright), y2="q3:Q")
     medians = base.mark_tick(style="strong", size=44, thickness=2.5).encode(y=alt.Y("median:Q", title=value, **upright))
-    return _sized(alt.layer(whiskers, middle, medians))
+    return sized(alt.layer(whiskers, middle, medians))
 
 
 def strips(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
     """A dot for each document beside others of its name, above a box from q1 to q3 with the median (name, topic, doc,
     gain, q1, median, q3, beside)."""
-    upright = (
-        _log_axis(frame["gain"]) if log else {"scale": alt.Scale(zero=True), "axis": alt.Axis(tickCount=FEW_TICKS)}
-    )
+    upright = log_axis(frame["gain"]) if log else {"scale": alt.Scale(zero=True), "axis": alt.Axis(tickCount=FEW_TICKS)}
     boxed = frame.unique("name", maintain_order=True).select("name", "q1", "median", "q3")
     x = alt.X("name:N", sort=boxed["name"].to_list(), title=name, axis=alt.Axis(labelAngle=0, ticks=False))
     base = alt.Chart(_data(boxed)).encode(
@@ -179,7 +140,7 @@ def strips(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> 
             tooltip=[_tip("doc", "document", kind="N"), _tip("topic", "topic", kind="N"), _tip("gain", value)],
         )
     )
-    return _sized(alt.layer(middle, dots, medians), HEIGHT + 60)
+    return sized(alt.layer(middle, dots, medians), HEIGHT + 60)
 
 
 def profiles(frame: pl.DataFrame, x: str, y: str) -> Any:
@@ -213,9 +174,9 @@ def line_band(
     log: bool = False,
 ) -> Chart:
     """A line with its band (x, y, low, high), from 0 up unless the axis is logarithmic."""
-    axis = _whole_axis(frame["x"], grid=False) if whole else alt.Axis(grid=False, tickCount=FEW_TICKS)
+    axis = whole_axis(frame["x"], grid=False) if whole else alt.Axis(grid=False, tickCount=FEW_TICKS)
     scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=True)
-    upright = _log_axis([*frame["low"], *frame["high"]]) if log else {"scale": scale, "axis": alt.Axis(tickCount=6)}
+    upright = log_axis([*frame["low"], *frame["high"]]) if log else {"scale": scale, "axis": alt.Axis(tickCount=6)}
     base = alt.Chart(_data(frame)).encode(
         x=alt.X("x:Q", title=x, axis=axis, scale=alt.Scale(nice=False, zero=False, padding=8)),
         tooltip=[_tip("x", x), _tip("y", y), _tip("low", "from"), _tip("high", "to")],
@@ -223,7 +184,7 @@ def line_band(
     band = base.mark_area(style="band").encode(y=alt.Y("low:Q", title=y, **upright), y2="high:Q")
     line = base.mark_line(style="line", strokeWidth=2).encode(y=alt.Y("y:Q", title=y, **upright))
     points = base.mark_point(style="main", filled=True, size=30, opacity=1).encode(y=alt.Y("y:Q", title=y, **upright))
-    return _sized(alt.layer(band, line, points) if frame.height <= 40 else alt.layer(band, line))
+    return sized(alt.layer(band, line, points) if frame.height <= 40 else alt.layer(band, line))
 
 
 def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -> Chart:
@@ -237,12 +198,12 @@ def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -
                  *_extra(frame, {"name", "value"})],
     )  # fmt: skip
     numbers = base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format=".1%" if percent else ",.3~r"))
-    return _sized(alt.layer(base.mark_bar(style="box"), numbers), (_step(frame["name"]) + 6) * max(1, frame.height))
+    return sized(alt.layer(base.mark_bar(style="box"), numbers), (_step(frame["name"]) + 6) * max(1, frame.height))
 
 
 def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> Chart:
     """Lying bars of three kinds (name, kind, count), in the kinds' order from the left; the middle one pale."""
-    return _sized(
+    return sized(
         alt.Chart(_data(frame.with_columns(order=pl.col("kind").replace_strict(list(kinds), range(len(kinds))))))
         .mark_bar(height=alt.RelativeBandSize(band=0.8))
         .encode(
@@ -257,7 +218,7 @@ def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> 
                 title=value,
                 stack="zero",
                 scale=alt.Scale(nice=False),
-                axis=_whole_axis([0, *frame.group_by("name").agg(pl.col("count").sum())["count"]]),
+                axis=whole_axis([0, *frame.group_by("name").agg(pl.col("count").sum())["count"]]),
             ),
             color=alt.Color(
                 "kind:O",
@@ -296,7 +257,7 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "
     squares = base.mark_rect(stroke=None).encode(color=colour)
     signs = base.mark_text(fontSize=9, style="strong", strokeWidth=0).encode(text=f"{sign}:N")
     side = len(names) * max(14, min(40, SQUARE // max(1, len(names))))
-    return _sized(alt.layer(squares, signs), side, side)
+    return sized(alt.layer(squares, signs), side, side)
 
 
 def confusion(frame: pl.DataFrame, row: str, column: str, count: str) -> Chart:
@@ -316,7 +277,7 @@ def confusion(frame: pl.DataFrame, row: str, column: str, count: str) -> Chart:
     )
     numbers = base.mark_text(style="strong", strokeWidth=0).encode(text=alt.Text("count:Q", format=","))
     step = 48 if len(columns) <= 8 else 30
-    return _sized(alt.layer(base.mark_rect().encode(color=colour), numbers), 28 * len(rows), step * len(columns))
+    return sized(alt.layer(base.mark_rect().encode(color=colour), numbers), 28 * len(rows), step * len(columns))
 
 
 def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
@@ -324,10 +285,10 @@ def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
     diagonal; those whose difference is most unlike the others' are named where there is room."""
     columns = ("x", "y", "x_low", "y_low", "x_high", "y_high")  # a mean without an interval has no ends
     ends = [value for column in columns for value in frame[column].drop_nulls()]
-    low, high, step = _round_ends(min(ends), max(ends))
-    ticks = [_short(low + place * step) for place in range(round((high - low) / step) + 1)]
+    low, high, step = round_ends(min(ends), max(ends))
+    ticks = [short(low + place * step) for place in range(round((high - low) / step) + 1)]
     both: dict[str, Any] = {
-        "scale": alt.Scale(domain=[_short(low), _short(high)], nice=False, zero=False),
+        "scale": alt.Scale(domain=[short(low), short(high)], nice=False, zero=False),
         "axis": alt.Axis(values=ticks),
     }
     base = alt.Chart(_data(frame)).encode(
@@ -340,7 +301,7 @@ def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
     points = base.mark_point(style="main", filled=True, size=45, opacity=1).encode(**at)
     named = alt.Chart(_data(labels.beside(frame, low, high, SQUARE)))
     names = named.mark_text(fontSize=11, aria=False).encode(**at, text="name:N")
-    corners = alt.Data(values=[{"x": _short(end), "y": _short(end)} for end in (low, high)])  # type: ignore[no-untyped-call]
+    corners = alt.Data(values=[{"x": short(end), "y": short(end)} for end in (low, high)])  # type: ignore[no-untyped-call]
     diagonal = alt.Chart(corners).mark_line(style="soft", strokeDash=[4, 3], strokeWidth=1, aria=False).encode(**at)
     return squared(alt.layer(diagonal, across, along, points, names))
 
@@ -348,7 +309,7 @@ def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
 def cloud(frame: pl.DataFrame, x: str, y: str) -> Chart:
     """A dot for each document (name, topic, x, y)."""
     scale = alt.Scale(zero=False)
-    return _sized(
+    return sized(
         alt.Chart(_data(frame))
         .mark_circle(size=14, opacity=0.5)
         .encode(
@@ -364,7 +325,7 @@ def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
     """A line for each kind (x, y, kind), distinguished by colour and by dashes."""
     dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4]]
     kind: dict[str, Any] = {"title": None, "sort": list(kinds)}
-    return _sized(
+    return sized(
         alt.Chart(_data(frame))
         .mark_line(interpolate="step", strokeWidth=2)
         .encode(
@@ -379,19 +340,9 @@ def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
     )
 
 
-def squared(chart: Any) -> Chart:
-    """A chart as a square that fits beside another figure."""
-    return _sized(chart, SQUARE, SQUARE)
-
-
 def _step(names: pl.Series) -> int:
     """Pixels for each name of a list: more where names take several lines."""
     return STEP + labels.LINE * (labels.lines_of(names.to_list()) - 1)
-
-
-def _sized(chart: Any, height: Any = HEIGHT, width: Any = WIDTH) -> Chart:
-    sized: Chart = chart.properties(width=width, height=height)
-    return sized
 
 
 def _tip(field: str, title: str, format: str = ".4~r", kind: str = "Q") -> alt.Tooltip:
@@ -415,7 +366,3 @@ def _data(frame: pl.DataFrame) -> Any:
     return alt.Data(
         values=[{key: value for key, value in row.items() if value is not None} for row in rounded.to_dicts()]
     )  # type: ignore[no-untyped-call]
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from judgewell.charts.marks import WIDTH, _log_axis, _whole_axis
+from judgewell.charts.axes import WIDTH, log_axis, whole_axis
 
 DIGITS = 6
 ALL, ROOM = 800, 48  # pixels of all panels side by side, and between them
@@ -107,7 +107,7 @@ def lines(frame: pl.DataFrame, x: str, y: str, *, names: Sequence[str] | None = 
     across: Any = (
         alt.X("x:N", sort=list(names), title=x, axis=alt.Axis(labelAngle=0))
         if names
-        else alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False), axis=_whole_axis(frame["x"]))
+        else alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False), axis=whole_axis(frame["x"]))
     )
     upright = alt.Scale(zero=False)
     base = alt.Chart(_data(frame)).encode(
@@ -152,7 +152,7 @@ def bar_panels(frame: pl.DataFrame, x: str, y: str, *, columns: int = 3) -> Any:
     across = min(columns, len(panels))
     base = alt.Chart()
     bars = base.mark_bar(style="box", strokeWidth=1).encode(
-        x=alt.X("low:Q", bin="binned", title=x, axis=_whole_axis([*frame["low"], *frame["high"]])),
+        x=alt.X("low:Q", bin="binned", title=x, axis=whole_axis([*frame["low"], *frame["high"]])),
         x2="high:Q",
         y=alt.Y("count:Q", title=y),
     )
@@ -167,7 +167,7 @@ def bar_panels(frame: pl.DataFrame, x: str, y: str, *, columns: int = 3) -> Any:
 
 def _upright(shown: Sequence[float | None], log: bool, *, zero: bool = False) -> dict[str, Any]:
     """Scale and axis of the numbers, from 0 where they are shares."""
-    return _log_axis(shown) if log else {"scale": alt.Scale(zero=zero)}
+    return log_axis(shown) if log else {"scale": alt.Scale(zero=zero)}
 
 
 def _data(frame: pl.DataFrame) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from judgewell.charts import marks as charts
+from judgewell.charts import axes
 from judgewell.charts.themes import theme
 from judgewell.reports.latex import latex
 from judgewell.reports.parts import Figure, Grid, Report
@@ -102,7 +102,7 @@ def specification(chart: Any) -> dict[str, Any]:
     """The chart as Vega-Lite, as wide as the page leaves room for; its theme is added when it is drawn."""
     drawing: dict[str, Any] = chart.to_dict(validate=False)
     drawing.pop("config", None)
-    if drawing.get("width") == charts.WIDTH:  # others have a size of their own
+    if drawing.get("width") == axes.WIDTH:  # others have a size of their own
         drawing |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}  # heights are fixed
     return drawing
 
@@ -111,7 +111,7 @@ def is_wide(chart: Any) -> bool:
     """Whether a chart needs the whole column: small multiples, or a matrix of many names."""
     drawing = specification(chart)
     width = drawing.get("width")
-    return "facet" in drawing or (isinstance(width, int) and width > charts.HALF)
+    return "facet" in drawing or (isinstance(width, int) and width > axes.HALF)
 
 
 def sheet(frame: pl.DataFrame, heads: Mapping[str, str] | None = None) -> Sheet:

@@ -8,7 +8,7 @@ import polars as pl
 
 from judgewell.analysis.conclusions import Choices, without_noise_columns
 from judgewell.analysis.conclusions import pairs_table as compared_pairs
-from judgewell.charts import marks as charts
+from judgewell.charts.axes import squared
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.significance import DEFAULT_CORRECTION
 from judgewell.comparison.worlds import Worlds
@@ -112,7 +112,7 @@ def _users(sources: Sources, scored: Scored) -> tuple[list[Finding], list[Figure
     )
     about = "Each line is one assessor: the gain they give over the gain that all share (dashed)."
     grid = Grid("user_pairs", "For how many users", caption, pairs.sort((pl.col("share") - 0.5).abs()))
-    figure = Figure("user_profiles", "Gain profiles of users", about, charts.squared(profile_chart(points)), points)
+    figure = Figure("user_profiles", "Gain profiles of users", about, squared(profile_chart(points)), points)
     return [Finding(text, "user_pairs")], [figure, grid]
 
 
