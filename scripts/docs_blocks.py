@@ -300,9 +300,10 @@ def run_python(block: Block, page: Page) -> list[Difference]:
 
 
 def evaluated(source: str, names: dict[str, Any]) -> str:
-    """What a Python session prints after a piece of code; an exception is its last line."""
+    """What a Python session prints after a piece of code, without notes; an exception is its last line."""
     out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         code.InteractiveInterpreter(names).runsource(source, "<page>", "single")
     printed = out.getvalue()
     return printed.splitlines()[-1] if printed.startswith("Traceback") else printed

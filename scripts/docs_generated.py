@@ -179,8 +179,11 @@ def command_text(command: click.Command, context: click.Context, level: int) -> 
     if examples:
         text += [f"{mark} Examples", "<!-- not run: the tests read them by the command's own rules -->"]
         text.append("```console\n" + "\n".join(f"$ {line}" for line in examples) + "\n```")
-    rows = [option_row(option, context) for option in command.get_params(context) if isinstance(option, click.Option)]
-    return [*text, f"{mark} Options", table(("option", "what it does"), rows)]
+    options = [option for option in command.params if isinstance(option, click.Option)]  # each has --help besides
+    if options:
+        rows = [option_row(option, context) for option in options]
+        text += [f"{mark} Options", table(("option", "what it does"), rows)]
+    return text
 
 
 def help_parts(command: click.Command) -> tuple[list[str], list[str]]:

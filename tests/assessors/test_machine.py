@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import os
@@ -26,7 +25,7 @@ from judgewell.assessors.machine.chat import Chat, Reply, Unreachable
 from judgewell.assessors.machine.probe import tricks
 from judgewell.assessors.machine.prompts import Prompt, document_text, own_prompt
 from judgewell.assessors.machine.reading import read_reply
-from judgewell.commands.judge import judge
+from judgewell.commands.judge import _awaited, judge
 from judgewell.errors import InputError
 from judgewell.server.queries.export import export
 from judgewell.server.queries.status import status, status_text
@@ -189,11 +188,11 @@ def test_a_limited_server_that_replies_to_others_is_waited_for(others):
     chat = Chat(Machine(endpoint="http://model.test/v1", retries=1), http, "", "none")
     asked = chat.ask("m", [{"role": "user", "content": "?"}], {}, None)
     if others:
-        asyncio.run(asked)
+        _awaited(asked)
         assert len(requests) == 5
     else:
         with pytest.raises(Unreachable, match="gave no reply after 2 requests: 429"):
-            asyncio.run(asked)
+            _awaited(asked)
 
 
 def test_replies_that_cannot_be_read_are_asked_again_and_counted(tmp_path):
@@ -246,7 +245,7 @@ def test_a_server_without_structure_probabilities_or_counts_is_read_all_the_same
     assert "expected" not in frame.columns
     assert "response_format" not in model.requests[-1]
     assert "logprobs" not in model.requests[-1]
-    assert "replies come as off" in result.output
+    assert "replies are requested as any text" in result.output
     assert "estimated at four characters" in result.output
     assert frames(study, "replies")["estimated"].all()
 
@@ -401,7 +400,7 @@ def test_the_key_is_sent_and_is_nowhere_else(tmp_path, monkeypatch):
     ("options", "words"),
     [
         (["--endpoint", "http://u:secret@127.0.0.1/v1"], "no user name"),
-        (["--endpoint", "localhost:80"], "no address"),
+        (["--endpoint", "localhost:80"], "this is not an address"),
         (["--api-key-env", KEY], "not the name of a variable"),
         (["--samples", "0"], "--samples"),
         (["--endpoint", ""], "no endpoint is named"),

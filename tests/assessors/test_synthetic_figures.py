@@ -173,5 +173,5 @@ def test_impossible_designs_are_refused():
         expected_value(documents=20, topics=4, hours=0.1, seed=1, rounds=2)
     with pytest.raises(InputError, match="only known"):
         Alternative("s100", 2)
-    with pytest.raises(InputError, match="no group"):
+    with pytest.raises(InputError, match="does not make a group"):
         Alternative("pairs", 7)

@@ -22,10 +22,11 @@ SystemTables = Callable[[pl.DataFrame, Mapping[str, pl.DataFrame]], Mapping[str,
 class Evidence:
     """What there is to look at; leave out what is not known.
 
-    `labels` holds expert grades or other labels by name, `gains` the documents' gains (the medians of the judgments
-    where none are given), `scores` systems' scores (for topic difficulty), `likes` answers to which question was liked,
-    `lengths` documents' lengths, and `score` the function that turns pairs into gains. `machine` holds label sets by
-    machines, and `systems` what later stages make of people's gains and these: tables of systems and documents' ranks.
+    `labels` holds expert grades or other labels by name, `gains` the documents' gains (where none are given, what
+    `scaled` makes of the judgments, or their medians), `scores` systems' scores (for topic difficulty), `likes` answers
+    to which question was liked, `lengths` documents' lengths, and `score` the function that turns pairs into gains.
+    `machine` holds label sets by machines, and `systems` what later stages make of people's gains and these: tables of
+    systems and documents' ranks.
     """
 
     judgments: pl.DataFrame | None = None
@@ -36,6 +37,7 @@ class Evidence:
     likes: pl.DataFrame | None = None
     lengths: pl.DataFrame | None = None
     score: stability.Score | None = None
+    scaled: Callable[[pl.DataFrame], pl.DataFrame] | None = None
     machine: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     systems: SystemTables | None = None
     progress: Callable[[int, int], None] | None = None
@@ -108,6 +110,9 @@ class Evidence:
     def document_gains(self) -> pl.DataFrame:
         if self.gains is not None:
             return self.gains
+        if self.scaled is not None:
+            scaled, judgments = self.scaled, given(self.judgments)
+            return self._once("gains", lambda: scaled(judgments))  # type: ignore[no-any-return]
         note(f"no gains are given: documents are scored by the median of their values ({self.footing.words})")
         return common.document_medians(given(self.judgments))
 

@@ -176,6 +176,7 @@ def agree(
             labels=_label_sets(labels, against, own, table, how),
             gains=None if gains is None else read_gains(gains, negative="auto"),
             scores=None if scores is None else _scores(scores),
+            scaled=_default_gains,
             lengths=None if documents is None else _lengths(documents),
             likes=None if likes is None else _likes(likes),
             machine=machines | _label_sets(machine, (), {}, table, how),
@@ -190,6 +191,13 @@ def agree(
         outcomes.append(one)
         steps.next()
     return Agreement(tuple(outcomes), tuple(notes))
+
+
+def _default_gains(judgments: pl.DataFrame) -> pl.DataFrame:
+    """The gains that `scale` and `report` make of the judgments, so that all three say the same of them."""
+    from judgewell.scaling.scale import scale
+
+    return scale(judgments, interval="none")
 
 
 def _measures(names: str | Sequence[str]) -> Sequence[Measure]:

@@ -159,7 +159,8 @@ class Chat:
             self.unknown.update(("logprobs", "top_logprobs"))
         elif self.settings.structured == "auto" and self.structure != STRUCTURES[-1]:
             self.structure = STRUCTURES[STRUCTURES.index(self.structure) + 1]
-            note(f"the server rejects response_format; replies are requested as {self.structure}")
+            instead = "any text" if self.structure == "off" else self.structure
+            note(f"the server rejects response_format; replies are requested as {instead}")
         elif self.settings.logprobs and "logprobs" not in self.unknown:
             self.unknown.update(("logprobs", "top_logprobs"))
         else:
