@@ -104,6 +104,8 @@ def test_the_method_taken_is_told_in_the_page(folder):
     ("arguments", "problem"),
     [
         (["-o", "report.html"], "nothing to report on"),
+        (["expert=expert.qrels", "-o", "r.html", "--runs", "up.run"], "labels and qrels go behind --labels, gains"),
+        (["expert.qrels", "-o", "r.html"], "expert.qrels is neither a study file .* go behind --labels"),
         (["-o", "report.pdf", "--labels", "expert.qrels"], "not the name of a page"),
         (["-o", "no/report.html", "--labels", "expert.qrels"], "no folder no"),
         (["-o", "r.html", "--labels", "expert.qrels", "expert.qrels"], "two files are called expert"),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from judgewell.formats.delimited import Layout
 
 DEFAULT_MEASURE = "nDCG@10"
+SQLITE = b"SQLite format 3"  # how a file of it begins
 
 
 def report(
@@ -153,6 +154,16 @@ def _is_study_file(study: str | None) -> bool:
     return study is not None and str(study).endswith(".toml")
 
 
+def _is_database(study: str) -> bool:
+    """Whether a study is named by its database: an address, or a file that SQLite wrote."""
+    if "://" in study:
+        return True
+    if not os.path.isfile(study):
+        return False
+    with open(study, "rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
 def _files(*sources: Any) -> list[str]:
     """The files among what was given."""
     files: list[str] = []
@@ -175,6 +186,9 @@ def _collected(study: str | None, database: str | None) -> CollectedStudy | None
 
     from judgewell.server.queries.collected import collected_study
 
+    if not database and not _is_study_file(study) and not _is_database(str(study)):
+        cure = "name the study first; labels and qrels go behind --labels, gains behind --gains"
+        raise InputError(f"{study} is neither a study file (.toml) nor the database of a study", cure=cure)
     with existing(str(study), database or (None if _is_study_file(study) else study)) as store:
         return collected_study(store, time.time())
 
