@@ -228,6 +228,13 @@ def test_scores_against_a_baseline_with_correction(judgewell):
     assert (code, err.strip()) == (2, "judgewell: there is no system 'z'; the systems are a, b, c")
 
 
+def test_an_unknown_baseline_is_answered_with_twenty_names_of_systems(judgewell):
+    names = [f"s{number:02}" for number in range(22)]
+    scores_table({name: np.arange(12.0) for name in names})
+    _, _, err = judgewell("compare", "s.csv", "--baseline", "bm25")
+    assert f"the systems are {', '.join(names[:20])} and 2 more systems" in err
+
+
 def test_replicates_may_have_their_former_name(judgewell):
     rng = np.random.default_rng(2)
     scores_table({"a": rng.random(12), "b": rng.random(12)})
@@ -291,6 +298,7 @@ def test_one_system_one_topic_identical_systems_missing_topics(judgewell):
     [
         ((), "either scores, or --runs with --gains"),
         (("s.csv", "--runs", "weak.run", "--gains", "nist.qrels"), "either scores, or --runs with --gains"),
+        (("nist.qrels", *RUNS), "gains and qrels go behind --gains"),
         (("--runs", "weak.run"), "either scores, or --runs with --gains"),
         ((*RUNS, "--gains", "nist.qrels", "nist.qrels"), "two files are called nist.qrels"),
         ((*RUNS, "--gains", "nist.qrels", "--draws", "crowd.csv"), "judgewell scale --draws-to"),

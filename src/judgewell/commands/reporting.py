@@ -12,7 +12,7 @@ from judgewell.agreement.direction import note_reversed
 from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import existing
-from judgewell.comparison.scores import listed
+from judgewell.comparison.scores import NAMED, listed
 from judgewell.errors import InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.executors import executor_of
@@ -95,7 +95,7 @@ def report(
         labels, runs = _of_study(study, labels, runs)
         systems = open_runs(runs, executor=workers) if _there(runs) else []
         if baseline is not None and baseline not in [run.system for run in systems]:
-            known = listed([run.system for run in systems], "systems", 8) or "there are no runs"
+            known = listed([run.system for run in systems], "systems", NAMED) or "there are no runs"
             raise InputError(f"the baseline {baseline} is not one of the systems", cure=f"name one of them: {known}")
         measures = [measure] if isinstance(measure, str) else list(measure)
         sources = Sources(
