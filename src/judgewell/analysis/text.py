@@ -219,11 +219,11 @@ def _changed_verdicts(table: pl.DataFrame, names: Sequence[str], baseline: str) 
             f"only under {other}": [name for name in one if two[name] and not one[name]],
             "the other way round": [name for name in one if one[name] * two[name] < 0],
         }
-        said = "; ".join(f"{what}: {listed(which, 'systems', SHOWN)}" for what, which in changed.items() if which)
+        differing = "; ".join(f"{what}: {listed(which, 'systems', SHOWN)}" for what, which in changed.items() if which)
         same = sum(one[name] * two[name] > 0 for name in one)
         differ = f"{agrees(same, 'differs', 'differ')} significantly from {baseline}"
-        text = f"{same or 'None'} of {len(one)} other systems {differ} under both {first} and {other}"
-        text += f"; {said}" if said else ", and no other under one of them alone"
+        text = f"{same or 'None'} of {len(one)} other systems {differ} the same way under {first} and {other}"
+        text += f"; {differing}" if differing else ", and no other under one of them alone"
         lines.append(f"\n{prose(text + '.')}")
     return "".join(lines)
 
