@@ -223,9 +223,35 @@ def test_scores_against_a_baseline_with_correction(judgewell):
     assert (
         "1 of 2 pairs of systems against a differ significantly (wilcoxon test, alpha 0.05, Holm's correction)" in out
     )
-    assert "p_corrected" in out
+    said = " ".join(out.split())
+    assert "low, high: 95 % interval of the mean over topics (symmetric studentised bootstrap);" in said
+    assert "Ranks and top can disagree: cite top for which system is best." in said
+    assert "not corrected for the number of pairs; p_corrected, which decides about significance, is." in said
     code, _, err = judgewell("compare", "s.csv", "--baseline", "z")
     assert (code, err.strip()) == (2, "judgewell: there is no system 'z'; the systems are a, b, c")
+
+
+def test_verdicts_against_the_baseline_that_change_with_the_gains_are_named(judgewell):
+    rng = np.random.default_rng(1)
+    base, noise = rng.random(12), rng.normal(0, 0.02, (2, 12))
+    scores_table({"a": base, "b": base + 0.2 + noise[0], "c": base + noise[1], "d": base + 0.3 + noise[1]}, "one.csv")
+    scores_table({"a": base, "b": base + noise[0], "c": base - 0.2 + noise[1], "d": base - 0.3 + noise[0]}, "two.csv")
+    said = " ".join(judgewell("compare", "one.csv", "two.csv", "--baseline", "a")[1].split())
+    assert (
+        "None of 3 other systems differ significantly from a the same way under one and two; only under one: b; "
+        in said
+    )
+    assert "only under two: c; the other way round: d." in said
+    assert "fp: under the set alone; fn: under one alone; tn: under neither." in said
+    said = " ".join(judgewell("compare", "one.csv", "again=one.csv", "--baseline", "a")[1].split())
+    assert "2 of 3 other systems differ significantly from a the same way under one and again, and no other" in said
+
+
+def test_an_unknown_baseline_is_answered_with_twenty_names_of_systems(judgewell):
+    names = [f"s{number:02}" for number in range(22)]
+    scores_table({name: np.arange(12.0) for name in names})
+    _, _, err = judgewell("compare", "s.csv", "--baseline", "bm25")
+    assert f"the systems are {', '.join(names[:20])} and 2 more systems" in err
 
 
 def test_replicates_may_have_their_former_name(judgewell):
@@ -291,6 +317,7 @@ def test_one_system_one_topic_identical_systems_missing_topics(judgewell):
     [
         ((), "either scores, or --runs with --gains"),
         (("s.csv", "--runs", "weak.run", "--gains", "nist.qrels"), "either scores, or --runs with --gains"),
+        (("nist.qrels", *RUNS), "gains and qrels go behind --gains"),
         (("--runs", "weak.run"), "either scores, or --runs with --gains"),
         ((*RUNS, "--gains", "nist.qrels", "nist.qrels"), "two files are called nist.qrels"),
         ((*RUNS, "--gains", "nist.qrels", "--draws", "crowd.csv"), "judgewell scale --draws-to"),

@@ -460,7 +460,7 @@ SCORES = [
     ("a.csv", "topic,s,t\n1,0.5,1\n2,0.25,x\n", (), "error a.csv:3: value 'x' is not a number; value is the measure's value"),
     ("a.csv", "topic,s,t\n1,0.5,1\n2,0.25,0\nall,0.4,0.5\n", (), "t,s,0.5,0.375 | each of the 2 columns s, t is one system | the measure is not named; it is called score (-m | 2 scores of the topic 'all' are means over topic"),
     ("a.csv", "who,s,t\n1,0.5,1\n2,0.25,0\n", (), 'error a.csv: the scores need the columns system, topic, measure and value; t'),
-    ("a.csv", "system,topic,AP,P@5\ns,1,0.5,1\ns,2,0.25,1\nt,1,1,1\nt,2,0,1\n", (), 'error the scores are of 2 measures; choose one (-m AP): AP, P@5'),
+    ("a.csv", "system,topic,AP,P@5\ns,1,0.5,1\ns,2,0.25,1\nt,1,1,1\nt,2,0,1\n", (), 'error the scores are of 2 measures; name one or several with -m: AP, P@5'),
     ("a.csv", "system,topic,AP,P@5\ns,1,0.5,1\ns,2,0.25,1\nt,1,1,1\nt,2,0,1\n", ("-m", "AP",), 't,s,0.5,0.375 | each of the 2 columns AP, P@5 is one measure'),
     ("a.csv", "system,topic,AP,P@5\ns,1,0.5,1\ns,2,0.25,1\nt,1,1,1\nt,2,0,1\n", ("-m", "RR",), 'error there are no scores of RR; the measures are AP, P@5'),
     ("a.csv", "system;1;2\ns;0,5;0,25\nt;1;0\n", (), 't,s,0.5,0.375 | each of the 2 columns 1, 2 is one topic | the measure is not named; it is called score (-m | value has decimal commas, read as points (0,5)'),

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from judgewell.commands.report import report as command
+from judgewell.commands.reporting import report as report_on
 from judgewell.commands.simulate import simulate
 from judgewell.errors import DataError, InputError
 from judgewell.formats.options import read_labels
@@ -104,6 +105,8 @@ def test_the_method_taken_is_told_in_the_page(folder):
     ("arguments", "problem"),
     [
         (["-o", "report.html"], "nothing to report on"),
+        (["expert=expert.qrels", "-o", "r.html", "--runs", "up.run"], "labels and qrels go behind --labels, gains"),
+        (["expert.qrels", "-o", "r.html"], "expert.qrels is neither a study file .* go behind --labels"),
         (["-o", "report.pdf", "--labels", "expert.qrels"], "not the name of a page"),
         (["-o", "no/report.html", "--labels", "expert.qrels"], "no folder no"),
         (["-o", "r.html", "--labels", "expert.qrels", "expert.qrels"], "two files are called expert"),
@@ -115,6 +118,19 @@ def test_the_method_taken_is_told_in_the_page(folder):
 def test_mistakes_are_told_before_the_work(folder, arguments, problem):
     with pytest.raises((InputError, OSError), match=problem):
         run(*arguments)
+
+
+def test_means_under_every_set_and_uncorrected_intervals_are_in_the_tables(folder):
+    (folder / "reverse.qrels").write_text(
+        "".join(f"{topic} 0 d{doc} {doc % 3}\n" for topic in "ab" for doc in range(12))
+    )
+    labels, runs = ["expert.qrels", "reverse.qrels"], ["up.run", "down.run"]
+    made = report_on(labels=labels, runs=runs, baseline="up", worlds=20, replicates=20)
+    grids = {grid.name: grid for grid in made.grids}
+    assert "mean under reverse" in grids["systems"].shown.columns
+    captions = {one.name: one.caption for one in [*made.figures, *made.grids]}
+    for name in ("pairs", "baseline_differences"):
+        assert "corrected for the number of pairs, intervals are not" in captions[name]
 
 
 def test_the_record_is_that_of_the_inputs(folder):

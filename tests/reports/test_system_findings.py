@@ -18,6 +18,7 @@ TABLE = pl.DataFrame({"system": ["a", "b", "c"], "top": [True, True, False]})
 def test_one_system_that_is_best_under_every_set():
     finding = best_elsewhere({"crowd": scores(3, 2, 1), "experts": scores(9, 2, 1)}, TABLE)
     assert finding.text == "a also has the best mean under experts."
+    assert finding.source == "systems"
 
 
 def test_another_best_system_within_the_first_top_set():

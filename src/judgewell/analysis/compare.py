@@ -100,7 +100,8 @@ def compare(
         cure = "give --runs, --gains and --judgments with the column assessor"
         raise InputError("profiles of users come from judgments", cure=cure)
     if (scores is None) == (runs is None) or (runs is None) != (gains is None):
-        raise InputError("name either scores, or --runs with --gains", cure="judgewell compare --help shows how")
+        cure = "gains and qrels go behind --gains (judgewell compare --help has examples)"
+        raise InputError("name either scores, or --runs with --gains", cure=cure)
     choices = Choices(
         test, top_test, correction, zeros, alpha, baseline, reference, tell_apart, worlds, replicates, level, seed,
         None if executor is None else executor_of(executor),

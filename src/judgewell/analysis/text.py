@@ -11,14 +11,22 @@ import polars as pl
 from judgewell.analysis.users import users_text
 from judgewell.comparison.scores import listed
 from judgewell.terminal import frame_text, prose
+from judgewell.text import agrees
 
 if TYPE_CHECKING:
     from judgewell.analysis.conclusions import Choices, Comparison
+    from judgewell.analysis.scores import Sets
     from judgewell.comparison.worlds import Worlds
 
 SHOWN = 25  # rows of a table that are printed
 BEST = 6  # systems whose order is spelled out
 SYSTEMS = ("system", "mean", "low", "high", "without_noise", "rank_low", "rank_high", "top")
+INTERVALS = {
+    "bootstrap": "symmetric studentised bootstrap",
+    "t": "Student's t",
+    "normal": "normal",
+    "exact": "Clopper and Pearson",
+}
 PAIRS = ("first", "second", "difference", "low", "high", "effect", "wins", "losses", "p")
 
 
@@ -40,7 +48,7 @@ def _of_measure(comparison: Comparison, measure: str, every_pair: bool) -> str:
     head = f"{measure} of {len(first.systems)} systems on {len(first.topics)} topics"
     if len(sets) == 1 and "top" in tables["systems"].columns:
         head += f"\n{prose(best_text(tables['systems'], choices))}"
-    parts = [head, _systems(tables["systems"], list(sets), worlds, choices)]
+    parts = [head, _systems(tables["systems"], sets, worlds, choices)]
     if "sets" in tables:
         parts.append(_sets(tables["sets"]))
     if "discrimination" in tables:
@@ -113,8 +121,9 @@ def _with_machine(comparison: Comparison, measure: str, every_pair: bool) -> str
     return "\n\n".join(parts)
 
 
-def _systems(table: pl.DataFrame, names: Sequence[str], worlds: Mapping[str, Worlds], choices: Choices) -> str:
+def _systems(table: pl.DataFrame, sets: Sets, worlds: Mapping[str, Worlds], choices: Choices) -> str:
     """Means side by side, best first by the first set; with one set also intervals and ranks."""
+    names = list(sets)
     if len(names) > 1:
         wide = table.pivot("set", index="system", values="mean").sort(names[0], "system", descending=[True, False])
         sizes = _set_sizes(table, names, choices) if "top" in table.columns else ""
@@ -124,9 +133,16 @@ def _systems(table: pl.DataFrame, names: Sequence[str], worlds: Mapping[str, Wor
         return f"{text}\nOne topic allows no interval and no test."
     over = "judgments and topics" if "both" in worlds else "topics"
     level = f"{100 * choices.level:g} %"
-    meaning = f"low, high: {level} interval of the mean over topics; rank_low, rank_high: of the rank over {over}"
+    kinds = sets[names[0]].intervals(choices.level, choices.seed).kind
+    how = " or ".join(words for kind, words in INTERVALS.items() if kind in kinds)
+    meaning = f"low, high: {level} interval of the mean over topics{f' ({how})' if how else ''}; "
+    meaning += f"rank_low, rank_high: of the rank over resampled {over}"
     if "top" in table.columns:
-        meaning += "; top: in the set that contains the best system"
+        others = "all other systems" if choices.top_test == "joint" else "the best one"
+        meaning += (
+            f"; top: in the set that contains the best system, by a test against {others}. Ranks and top can disagree: "
+            "cite top for which system is best"
+        )
     return f"{text}\n{prose(meaning + '.')}"
 
 
@@ -157,7 +173,11 @@ def _discrimination(table: pl.DataFrame, choices: Choices) -> str:
     columns = ["set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "agreement", "kappa", "mcnemar_p"]
     pairs, reference = table["pairs"][0], table["reference"][0]
     head = f"Significant differences among {pairs} pairs of systems ({_test(choices)}), against {reference}"
-    return f"{head}\n{frame_text(table.select(columns))}"
+    meaning = (
+        f"tp: pairs that differ under the set and under {reference} (opposite: of these, the other way round); fp: "
+        f"under the set alone; fn: under {reference} alone; tn: under neither."
+    )
+    return f"{head}\n{frame_text(table.select(columns))}\n{prose(meaning)}"
 
 
 def _pairs(table: pl.DataFrame, names: Sequence[str], choices: Choices, every_pair: bool) -> str:
@@ -170,10 +190,42 @@ def _pairs(table: pl.DataFrame, names: Sequence[str], choices: Choices, every_pa
     text = f"{count} of {len(one)} pairs of systems{of}{against} differ significantly ({_test(choices)})"
     if every_pair or choices.baseline:
         rows = one.sort("difference", descending=True, maintain_order=True)
-        return f"{text}\n{frame_text(rows.select(columns))}"
+        changes = _changed_verdicts(table, names, choices.baseline) if choices.baseline else ""
+        return f"{text}\n{frame_text(rows.select(columns))}{_meaning_of_pairs(choices)}{changes}"
     best = one.sort("mean_first", "first", descending=[True, False])["first"][0]
     rows = one.filter((pl.col("first") == best) | (pl.col("second") == best)).sort("mean_second", descending=True)
-    return f"{text}; those of the best (-q shows all):\n{frame_text(rows.select(columns), SHOWN)}"
+    text += f"; those of the best (-q shows all):\n{frame_text(rows.select(columns), SHOWN)}"
+    return text + _meaning_of_pairs(choices)
+
+
+def _meaning_of_pairs(choices: Choices) -> str:
+    how = "Student's t" if choices.test == "t" else "by the rules for a mean"
+    text = f"low, high: {100 * choices.level:g} % interval of the difference over topics ({how})"
+    if choices.correction != "none":
+        text += ", not corrected for the number of pairs; p_corrected, which decides about significance, is"
+    return f"\n{prose(text + '.')}"
+
+
+def _changed_verdicts(table: pl.DataFrame, names: Sequence[str], baseline: str) -> str:
+    """For every other set, which systems differ significantly from the baseline under only one of it and the first."""
+    verdict = pl.col("difference").sign() * pl.col("significant").cast(pl.Int8)
+    verdicts = {name: dict(table.filter(pl.col("set") == name).select("first", verdict).iter_rows()) for name in names}
+    first, *others = names
+    lines = []
+    for other in others:
+        one, two = verdicts[first], verdicts[other]
+        changed = {
+            f"only under {first}": [name for name in one if one[name] and not two[name]],
+            f"only under {other}": [name for name in one if two[name] and not one[name]],
+            "the other way round": [name for name in one if one[name] * two[name] < 0],
+        }
+        differing = "; ".join(f"{what}: {listed(which, 'systems', SHOWN)}" for what, which in changed.items() if which)
+        same = sum(one[name] * two[name] > 0 for name in one)
+        differ = f"{agrees(same, 'differs', 'differ')} significantly from {baseline}"
+        text = f"{same or 'None'} of {len(one)} other systems {differ} the same way under {first} and {other}"
+        text += f"; {differing}" if differing else ", and no other under one of them alone"
+        lines.append(f"\n{prose(text + '.')}")
+    return "".join(lines)
 
 
 def _worlds(tables: Mapping[str, pl.DataFrame], worlds: Mapping[str, Worlds], level: float) -> str:

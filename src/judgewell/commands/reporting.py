@@ -12,7 +12,7 @@ from judgewell.agreement.direction import note_reversed
 from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import existing
-from judgewell.comparison.scores import listed
+from judgewell.comparison.scores import NAMED, listed
 from judgewell.errors import InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.executors import executor_of
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from judgewell.formats.delimited import Layout
 
 DEFAULT_MEASURE = "nDCG@10"
+SQLITE = b"SQLite format 3"  # how a file of it begins
 
 
 def report(
@@ -94,7 +95,7 @@ def report(
         labels, runs = _of_study(study, labels, runs)
         systems = open_runs(runs, executor=workers) if _there(runs) else []
         if baseline is not None and baseline not in [run.system for run in systems]:
-            known = listed([run.system for run in systems], "systems", 8) or "there are no runs"
+            known = listed([run.system for run in systems], "systems", NAMED) or "there are no runs"
             raise InputError(f"the baseline {baseline} is not one of the systems", cure=f"name one of them: {known}")
         measures = [measure] if isinstance(measure, str) else list(measure)
         sources = Sources(
@@ -153,6 +154,16 @@ def _is_study_file(study: str | None) -> bool:
     return study is not None and str(study).endswith(".toml")
 
 
+def _is_database(study: str) -> bool:
+    """Whether a study is named by its database: an address, or a file that SQLite wrote."""
+    if "://" in study:
+        return True
+    if not os.path.isfile(study):
+        return False
+    with open(study, "rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
 def _files(*sources: Any) -> list[str]:
     """The files among what was given."""
     files: list[str] = []
@@ -175,6 +186,9 @@ def _collected(study: str | None, database: str | None) -> CollectedStudy | None
 
     from judgewell.server.queries.collected import collected_study
 
+    if not database and not _is_study_file(study) and not _is_database(str(study)):
+        cure = "name the study first; labels and qrels go behind --labels, gains behind --gains"
+        raise InputError(f"{study} is neither a study file (.toml) nor the database of a study", cure=cure)
     with existing(str(study), database or (None if _is_study_file(study) else study)) as store:
         return collected_study(store, time.time())
 

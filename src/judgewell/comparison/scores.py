@@ -21,6 +21,7 @@ from judgewell.tables import SCORES, check
 Floats = NDArray[np.float64]
 Missing = Literal["error", "zero", "drop"]
 MISSING = ("error", "zero", "drop")
+NAMED = 20  # systems named to whoever gave a name that is none
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class ScoreArray:
         """The row of a system, or an error that names those there are."""
         if system not in self.systems:
             raise InputError(
-                f"there is no system {system!r}", cure=f"the systems are {listed(self.systems, 'systems')}"
+                f"there is no system {system!r}", cure=f"the systems are {listed(self.systems, 'systems', NAMED)}"
             )
         return self.systems.index(system)
 
@@ -146,7 +147,7 @@ def _of_measure(table: pl.DataFrame, measure: str | None) -> pl.DataFrame:
         names = [name for name in names if not name.endswith(".residual")] or names  # they accompany a measure
     if measure is None and len(names) > 1:
         raise InputError(
-            f"the scores are of {len(names)} measures", cure=f"choose one (-m {names[0]}): {listed(names, 'measures')}"
+            f"the scores are of {len(names)} measures", cure=f"name one or several with -m: {listed(names, 'measures')}"
         )
     if measure is not None and measure not in names:
         raise InputError(f"there are no scores of {measure}", cure=f"the measures are {listed(names, 'measures')}")

@@ -18,7 +18,7 @@ import polars as pl
 
 from judgewell.comparison.correlation import tau_b, tie_ranks
 from judgewell.comparison.noise import Draws, Score, blocks_of
-from judgewell.comparison.scores import listed
+from judgewell.comparison.scores import NAMED, listed
 from judgewell.errors import DataError, InputError
 from judgewell.executors import Executor
 from judgewell.stats.arrays import Floats, Ints
@@ -86,7 +86,7 @@ class Worlds:
 
     def _number(self, system: str) -> int:
         if system not in self.systems:
-            raise InputError(f"there is no system {system!r}; the systems are {listed(self.systems, 'systems')}")
+            raise InputError(f"there is no system {system!r}; the systems are {listed(self.systems, 'systems', NAMED)}")
         return self.systems.index(system)
 
 

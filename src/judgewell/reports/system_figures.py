@@ -12,7 +12,7 @@ from judgewell.comparison.worlds import Worlds
 from judgewell.reports.parts import Figure
 from judgewell.reports.scoring import Scored
 from judgewell.reports.sources import Sources
-from judgewell.reports.system_findings import OVER, PAIR_TEST
+from judgewell.reports.system_findings import OVER, PAIR_TEST, UNCORRECTED
 from judgewell.text import count, counted, plain
 
 MOST = 40  # systems in a figure; tables hold all
@@ -61,7 +61,7 @@ def differences_figure(pairs: pl.DataFrame, baseline: str, measure: str) -> Figu
     data = drawn.select(name="first", value="difference", low="low", high="high", top="significant")
     caption = (
         f"The dot is a system’s mean difference from {baseline}, the line its 95 % interval over other topics; "
-        f"{which}, best first; blue: a significant difference ({PAIR_TEST})."
+        f"{which}, best first; blue: a significant difference ({PAIR_TEST}). {UNCORRECTED}"
     )
     chart = charts.dots(data, "", f"difference of {measure}", reference=0)
     figure = data.rename({"top": "significant"})

@@ -14,6 +14,10 @@ from judgewell.reports.parts import Finding
 from judgewell.text import agrees, count, counted, interval, listing, percent, plain
 
 PAIR_TEST = "paired t-test over topics, Holm’s correction, 5 % level"
+UNCORRECTED = (
+    "Significance is corrected for the number of pairs, intervals are not: one can exclude 0 although the difference "
+    "is not significant."
+)
 OVER = {"topics": "of topics", "judgments": "of judgments", "both": "of judgments and topics"}
 
 
@@ -47,17 +51,17 @@ def best_elsewhere(sets: Mapping[str, ScoreArray], systems: pl.DataFrame) -> Fin
     best = systems["system"][0]
     if not others or set(leaders.values()) == {best}:
         same = f"{best} also has the best mean under {listing(others)}." if others else ""
-        return Finding(same, "sets") if same else None
+        return Finding(same, "systems") if same else None
     text = "; ".join(_leader(best, *one) for one in leaders.items()).replace("under", "Under", 1)
     if "top" not in systems.columns:
-        return Finding(f"{text}.", "sets")
+        return Finding(f"{text}.", "systems")
     outside = sorted(set(leaders.values()) - set(systems.filter("top")["system"]))
     if not outside:
         which = listing(sorted({best, *leaders.values()}))
         same = f"This is no contradiction: {which} are in the top set under {first}, so it does not show which of"
-        return Finding(f"{text}. {same} them is better.", "sets")
+        return Finding(f"{text}. {same} them is better.", "systems")
     text += f". Under {first}, {listing(outside)} {agrees(len(outside), 'is', 'are')} not in the top set"
-    return Finding(f"{text}: the sets disagree about the best system.", "sets")
+    return Finding(f"{text}: the sets disagree about the best system.", "systems")
 
 
 def _leader(best: str, name: str, system: str) -> str:

@@ -28,7 +28,7 @@ from judgewell.reports.system_figures import (
     scatter_figures,
     taus_figure,
 )
-from judgewell.reports.system_findings import PAIR_TEST
+from judgewell.reports.system_findings import PAIR_TEST, UNCORRECTED
 from judgewell.stats.means import no_spread_note
 from judgewell.text import counted, plain
 
@@ -141,6 +141,9 @@ def systems_table(scored: Scored, sources: Sources) -> pl.DataFrame:
     for name, scores in list(scored.measures.items())[1:]:
         means = pl.DataFrame({"system": scores.systems, name: scores.means})
         table = table.join(means, on="system", how="left", maintain_order="left")
+    for name, scores in list(scored.sets.items())[1:]:
+        means = pl.DataFrame({"system": scores.systems, f"mean under {name}": scores.means})
+        table = table.join(means, on="system", how="left", maintain_order="left")
     table = table.join(scored.own_judged.select("system", "judged"), on="system", how="left", maintain_order="left")
     return table.sort("mean", "system", descending=[True, False])
 
@@ -216,7 +219,8 @@ def _more_pairs(pairs: pl.DataFrame, scored: Scored, baseline: str | None) -> li
     )
     order = f"each against {baseline}" if baseline else "the better first"
     caption = (
-        f"{counted(pairs.height, 'pair')} of systems, {order}: difference of mean {scored.main.measure}; {PAIR_TEST}."
+        f"{counted(pairs.height, 'pair')} of systems, {order}: difference of mean {scored.main.measure}; {PAIR_TEST}. "
+        f"{UNCORRECTED}"
     )
     title = f"Every system against {baseline}" if baseline else "Every pair of systems"
     return [Grid("pairs", title, caption, pairs, columns)]

@@ -9,10 +9,14 @@ from markupsafe import Markup, escape
 TERMS = {
     "gain": "how useful it is to find a document, as a number; a measure adds up the gains of a ranking",
     "top set": "the systems of which one is the best with 95 % confidence; a system with a lower mean can be in "
-    "it where its differences vary more over topics",
+    "it where its differences vary more over topics. It comes from a test against all other systems, plausible ranks "
+    "come from resamples, and the two can disagree: the top set is what to cite for which system is best",
     "resamples": "repetitions of the analysis with topics, and judgments where single ones are known, drawn again at "
     "random: they show what other topics or judgments would have given",
-    "95 % interval": "a range made so that in 95 of 100 such studies it holds the true value",
+    "95 % interval": "a range made so that in 95 of 100 such studies it holds the true value. For a system’s mean "
+    "it is a symmetric studentised bootstrap over topics (Student’s t with fewer than 10 topics or where resamples do "
+    "not vary, normal with more than 2,000, Clopper and Pearson’s where every topic scores the least or the most that "
+    "the measure allows), for a difference of two systems Student’s t",
     "Holm’s correction": "keeps the chance of even one false difference among all pairs at 5 %",
     "Krippendorff’s α": "agreement between assessors: 1 is perfect, 0 is what chance gives",
     "κ": "agreement of two assessors or label sets on grades: 1 is perfect, 0 is what chance gives",
