@@ -76,7 +76,7 @@ def _tell_pairs_again(frame: pl.DataFrame) -> None:
     if len(again):
         note(
             f"{len(again)} answers are by an assessor who compared the same two documents in the same unit before; all "
-            f"of them count ({listed(again)})"
+            f"of them count ({listed(again.drop('assessor'), 1)})"
         )
 
 
