@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from judgewell.agreement.direction import note_reversed
+from judgewell.agreement.direction import note_labels, note_reversed
 from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import existing
@@ -114,6 +114,7 @@ def report(
             study=collected,
             executor=workers,
         )
+        note_labels(sources.judgments)
         note_reversed(sources.judgments, {**sources.labels, **sources.machine})
     for text in notes:
         note(text)
