@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from judgewell.agreement.direction import note_reversed
+from judgewell.agreement.direction import note_labels, note_reversed
 from judgewell.errors import collect_notes
 
 VALUES = [(doc * 7) % 4 for doc in range(30)]
@@ -35,3 +35,14 @@ def test_labels_that_agree_or_differ_by_chance_or_are_few_are_not():
         note_reversed(JUDGMENTS, {"same": labels(VALUES), "unlike": labels(unlike), "few": few, "constant": constant})
         note_reversed(None, {})
     assert notes == []
+
+
+def test_a_label_in_the_place_of_judgments_is_noted():
+    twice = pl.concat([JUDGMENTS, JUDGMENTS])
+    with collect_notes() as notes:
+        note_labels(twice)
+        note_labels(JUDGMENTS)  # one judgment each
+        note_labels(pl.concat([JUDGMENTS, JUDGMENTS.with_columns(pl.col("value").reverse())]))
+    assert [text.split(":")[0] for text in notes] == [
+        "each of 30 documents with several judgments has one and the same value from all of them"
+    ]

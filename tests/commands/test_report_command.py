@@ -268,3 +268,22 @@ def test_labels_may_be_a_column_by_its_own_name_and_others_are_refused_with_the_
         run(*asked, "--labels", "relx")
     table = pl.DataFrame({"topic": ["a"], "doc": ["d"], "comment": [2.0]})
     assert read_labels("note", table, columns={"comment": "note"})["gain"].to_list() == [2.0]
+
+
+def test_no_id_of_an_assessor_is_in_the_page_unless_asked_for(folder):
+    rows = [f"q{n % 3},d{n // 4},worker-{n % 4}-é7,{n % 4 if n else ''}" for n in range(48)]
+    (folder / "crowd.csv").write_text("topic,doc,assessor,value\n" + "\n".join(rows) + "\n")
+    wide = "topic,doc,Annabel,Bobby\n" + "".join(f"q,d{n},{n % 3},{n % 2 or ''}\n" for n in range(8))
+    (folder / "wide.csv").write_text(wide)
+    quick = ["--draws", "5", "--worlds", "20", "--replicates", "10", "--kind", "ordinal", "-o", "r.html"]
+    assert run("--judgments", "crowd.csv", *quick).exit_code == 0
+    page = (folder / "r.html").read_text()
+    assert "1 of 48 rows have no value and are excluded" in page
+    assert "worker-" not in page
+    assert run("--judgments", "crowd.csv", *quick, "--name-assessors").exit_code == 0
+    assert "worker-1" in (folder / "r.html").read_text()
+    found = run("--judgments", "wide.csv", *quick, "--columns", "topic=topic,doc=doc,value=*,assessor=*")
+    assert found.exit_code == 0
+    page = (folder / "r.html").read_text()
+    assert "is read from A1, A2" in page
+    assert "Annabel" not in page

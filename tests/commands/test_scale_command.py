@@ -259,8 +259,16 @@ def test_a_bad_file_is_one_line_that_says_who_what_and_the_cure(judgewell, case)
 
 
 TOLD = {
-    "judged twice": (JUDGED + "t,a,x,u1,9\n", "magnitude", "1 document was judged more than once in one unit; all"),
-    "judged twice, predicted": (JUDGED + "t,a,x,u1,10\n", "predicted", "judged more than once in one unit; all of th"),
+    "judged twice": (
+        JUDGED + "t,a,x,u1,9\n",
+        "magnitude",
+        "1 judgment repeats one of the same document by the same assessor in the same unit; all of them count",
+    ),
+    "judged twice, predicted": (
+        JUDGED + "t,a,x,u1,10\n",
+        "predicted",
+        "1 judgment repeats one of the same document by the same a",
+    ),
     "compared twice": (COMPARED + "t,a,b,x,left\nt,b,a,x,left\n", "preference", "1 answers are by an assessor who"),
     "units excluded": (
         KNOWN,
@@ -316,7 +324,7 @@ def test_a_judgment_without_a_value_is_left_out_and_told(judgewell):
     Path("gap.csv").write_text(MAGNITUDES + "t,a,z,z/t,1,magnitude,\n")
     code, out, err = judgewell("scale", "gap.csv", "--method", "mean", "-o", "-")
     assert code == 0
-    assert "gap.csv: 1 of 5 rows have no value and are excluded (the first: topic t, doc a, assessor z)" in err
+    assert "gap.csv: 1 of 5 rows have no value and are excluded (the first: topic t, doc a)" in err
     assert judgewell("scale", "m.csv", "--method", "mean", "-o", "-")[1] == out
     assert judgewell("scale", "gap.csv", "--method", "mean", "--strict")[0] == 2
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from judgewell.errors import InputError, JudgewellWarning
+from judgewell.errors import InputError, JudgewellWarning, collect_notes
 from judgewell.formats.judgments import read_judgments, read_pairs
 
 TREC8 = "topic_id,unit_id,document_id,gold,doc_pos,worker_id,relevance_score,cumulative_time,comment,trec,sormunen\n"
@@ -195,3 +195,23 @@ def test_the_real_exports(data: Path) -> None:
     assert len(read_judgments(data / "nyt-crowd" / "reviewers.csv")) == 360
     for file in sorted((data / "rankme").glob("stp2_*.csv")):
         assert len(read_judgments(file)) == 900
+
+
+def test_a_misspelt_column_of_a_known_export_is_refused(tmp_path: Path) -> None:
+    nyt = written(tmp_path, "_unit_id,_worker_id,relevence,rel,topic,document_id\n1,w,relevant,1,t,a\n")
+    with pytest.raises(
+        InputError, match=r"NYT topical relevance export, but has no column relevance \(is it relevence"
+    ):
+        read_judgments(nyt)
+    music = "Input.query,Input.docA,Input.docB,Answer.rado,WorkerId\nq,a,b,a,w\n"
+    with pytest.raises(InputError, match=r"no column Answer.radio \(is it Answer.rado\?\); name it Answer.radio"):
+        read_pairs(written(tmp_path, music))
+    named = {"topic": "Input.query", "left": "Input.docA", "right": "Input.docB", "preferred": "Answer.rado"}
+    assert read_pairs(written(tmp_path, music), named, {"a": "left"})["preferred"].to_list() == ["left"]
+
+
+def test_pairs_without_an_answer_are_refused_with_the_columns(tmp_path: Path) -> None:
+    pairs = "Input.query,Input.docA,Input.docB,Verdict,WorkerId\nq,a,b,a,w\n"
+    rule = "preferred; the columns are Input.query, Input.docA, Input.docB, Verdict, WorkerId; say which"
+    with pytest.raises(InputError, match=rule), collect_notes():
+        read_pairs(written(tmp_path, pairs))

@@ -14,7 +14,7 @@ from judgewell import text as numbers
 from judgewell.reports.assemble import assemble
 from judgewell.reports.files import write_files
 from judgewell.reports.latex import escape, latex
-from judgewell.reports.page import MOST_ROWS, render, sheet, tight
+from judgewell.reports.page import MOST_ROWS, render, sentence, sheet, tight
 from judgewell.reports.parts import Finding, Grid, Part, Report
 from judgewell.reports.terms import Explained
 
@@ -277,3 +277,9 @@ def test_hostile_names_reach_latex_as_they_are():
 def test_a_share_is_a_percentage_and_a_count_of_the_same_name_is_not() -> None:
     assert numbers.cells(pl.Series("judged", [0.5, 1.0])) == ["50.0 %", "100 %"]
     assert numbers.cells(pl.Series("judged", [4.0, 10.0])) == ["4", "10"]
+
+
+def test_notes_are_sentences_and_names_of_files_keep_their_letters():
+    assert sentence("no method is given: gains are made by mean") == "No method is given: gains are made by mean."
+    assert sentence("data/judgments.csv: 3 rows differ") == "data/judgments.csv: 3 rows differ."
+    assert sentence("my answers.csv: 3 rows differ") == "my answers.csv: 3 rows differ."

@@ -185,7 +185,10 @@ REPEATED = table(("t", "a", "u", 1.0), ("t", "b", "u", 2.0), ("t", "a", "u", 4.0
 
 
 def test_a_document_twice_in_a_unit_is_told_and_all_rows_count() -> None:
-    with pytest.warns(JudgewellWarning, match=r"1 document was judged more than once.*topic t, document a, unit u"):
+    with pytest.warns(
+        JudgewellWarning,
+        match=r"1 judgment repeats one of the same document in the same unit; .*topic t, document a, unit u",
+    ):
         assert len(magnitude.normalised(REPEATED)) == 3
 
 

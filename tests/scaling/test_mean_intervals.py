@@ -8,10 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from judgewell.errors import JudgewellWarning
+from judgewell.errors import JudgewellWarning, collect_notes
 from judgewell.formats.judgments import read_judgments
-from judgewell.scaling.grades import Mean
+from judgewell.scaling.grades import Mean, Median
+from judgewell.scaling.magnitude import Magnitude
 from judgewell.scaling.mean_intervals import mean_interval, variance_prior
+from judgewell.scaling.method import Method
+from judgewell.scaling.uncertainty import wilson
+from judgewell.tables import JUDGMENTS, check
 
 
 def judged(values: np.ndarray, number: np.ndarray, kind: str = "interval:0..100") -> pl.DataFrame:
@@ -96,3 +100,25 @@ def test_few_of_the_judgments_of_real_documents(data: Path, count: int) -> None:
         truth = np.array([groups[at].mean() for at in chosen])
         held.append(((ends["low"].to_numpy() <= truth) & (truth <= ends["high"].to_numpy())).mean())
     assert 0.93 <= np.mean(held) <= 0.98
+
+
+@pytest.mark.parametrize("method", [Mean(), Median(), Magnitude(average="log-mean")])
+def test_no_rounding_puts_a_gain_outside_its_interval(method: Method) -> None:
+    """Documents whose judgments are all the same, at an end of the scale and within it."""
+    for top in (1.0, 2.0, 3.0, 100.0):
+        for size in range(2, 12):
+            values = np.concatenate([np.repeat([top, top / 3, top / 7], size), [top / 9] * size])
+            frame = judged(
+                values, np.repeat(np.arange(4), size), "ratio" if isinstance(method, Magnitude) else "ordinal"
+            )
+            frame = frame.with_columns(assessor=pl.format("a{}", pl.int_range(pl.len()) % size))
+            with collect_notes():
+                gains = method.interval(check(frame, JUDGMENTS)).drop_nulls("low")
+            assert gains.filter((pl.col("low") > pl.col("gain")) | (pl.col("high") < pl.col("gain"))).is_empty()
+
+
+def test_wilsons_interval_holds_its_share() -> None:
+    share, count = np.array([0.0, 1.0] * 50), np.repeat(np.arange(1.0, 51.0), 2)
+    low, high = wilson(share, count, 0.95)
+    assert (low <= share).all()
+    assert (share <= high).all()

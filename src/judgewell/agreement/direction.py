@@ -1,4 +1,4 @@
-"""Labels that run the other way: 1 for the best grade instead of the worst."""
+"""Signs of a wrong column: labels that run the other way (1 for the best grade), labels in the place of judgments."""
 
 from __future__ import annotations
 
@@ -39,3 +39,17 @@ def note_reversed(judgments: pl.DataFrame | None, labels: Mapping[str, pl.DataFr
                 f"{both.height} documents); if {plain(grades[0])} is the best grade of {name}, reverse its "
                 f"grades{cure}"
             )
+
+
+def note_labels(judgments: pl.DataFrame | None) -> None:
+    """A note where all judgments of each document are the same, as labels that a file repeats are."""
+    if judgments is None:
+        return
+    value = pl.col("value")
+    each = judgments.group_by(DOCUMENT).agg(pl.len(), value.first(), same=value.min() == value.max())
+    several = each.filter(pl.col("len") > 1)
+    if several.height > 1 and several["same"].all() and several["value"].n_unique() > 1:
+        note(
+            f"each of {several.height} documents with several judgments has one and the same value from all of them: "
+            "is the value a label of the document? If so, name another column (--columns value=NAME)"
+        )

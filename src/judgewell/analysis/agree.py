@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.agreement.direction import note_reversed
+from judgewell.agreement.direction import note_labels, note_reversed
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.machines import split_machines
 from judgewell.agreement.section import OPEN, Outcome, Result, Section
@@ -185,6 +185,7 @@ def agree(
             replicates=replicates,
             seed=seed,
         )
+        note_labels(judged)
         note_reversed(judged, {**evidence.labels, **evidence.machine})
     outcomes = []
     for one in run_sections(evidence, chosen, None if executor is None else executor_of(executor)):

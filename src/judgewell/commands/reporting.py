@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from judgewell.agreement.direction import note_reversed
+from judgewell.agreement.direction import note_labels, note_reversed
 from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import existing
@@ -25,7 +25,7 @@ from judgewell.formats.remote import is_remote
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
 from judgewell.reports.parts import Report
-from judgewell.reports.sources import CollectedStudy, Sources, not_people, with_codes
+from judgewell.reports.sources import CollectedStudy, Sources, codes_of, not_people, note_with_codes, with_codes
 from judgewell.scales import with_kinds
 from judgewell.scaling.inputs import judgments_of, pairs_of
 from judgewell.scaling.methods import method_for, parse
@@ -115,9 +115,12 @@ def report(
             study=collected,
             executor=workers,
         )
+        note_labels(sources.judgments)
         note_reversed(sources.judgments, {**sources.labels, **sources.machine})
     for text in notes:
         note(text)
+    codes = {} if name_assessors else codes_of(people, own[1])
+    notes = [note_with_codes(text, codes) for text in notes]
     title = title or _title(sources, judgments, pairs)
     inputs = _files(judgments, pairs, study if _is_study_file(study) else None, gains, labels, machine)
     inputs += [run.source for run in systems if run.source]

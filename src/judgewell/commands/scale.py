@@ -167,7 +167,7 @@ def _print(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], method: str, ta
     print(f"{method}: gains of {counted(len(gains), 'document')} in {topics}\n")
     print(frame_text(_by_topic(gains, takes), most=25))
     for name, table in tables.items():
-        print(f"\n{name}\n{frame_text(table, most=25)}")
+        print(f"\n{name}\n{frame_text(table, most=5 if name == 'repeats' else 25)}")
 
 
 def _written(output: str, gains: pl.DataFrame, table: pl.DataFrame, method: Any) -> str:

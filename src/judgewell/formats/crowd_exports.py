@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
 import polars as pl
@@ -36,6 +37,20 @@ class Export:
 def recognised(frame: pl.DataFrame) -> Export | None:
     header = set(frame.columns)
     return next((export for export in EXPORTS if export.needs <= header), None)
+
+
+def refuse_misspelt(frame: pl.DataFrame, place: Place) -> None:
+    """Refuse a known export but for one column that has nearly its name: read by other columns it would mislead."""
+    header = set(frame.columns)
+    for export in EXPORTS:
+        missing = export.needs - header
+        for name in missing if len(missing) == 1 else ():
+            near = get_close_matches(name, header - export.needs - {*export.may_have}, 1, 0.8)
+            if near:
+                raise place.error(
+                    f"this looks like the {export.name} export, but has no column {name} (is it {near[0]}?)",
+                    f"name it {name}, or say which column is which (--columns topic=NAME,…)",
+                )
 
 
 def read_export(export: Export, frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:

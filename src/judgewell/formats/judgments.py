@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, Place, note
-from judgewell.formats.crowd_exports import Columns, read_export, recognised
+from judgewell.formats.crowd_exports import Columns, read_export, recognised, refuse_misspelt
 from judgewell.formats.delimited import NUMBER, Layout, first_line
 from judgewell.formats.files import matching, stem
 from judgewell.formats.frames import Contents, load
@@ -181,6 +181,8 @@ def _read(
             _refuse_other(f"this is the {export.name} export, which holds", export.table, table, place)
             frame, place = read_export(export, frame, named_by, place), Place(place.file)  # some rows are excluded
         else:
+            if not words and not named_by:
+                refuse_misspelt(frame, place)
             frame, place = _plain(frame, named_by, words, table, place)
     for ours in columns.keys() - named_by.keys():
         if place.file is None:
@@ -203,7 +205,12 @@ def _plain(
         _refuse_other("this table holds", "pairs", table, place)
     if not columns and {"doc", "value"} <= set(frame.columns):
         _refuse_other("this table holds", "judgments", table, place)
+    there = frame.columns
     frame = named(frame, table, _guessed(frame, table, columns, place), file=place.file)
+    answers = {"preferred", "left_score", "right_score"}
+    if table.name == "pairs" and {"left", "right"} <= set(frame.columns) and not answers & set(frame.columns):
+        problem = f"no column says which document is preferred; the columns are {', '.join(there)}"
+        raise place.error(problem, "say which: --columns preferred=NAME")
     if set(table.required) <= set(frame.columns):  # else the error is about what is missing
         frame, place = settled(frame, table, words, place)
     return frame, place

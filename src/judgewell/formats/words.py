@@ -204,7 +204,7 @@ def answered(frame: pl.DataFrame, table: Table, place: Place) -> tuple[pl.DataFr
         raise place.error(f"no row has a {answer}", f"is {answer} in another column? (--columns {answer}=NAME)")
     at = int(empty.arg_true()[0])
     first = frame.row(at, named=True)
-    whose = ", ".join(f"{name} {first[name]}" for name in ("topic", "doc", "assessor") if first.get(name) is not None)
+    whose = ", ".join(f"{name} {first[name]}" for name in ("topic", "doc") if first.get(name) is not None)
     whose = whose or f"row {at + 1}"
     place.note(f"{int(empty.sum())} of {len(frame)} rows have no {answer} and are excluded (the first: {whose})")
     return frame.filter(~empty), place.of_rows((~empty).arg_true())

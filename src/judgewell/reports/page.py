@@ -152,8 +152,10 @@ def _kind(values: pl.Series) -> str:
 
 
 def sentence(text: str) -> str:
-    """A note as a sentence: with a capital and a full stop."""
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    """A note as a sentence: with a capital, unless it begins with the name of a file, and a full stop."""
+    of_file = re.match(r"(\S*[./]\S*|[^:]*\.[A-Za-z]\w{0,7}): ", text)
+    opening = text if of_file else text[:1].upper() + text[1:]
+    return opening + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def tight(text: str) -> str:

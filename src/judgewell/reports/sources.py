@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -100,9 +101,23 @@ def not_people(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> st
 
 def with_codes(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> tuple[pl.DataFrame | None, ...]:
     """The same tables with assessors as A1, A2, …: a page that is passed on should not name people."""
-    tables = [table for table in (judgments, pairs) if table is not None]
-    names = sorted({name for table in tables for name in table["assessor"].unique() if name is not None})
-    width = len(str(len(names)))
-    codes = [f"A{number:0{width}}" for number in range(1, len(names) + 1)]
-    coded = pl.col("assessor").replace_strict(names, codes, default=None, return_dtype=pl.String)
+    codes = codes_of(judgments, pairs)
+    coded = pl.col("assessor").replace_strict(list(codes), list(codes.values()), default=None, return_dtype=pl.String)
     return tuple(table if table is None else table.with_columns(coded) for table in (judgments, pairs))
+
+
+def codes_of(*tables: pl.DataFrame | None) -> dict[str, str]:
+    """The code of each assessor."""
+    given = [table["assessor"].unique() for table in tables if table is not None]
+    names = sorted({name for column in given for name in column if name is not None})
+    width = len(str(len(names)))
+    return {name: f"A{number:0{width}}" for number, name in enumerate(names, 1)}
+
+
+def note_with_codes(text: str, codes: Mapping[str, str]) -> str:
+    """A note with codes in place of assessors' ids, but for those of one or two characters and short numbers, which may
+    be anything else."""
+    for name in sorted(codes, key=len, reverse=True):
+        if len(name) > (5 if name.isdigit() else 2) and name in text:
+            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", codes[name], text)
+    return text

@@ -76,7 +76,7 @@ def _tell_pairs_again(frame: pl.DataFrame) -> None:
     if len(again):
         note(
             f"{len(again)} answers are by an assessor who compared the same two documents in the same unit before; all "
-            f"of them count ({listed(again)})"
+            f"of them count ({listed(again.drop('assessor'), 1)})"
         )
 
 
@@ -133,17 +133,19 @@ def _all_apart(frame: pl.DataFrame) -> bool:
 
 
 def settle_repeats(frame: pl.DataFrame, keep: Repeated) -> pl.DataFrame:
-    """The rows that count where a document was judged twice in one unit; a note reports the cases."""
+    """The rows that count where one assessor judged a document twice in one unit; a note reports how many do."""
     cases = repeats_in(frame)
     if cases.is_empty():
         return frame
-    repeated = f"{counted(len(cases), 'document')} {agrees(len(cases), 'was', 'were')} judged"
+    again = int(cases["times"].sum()) - len(cases)
+    known = {"by the same assessor": "assessor", "in the same unit": "unit"}
+    whose = " ".join(words for words, name in known.items() if cases[name].null_count() < len(cases))
+    first = f"the first: {place(cases, 0, 30)}"
+    repeated = f"{counted(again, 'judgment')} {agrees(again, 'repeats', 'repeat')} one of the same document {whose}"
     if keep == "error":
-        raise DataError(
-            f"{repeated} more than once in one unit ({listed(cases)}); say which counts: --repeated all, first or last"
-        )
+        raise DataError(f"{repeated} ({first}); say which counts: --repeated all, first or last")
     rule = {"all": "all of them count", "first": "the first counts", "last": "the last counts"}[keep]
-    note(f"{repeated} more than once in one unit; {rule} ({listed(cases)})")
+    note(f"{repeated}; {rule} ({first})")
     if keep == "all":
         return frame
     named = pl.col("unit").is_not_null() | pl.col("assessor").is_not_null()

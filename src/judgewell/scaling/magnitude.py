@@ -165,6 +165,11 @@ def sampled(scores: pl.DataFrame, generator: np.random.Generator, size: int = 1)
     return np.asarray(ordered["normalised"].to_numpy()[picks])
 
 
+def _exp(logs: pl.Series) -> pl.Series:
+    """By numpy, as gains are: polars may round otherwise and put a gain outside its interval."""
+    return pl.Series(np.exp(logs.fill_null(np.nan).to_numpy()), nan_to_null=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scores(Method):
     """What the methods over magnitude scores share."""
@@ -192,8 +197,8 @@ def _averaged_interval(
     elif average == "mean":
         ends = mean_interval(scores, "normalised", level)
     else:
-        logs = scores.with_columns(normalised=pl.col("normalised").log())
-        ends = mean_interval(logs, "normalised", level).with_columns(pl.col("low", "high").exp())
+        logs = scores.with_columns(normalised=pl.Series(np.log(scores["normalised"].to_numpy())))
+        ends = mean_interval(logs, "normalised", level).with_columns(pl.col("low", "high").map_batches(_exp))
     return gains.drop("low", "high").join(ends, on=["topic", "doc"], how="left").pipe(gains_frame)
 
 

@@ -37,7 +37,8 @@ def mean_interval(frame: pl.DataFrame, column: str, level: float, ends: Ends | N
         low, high = moderated(documents, values, level)
     else:
         low, high = bounded(documents, values, level, ends)
-    columns = {"low": low, "high": high}
+    means = documents.means(values)  # the ends are computed otherwise and may pass them by a rounding
+    columns = {"low": np.minimum(low, means), "high": np.maximum(high, means)}
     return documents.table.select("topic", "doc").with_columns(
         pl.Series(name, end, nan_to_null=True) for name, end in columns.items()
     )

@@ -229,7 +229,7 @@ def wilson(share: Array, count: Array, level: float) -> tuple[Array, Array]:
     z = z_of(level)
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     half = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
-    return middle - half, middle + half
+    return np.minimum(middle - half, share), np.maximum(middle + half, share)  # a rounding may pass the share by
 
 
 def median_interval(
@@ -247,7 +247,10 @@ def median_interval(
     if few and lacking.any():
         values = frame[column].to_numpy()
         both = np.stack(few_medians(documents, np.log(values) if few == "ratios" else values, level), axis=1)
-        ends[lacking] = (np.exp(both) if few == "ratios" else both)[lacking]
+        medians = documents.medians(values)  # a rounding may pass them by
+        both = np.exp(both) if few == "ratios" else both
+        both = np.stack([np.minimum(both[:, 0], medians), np.maximum(both[:, 1], medians)], axis=1)
+        ends[lacking] = both[lacking]
     result = documents.table.select("topic", "doc").with_columns(low=pl.Series(ends[:, 0]), high=pl.Series(ends[:, 1]))
     result = result.with_columns(pl.col("low", "high").fill_nan(None))
     short = result.filter(pl.col("low").is_null()).sort("topic", "doc")

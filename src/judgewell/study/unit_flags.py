@@ -27,7 +27,8 @@ def attention_flags(judgments: pl.DataFrame) -> pl.DataFrame:
     )
     of, same, seconds = pl.col("of"), pl.col("same"), pl.col("seconds")
     comments, same_comment = pl.col("comments"), pl.col("same_comment")
-    value = pl.format("the value {} again and again", "value")
+    shown = pl.col("value").cast(pl.String).str.strip_suffix(".0")
+    value = pl.format("the value {} nearly always", shown)
     flags = {
         "same_answer": (of, (of >= LEAST) & (same >= SAME_SHARE * of), same, value),
         "hurried": (of, (of >= LEAST) & (seconds < LEAST_SECONDS), of, pl.format("median {} s", seconds.round(1))),
