@@ -21,6 +21,7 @@ from judgewell.assessors.population import KINDS, Population
 from judgewell.assessors.simulation import Filled, fill
 from judgewell.server.owner.charts import WIDEST, bars, nice_top
 from judgewell.server.owner.exclusions import exclude, include
+from judgewell.server.owner.figures import settling_charts
 from judgewell.server.owner.live_analysis import Insight, from_json, insight, to_json
 from judgewell.server.owner.live_cache import SHARE, Computed, in_a_process
 from judgewell.server.owner.unusual_assessors import people
@@ -337,3 +338,13 @@ def test_counts_have_whole_ticks_and_one_bar_is_not_as_wide_as_the_chart():
     svg = bars("units", "Units", "Units.", ["today"], [("good", "units", [5.0])], "day").svg
     assert ">3<" in svg
     assert f'width="{WIDEST:.1f}"' in svg
+
+
+def test_a_chart_names_agreement_only_where_there_is_some(computed: Insight) -> None:
+    (scale,) = computed.scales
+    (chart,) = settling_charts(computed)
+    assert f"agreement α ({scale.metric} metric)" in dict(chart.legend).values()
+    steps = tuple(dataclasses.replace(step, alpha=None) for step in scale.steps)
+    early = dataclasses.replace(scale, metric="", alpha=None, steps=steps)
+    (chart,) = settling_charts(dataclasses.replace(computed, scales=(early,)))
+    assert "α" not in f"{chart.legend} {chart.heads} {chart.caption}"
