@@ -13,15 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import sqlalchemy as sa
 
 from judgewell.assessors.people import make_people
-from judgewell.assessors.simulation import catch_table, fill
+from judgewell.assessors.simulation import catch_table, fill, only_synthetic
 from judgewell.errors import InputError, kept_notes, note
 from judgewell.executors import executor_of
 from judgewell.server.queries.standing_answers import judgments_frame, pairs_frame, planned
-from judgewell.server.store.schema import SYNTHETIC
-from judgewell.server.store.schema import assessors as assessor_rows
 from judgewell.server.store.setup import default_database
 from judgewell.server.store.transactions import open_store
 
@@ -145,8 +142,8 @@ def _remove_simulated(path: str) -> None:
     if not Path(path).is_file():
         return
     with closing(open_store(path)) as store:
-        origins = store.read(lambda c: set(c.execute(sa.select(assessor_rows.c.origin)).scalars())).result()
-    if origins == {SYNTHETIC}:
+        simulated = only_synthetic(store)
+    if simulated:
         for ending in ("", "-wal", "-shm"):
             Path(f"{path}{ending}").unlink(missing_ok=True)
         note(f"{path}: replaced the earlier simulation")

@@ -182,6 +182,11 @@ def _endings(connection: sa.Connection) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
+def only_synthetic(store: Store) -> bool:
+    """Whether there are assessors in the database, all of them synthetic."""
+    return store.read(lambda c: set(c.execute(sa.select(assessors.c.origin)).scalars())).result() == {SYNTHETIC}
+
+
 def _refuse_begun(store: Store, study: str | Path) -> None:
     begun = store.read(lambda c: c.execute(sa.select(sa.func.count()).select_from(reservations)).scalar()).result()
     if begun:
