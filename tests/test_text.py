@@ -6,7 +6,7 @@ import pytest
 from judgewell.agreement.sections.assessors import SECTION as ASSESSORS
 from judgewell.agreement.sections.pairs import SECTION as PAIRS
 from judgewell.agreement.sections.stability import SECTION as STABILITY
-from judgewell.text import agrees, counted
+from judgewell.text import agrees, counted, work_time
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "no units are"), (1, "1 unit is"), (2, "2 units are")])
@@ -29,3 +29,8 @@ def test_sentences_about_one_have_the_singular():
     assert one.endswith("none of 1 assessor ranks them the other way round.")
     one = sentence(PAIRS, "repeated_pairs", answered_again_by="anybody", contradicting=1, repeated=4, share=0.25)
     assert one == "1 of 4 pairs answered more than once has contradicting answers (25.0 %)."
+
+
+@pytest.mark.parametrize(("hours", "words"), [(2.34, "2.3 hours"), (0.2, "12 minutes"), (0.001, "1 minute")])
+def test_short_work_is_told_in_minutes(hours, words):
+    assert work_time(hours) == words

@@ -107,6 +107,11 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{count(number) if number else 'no'} {one if number == 1 else many or one + 's'}"
 
 
+def work_time(hours: float) -> str:
+    """`2.3 hours`, and below one hour `12 minutes`."""
+    return f"{hours:,.1f} hours" if hours >= 1 else counted(max(1, round(60 * hours)), "minute")
+
+
 def agrees(number: int, one: str, many: str) -> str:
     """The verb that fits a number: 1 unit *is*, 2 units *are*, no units *are*."""
     return one if number == 1 else many

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import polars as pl
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 
 import judgewell
 from judgewell import simulate as simulated
 from judgewell.commands.simulate import simulate
 from judgewell.executors import Threads
+from judgewell.server.judging.invitations import new_assessor
+from judgewell.server.store.schema import assessors
+from judgewell.server.store.transactions import open_store
 from judgewell.study.new import KINDS, new_study
 
 
@@ -113,4 +119,54 @@ def test_a_database_with_judgments_is_not_touched(study, tmp_path):
     assert run(study, "--assessors", 5, "--database", where).exit_code == 0
     again = run(study, "--assessors", 5, "--database", where)
     assert again.exit_code
-    assert "must not be mixed" in str(again.exception)
+    assert "needs one of its own; name a new one with --database" in str(again.exception)
+
+
+def test_the_default_database_is_replaced_where_every_assessor_is_synthetic(study):
+    kept = study.with_name("study-simulated.sqlite")
+    assert run(study, "--assessors", 5).exit_code == 0
+    study.write_text(study.read_text().replace("redundancy = 5 ", "redundancy = 4 "))
+    again = run(study, "--assessors", 4)
+    assert again.exit_code == 0, again.output
+    assert "note: " in again.output
+    assert "replaced the earlier simulation" in again.output
+    with closing(open_store(kept)) as store:
+        assert len(store.read(lambda c: c.execute(sa.select(assessors.c.number)).all()).result()) == 4
+        store.write(lambda c: new_assessor(c, "invite", 1.0, "Ada")).result()
+    third = run(study, "--assessors", 4)
+    assert "needs one of its own; name a new one with --database" in str(third.exception)
+
+
+def test_a_spent_budget_is_the_reason_why_units_are_left(study):
+    text = study.read_text()
+    assert "[pay]" in text
+    study.write_text(f"{text.partition('[pay]')[0]}[pay]\namount = 1\nbudget = 5\n")
+    found = run(study, "--assessors", 40)
+    assert "no new units are handed out" in found.output
+    assert "give more --assessors" not in found.output
+
+
+def test_a_study_without_grades_says_that_relevance_is_made_up(study):
+    assert "made up" not in run(study, "--assessors", 3).output
+    text = study.read_text().replace('known = "strict"', 'known = "off"')
+    study.write_text(text.partition("[grades]")[0] + "[scale]" + text.partition("[scale]")[2])
+    found = run(study, "--assessors", 3)
+    assert "note: the study has no [grades]: the relevance of its documents is made up" in found.output, found
+
+
+def test_a_study_with_a_goal_says_how_far_the_goal_is(tmp_path):
+    study = new_study(tmp_path / "study", "s100")[0]
+    pool = pl.read_csv(study.with_name("pool.csv"), infer_schema=False)
+    for system, turned in (("one", False), ("two", True)):
+        rows = [
+            f"{topic} Q0 {doc} {rank} {-rank} {system}\n"
+            for (topic,), docs in pool.sort("doc", descending=turned).group_by("topic")
+            for rank, doc in enumerate(docs["doc"], start=1)
+        ]
+        study.with_name(f"{system}.run").write_text("".join(rows))
+    study.write_text(study.read_text() + '\n[goal]\nsystems = "*.run"\n')
+    few = run(study, "--assessors", 1)
+    assert "\nGoal: find the best system by DCG@10. " in few.output, few
+    many = run(study, "--assessors", 20)
+    assert "one is better than two" in many.output or "The goal was not reached" in many.output
+    assert "give more --assessors" not in many.output

@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from judgewell.assessors.people import make_people
-from judgewell.assessors.simulation import catch_table, fill
-from judgewell.errors import InputError, kept_notes
+from judgewell.assessors.simulation import catch_table, fill, only_synthetic
+from judgewell.errors import InputError, kept_notes, note
 from judgewell.executors import executor_of
 from judgewell.server.queries.standing_answers import judgments_frame, pairs_frame, planned
 from judgewell.server.store.setup import default_database
@@ -43,6 +43,8 @@ class Simulation:
     steps: int
     asked_again: int  # answers that the server did not take at first
     days: float
+    goal: tuple[str, ...]  # sentences on how far the study's goal is; none without a goal
+    stopped: str  # why it ended before all units were judged: its goal, or its budget; "" where more people would help
     studies: pl.DataFrame
 
     def __repr__(self) -> str:
@@ -51,7 +53,7 @@ class Simulation:
         return (
             f"{self.done:,} of {self.needed:,} units done; {answers:,} judgments by {assessors:,} of "
             f"{self.assessors:,} assessors\n{self.days:,.1f} simulated days, {self.steps:,} steps, "
-            f"{self.asked_again:,} answers asked for again"
+            f"{self.asked_again:,} answers asked for again" + "".join(f"\n{text}" for text in self.goal)
         )
 
     def _repr_html_(self) -> str:
@@ -71,7 +73,8 @@ def simulate(
     """Fill a study file with the judgments of synthetic assessors, through the judging server's own steps.
 
     They read the server's pages and send its forms; time is simulated. The documents' true relevance follows from the
-    study's grades, give or take. Without `database` the study is kept in NAME-simulated.sqlite beside its file.
+    study's grades, give or take. Without `database` the study is kept in NAME-simulated.sqlite beside its file, where
+    it replaces an earlier simulation.
 
     `studies` simulates so many, with the seeds `seed`, `seed` + 1, …; only the first one is kept. The `executor`
     (Threads, Processes, a Dask client) simulates the others. `progress` counts units of a single study, and studies
@@ -88,6 +91,8 @@ def simulate(
         raise InputError(f"{studies} studies cannot be simulated", cure="give 1 or more")
     beside = default_database(study)
     where = str(database or beside.with_name(f"{beside.stem}-simulated.sqlite"))
+    if not database:
+        _remove_simulated(where)
     first = _simulated(study, assessors, seed, where, progress if studies == 1 else None)
     workers = executor_of(executor)
     seeds = range(seed + 1, seed + studies)
@@ -111,6 +116,8 @@ def _simulated(
         with store.snapshot() as connection:
             judgments, pairs = (frame(connection, time.time()) for frame in (judgments_frame, pairs_frame))
             documents = sorted(planned(connection).select("topic", "doc").unique().rows())
+    if not filled.truth.grades:
+        note("the study has no [grades]: the relevance of its documents is made up")
     return Simulation(
         study=str(study),
         database=database,
@@ -124,13 +131,27 @@ def _simulated(
         steps=filled.steps,
         asked_again=filled.refused,
         days=filled.days,
+        goal=() if filled.goal is None else tuple(filled.goal.sentences),
+        stopped=filled.goal.reason if filled.goal and filled.goal.ended else filled.spent,
         studies=pl.DataFrame(schema=SUMMARY),
     )
 
 
+def _remove_simulated(path: str) -> None:
+    """Remove a database file in which every assessor is synthetic; any other is left for `fill` to accept or refuse."""
+    if not Path(path).is_file():
+        return
+    with closing(open_store(path)) as store:
+        simulated = only_synthetic(store)
+    if simulated:
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+        note(f"{path}: replaced the earlier simulation")
+
+
 def _another(seed: int, study: str, assessors: int) -> tuple[dict[str, Any], pl.DataFrame]:
     """A study in a database that is not kept: its row, and what its checks caught."""
-    with tempfile.TemporaryDirectory(prefix="judgewell-") as folder:
+    with tempfile.TemporaryDirectory(prefix="judgewell-") as folder, kept_notes():  # the first study gave them
         simulation = _simulated(study, assessors, seed, str(Path(folder) / "study.sqlite"))
     return _summary(simulation, seed), simulation.caught
 

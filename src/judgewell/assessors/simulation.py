@@ -22,6 +22,8 @@ from judgewell.assessors.truth import Truth
 from judgewell.errors import DataError, InputError
 from judgewell.server.judging import invitations as people
 from judgewell.server.judging.routes import current_page, sign_of_life
+from judgewell.server.queries.goal import GoalProgress, goal_progress
+from judgewell.server.queries.money import money
 from judgewell.server.session import pages
 from judgewell.server.session.assignment import SILENT, SILENT_UNANSWERED, expire
 from judgewell.server.session.served import Served, load_served
@@ -66,6 +68,8 @@ class Filled:
     steps: int
     refused: int  # answers that the server did not take
     days: float
+    goal: GoalProgress | None
+    spent: str  # a sentence where the budget lets no further unit be begun
 
 
 @dataclass
@@ -117,9 +121,12 @@ def fill(
             needed = store.read(_needed).result()
         if progress:
             progress(store.read(_done).result(), needed)
-    done = store.read(_done).result()
+    with store.snapshot() as connection:
+        goal, needed, done = goal_progress(connection, served.study), _needed(connection), _done(connection)
+        spent = money(connection, served.study.pay, 0)
     days = (clock.now - BEGIN) / 86400
-    return Filled(tuple(crowd), truth, needed, done, hall.steps, hall.refused, days)
+    stopped = spent.warning if spent.budget_state == "reached" else ""
+    return Filled(tuple(crowd), truth, needed, done, hall.steps, hall.refused, days, goal, stopped)
 
 
 def truth_of(store: Store, study: str | Path, seed: int, population: Population | None = None) -> Truth:
@@ -175,11 +182,16 @@ def _endings(connection: sa.Connection) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
+def only_synthetic(store: Store) -> bool:
+    """Whether there are assessors in the database, all of them synthetic."""
+    return store.read(lambda c: set(c.execute(sa.select(assessors.c.origin)).scalars())).result() == {SYNTHETIC}
+
+
 def _refuse_begun(store: Store, study: str | Path) -> None:
     begun = store.read(lambda c: c.execute(sa.select(sa.func.count()).select_from(reservations)).scalar()).result()
     if begun:
         raise InputError(
-            "judging has begun in this database, and synthetic people must not be mixed with others",
+            "judging has begun in this database, and a simulation needs one of its own",
             cure="name a new one with --database",
             file=study,
         )

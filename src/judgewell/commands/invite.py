@@ -60,6 +60,8 @@ def invite(
     wanted = [*names, *(table[_label(table, people or "")].to_list() if table is not None else ())]
     with existing(study, database) as store:
         served = store.read(load_served).result()
+        if wanted or count:
+            assessors.refuse_rehearsal(store)
         base = address_of(store, address) if wanted or count or listed else ""
         if revoke is not None and not assessors.revoke(store, served, revoke):
             raise InputError(f"there is no open link of {revoke!r}", cure="--list shows them")

@@ -40,6 +40,8 @@ def simulate(
     Synthetic assessors read the server's own pages and send its own forms; time is simulated. They judge a document
     by its known grade, with noise. --studies shows how far the results of such a study vary.
 
+    A simulation replaces the one before it in the default database, and no other data.
+
     \b
     Examples:
       judgewell simulate study.toml --assessors 200 --seed 1
@@ -48,11 +50,11 @@ def simulate(
     """
     from judgewell.assessors.simulate import simulate as fill_study
     from judgewell.server.store.transactions import without_password
-    from judgewell.terminal import progress
+    from judgewell.terminal import notes, progress
 
     several = options["studies"] > 1
     what = "studies simulated" if several else "units judged"
-    with executing(cluster, processes) as executor, progress(what) as show:
+    with notes(), executing(cluster, processes) as executor, progress(what) as show:
         simulation = fill_study(study, **options, database=database, progress=show, executor=executor)
     print(f"{simulation!r}\n")
     if several:
@@ -64,7 +66,9 @@ def simulate(
         for path in write(simulation, output, {"study": study, **options}):
             print(path)
     missing = simulation.needed - simulation.done
-    if missing:
+    if missing and simulation.stopped and simulation.stopped not in simulation.goal:
+        print(f"note: {simulation.stopped}", file=sys.stderr)
+    elif missing and not simulation.stopped:
         print(f"note: {missing:,} units are not judged yet; give more --assessors", file=sys.stderr)
 
 

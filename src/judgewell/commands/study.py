@@ -288,9 +288,11 @@ def print_problems(checked: Checked) -> None:
 
 
 def _cost_text(cost: Cost) -> str:
+    from judgewell.text import work_time
+
     work = (
         f"{cost.units:,} units with {cost.judgments:,} judgments by at least {cost.assessors:,} assessors, "
-        f"{cost.hours:,.1f} hours of work"
+        f"{work_time(cost.hours)} of work"
     )
     if not cost.total:
         return f"{work}\nnothing is paid"

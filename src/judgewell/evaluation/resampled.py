@@ -40,6 +40,7 @@ class Rankings:
     items: NDArray[np.int32]
     rows: tuple[NDArray[np.int64], ...]  # of each topic: its rows in the gains table
     local: NDArray[np.int64] = field(init=False, repr=False)  # the items as places within their topic's rows
+    lengths: NDArray[np.int64] | None = None  # systems × topics: how many documents each ranks, at most the depth
 
     def __post_init__(self) -> None:
         place = np.empty(sum(map(len, self.rows)) + 1, dtype=np.int64)
@@ -126,11 +127,11 @@ def ranked_items(
     judged = prepare(gains)
     executor = executor or Executor()
     read = list(executor.map(_items, runs, executor.share((judged, depth, settings)), total=len(runs)))
-    missing = [(len(judged.topics) - count, run.system) for run, (_, count) in zip(runs, read, strict=True)]
-    items = np.stack([one for one, _ in read])
+    missing = [(len(judged.topics) - count, run.system) for run, (_, _, count) in zip(runs, read, strict=True)]
+    items, lengths = (np.stack([one[part] for one in read]) for part in (0, 1))
     _tell_of_missing(missing, len(judged.topics))
     rows = tuple(np.flatnonzero(judged.number == topic) for topic in range(len(judged.topics)))
-    return Rankings([run.system for run in runs], judged.topics, items, rows)
+    return Rankings([run.system for run in runs], judged.topics, items, rows, lengths)
 
 
 def rank_weights(rankings: Rankings, measure: Linear) -> list[Floats]:
@@ -154,11 +155,13 @@ def fixed_unit(measure: Linear) -> float | None:
     return units[0] if units[0] == units[1] and not isinstance(measure, nDCG) else None
 
 
-def _items(run: Run, shared: tuple[Judged, int, Settings]) -> tuple[NDArray[np.int32], int]:
-    """The judged document at each rank (topics × depth, −1 for none), and how many topics are ranked."""
+def _items(run: Run, shared: tuple[Judged, int, Settings]) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
+    """The judged document at each rank (topics × depth, −1 for none), how many ranks of each topic are filled, and how
+    many topics are ranked."""
     judged, depth, settings = shared
     items = np.full((len(judged.topics), depth), -1, np.int32)
-    topics = [_fill(items, ranks) for ranks in part_ranks(run.whole().parts[0], judged, settings)]
+    lengths = np.zeros(len(judged.topics), np.int64)
+    topics = [_fill(items, lengths, ranks) for ranks in part_ranks(run.whole().parts[0], judged, settings)]
     count = len(np.unique(np.concatenate(topics)))
     if not count:
         raise InputError(
@@ -166,11 +169,12 @@ def _items(run: Run, shared: tuple[Judged, int, Settings]) -> tuple[NDArray[np.i
             cure="give runs of the judged topics",
             file=run.source,
         )
-    return items, count
+    return items, lengths, count
 
 
-def _fill(items: NDArray[np.int32], ranks: JudgedRanks) -> NDArray[np.int64]:
-    """Write judged documents to their ranks; the topics that are ranked."""
+def _fill(items: NDArray[np.int32], lengths: NDArray[np.int64], ranks: JudgedRanks) -> NDArray[np.int64]:
+    """Write judged documents to their ranks, and how many there are; the topics that are ranked."""
+    lengths[ranks.topics] = np.minimum(ranks.lengths, items.shape[-1])
     inside = ranks.rank < items.shape[-1]
     items[ranks.topics[ranks.row[inside]], ranks.rank[inside]] = ranks.item[inside]
     return ranks.topics

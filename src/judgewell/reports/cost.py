@@ -6,7 +6,7 @@ import polars as pl
 
 from judgewell.reports.parts import Finding, Part
 from judgewell.reports.sources import Sources
-from judgewell.text import counted, listing
+from judgewell.text import counted, listing, work_time
 
 SECONDS = 3600
 
@@ -22,7 +22,7 @@ def cost_part(sources: Sources) -> Part:
     counts = [counted(table.height, word) for table, word in tables]
     hours = sum(_hours(table) for table, _ in tables)
     if hours:
-        counts.append(f"{hours:,.1f} hours of work")
+        counts.append(f"{work_time(hours)} of work")
     if study is not None and study.spent:
         counts.append(f"{study.spent:,.2f} {study.currency} with fees")
     findings = [Finding(f"The data of this report took {listing(counts)}.")]

@@ -129,3 +129,24 @@ def test_a_threshold_turns_each_answer_into_all_or_nothing(study):
     path = study('measure = "P(rel=2)@10"\n', kind=('"s100"', '"ordinal"'))
     plan = load_plan(path, *load_study(path))
     assert plan.points(np.array([0.0, 1.0, 2.0, 3.0])).tolist() == [0, 0, 100, 100]
+
+
+def test_short_rankings_of_pooled_documents_are_not_outside_the_pool(study):
+    path = study()
+    for run in (path.parent / "runs").glob("*.run"):
+        pooled = load_study(path)[1].pool
+        rows = [
+            f"{topic} Q0 {doc} {rank} {-rank} {run.stem}\n"
+            for (topic,), docs in pooled.group_by("topic", maintain_order=True)
+            for rank, doc in enumerate(docs["doc"].head(4), start=1)
+        ]
+        run.write_text("".join(rows))
+    checked = check_study(path)
+    topics = checked.inputs.topics.height
+    notes = [str(one) for one in plan_of(checked.study, checked.inputs, read_source(path))[2]]
+    assert len(notes) == 1
+    assert f"{4 * topics} of {4 * topics} rankings have fewer than 10 documents" in notes[0]
+    first = sorted((path.parent / "runs").glob("*.run"))[0]
+    first.write_text(first.read_text().replace(f" {pooled['doc'][0]} ", " elsewhere ", 1))
+    notes = [str(one) for one in plan_of(checked.study, checked.inputs, read_source(path))[2]]
+    assert f"{100 / (16 * topics):.1f} % of the first 10 documents" in notes[0]

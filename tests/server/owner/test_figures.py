@@ -7,6 +7,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 from judging import Clock
 from owner_studies import write_graded_study
+from starlette.requests import Request
 from waiting import HANG
 
 from judgewell.assessors.people import make_people
@@ -21,8 +23,10 @@ from judgewell.assessors.population import KINDS, Population
 from judgewell.assessors.simulation import Filled, fill
 from judgewell.server.owner.charts import WIDEST, bars, nice_top
 from judgewell.server.owner.exclusions import exclude, include
+from judgewell.server.owner.figures import settling_charts
 from judgewell.server.owner.live_analysis import Insight, from_json, insight, to_json
 from judgewell.server.owner.live_cache import SHARE, Computed, in_a_process
+from judgewell.server.owner.pages import Column, environment, listing
 from judgewell.server.owner.unusual_assessors import people
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import assessor_rows, trail
@@ -337,3 +341,26 @@ def test_counts_have_whole_ticks_and_one_bar_is_not_as_wide_as_the_chart():
     svg = bars("units", "Units", "Units.", ["today"], [("good", "units", [5.0])], "day").svg
     assert ">3<" in svg
     assert f'width="{WIDEST:.1f}"' in svg
+
+
+def test_a_chart_names_agreement_only_where_there_is_some(computed: Insight) -> None:
+    (scale,) = computed.scales
+    (chart,) = settling_charts(computed)
+    assert f"agreement α ({scale.metric} metric)" in dict(chart.legend).values()
+    steps = tuple(dataclasses.replace(step, alpha=None) for step in scale.steps)
+    early = dataclasses.replace(scale, metric="", alpha=None, steps=steps)
+    (chart,) = settling_charts(dataclasses.replace(computed, scales=(early,)))
+    assert "α" not in f"{chart.legend} {chart.heads} {chart.caption}"
+
+
+@pytest.mark.parametrize(("judgments", "words"), [(1, "It is too early to say"), (2, "do not disagree unusually")])
+def test_disagreement_is_denied_only_where_documents_have_two_judgments(judgments: int, words: str) -> None:
+    found = SimpleNamespace(
+        documents=(SimpleNamespace(judgments=judgments),), documents_of=1, at=NOW, judgments=1, excluded=0
+    )
+    request = Request({"type": "http", "path": "/owner/documents", "query_string": b"", "headers": []})
+    table = listing(request, [], [Column("doc", "document", str)], str, sort="doc")
+    template = environment().get_template("dashboard/documents.html")
+    known = {"layout": "dashboard/fragment.html", "here": "documents", "computing": False, "trouble": ""}
+    page = template.render(**known, insight=found, everything=False, table=table, guard="", texts={}, titles={})
+    assert words in page

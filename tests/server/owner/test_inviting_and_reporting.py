@@ -11,10 +11,11 @@ from starlette.testclient import TestClient
 from waiting import HANG
 
 from judgewell.server.app import make_app
+from judgewell.server.judging.invitations import new_assessor
 from judgewell.server.owner import report_routes
 from judgewell.server.owner.report_routes import SANDBOX, Reporter, ReportFailed
 from judgewell.server.process import Server
-from judgewell.server.store.schema import assessors, audit
+from judgewell.server.store.schema import SYNTHETIC, assessors, audit
 
 
 @pytest.fixture
@@ -51,8 +52,14 @@ def test_people_are_invited_by_name_and_by_number(owner):
     assert "Done: 4 new links" not in one.page("/owner/invitations")
     links = re.findall(r"<code>(http://testserver/i/[^<]+)</code>", page)
     assert len(links) == 4
+    listed = one.page("/owner/assessors")
+    assert (listed.count("; not opened yet"), listed.count("reading the consent page")) == (4, 0)
+    one.study.clock.now += 60
     visitor = TestClient(one.client.app, follow_redirects=False)
     assert visitor.get(links[0].removeprefix("http://testserver")).headers["location"] == "/work"
+    listed = one.page("/owner/assessors")
+    assert (listed.count("; not opened yet"), listed.count("; reading the consent page")) == (3, 1)
+    assert one.page("/owner/invitations").count("not opened yet") == 3
     one.send("/owner/invitations", names="Grace\nBarbara", count="")
     assert "Done: 1 new link" in one.page("/owner/invitations")  # whoever has a link keeps it
     rows = list(csv.DictReader(io.StringIO(one.page("/owner/invitations.csv"))))
@@ -64,6 +71,16 @@ def test_people_are_invited_by_name_and_by_number(owner):
         ("invite", {"count": 1}),
         ("links listed", {"count": 5}),
     ]
+
+
+def test_nobody_is_invited_into_a_rehearsal(owner):
+    one = owner()
+    assert "Rehearsal" not in one.page("/owner")
+    one.study.store.write(lambda c: new_assessor(c, SYNTHETIC, 1.0, "careful")).result()
+    assert "Rehearsal with synthetic assessors" in one.page("/owner")
+    one.send("/owner/invitations", names="Ada", count="")
+    assert "Not done: this database holds a rehearsal" in one.page("/owner/invitations")
+    assert len(one.study.rows(sa.select(assessors.c.number))) == 1
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from judgewell.agreement import common, failures, grade_tests, grades, scale_use
 from judgewell.agreement.evidence import Evidence, given
 from judgewell.agreement.section import FILE, LABELS, OPEN, SCORED, Get, Section
 from judgewell.errors import DataError, note
-from judgewell.text import count, percent, plain
+from judgewell.text import counted, percent, plain
 
 MOST_FAILURES = 50
 LEAST_PAIRS = 50  # pairs of documents before two grades are called those with the lowest or highest agreement
@@ -40,8 +40,8 @@ def _order(table: pl.DataFrame) -> list[str]:
     for (labels,), part in table.partition_by("labels", as_dict=True, maintain_order=True).items():
         pooled = part.filter(pl.col("figure") == "pooled").row(0, named=True)
         text = (
-            f"The gains order {percent(pooled['half'])} of {count(pooled['pairs'])} pairs of documents with different "
-            f"grades as the label set {labels} does (ties count half; 50 % is chance)"
+            f"The gains order {percent(pooled['half'])} of {counted(pooled['pairs'], 'pair')} of documents with "
+            f"different grades as the label set {labels} does (ties count half; 50 % is chance)"
         )
         steps = part.filter(pl.col("lower").is_not_null() & (pl.col("pairs") >= LEAST_PAIRS)).sort("half")
         if steps.height > 1:

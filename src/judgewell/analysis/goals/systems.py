@@ -13,7 +13,7 @@ from judgewell.analysis.goals.state import TOP, State, empty_state
 from judgewell.errors import InputError, MeasureError, note
 from judgewell.evaluation.measures import nDCG, parse
 from judgewell.evaluation.measures.base import Linear
-from judgewell.evaluation.resampled import rank_weights, ranked_items
+from judgewell.evaluation.resampled import Rankings, rank_weights, ranked_items
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 from judgewell.stats.arrays import Floats
@@ -67,14 +67,24 @@ def systems_of(runs: Sequence[Run], measure: Linear, pool: pl.DataFrame) -> Syst
     weights = np.zeros((len(runs), len(pool)))
     for rows, part in zip(rankings.rows, rank_weights(rankings, measure), strict=True):
         weights[:, rows] = part
-    outside = float((rankings.items[..., :depth] < 0).mean())
-    if outside > 0:
-        note(f"{100 * outside:.1f} % of the first {depth} documents of these systems are not in the pool and count 0")
+    _tell_of_unpooled(rankings, depth)
     by_rank = measure.weights(depth)
     unit = weights.max(initial=0.0) / by_rank.max() or 1.0
     importance = log_importance(weights.sum(axis=0) / (unit * by_rank[0]))
     topics = pool["topic"].n_unique()
     return Systems(tuple(rankings.systems), weights / (unit * by_rank.sum() * topics), importance)
+
+
+def _tell_of_unpooled(rankings: Rankings, depth: int) -> None:
+    """Notes about documents that systems retrieve and the pool lacks, and about rankings shorter than the cutoff."""
+    retrieved = np.zeros(0) if rankings.lengths is None else rankings.lengths
+    outside = int(retrieved.sum() - (rankings.items >= 0).sum())
+    if outside > 0:
+        share = 100 * outside / retrieved.sum()
+        note(f"{share:.1f} % of the first {depth} documents of these systems are not in the pool and count 0")
+    short = int(((retrieved > 0) & (retrieved < depth)).sum())
+    if short:
+        note(f"{short:,} of {retrieved.size:,} rankings have fewer than {depth} documents; empty ranks count 0")
 
 
 def first_state(pool: pl.DataFrame, seed: int) -> State:

@@ -27,6 +27,7 @@ def routes(server: Server) -> list[Route]:
         if assessor is None or not await done(store.read(lambda connection: people.is_welcome(connection, assessor))):
             server.slow_down(request)
             raise Refusal(404, "link")
+        await done(store.write(lambda connection: people.mark_opened(connection, assessor, served.clock())))
         return server.enter(request, assessor)
 
     async def join(request: Request) -> Response:

@@ -10,12 +10,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
+from judgewell.errors import InputError
 from judgewell.server.platforms.keys import Keys
 from judgewell.server.platforms.links import Arrival, BadLink, read_link
 from judgewell.server.platforms.notices import take_waiting
 from judgewell.server.session.assignment import release
 from judgewell.server.session.served import Served
-from judgewell.server.store.schema import arrivals, assessors, events, identities, study
+from judgewell.server.store.schema import SYNTHETIC, arrivals, assessors, events, identities, study
 from judgewell.server.store.transactions import Job, Store
 from judgewell.server.tokens import numbered, signed
 
@@ -72,6 +73,21 @@ def invite(store: Store, served: Served, labels: Sequence[str], *, again: bool =
     return store.write(make).result()
 
 
+def is_rehearsal(connection: sa.Connection) -> bool:
+    """Whether synthetic assessors are in the study."""
+    query = sa.select(assessors.c.number).where(assessors.c.origin == SYNTHETIC).limit(1)
+    return connection.execute(query).scalar() is not None
+
+
+def refuse_rehearsal(store: Store) -> None:
+    """Refuse to invite people into a study that synthetic assessors fill."""
+    if store.read(is_rehearsal).result():
+        raise InputError(
+            "this database holds a rehearsal with synthetic assessors, and people must not be mixed with them",
+            cure="serve the study with its own database, and invite people there",
+        )
+
+
 def invite_more(store: Store, served: Served, count: int) -> list[Invited]:
     """New links for so many whom nobody has named yet: numbered on from those there are."""
     every = sa.select(sa.func.count()).where(assessors.c.origin == "invite")
@@ -112,6 +128,12 @@ def _invited(connection: sa.Connection) -> list[tuple[str, int]]:
         assessors.c.origin == "invite", assessors.c.forgotten.is_(None)
     )
     return [(label or "", number) for label, number in connection.execute(query.order_by(assessors.c.number))]
+
+
+def mark_opened(connection: sa.Connection, assessor: int, now: float) -> None:
+    """Keep when an invite link was opened for the first time: that is the assessor's first move."""
+    first = sa.and_(assessors.c.number == assessor, assessors.c.moved == assessors.c.created)
+    connection.execute(sa.update(assessors).where(first).values(moved=now))
 
 
 def is_welcome(connection: sa.Connection, assessor: int) -> bool:

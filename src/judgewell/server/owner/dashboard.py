@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from judgewell.server.judging.invitations import open_links
+from judgewell.server.judging.invitations import is_rehearsal, open_links
 from judgewell.server.owner import figures as drawn
 from judgewell.server.owner.access import Account, audit_entries, guard, require
 from judgewell.server.owner.action_routes import last_message, shown_once
@@ -63,7 +63,7 @@ ASSESSORS = (
     Column("seconds", "median time", lambda pair: pair[1].seconds if pair[1] else None, True),
     Column("tau", "τ with others", lambda pair: pair[1].tau if pair[1] else None, True),
     Column("known", "known failed", lambda pair: pair[1].known_failed if pair[1] else None, True),
-    Column("moved", "last step", lambda pair: pair[0].moved, True),
+    Column("moved", "last step", lambda pair: None if pair[0].unopened else pair[0].moved, True),
 )
 INVITED = (
     Column("label", "name", lambda pair: pair[0].label),
@@ -146,7 +146,15 @@ def _overview(look: Look) -> Values:
     failed = progress.failures(look.connection, 5)
     chart = drawn.done_chart(glance.bars)
     split = sorted(_split(look), key=lambda row: -(row.spread or 0.0))[:3]
-    values = {"glance": glance, "least": least, "working": working, "chart": chart, "failures": failed}
+    rehearsal = is_rehearsal(look.connection)
+    values = {
+        "glance": glance,
+        "rehearsal": rehearsal,
+        "least": least,
+        "working": working,
+        "chart": chart,
+        "failures": failed,
+    }
     return values | {"titles": titles, "split": split, "texts": _texts(look, split)}
 
 

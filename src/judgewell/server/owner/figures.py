@@ -76,10 +76,9 @@ def settling_charts(insight: Insight) -> list[Chart]:
 def _settling(place: int, scale: Scale) -> Chart:
     tau = [(float(step.judgments), step.tau) for step in scale.steps if step.tau is not None]
     alpha = [(float(step.judgments), step.alpha) for step in scale.steps if step.alpha is not None]
-    drawn = [
-        Line("first", "τ with the current order of gains", tuple(tau)),
-        Line("second", f"agreement α ({scale.metric} metric)", tuple(alpha)),
-    ]
+    drawn = [Line("first", "τ with the current order of gains", tuple(tau))]
+    if alpha:  # there is none before documents have two judgments
+        drawn.append(Line("second", f"agreement α ({scale.metric} metric)", tuple(alpha)))
     caption = f"As judgments on {scale.scale} came: " + "; ".join(
         f"{line.label} went from {line.points[0][1]:.2f} to {line.points[-1][1]:.2f}" for line in drawn if line.points
     )

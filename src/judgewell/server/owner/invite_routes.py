@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from judgewell.errors import InputError
-from judgewell.server.judging.invitations import invite, invite_more, invited
+from judgewell.server.judging.invitations import invite, invite_more, invited, refuse_rehearsal
 from judgewell.server.limits import LARGEST_BODY, read_form
 from judgewell.server.owner.access import Account, asked_from, check_guard, record, require
 from judgewell.server.owner.action_routes import telling
@@ -76,6 +76,7 @@ def wanted(names: str, count: str) -> tuple[list[str], int]:
 
 
 def _made(server: Server, labels: list[str], count: int) -> int:
+    refuse_rehearsal(server.store)
     links = invite(server.store, server.served, labels) if labels else []
     links += invite_more(server.store, server.served, count) if count else []
     return sum(link.new for link in links)

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from judgewell.server.bundles import static_version
+from judgewell.server.queries.history import AssessorRow
 from judgewell.study.checks import check_words
 from judgewell.text import counted
 
@@ -199,6 +200,11 @@ def stage_words(stage: str) -> str:
     return STAGES.get(stage, stage.replace("_", " "))
 
 
+def place_words(row: AssessorRow) -> str:
+    """Where an assessor is, or that an invite link was not opened yet."""
+    return "not opened yet" if row.unopened else stage_words(row.stage)
+
+
 def known_words(known: str) -> str:
     """What is known of a document, or of a pair which side is better."""
     return {"H": "known relevant", "N": "known not relevant"}.get(known, f"known: {known} is better")
@@ -218,6 +224,7 @@ def environment() -> Environment:
     named: dict[str, Any] = {"when": when, "clock": clock, "spell": spell, "money": money, "fraction": fraction}
     made.filters |= named | {
         "stage_words": stage_words,
+        "place_words": place_words,
         "check_words": check_words,
         "details": details,
         "known_words": known_words,

@@ -50,6 +50,11 @@ class AssessorRow:
     left_out = former("excluded_for", str | None)
     units_left_out = former("units_excluded", int)
 
+    @property
+    def unopened(self) -> bool:
+        """Whether this is somebody invited whose link was never opened."""
+        return self.origin == "invite" and self.stage == "consent" and self.moved == self.created
+
 
 @dataclass(frozen=True)
 class Given:

@@ -189,7 +189,8 @@ def status_text(state: Status) -> str:
     if len(rows) > 1:
         rows.append(("all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])))
     lines = _aligned([COLUMNS, *(tuple(map(str, row)) for row in rows)])
-    lines += ["", f"{state.answers:,} answers, {state.revised:,} of them revised later; {state.assessors:,} assessors"]
+    given = f"{counted(state.answers - state.revised, 'answer')}, {counted(state.revised, 'revision')}"
+    lines += ["", f"{given}; {counted(state.assessors, 'assessor')}"]
     lines += [
         f"{one.ending}: {one.units:,} units by {one.assessors:,} assessors, {one.answers:,} standing answers"
         for one in state.endings
