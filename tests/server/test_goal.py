@@ -18,6 +18,7 @@ from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import Clock, fill
 from judgewell.sample import folder
 from judgewell.server.judging.invitations import new_assessor
+from judgewell.server.queries.goal import ContestedPair, GoalProgress
 from judgewell.server.queries.progress import overview
 from judgewell.server.queries.standing_answers import counting, judgments_frame
 from judgewell.server.queries.status import status, status_text
@@ -277,3 +278,15 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
     assert {row.unit for row in pairs if row.known is not None} == in_units  # each has the known pair
     own = [(row.unit, frozenset((row.doc, row.other))) for row in pairs if row.known is None]
     assert len(own) == len(set(own))
+
+
+@pytest.mark.parametrize(("difference", "lead"), [(0.04, "No system is ahead of all others yet."), (2.0, "a leads.")])
+def test_a_system_leads_only_when_it_is_ahead(difference, lead):
+    progress = GoalProgress(
+        *("best", "DCG@10", "collecting", "more is needed", 10, 3, 1, "a", (ContestedPair("a", "b", difference, 0.5),)),
+        *(1, 100, 1, None, None, "EUR", None),
+    )
+    text = progress.sentences
+    assert text[1] == f"{lead} More is needed."
+    assert text[2] == "1 pair of systems is still open; about 1 after the next 100 answers."
+    assert text[3].startswith("At these scores, the study will use all answers its redundancy allows")

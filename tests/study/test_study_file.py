@@ -220,7 +220,7 @@ def test_what_is_unwise_is_a_warning(study):
         "2 topics have fewer documents than a unit of 12 (first 1)",
         "2 assessors can do 2 units of topic 1, which needs 5",
         "comments are reviewed but not asked for",
-        "more than its budget of 1.00",
+        "the budget of 1.00 USD pays for 0 of 10 units; then the study ends; all of them cost 20.00",
         "what the webhook sends is not signed",
     ):
         assert part in said

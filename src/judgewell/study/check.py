@@ -17,6 +17,7 @@ from judgewell.study.model import Study
 from judgewell.study.new import example, has_example_topics
 
 UNTRANSLATED_SHOWN = 10
+CENT = 0.005
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,9 @@ def _owner(study: Study, cost: Cost, source: Source) -> list[Problem]:
     problems = []
     budget = study.pay.budget
     if budget is not None and cost.total > budget:
-        problem = f"the study will cost {cost.total:,.2f} {cost.currency}, more than its budget of {budget:,.2f}"
-        problems.append(source.problem(("pay", "budget"), problem, "no new units are handed out beyond it"))
+        units = int((budget + CENT) // study.pay.dearest)
+        problem = f"the budget of {budget:,.2f} {cost.currency} pays for {units:,} of {cost.units:,} units; then the study ends"
+        problems.append(source.problem(("pay", "budget"), problem, f"all of them cost {cost.total:,.2f}"))
     if study.owner.webhook and not study.owner.webhook_secret:
         problem = "what the webhook sends is not signed"
         problems.append(source.problem(("owner", "webhook"), problem, "name a variable in owner.webhook_secret"))
