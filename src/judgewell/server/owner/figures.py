@@ -80,7 +80,10 @@ def settling_charts(insight: Insight) -> list[Chart]:
 def _settling(place: int, scale: Scale) -> Chart:
     tau = [(float(step.judgments), step.tau) for step in scale.steps if step.tau is not None]
     alpha = [(float(step.judgments), step.alpha) for step in scale.steps if step.alpha is not None]
-    named = ("first", "τ with the current order of gains", tau), ("second", f"agreement α ({scale.metric} metric)", alpha)
+    named = (
+        ("first", "τ with the current order of gains", tau),
+        ("second", f"agreement α ({scale.metric} metric)", alpha),
+    )
     drawn = [Line(style, label, tuple(points)) for style, label, points in named if points]
     caption = f"As judgments on {scale.scale} came: " + "; ".join(
         f"{line.label} went from {line.points[0][1]:.2f} to {line.points[-1][1]:.2f}" for line in drawn
