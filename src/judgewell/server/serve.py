@@ -83,8 +83,8 @@ def serve(
         ending = " --address https://…" if host in EVERYWHERE else ""
         write(f"Links for assessors: judgewell invite {quote(str(path))} NAME{kept}{ending}")
     if host not in LOOPBACK:
-        write("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
-        write("X-Forwarded-Proto on, limits requests to 1 MB and allows no other way in.")
+        write("Anyone who can reach this address can open the pages. Put a reverse proxy with HTTPS before it that")
+        write("forwards Host and X-Forwarded-Proto and limits requests to 1 MB, and block every other way in.")
     options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": STOP_WITHIN}
     options |= {"server_header": False, "proxy_headers": True, "limit_concurrency": 2000}
     options |= {"timeout_keep_alive": KEEP_ALIVE, "http": BoundedConnection}

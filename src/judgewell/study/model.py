@@ -218,7 +218,7 @@ class Work(Section):
     most_units: int = setting("how many units one assessor may do", 18, ge=1)
     units_per_topic: int = setting("how many units of one topic an assessor may do", 1, ge=1)
     assessors: int | None = setting("how many assessors there are, where that is known", None, ge=1)
-    silence: float = setting("minutes without a sign of life after which a unit is free again", 10.0, gt=0)
+    silence: float = setting("minutes without a signal from the page after which a unit is free again", 10.0, gt=0)
     going_back: bool = setting("may assessors go back to earlier documents", True)
     highlight: bool = setting("offer to mark the title's words in the text", False)
     show_previous: bool = setting(

@@ -43,8 +43,8 @@ SECTION = Section(
 )
 def against_the_rest(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Each assessor’s ranking of documents against the mean of the others, lowest agreement first; bias is how much
-    higher the assessor’s values are. Those rank the other way round who order at least 10 pairs of
-    documents and disagree on more of them than they agree on, significantly by a sign test (5 %)."""
+    higher the assessor’s values are. An assessor ranks the other way round if they order at least 10 pairs of
+    documents and disagree on significantly more of them than they agree on (sign test, 5 %)."""
     return assessors.against_the_rest(evidence.without_known_documents())
 
 

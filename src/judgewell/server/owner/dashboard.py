@@ -81,7 +81,7 @@ DOCUMENTS = (
 
 @dataclass(frozen=True)
 class Look:
-    """One look at the study: what was asked for, and what there is to read it from."""
+    """A request for a page of the dashboard: what was asked for, and the data to answer it from."""
 
     served: Served
     request: Request

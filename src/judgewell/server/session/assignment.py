@@ -1,12 +1,13 @@
 """Handing out work: a reservation is a row with an expiry, made in the transaction that takes the unit's free place.
 
-A reservation lives on signs of life. Without them it expires and its place is free; when nothing else is left, the unit
-whose holder has been silent longest is handed out again even before that, soonest where the holder has answered nothing
-yet. Whoever comes back late goes on at their own place if it is still free. If it is not, those who have answered go on
-beyond the unit's need (state `late`), and those who have not take another unit, so that nobody is paid twice for one.
+A reservation is extended by signals from the holder's page. Without them it expires and its place is free; when nothing
+else is left, the unit whose holder has been silent longest is handed out again even before that, sooner if the holder
+has not answered anything. Holders who return late continue at their own place if it is still free. If it is not, those
+who have answered continue beyond the unit's need (state `late`), and the others take another unit, so that no unit is
+paid twice.
 
-Nobody gets a unit with a document (or a pair) that they have had before in another unit of the topic, known documents
-excepted: a redundancy of 3 is three people.
+No assessor gets a unit with a document (or a pair) that they have seen in another unit of the topic, known documents
+excepted: a redundancy of 3 means three people.
 """
 
 from __future__ import annotations
@@ -49,21 +50,30 @@ AT_ONCE = 500
 _IN_HAND = sa.or_(reservations.c.state == "live", reservations.c.state == "late")
 
 
+def _not_held(now: Any) -> sa.ColumnElement[bool]:
+    return sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= now)
+
+
+_COUNT_FROM_NOW = Prepared(  # made before the clock was put back
+    sa.update(reservations)
+    .where(_IN_HAND, reservations.c.expires > sa.bindparam("ahead"))
+    .values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
+)
+_OVERDUE = Prepared(
+    sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit, reservations.c.state)
+    .where(_IN_HAND, reservations.c.expires <= sa.bindparam("now"), _not_held(sa.bindparam("now")))
+    .order_by(reservations.c.unit)
+    .limit(AT_ONCE)
+)
+
+
 def expire(connection: sa.Connection, now: float, silence: float) -> int:
     """Free the places of those who have been silent too long; how many. Always a transaction of its own.
 
     Late work holds no place; it ends all the same, so that it is not in progress for ever.
     """
-    ahead = now + silence + 1
-    connection.execute(  # made before the clock was put back: counted from now
-        sa.update(reservations).where(_IN_HAND, reservations.c.expires > ahead).values(seen=now, expires=now + silence)
-    )
-    overdue = connection.execute(
-        sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit, reservations.c.state)
-        .where(_IN_HAND, reservations.c.expires <= now, _not_held(now))
-        .order_by(reservations.c.unit)
-        .limit(AT_ONCE)
-    ).all()
+    _COUNT_FROM_NOW.run(connection, ahead=now + silence + 1, new_seen=now, new_expires=now + silence)
+    overdue = _OVERDUE.rows(connection, now=now)
     if not overdue:
         return 0
     numbers = [row.number for row in overdue]
@@ -103,10 +113,6 @@ def release(connection: sa.Connection, reservation: int, now: float, why: str) -
     return True
 
 
-def _not_held(now: float) -> sa.ColumnElement[bool]:
-    return sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= now)
-
-
 def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> Holding | None:
     """A unit for the assessor, or None where there is none just now."""
     limits = limits_of(connection, served, state.assessor)
@@ -116,10 +122,10 @@ def reserve(connection: sa.Connection, served: Served, state: State, now: float)
 
 
 def reserve_ahead(connection: sa.Connection, served: Served, machine: int, most: int, now: float) -> list[int]:
-    """The units that a machine has in hand or reserved, oldest first; up to `most`, new ones among them.
+    """The units that a machine holds, oldest first; up to `most`, newly reserved ones included.
 
-    A person holds one unit. A machine is asked about several at a time, so it holds as many, and nobody else takes what
-    is being paid for. Every one of them lives on.
+    A person holds one unit. A machine is asked about several at a time, so it holds them all, and no one else takes
+    what is being paid for. Each of these reservations is extended.
     """
     limits = limits_of(connection, served, machine)
     _ALL_ALIVE.run(connection, person=machine, new_seen=now, new_expires=now + served.silence)
@@ -271,10 +277,10 @@ _PERSON_AND_ALIVE = Prepared(_person_and_alive())
 
 
 def come(connection: sa.Connection, served: Served, assessor: int, now: float, *, stepped: bool) -> State | None:
-    """A sign of life: where the assessor is.
+    """The assessor's state, after a signal from their page.
 
-    Their reservation lives on, comes back to life, goes on as late, or stays expired where the unit has gone to
-    somebody else before its first answer.
+    Their reservation is extended, restored, or continued as late; it stays expired if the unit went to somebody else
+    before its first answer.
     """
     state = renew(connection, served, assessor, now, stepped=stepped)
     if state is None or state.holding is None or state.holding.state != "expired":
@@ -283,7 +289,7 @@ def come(connection: sa.Connection, served: Served, assessor: int, now: float, *
 
 
 def _until(served: Served, state: State, now: float, stepped: bool) -> float:
-    """When a reservation expires without a further sign of life."""
+    """When a reservation expires without another signal."""
     return now + served.silence if stepped else min(now + served.silence, max(state.moved, 0.0) + _idle(served))
 
 

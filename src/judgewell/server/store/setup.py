@@ -20,9 +20,10 @@ from judgewell.study.frozen import changes, freeze, study_hash
 
 def database_words(path: str | Path, database: str | Path | None) -> str:
     """` --database …` for a command to copy; nothing where a command finds the database without it."""
-    found = (None, os.environ.get("JUDGEWELL_DATABASE"), str(default_database(path)))
-    where = None if database is None else str(database)
-    return "" if where in found else f" --database {quote(without_password(str(where)))}"
+    without_option = (os.environ.get("JUDGEWELL_DATABASE"), str(default_database(path)))
+    if database is None or str(database) in without_option:
+        return ""
+    return f" --database {quote(without_password(str(database)))}"
 
 
 def default_database(path: str | Path) -> Path:

@@ -44,7 +44,7 @@ def begin(step: Step, notice: str = "") -> State:
 
 
 def _page(look: Look) -> Page:
-    """No work left where that is true; else when to come back. Whoever has done work before keeps its code."""
+    """Says that no work is left, or when to come back. Assessors who have completed work keep its code."""
     connection, served, state = look.connection, look.served, look.state
     wait = outlook(connection, served, state, served.clock())
     reached = best_ending(connection, state.assessor)
