@@ -62,3 +62,28 @@ def test_real_pairs_have_a_row_for_each_assessor(data) -> None:
         agreement.findings[0].startswith(("None of 79", "1 of 79"))
         or "of 79 assessors deserve" in agreement.findings[0]
     )
+
+
+def test_a_topic_where_all_values_are_equal_has_no_alpha() -> None:
+    """Magnitudes are compared without their unit's offset, which would leave noise of such a topic."""
+    draw = random.Random(1)
+    rows = [
+        (topic, f"{topic}{doc}", who, f"{topic}{who}", 100.0 if topic == "flat" else 10.0 * (doc + draw.random() + 1))
+        for topic in ("flat", "other")
+        for who in "abcde"
+        for doc in range(6)
+    ]
+    rows += [("other", f"other{doc}", "f", "otherf", 10.0 * (doc + 1)) for doc in range(6)]
+    frame = pl.DataFrame(rows, schema=["topic", "doc", "assessor", "unit", "value"], orient="row")
+    by_topic = agree(frame, section=["reliability"], kind="ratio")["alpha_by_topic"].sort("topic")
+    assert by_topic["alpha"].is_null().to_list() == [True, False]
+    assert by_topic["low"][0] is None
+    assert by_topic["note"][0] == "no variation: all values are 100.0"
+
+
+def test_a_value_that_most_judgments_have_is_a_warning_about_alpha() -> None:
+    values = [3, 3, 3, 3, 3, 3, 3, 2, 3, 3, 1, 3]
+    frame = pl.DataFrame({"topic": "t", "doc": list("aabbccddeeff"), "assessor": ["x", "y"] * 6, "value": values})
+    findings = agree(frame, section=["reliability"], kind="ordinal").findings
+    assert findings[1].startswith("83.3 % of the judgments are 3: so little varies that α can be low")
+    assert len(agree(judged(None), section=["reliability"], kind="ordinal").findings) == 1

@@ -51,8 +51,9 @@ SECTION = Section(
     shown=FOLDED,
 )
 def unusual_assessors(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """Every assessor, those with the most reasons and then the most judgments first: median time, share of the commonest answer, and the order of
-    documents beside that of the others. A reason is a number far from what is usual among the others."""
+    """Every assessor, those with the most reasons and then the most judgments first: median time, share of the
+    commonest answer, and the order of documents beside that of the others. A reason is a number far from what is usual
+    among the others."""
     judgments, pairs = _NO_JUDGMENTS, _NO_PAIRS
     if evidence.judgments is not None:
         known = pl.col("known").is_not_null() if "known" in evidence.checked.columns else pl.lit(False)
