@@ -18,6 +18,7 @@ from owner_studies import write_graded_study
 from starlette.requests import Request
 from waiting import HANG
 
+from judgewell.agreement.unusual import people
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
 from judgewell.assessors.simulation import Filled, fill
@@ -28,7 +29,6 @@ from judgewell.server.owner.live_agreement import on_scale
 from judgewell.server.owner.live_analysis import Insight, from_json, insight, to_json
 from judgewell.server.owner.live_cache import SHARE, Computed, in_a_process
 from judgewell.server.owner.pages import Column, environment, listing
-from judgewell.server.owner.unusual_assessors import people
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import assessor_rows, trail
 from judgewell.server.queries.money import money_details
