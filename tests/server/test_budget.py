@@ -38,6 +38,20 @@ def test_no_unit_is_handed_out_beyond_the_budget(begin):
     check_whole(study.store)
 
 
+def test_what_is_to_come_ends_at_the_budget(begin):
+    """Eight units of 1.25 are needed and 5.00 pays for four; one is done."""
+    study = begin(topics=8, more=PAY + "budget = 5.5\n")
+    study.person().until("done")
+    spent = study.store.read(lambda c: money(c, study.served.study.pay, 7)).result()
+    assert (spent.to_come + spent.to_come_fee, spent.total) == (3.75, 5.0)
+    assert (spent.units_to_come, spent.units_beyond) == (3, 4)
+    sentence = "The budget pays for 3 of the 7 units still needed; then the study ends"
+    assert spent.within_budget == sentence
+    assert sentence in status_text(study.store.read(lambda c: status(c, study.clock())).result())
+    enough = study.store.read(lambda c: money(c, study.served.study.pay, 3)).result()
+    assert (enough.within_budget, enough.units_beyond) == ("", 0)
+
+
 def test_a_failed_unit_leaves_room_in_the_budget_again(begin):
     study = begin(topics=3, known=True, more=PAY + "budget = 1.25\n[checks]\nrevisions = 0\n")
     first, second = study.person(), study.person()

@@ -50,21 +50,30 @@ AT_ONCE = 500
 _IN_HAND = sa.or_(reservations.c.state == "live", reservations.c.state == "late")
 
 
+def _not_held(now: Any) -> sa.ColumnElement[bool]:
+    return sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= now)
+
+
+_COUNT_FROM_NOW = Prepared(  # made before the clock was put back
+    sa.update(reservations)
+    .where(_IN_HAND, reservations.c.expires > sa.bindparam("ahead"))
+    .values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
+)
+_OVERDUE = Prepared(
+    sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit, reservations.c.state)
+    .where(_IN_HAND, reservations.c.expires <= sa.bindparam("now"), _not_held(sa.bindparam("now")))
+    .order_by(reservations.c.unit)
+    .limit(AT_ONCE)
+)
+
+
 def expire(connection: sa.Connection, now: float, silence: float) -> int:
     """Free the places of those who have been silent too long; how many. Always a transaction of its own.
 
     Late work holds no place; it ends all the same, so that it is not in progress for ever.
     """
-    ahead = now + silence + 1
-    connection.execute(  # made before the clock was put back: counted from now
-        sa.update(reservations).where(_IN_HAND, reservations.c.expires > ahead).values(seen=now, expires=now + silence)
-    )
-    overdue = connection.execute(
-        sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit, reservations.c.state)
-        .where(_IN_HAND, reservations.c.expires <= now, _not_held(now))
-        .order_by(reservations.c.unit)
-        .limit(AT_ONCE)
-    ).all()
+    _COUNT_FROM_NOW.run(connection, ahead=now + silence + 1, new_seen=now, new_expires=now + silence)
+    overdue = _OVERDUE.rows(connection, now=now)
     if not overdue:
         return 0
     numbers = [row.number for row in overdue]
@@ -102,10 +111,6 @@ def release(connection: sa.Connection, reservation: int, now: float, why: str) -
     }
     connection.execute(sa.insert(events), event)
     return True
-
-
-def _not_held(now: float) -> sa.ColumnElement[bool]:
-    return sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= now)
 
 
 def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> Holding | None:
