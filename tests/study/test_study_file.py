@@ -110,7 +110,7 @@ def test_every_mistake_is_told_at_once_with_its_line(study):
     mistakes = told(path)
     expected = {
         "documents = 0": "units.documents 0 must be at least 1; it is how many documents a unit has",
-        'redundancy = "five"': "units.redundancy 'five' is not a whole number; it is how often each document is judged",
+        'redundancy = "five"': "units.redundancy 'five' is not a whole number; it is the minimum number of judgments",
         'order = "latin"': "units.order 'latin' is not one of 'random' or 'balanced'",
         "sede = 1": "there is no setting study.sede; did you mean seed?",
         "silence = true": "work.silence true is not a number",
