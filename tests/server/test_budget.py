@@ -1,5 +1,6 @@
 """The budget and failed units: when nobody gets new units any more, and what assessors and owners read then."""
 
+import dataclasses
 import threading
 
 import sqlalchemy as sa
@@ -48,6 +49,8 @@ def test_what_is_to_come_ends_at_the_budget(begin):
     sentence = "The budget pays for 3 of the 7 units still needed; then the study ends"
     assert spent.within_budget == sentence
     assert sentence in status_text(study.store.read(lambda c: status(c, study.clock())).result())
+    none = dataclasses.replace(spent, units_to_come=0, units_beyond=7)
+    assert none.within_budget == "The budget does not pay for the 7 units still needed: the study ends here"
     enough = study.store.read(lambda c: money(c, study.served.study.pay, 3)).result()
     assert (enough.within_budget, enough.units_beyond) == ("", 0)
 

@@ -19,6 +19,7 @@ from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import Clock, fill
 from judgewell.sample import folder
 from judgewell.server.judging.invitations import new_assessor
+from judgewell.server.owner.webhook import happened
 from judgewell.server.queries.goal import ContestedPair, GoalProgress
 from judgewell.server.queries.progress import overview
 from judgewell.server.queries.standing_answers import counting, judgments_frame
@@ -102,6 +103,13 @@ def test_the_study_stops_by_itself_and_says_why(filled):
     last = rows(store, sa.select(batches.c.look).where(_LOOKED).order_by(batches.c.number))[-1]
     assert last.look["status"] == "decided"
     assert rows(store, sa.select(goals.c.ended))[0].ended == pause.at
+
+
+def test_the_owner_is_told_the_conclusion_when_it_ends(filled):
+    store, served = filled
+    news = {one.kind: one.text for one in store.read(lambda connection: happened(connection, served)).result()}
+    (pause,) = rows(store, sa.select(pauses))
+    assert news["ended"] == pause.reason
 
 
 def test_the_conclusion_about_two_systems_names_both():

@@ -72,7 +72,8 @@ def serve(
     if link is not None:
         write(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
     elif waiting is not None:
-        write(f"For a link with which the owner sets a password: judgewell account {quote(str(path))} link {quote(waiting)}{kept}")
+        command = f"judgewell account {quote(str(path))} link {quote(waiting)}{kept}"
+        write(f"For a link with which the owner sets a password: {command}")
     else:
         write(f"Owners and reviewers sign in at {address}{HOME}")
     if study.study.consent == example()["study"]["consent"]:

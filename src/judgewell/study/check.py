@@ -152,7 +152,8 @@ def _owner(study: Study, cost: Cost, source: Source) -> list[Problem]:
     budget = study.pay.budget
     if budget is not None and cost.total > budget:
         units = int((budget + CENT) // study.pay.dearest)
-        problem = f"the budget of {budget:,.2f} {cost.currency} pays for {units:,} of {cost.units:,} units; then the study ends"
+        pays = f"the budget of {budget:,.2f} {cost.currency} pays for {units:,} of {cost.units:,} units"
+        problem = f"{pays}; then the study ends"
         problems.append(source.problem(("pay", "budget"), problem, f"all of them cost {cost.total:,.2f}"))
     if study.owner.webhook and not study.owner.webhook_secret:
         problem = "what the webhook sends is not signed"

@@ -304,13 +304,13 @@ def after_work() -> dict[str, pages.Page]:
             **common(), text=as_html(SAY("end.failed_comprehension")), ending=pages.Ending(), more=WORDS["again"]
         ),
         "come_back": ComeBack(
-            **common(),
+            **common(title=SAY("end.later")),
             text=as_html(SAY("end.come_back", minutes=5)),
             minutes=5,
             ending=pages.Ending(),
             again=WORDS["again"],
         ),
-        "no_work": NoWork(**common(), text=as_html(SAY("end.no_work")), ending=pages.Ending()),
+        "no_work": NoWork(**common(title=SAY("end.thanks")), text=as_html(SAY("end.no_work")), ending=pages.Ending()),
         "trouble": pages.Trouble(**common(step=""), text=as_html(SAY("trouble.link"))),
     }
 

@@ -64,7 +64,8 @@ class GoalProgress:
         lead = "" if self.decide == "order" else lead
         text.append(f"{lead}{self.reason[:1].upper()}{self.reason[1:]}.")
         more = f"; about {self.next_contested} after the next {self.next_answers} answers" if self.next_answers else ""
-        text.append(f"{counted(self.contested_pairs, 'pair')} of systems {'is' if self.contested_pairs == 1 else 'are'} still open{more}.")
+        are = "is" if self.contested_pairs == 1 else "are"
+        text.append(f"{counted(self.contested_pairs, 'pair')} of systems {are} still open{more}.")
         if not self.next_answers:
             return text
         end = "At these scores, the study will use all answers its redundancy allows without reaching its goal."

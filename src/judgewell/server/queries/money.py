@@ -87,6 +87,8 @@ class Money:
         if not self.units_beyond:
             return ""
         left = counted(self.units_to_come + self.units_beyond, "unit")
+        if not self.units_to_come:
+            return f"The budget does not pay for the {left} still needed: the study ends here"
         return f"The budget pays for {self.units_to_come:,} of the {left} still needed; then the study ends"
 
     @property

@@ -180,7 +180,6 @@ def check_results(connection: sa.Connection) -> list[CheckResult]:
 COLUMNS = (
     "topic",
     "units",
-    "complete",
     "needed",
     "completed",
     "in progress",

@@ -99,7 +99,7 @@ def _relevant_choices(served: Served) -> tuple[pages.Choice, ...]:
 
 
 def closing_questions(served: Served) -> tuple[pages.ClosingQuestion, ...]:
-    """The closing questionnaire; choices that are digits have them as keys, in each question, and the others letters."""
+    """The closing questionnaire; choices that are digits have them as keys, in each question, others have letters."""
     keys = iter(ascii_uppercase)
     return tuple(_closing_question(question, keys) for question in served.closing)
 

@@ -51,11 +51,12 @@ def _page(look: Look) -> Page:
     if wait is None:
         earned = ending(connection, served, state.assessor, reached)
         text = farewell(connection, served, state.assessor, reached, last=not earned.link)
-        return NoWork(**look.common, text=text, ending=earned)
+        return NoWork(**look.common, title=served.say("end.thanks"), text=text, ending=earned)
     minutes = max(1, ceil(wait / 60))
     paused = waits_for_pause(connection, served, state, served.clock())
     return ComeBack(
         **look.common,
+        title=served.say("end.later"),
         text=served.show("trouble.paused") if paused else served.show("end.come_back", minutes=minutes),
         minutes=minutes,
         again=served.say("page.again"),
