@@ -38,6 +38,7 @@ from judgewell.server.session.state import (
 )
 from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import answers, events, replies, reservations, units
+from judgewell.server.store.transactions import NeedsTurn, is_together
 
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
 SILENT_UNANSWERED = 45.0  # the same for a holder who has answered nothing yet
@@ -54,17 +55,25 @@ def _not_held(now: Any) -> sa.ColumnElement[bool]:
     return sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= now)
 
 
-_COUNT_FROM_NOW = Prepared(  # made before the clock was put back
+_TOO_FAR = reservations.c.expires > sa.bindparam("ahead")  # made before the clock was put back
+_SILENT_TOO_LONG = sa.and_(reservations.c.expires <= sa.bindparam("now"), _not_held(sa.bindparam("now")))
+_TO_EXPIRE = Prepared(sa.select(reservations.c.number).where(_IN_HAND, sa.or_(_TOO_FAR, _SILENT_TOO_LONG)).limit(1))
+_COUNT_FROM_NOW = Prepared(
     sa.update(reservations)
-    .where(_IN_HAND, reservations.c.expires > sa.bindparam("ahead"))
+    .where(_IN_HAND, _TOO_FAR)
     .values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
 )
 _OVERDUE = Prepared(
     sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit, reservations.c.state)
-    .where(_IN_HAND, reservations.c.expires <= sa.bindparam("now"), _not_held(sa.bindparam("now")))
+    .where(_IN_HAND, _SILENT_TOO_LONG)
     .order_by(reservations.c.unit)
     .limit(AT_ONCE)
 )
+
+
+def some_to_expire(connection: sa.Connection, now: float, silence: float) -> bool:
+    """Whether `expire` would change anything."""
+    return _TO_EXPIRE.one(connection, now=now, ahead=now + silence + 1) is not None
 
 
 def expire(connection: sa.Connection, now: float, silence: float) -> int:
@@ -151,7 +160,7 @@ def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: flo
     paid = limits.machine or (served.study.pay.budget is None or budget(connection, served.study.pay).room)
     if limits.used_up or limits.stopped or not paid:
         return None
-    unit = _FREE[limits.rule].one(connection, **limits.bound, unpaused=False)
+    unit = _free_unit(connection, served, limits)
     if unit is not None:
         _TAKE_PLACE.run(connection, of_unit=unit.number)
     else:
@@ -358,6 +367,8 @@ def close(connection: sa.Connection, state: State, now: float, ending: str) -> N
     if state.held.excluded:  # it holds no place, whatever becomes of it
         change = 1 if held == "live" else 0
     if change:
+        if is_together(connection):
+            raise NeedsTurn
         place = sa.update(units).where(units.c.number == state.held.unit)
         connection.execute(place.values(free=units.c.free + change))
     log(connection, state, now, "closed", ending=ending, late=held == "late")
@@ -378,7 +389,23 @@ _UNIT_AND_OWN: tuple[sa.ColumnElement[Any], ...] = (
 # The design's own order puts every document once into a topic's first units: what a machine needs.
 _ORDER = {"one": units.c.place, "several": units.c.place, "machine": units.c.number}
 _FREE_UNITS = sa.select(*_UNIT_AND_OWN).where(units.c.free > 0)
-_FREE = {rule: Prepared(_FREE_UNITS.where(may_take(rule)).order_by(_ORDER[rule]).limit(1)) for rule in RULES}
+_FREE_UNIT = {rule: _FREE_UNITS.where(may_take(rule)).order_by(_ORDER[rule]).limit(1) for rule in RULES}
+_FREE = {rule: Prepared(query) for rule, query in _FREE_UNIT.items()}
+_UNLOCKED = {  # its free places cannot change until the transaction ends
+    rule: Prepared(query.with_for_update(key_share=True, skip_locked=True, of=units))
+    for rule, query in _FREE_UNIT.items()
+}
+
+
+def _free_unit(connection: sa.Connection, served: Served, limits: Limits) -> Any:
+    bound = limits.bound | {"unpaused": False}
+    if not is_together(connection):
+        return _FREE[limits.rule].one(connection, **bound)
+    unit = _UNLOCKED[limits.rule].one(connection, **bound)
+    others = served.study.pay.budget is not None or (unit is None and _ANY_FREE[limits.rule].one(connection, **bound))
+    if others:  # who take units, and with them the budget
+        raise NeedsTurn
+    return unit
 
 
 _SILENT = under_each(
@@ -405,6 +432,8 @@ def _silent_unit(connection: sa.Connection, limits: Limits, now: float) -> Any:
     """The unit whose holder has been silent longest; that reservation expires, so its place changes hands."""
     unit = _SILENT[limits.rule].one(connection, **limits.bound, unpaused=False, now=now)
     if unit is not None:
+        if is_together(connection):
+            raise NeedsTurn
         _EXPIRE.run(connection, reservation=unit.held)
         log_event(connection, now, "handed on", unit.assessor, unit.held, None, {})
     return unit
