@@ -11,9 +11,9 @@ import polars as pl
 from judgewell.agreement.direction import note_labels, note_reversed
 from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
-from judgewell.commands.database import existing
+from judgewell.commands.database import database_of, existing
 from judgewell.comparison.scores import NAMED, listed
-from judgewell.errors import InputError, collect_notes, note
+from judgewell.errors import Information, InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.executors import executor_of
 from judgewell.formats.files import named_files
@@ -120,9 +120,10 @@ def report(
     for text in notes:
         note(text)
     codes = {} if name_assessors else codes_of(people, own[1])
-    notes = [note_with_codes(text, codes) for text in notes]
+    notes = [text if isinstance(text, Information) else note_with_codes(text, codes) for text in notes]
     title = title or _title(sources, judgments, pairs)
     inputs = _files(judgments, pairs, study if _is_study_file(study) else None, gains, labels, machine)
+    inputs += _database_file(study, database)
     inputs += [run.source for run in systems if run.source]
     options: dict[str, Any] = {"title": title, "measure": [str(one) for one in sources.measures], "baseline": baseline}
     options |= {"method": str(sources.method or "none")}
@@ -179,6 +180,12 @@ def _files(*sources: Any) -> list[str]:
         elif isinstance(source, Iterable) and not hasattr(source, "columns"):
             files += _files(*source)
     return files
+
+
+def _database_file(study: str | None, database: str | None) -> list[str]:
+    """The file of the study's database, where it is one."""
+    where = database or (database_of(str(study), None) if _is_study_file(study) else str(study)) if study else ""
+    return [where] if os.path.isfile(where) else []
 
 
 def _collected(study: str | None, database: str | None) -> CollectedStudy | None:
