@@ -130,7 +130,7 @@ def formerly(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 @contextmanager
 def kept_notes() -> Iterator[list[str]]:
-    """The notes of this thread alone, kept instead of emitted, for whoever asked for the work to emit."""
+    """The notes of this thread alone, kept instead of emitted, so that the caller can emit them."""
     notes: list[str] = []
     token = _kept.set(notes)
     try:

@@ -76,7 +76,7 @@ def runs_of_table(
 ) -> list[Run] | None:
     """The systems of a file that is a table, from its beginning (`once`: all of it); None where it is a TREC run.
 
-    `unpack`: a compressed file may be unpacked into a temporary one, since whoever reads it is on this machine.
+    `unpack`: a compressed file may be unpacked into a temporary one, since it is read on this machine.
     """
     if beginning.startswith(UTF16):
         once, beginning = True, text_of(beginning if once else open_bytes(path), path)

@@ -38,7 +38,6 @@ Values = dict[str, Any]
 TOPICS = (
     Column("topic", "topic", lambda row: row.progress.topic),
     Column("units", "units", lambda row: row.progress.units, True),
-    Column("complete", "complete", lambda row: row.progress.complete, True),
     Column("done", "completed", lambda row: row.progress.completed / max(row.progress.needed, 1), True),
     Column("live", "in progress", lambda row: row.progress.in_progress, True),
     Column("failed", "failed", lambda row: row.progress.failed, True),
@@ -82,7 +81,7 @@ DOCUMENTS = (
 
 @dataclass(frozen=True)
 class Look:
-    """One look at the study: what was asked for, and what there is to read it from."""
+    """A request for a page of the dashboard: what was asked for, and the data to answer it from."""
 
     served: Served
     request: Request
