@@ -150,8 +150,8 @@ def command_pages() -> dict[str, str]:
     pages["reference/commands/index.md"] = (
         "# Commands\n\nIn the order in which a study uses them. `judgewell COMMAND --help` prints the same.\n\n"
         + table(("command", "what it does"), rows)
-        + "\n\nEvery command ends with exit code 0 when it did its work, 2 with one line that says what to mend when "
-        "the input is wrong, and 130 when it was stopped. `python -m judgewell` is the same as `judgewell`.\n"
+        + "\n\nThe exit code is 0 after success, 2 if the input is wrong, 1 if the work could not be done for another "
+        "reason, and 130 if you stopped it. `python -m judgewell` is the same as `judgewell`.\n"
     )
     return pages
 

@@ -29,7 +29,7 @@ PACKED = {b"7z\xbc\xaf": ("this is a 7-Zip archive", "unpack it first"), b"\xd0\
 
 
 def place(path: str | Path) -> str:
-    """Where a file lies: a relative path begins in the folder of whoever asked for the work."""
+    """The full path of a file: a relative path begins in the folder of the client, also on a worker."""
     return str(path) if is_remote(path) else os.path.join(FOLDER.get(), path)
 
 
