@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -13,12 +13,15 @@ import pytest
 import sqlalchemy as sa
 from databases import new_database, new_file
 from judging import recomputed
+from waiting import HANG, wait_until
 
 from judgewell.analysis.goals.look import Rule
 from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import Clock, fill
 from judgewell.sample import folder
 from judgewell.server.judging.invitations import new_assessor
+from judgewell.server.owner.webhook import happened
+from judgewell.server.queries.goal import ContestedPair, GoalProgress
 from judgewell.server.queries.progress import overview
 from judgewell.server.queries.standing_answers import counting, judgments_frame
 from judgewell.server.queries.status import status, status_text
@@ -101,6 +104,13 @@ def test_the_study_stops_by_itself_and_says_why(filled):
     last = rows(store, sa.select(batches.c.look).where(_LOOKED).order_by(batches.c.number))[-1]
     assert last.look["status"] == "decided"
     assert rows(store, sa.select(goals.c.ended))[0].ended == pause.at
+
+
+def test_the_owner_is_told_the_conclusion_when_it_ends(filled):
+    store, served = filled
+    news = {one.kind: one.text for one in store.read(lambda connection: happened(connection, served)).result()}
+    (pause,) = rows(store, sa.select(pauses))
+    assert news["ended"] == pause.reason
 
 
 def test_the_conclusion_about_two_systems_names_both():
@@ -248,18 +258,19 @@ def test_a_round_waits_for_what_was_finished_before_it(begun):
     def finish(connection):
         finished = clock()
         writing.set()
-        done.wait(60)
+        done.wait(HANG)
         connection.execute(sa.update(units).values(free=0))
         return finished
 
     finishing = store.write(finish)
-    writing.wait(60)
+    writing.wait(HANG)
     clock.now += 1
     with ThreadPoolExecutor(1) as pool:
         round_ = pool.submit(goal.advance, store, served)
-        assert not wait([round_], timeout=0.2).done
+        wait_until(lambda: store.waiting or round_.done())
+        assert not round_.done()
         done.set()
-        assert round_.result(60) is True  # it saw that no unit was free
+        assert round_.result() is True  # it saw that no unit was free
     assert finishing.result() < clock.now
 
 
@@ -319,3 +330,15 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
     assert {row.unit for row in pairs if row.known is not None} == in_units  # each has the known pair
     own = [(row.unit, frozenset((row.doc, row.other))) for row in pairs if row.known is None]
     assert len(own) == len(set(own))
+
+
+@pytest.mark.parametrize(("difference", "lead"), [(0.04, "No system is ahead of all others yet."), (2.0, "a leads.")])
+def test_a_system_leads_only_when_it_is_ahead(difference, lead):
+    progress = GoalProgress(
+        *("best", "DCG@10", "collecting", "more is needed", 10, 3, 1, "a", (ContestedPair("a", "b", difference, 0.5),)),
+        *(1, 100, 1, None, None, "EUR", None),
+    )
+    text = progress.sentences
+    assert text[1] == f"{lead} More is needed."
+    assert text[2] == "1 pair of systems is still open; about 1 after the next 100 answers."
+    assert text[3].startswith("At these scores, the study will use all answers its redundancy allows")

@@ -1,12 +1,13 @@
 """Handing out work: a reservation is a row with an expiry, made in the transaction that takes the unit's free place.
 
-A reservation lives on signs of life. Without them it expires and its place is free; when nothing else is left, the unit
-whose holder has been silent longest is handed out again even before that, soonest where the holder has answered nothing
-yet. Whoever comes back late goes on at their own place if it is still free. If it is not, those who have answered go on
-beyond the unit's need (state `late`), and those who have not take another unit, so that nobody is paid twice for one.
+A reservation is extended by signals from the holder's page. Without them it expires and its place is free; when nothing
+else is left, the unit whose holder has been silent longest is handed out again even before that, sooner if the holder
+has not answered anything. Holders who return late continue at their own place if it is still free. If it is not, those
+who have answered continue beyond the unit's need (state `late`), and the others take another unit, so that no unit is
+paid twice.
 
-Nobody gets a unit with a document (or a pair) that they have had before in another unit of the topic, known documents
-excepted: a redundancy of 3 is three people.
+No assessor gets a unit with a document (or a pair) that they have seen in another unit of the topic, known documents
+excepted: a redundancy of 3 means three people.
 """
 
 from __future__ import annotations
@@ -130,10 +131,10 @@ def reserve(connection: sa.Connection, served: Served, state: State, now: float)
 
 
 def reserve_ahead(connection: sa.Connection, served: Served, machine: int, most: int, now: float) -> list[int]:
-    """The units that a machine has in hand or reserved, oldest first; up to `most`, new ones among them.
+    """The units that a machine holds, oldest first; up to `most`, newly reserved ones included.
 
-    A person holds one unit. A machine is asked about several at a time, so it holds as many, and nobody else takes what
-    is being paid for. Every one of them lives on.
+    A person holds one unit. A machine is asked about several at a time, so it holds them all, and no one else takes
+    what is being paid for. Each of these reservations is extended.
     """
     limits = limits_of(connection, served, machine)
     _ALL_ALIVE.run(connection, person=machine, new_seen=now, new_expires=now + served.silence)
@@ -285,10 +286,10 @@ _PERSON_AND_ALIVE = Prepared(_person_and_alive())
 
 
 def come(connection: sa.Connection, served: Served, assessor: int, now: float, *, stepped: bool) -> State | None:
-    """A sign of life: where the assessor is.
+    """The assessor's state, after a signal from their page.
 
-    Their reservation lives on, comes back to life, goes on as late, or stays expired where the unit has gone to
-    somebody else before its first answer.
+    Their reservation is extended, restored, or continued as late; it stays expired if the unit went to somebody else
+    before its first answer.
     """
     state = renew(connection, served, assessor, now, stepped=stepped)
     if state is None or state.holding is None or state.holding.state != "expired":
@@ -297,7 +298,7 @@ def come(connection: sa.Connection, served: Served, assessor: int, now: float, *
 
 
 def _until(served: Served, state: State, now: float, stepped: bool) -> float:
-    """When a reservation expires without a further sign of life."""
+    """When a reservation expires without another signal."""
     return now + served.silence if stepped else min(now + served.silence, max(state.moved, 0.0) + _idle(served))
 
 
