@@ -144,8 +144,10 @@ def test_a_report_gives_no_interval_of_one_systems_ndcg(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", JudgewellWarning)
         made = report(runs=runs, gains=drawn(gains, 3), measure="nDCG@10")
-    assert "low" not in made["systems"].columns
-    assert made["pairs"]["low"].null_count() == 0
+    items = {item.name: item for part in made.each() for item in part.items}
+    assert "low" not in items["systems"].frame.columns
+    assert "means have no interval, because drawn documents bias the score of one system" in items["systems"].caption
+    assert items["pairs"].frame["low"].null_count() == 0
 
 
 def test_other_judgments_are_drawn_around_the_same_estimates():

@@ -217,7 +217,7 @@ def _say(gains: pl.DataFrame, measures: Sequence[Measure], places: Sequence[int]
             note(
                 "the best possible DCG, which nDCG is divided by, comes out too small where few documents were drawn, "
                 "and too large where their gains rest on few answers, by about a tenth: so one system's nDCG has no "
-                "interval; read differences between systems, or DCG"
+                "interval, and differences between systems are off by the same share; DCG is not"
             )
     other = [
         str(one) for place, one in enumerate(measures) if place not in places and not isinstance(one, Judged | Residual)
