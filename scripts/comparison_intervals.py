@@ -45,7 +45,7 @@ def main() -> None:
 HEAD = f"""# Tests and intervals of systems
 
 {made_by("comparison_intervals.py", f"seed {SEED}")}
-The truth is known here: collections are simulated, or scores are whole tenths.
+The truth is known, because collections are simulated or scores are whole tenths.
 """
 
 
@@ -211,9 +211,7 @@ and that of `without_noise` (`compare --draws`, `report`). Likewise for the diff
 for each row; bias is the mean error of the score.
 
 {markdown(heads, rows, words=3)}
-Earlier versions of this page stated 94.4 % for scores without noise. That was the coverage of an interval around the
-plain mean, measured in one favourable case: grades from 0 to 3, little noise, five judgments. Where noise is larger the
-plain mean is biased, and no interval around it can contain the truth; the rows above show how rarely it does.
+Noise biases the plain mean, so an interval around it often misses the truth.
 
 Deviations of resampled gains are scaled on the gains' own scale and kept inside the range of the resampled gains.
 """

@@ -8,7 +8,6 @@ their text. Examples are run when a page is made.
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import re
@@ -151,8 +150,8 @@ def command_pages() -> dict[str, str]:
     pages["reference/commands/index.md"] = (
         "# Commands\n\nIn the order in which a study uses them. `judgewell COMMAND --help` prints the same.\n\n"
         + table(("command", "what it does"), rows)
-        + "\n\nEvery command ends with exit code 0 when it did its work, 2 with one line that says what to mend when "
-        "the input is wrong, and 130 when it was stopped. `python -m judgewell` is the same as `judgewell`.\n"
+        + "\n\nThe exit code is 0 after success, 2 if the input is wrong, 1 if the work could not be done for another "
+        "reason, and 130 if you stopped it. `python -m judgewell` is the same as `judgewell`.\n"
     )
     return pages
 
@@ -419,70 +418,43 @@ read too. The names that `judgewell` itself exports stay as they are between ver
 
 
 def python_page() -> dict[str, str]:
-    """The functions that judgewell exports."""
+    """What judgewell exports."""
     text = ["# Python", PYTHON_INTRO]
-    for name, (home, inner) in sorted(judgewell._HOMES.items()):
-        for found in defined(source_of(home)) or defined(source_of(f"{home}.names")):
-            if found.name == inner:
-                text += definition(found, f"judgewell.{name}", 2)
+    for name in sorted(judgewell._HOMES):
+        text += definition(getattr(judgewell, name), f"judgewell.{name}", 2)
     return {"reference/python.md": "\n\n".join(text) + "\n"}
 
 
-def source_of(module: str) -> ast.Module:
-    place = ROOT / "src" / module.replace(".", "/")
-    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    return ast.parse(path.read_text("utf-8"))
-
-
-def defined(inside: ast.Module | ast.ClassDef) -> list[ast.FunctionDef | ast.ClassDef]:
-    """The public functions and classes of a module or class, in their order."""
-    return [
-        one for one in inside.body if isinstance(one, ast.FunctionDef | ast.ClassDef) and not one.name.startswith("_")
-    ]
-
-
-def definition(one: ast.FunctionDef | ast.ClassDef, name: str, level: int) -> Iterator[str]:
+def definition(thing: Any, name: str, level: int) -> Iterator[str]:
     """A function or class under a heading: how it is called, what it is for, and a class's own functions."""
     yield f"{'#' * level} {name}"
-    yield f"```python\n{signature(one)}\n```"
-    if about := prose(one):
-        yield about
-    if isinstance(one, ast.ClassDef):
-        for inner in defined(one):
-            yield from definition(inner, f"{name}.{inner.name}", level + 1)
+    yield f"```python\n{signature(thing, name.rpartition('.')[2])}\n```"
+    yield (inspect.getdoc(thing) or "").replace("::\n", ":\n")
+    if isinstance(thing, type):
+        for inner, own in vars(thing).items():
+            if inspect.isfunction(own) and not inner.startswith("_"):
+                yield from definition(own, f"{name}.{inner}", level + 1)
 
 
-def signature(one: ast.FunctionDef | ast.ClassDef) -> str:
-    """How it is called; a class with its fields."""
-    if isinstance(one, ast.ClassDef):
-        bases = ", ".join(ast.unparse(base) for base in one.bases)
-        public = [it for it in one.body if isinstance(it, ast.AnnAssign) and not ast.unparse(it.target).startswith("_")]
-        return "\n".join(
-            [f"class {one.name}" + (f"({bases})" if bases else ""), *(f"    {ast.unparse(it)}" for it in public)]
-        )
-    given, back = ast.unparse(one.args), f" -> {ast.unparse(one.returns)}" if one.returns else ""
-    if len(one.name) + len(given) + len(back) <= 96:
-        return f"{one.name}({given}){back}"
-    return f"{one.name}(\n" + "".join(f"    {part},\n" for part in parameters(one.args)) + f"){back}"
+class Annotation(str):
+    """An annotation as it is written in the source: without quotation marks."""
+
+    __repr__ = str.__str__
 
 
-def parameters(given: ast.arguments) -> list[str]:
-    """Each parameter as it is written."""
-    whole = ast.unparse(given)
-    parts, depth = [""], 0
-    for sign in whole:
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.strip() for part in parts]
-
-
-def prose(thing: ast.Module | ast.FunctionDef | ast.ClassDef) -> str:
-    """A docstring as Markdown: what is indented behind :: is code."""
-    text = re.sub(r":\w+:`~?([\w.]+)`", r"`\1`", ast.get_docstring(thing) or "")
-    return text.replace("::\n", ":\n")
+def signature(thing: Any, name: str) -> str:
+    """How a function or class is called."""
+    whole = inspect.signature(thing)
+    own = [one for one in whole.parameters.values() if one.name != "self"]
+    given = [one.replace(annotation=Annotation(one.annotation)) for one in own]
+    back = inspect.Signature.empty if isinstance(thing, type) else Annotation(whole.return_annotation)
+    one_line = f"{name}{whole.replace(parameters=given, return_annotation=back)}"
+    if len(one_line) <= 96:
+        return one_line
+    lines = [str(one) for one in given]
+    named = [one.kind is one.KEYWORD_ONLY for one in given]
+    lines[named.index(True) : named.index(True)] = ["*"]
+    return f"{name}(\n" + "".join(f"    {line},\n" for line in lines) + f") -> {back}"
 
 
 API_INTRO = """\

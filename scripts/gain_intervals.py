@@ -212,13 +212,14 @@ fewer studies.
 
 READING = """
 `combined` and `bradley-terry` give a topic's best document 1 and the others their share of it: with few judgments
-chance makes the best one's worth too large and so all others too small, which no interval around them knows. So
-`combined` gives no interval unless `--interval bootstrap` asks for one: those held 69 % with 6 judgments and 89 % with
-24, in six studies each (an interval takes more than ten seconds, so it is not in the table).
+chance makes the best document's strength too large
+and so all other gains too small, and no interval around them can correct that. So
+`combined` gives no interval unless `--interval bootstrap` asks for one: those contained the truth in 69 % with
+6 judgments and 89 % with 24, in six studies each (an interval takes more than ten seconds, so it is not in the table).
 `ratio` raises every number by 1, which makes the noise of pairs unequal.
 `grade-ratios` takes t times the spread over resampled units; their quantiles hold 88 % with six units.
 Discrete gains are covered too often: a majority or a median is one of a few grades, and its interval runs from grade to
-grade. None of these intervals covers misunderstandings that people share.
+grade. No interval covers misunderstandings that people share.
 """
 
 

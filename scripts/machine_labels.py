@@ -250,7 +250,7 @@ def labels_needed() -> list[dict[str, Any]]:
 HEAD = f"""# Few human judgments and many machine labels
 
 {made_by("machine_labels.py", f"seed {SEED}; the tables name the samples of documents drawn for each row")}
-`judgewell compare --machine` estimates the scores of systems from people's gains of some documents and labels of all.
+`judgewell compare --machine` estimates the scores of systems from people's gains for some documents and labels for all.
 Here TREC Deep Learning 2021 passages serve as the truth: 63 runs, 53 topics, and NIST's grades of 10,828 documents,
 of which some are drawn as `judgewell design --for-machine` draws them; labels are those of UMBRELA with GPT-4.
 Coverage is the share of systems, or of pairs of systems, whose 95 % interval for these topics holds the score with

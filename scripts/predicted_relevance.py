@@ -206,8 +206,8 @@ whose standard error is over topics, keeps {now}, and none that the bootstrap re
 ## P(relevant | all votes)
 
 nyt-crowd: 120 documents with 15 votes each on four interfaces. Each vote is predicted from the 14 others of its
-document; how far assessors agree is learnt from all votes. The slope is that of what came true on the predicted log
-odds: 1 for a probability, above 1 for predictions that are too cautious. `mean` is the mean of p(R | grade)
+document; how far assessors agree is learnt from all votes. The slope is that of the actual votes on the predicted
+log odds: 1 for a probability, above 1 for predictions that are too cautious. `mean` is the mean of p(R | grade)
 (`use=mean`), `share` the share of relevant votes, `votes` the default.
 
 {markdown(nyt, last_vote())}

@@ -1,4 +1,4 @@
-"""Recovery at known truth: how well gains find what documents are relevance, by scale and number of judges.
+"""Recovery at known truth: how well gains recover the true relevance of documents, by scale and number of judges.
 
     python scripts/recovery.py                   # writes docs/evidence/recovery.md
     python scripts/recovery.py -o recovery.csv --rounds 20
@@ -93,7 +93,7 @@ def page(table: pl.DataFrame, topics: int, seed: int) -> str:
     return f"""# Recovery at known truth
 
 {made_by("recovery.py", f"seed {seed} and {topics} simulated topics for each cell")}
-How well gains find what documents are really relevance, where that is known because the documents and the people are
+How well gains recover the true relevance of documents, which is known because the documents and the people are
 synthetic: Spearman's correlation of gains with the truth over the 60 documents of a topic, mean over topics with its
 95 % interval. The four expert grades are equally common. All scales have the same population, lazy, random and
 reversed people included, and one check: a unit in which the known documents are not in order is done again by somebody
@@ -104,7 +104,7 @@ A judge of pairs sees each document three times, beside three others; the known 
 of pairs costs more for the same number of judges: `judgewell design --compare` shows designs at equal hours instead,
 with the time of failed units counted.
 
-These results hold for real people as far as they resemble the synthetic ones: see the page on the population.
+These results apply to real people as far as they resemble the [synthetic ones](population.md).
 """
 
 

@@ -24,12 +24,12 @@ sys.path.insert(0, str(ROOT / "tests" / "server" / "owner"))
 
 from owner_studies import write_graded_study
 
+from judgewell.agreement.unusual import LEAST, people
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
 from judgewell.assessors.simulation import fill
 from judgewell.errors import JudgewellWarning
 from judgewell.server.owner.live_analysis import comparable
-from judgewell.server.owner.unusual_assessors import LEAST, people
 from judgewell.server.queries.standing_answers import load_work
 from judgewell.server.store.transactions import open_store
 

@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Tests of a module that sets something up for all of them run in one process, which sets it up once."""
+    """Tests of a module that sets something up for all of them, or that asks for real servers, run in one process."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Shared(LoadScopeScheduling):
@@ -73,7 +73,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @cache
 def _sets_up(path: Path) -> bool:
-    return 'scope="module"' in path.read_text("utf-8")
+    text = path.read_text("utf-8")
+    return 'scope="module"' in text or "servers(" in text
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,18 @@ import warnings
 
 import pytest
 
-from judgewell.errors import DataError, InputError, JudgewellWarning, Place, collect_notes, formerly, note
+from judgewell.errors import (
+    DataError,
+    Information,
+    InputError,
+    JudgewellInformation,
+    JudgewellWarning,
+    Place,
+    collect_notes,
+    formerly,
+    kept_notes,
+    note,
+)
 
 
 def test_notes_are_collected_once_each_and_other_warnings_pass() -> None:
@@ -65,3 +76,17 @@ def test_very_long_values_are_shortened_in_the_middle_and_file_names_are_not() -
     with collect_notes() as collected:
         note(f"doc {name} is gone", "a.csv")
     assert collected == [f"a.csv: doc {shown} is gone"]
+
+
+def test_information_is_collected_like_notes_and_never_refused() -> None:
+    with pytest.warns(JudgewellInformation, match="by the rule"):
+        note(Information("by the rule"))
+    with collect_notes(strict=True) as collected:
+        note(Information("by the rule"), "a.csv")
+    assert collected == ["a.csv: by the rule"]
+    assert isinstance(collected[0], Information)
+    with kept_notes() as kept:
+        note(Information("by the rule"))
+    with collect_notes(strict=True) as again:
+        note(kept[0])
+    assert isinstance(again[0], Information)

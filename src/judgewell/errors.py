@@ -4,7 +4,8 @@ An error says the value, the rule it breaks and the cure, with file and line whe
 prints a :class:`JudgewellError` as one line and exits with code 2 (1 for a :class:`ClusterError`).
 
 A note reports something that a result assumes or leaves out. :func:`note` emits one, as a Python warning;
-:func:`collect_notes` collects them, or refuses them.
+:func:`collect_notes` collects them, or refuses them. A note that only reports which rule of the documentation was
+applied is :class:`Information`, and is never refused.
 """
 
 from __future__ import annotations
@@ -83,13 +84,22 @@ class JudgewellWarning(UserWarning):
     """A note: something that the result assumes or leaves out."""
 
 
+class JudgewellInformation(JudgewellWarning):
+    """Information: which rule of the documentation was applied."""
+
+
+class Information(str):
+    """The text of a note that assumes nothing: it reports which rule was applied, and which option changes it."""
+
+
 _PASSED_OVER = (__package__, "contextlib", "functools")  # never the line that a reader of a note wants to see
 _kept: ContextVar[list[str] | None] = ContextVar("kept notes", default=None)
 
 
 def note(text: str, file: str | Path | None = None) -> None:
     """Emit a note; the warning names the line outside this package that led to it."""
-    text = f"{file}: {shortened(text)}" if file else shortened(text)
+    as_given = Information if isinstance(text, Information) else str
+    text = as_given(f"{file}: {shortened(text)}" if file else shortened(text))
     kept = _kept.get()
     if kept is not None:
         kept.append(text)
@@ -97,7 +107,8 @@ def note(text: str, file: str | Path | None = None) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PASSED_OVER:
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, JudgewellWarning, stacklevel=level)
+    category = JudgewellInformation if isinstance(text, Information) else JudgewellWarning
+    warnings.warn(text, category, stacklevel=level)
 
 
 def formerly(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -119,7 +130,7 @@ def formerly(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 @contextmanager
 def kept_notes() -> Iterator[list[str]]:
-    """The notes of this thread alone, kept instead of emitted, for whoever asked for the work to emit."""
+    """The notes of this thread alone, kept instead of emitted, so that the caller can emit them."""
     notes: list[str] = []
     token = _kept.set(notes)
     try:
@@ -132,17 +143,17 @@ def kept_notes() -> Iterator[list[str]]:
 def collect_notes(*, strict: bool = False) -> Iterator[list[str]]:
     """Collect the notes emitted inside, each once, instead of showing them; `strict` makes the first one an error.
 
-    Other warnings are shown as always.
+    Information is collected too and never an error. Other warnings are shown as always.
     """
     collected: list[str] = []
 
     def collect(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
         if not issubclass(category, JudgewellWarning):
             show(message, category, *rest, **more)
-        elif strict:
+        elif strict and category is not JudgewellInformation:
             raise DataError(f"{message} (refused because of --strict)")
-        elif str(message) not in collected:
-            collected.append(str(message))
+        elif (text := message if isinstance(message, str) else message.args[0]) not in collected:
+            collected.append(text)
 
     token = _kept.set(None)
     try:

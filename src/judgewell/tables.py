@@ -222,13 +222,7 @@ def check(
     for name, value in (defaults or {}).items():
         if name not in frame.columns:
             frame = frame.with_columns(pl.lit(value).alias(name))
-    missing = [name for name in table.required if name not in frame.columns]
-    if missing:
-        raise place.error(
-            f"the {table.name} table needs the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
-            f"this one has {_some(_paths(frame.schema))}",
-            _cure_of_missing(missing, table),
-        )
+    refuse_missing(frame, table, place, frame_of(data))
     frame = _without_spaces(frame.with_columns(_typed(frame, column, place) for column in table.columns), table, place)
     for column in table.columns:
         _check_values(frame, column, place)
@@ -240,6 +234,17 @@ def check(
         frame = with_kinds(frame, file)
     others = [name for name in frame.columns if name not in table.names]
     return frame.select(table.names + others)
+
+
+def refuse_missing(frame: pl.DataFrame, table: Table, place: Place, given: pl.DataFrame) -> None:
+    """Refuse a frame that lacks a column which the table needs; the message lists the columns as they were given."""
+    missing = [name for name in table.required if name not in frame.columns]
+    if missing:
+        raise place.error(
+            f"the {table.name} table needs the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
+            f"this one has {_some(_paths(given.schema))}",
+            _cure_of_missing(missing, table),
+        )
 
 
 def with_inclusion(frame: pl.DataFrame, place: Place) -> pl.DataFrame:

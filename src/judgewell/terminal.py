@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from judgewell.errors import collect_notes
+from judgewell.errors import Information, collect_notes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -130,13 +130,13 @@ def _cells(values: Sequence[Any]) -> list[str]:
 
 @contextmanager
 def notes(strict: bool = False) -> Iterator[list[str]]:
-    """Collect a command's notes and print them on standard error at the end; `strict` refuses them."""
+    """Collect a command's notes and print them on standard error at the end; `strict` refuses all but information."""
     with collect_notes(strict=strict) as collected:
         try:
             yield collected
         finally:
             for text in collected:
-                print(f"note: {text}", file=sys.stderr)
+                print(f"{'info' if isinstance(text, Information) else 'note'}: {text}", file=sys.stderr)
 
 
 @contextmanager

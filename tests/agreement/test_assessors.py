@@ -18,7 +18,6 @@ from judgewell.agreement.assessors import (
     known_pair_accuracy,
 )
 from judgewell.agreement.overlap import mean_over_pairs
-from judgewell.agreement.sections.assessors import _rest_finding
 from judgewell.errors import DataError, InputError, JudgewellWarning
 
 
@@ -127,9 +126,3 @@ def test_all_of_trec8_passed_the_check(trec8: tuple[pl.DataFrame, Any]) -> None:
     table = accuracy_summary(known_accuracy(trec8[0]))
     assert table["checks"].sum() == 7059
     assert (table["mean"] == 1).all()
-
-
-def test_only_those_clearly_below_0_rank_the_other_way_round():
-    counts = [(9, 12), (0, 1), (0, 9), (2, 12), (0, 10)]  # agree, disagree: the last two are clear
-    table = pl.DataFrame(counts, schema=["agree", "disagree"], orient="row").with_columns(tau_b=pl.lit(-0.1))
-    assert "2 of 5 assessors (40.0 %) rank them the other way round" in _rest_finding(table)

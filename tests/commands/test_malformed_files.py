@@ -233,7 +233,7 @@ RUN = [
     ("a.csv", "qid,docno,score\nq,a,1\nq,b,2\nq,c,3\n", (), 'a,q,RR,0.3333333333333333 | the scores count 1, 2, 3, … as ranks do; the hig'),
     ("a.csv", "qid,docno,score\nq,a,x\nq,b,1\n", (), "error a.csv:2: score 'x' is not a number; score is the retrieval score; high"),
     ("a.csv", "qid,docno,score\nq,a,2\nq,a,1\n", (), 'error a.csv:3: system a, topic q, doc a appears twice (first in line 2); ke'),
-    ("a.csv", "qid,docno\nq,a\n", (), 'error a.csv: the runs table needs the column score; this one has topic, doc,'),
+    ("a.csv", "qid,docno\nq,a\n", (), 'error a.csv: the runs table needs the column score; this one has qid, docno;'),
     ("a.csv", "qid,docno,score\n", (), 'error a.csv: the run is empty; a run needs at least one line'),
     ("a.jsonl", '{"qid": "q", "docno": "a", "score": 1}\n{"qid": "q", "docno": "b", "score": "x"}\n', (), "error a.jsonl:2: score 'x' is not a number; score is the retrieval score; hi"),
     ("a.json", '{"q": {"a": 2, "b": 1}}', (), 'a,q,RR,1.0'),
@@ -255,7 +255,7 @@ RUN = [
     ("a.csv", "name,qid,docno,score\ns,q,a,2\nt,q,b,1\n", (), 's,q,RR,1.0 t,q,RR,0.0'),
     ("a.csv", "qid,docno,score\nq,a,nan\nq,b,1\n", (), 'error a.csv:2: score nan is not a number (topic q, doc a); score is the retr'),
     ("a.csv", "qid,docno,score\n,a,2\n", (), "error a.csv:2: topic is missing (doc a); topic is the topic's id"),
-    ("a.jsonl", '{"qid": "q", "docno": "a"}\n', (), 'error a.jsonl: the runs table needs the column score; this one has topic, do'),
+    ("a.jsonl", '{"qid": "q", "docno": "a"}\n', (), 'error a.jsonl: the runs table needs the column score; this one has qid, do'),
     ("a.json", '[1, 2]', (), "error a.json:1: 2 fields in '[1, 2]'; a run's line is: topic Q0 document ran"),
     ("a.json", '{"r": {"q": {"a": 2, "b": 1}}, "s": {"q": {"b": 2}}}', (), 'r,q,RR,1.0 s,q,RR,0.0'),
     ("a.run", "q Q0 b 1 1e309 r\nq Q0 a 2 1e308 r\n", (), 'r,q,RR,0.5'),
@@ -389,10 +389,10 @@ JUDGMENTS = [
     ("appen.csv", "_unit_id,_tainted,_trust,_worker_id,relevance,relevance_gold,query,docid\n1,true,0.2,w,2,,q,a\n2,false,0.9,w,1,1,q,b\n", (), 'q,a,2.0 q,b,1.0 | assessor is read from the column _worker_id | _unit_id holds one judgment of each assessor | value is read from the column relevance | 1 rows with _tainted true count too; to exclude them: --where _tainted=false'),
     ("qualtrics.csv", """pid,Q1_1,Q1_2\nProlific ID,How relevant is d1?,How relevant is d2?\n"{""ImportId"":""QID5""}","{""ImportId"":""QID1_1""}","{""ImportId"":""QID1_2""}"\np,5,20\np2,7,30\n""", ("--columns", "topic=@file,assessor=pid,value=Q1_*,doc=*"), 'qualtrics,1,6.0 qualtrics,2,25.0 | the two rows below the names are Qualtrics | value is read from Q1_1, Q1_2: 2 rows for each'),
     ("qualtrics.csv", """pid,Q1_1\nProlific ID,How relevant is d1?\n"{""ImportId"":""QID5""}","{""ImportId"":""QID1_1""}"\np,much\n""", ("--columns", "topic=@file,assessor=pid,value=Q1_*,doc=*"), "error qualtrics.csv:4: value 'much' is not a number"),
-    ("book.csv", "query,docid,Anna,Bob\nq,a,3,2\nq,b,0,\n", (), "error book.csv: the judgments table needs the column value; this one has topic, doc, Anna, Bob; rename them, or say which is which (--columns value=NAME, or columns= in Python); where each other column holds an assessor's values: --columns topic=…,doc=…,value=*,assessor=*"),
+    ("book.csv", "query,docid,Anna,Bob\nq,a,3,2\nq,b,0,\n", (), "error book.csv: the judgments table needs the column value; this one has query, docid, Anna, Bob; rename them, or say which is which (--columns value=NAME, or columns= in Python); where each other column holds an assessor's values: --columns topic=…,doc=…,value=*,assessor=*"),
     ("book.csv", "query,docid,Anna,Bob\nq,a,3,2\nq,b,0,\n", ("--columns", "topic=query,doc=docid,value=*,assessor=*"), 'q,a,2.5 q,b,0.0 | value is read from Anna, Bob: 2 rows for each row | 1 of 4 rows have no value and are excluded'),
     ("me.csv", "participant,d1,d2\np,10,40\np2,20,60\n", ("--columns", "topic=@file,value=d*,doc=*"), 'me,1,15.0 me,2,50.0 | value is read from d1, d2: 2 rows for each row | assessor is read from the column participant'),
-    ("me.csv", "participant,d1,d2\np,10,40\n", ("--columns", "value=d*,doc=*"), 'error me.csv: the judgments table needs the column topic; this one has assessor, d1, d2, value, doc; rename them, or say which is which (--columns topic=NAME, or columns= in Python); where a file is one topic: --columns topic=@file'),
+    ("me.csv", "participant,d1,d2\np,10,40\n", ("--columns", "value=d*,doc=*"), 'error me.csv: the judgments table needs the column topic; this one has participant, d1, d2; rename them, or say which is which (--columns topic=NAME, or columns= in Python); where a file is one topic: --columns topic=@file'),
     ("doccano.jsonl", '{"query": "q", "doc": "a", "label": ["relevant"]}\n', ("--columns", "value=label", "--words", "relevant=1"), 'q,a,1.0'),
     ("studio.json", json.dumps([{"data": {"query": "q", "doc": "a"}, "annotations": [{"completed_by": 1, "result": [{"value": {"rating": 4}}]}, {"completed_by": 2, "result": []}]}]), ("--columns", "topic=data.query,doc=data.doc,assessor=annotations.completed_by,value=annotations.result.value.rating"), 'q,a,4.0 | 1 of 2 rows have no value and are excluded'),
     ("a.csv", J.replace("value", "value,seconds").replace(",1\n", ",1,NA\n").replace(",2\n", ",2,1.5\n").replace(",3\n", ",3,2\n").replace(",4\n", ",4,n/a\n"), (), "q,a,2.0 q,b,3.0 | 2 times seconds is 'NA', read as missing"),
@@ -522,9 +522,10 @@ def test_a_malformed_file_is_one_line_or_read_with_a_note(
     if expected.startswith("error "):
         assert (code, out) == (2, "")
         assert last.startswith("judgewell: " + expected.removeprefix("error "))
-        assert all(line.startswith("note: ") for line in before)
+        assert all(line.startswith(("note: ", "info: ")) for line in before)
         return
-    of_file = [line for line in err.splitlines() if read_as != "scores" or line.startswith(f"note: {name}")]
+    said = [line for line in err.splitlines() if not line.startswith("info: ")]
+    of_file = [line for line in said if read_as != "scores" or line.startswith(f"note: {name}")]
     notes = [re.sub(r"^note: (\S+: )?", "", line) for line in of_file]
     notes = [text for text in notes if not text.startswith("values are read as")]
     wanted, *beginnings = expected.split(" | ")

@@ -368,3 +368,8 @@ def test_help_of_a_method_explains_every_option(judgewell, name):
 
 def test_a_flag_of_a_method_needs_no_value(judgewell):
     assert method_options(["--weighted", "more.csv"], frozenset({"weighted"})) == ({"weighted": "true"}, ["more.csv"])
+
+
+def test_a_misspelt_option_of_the_command_is_named(judgewell):
+    code, _, err = judgewell("scale", "file.csv", "--colums", "value=x")
+    assert (code, err) == (2, "judgewell: there is no option --colums; did you mean --columns?\n")

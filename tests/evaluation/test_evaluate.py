@@ -12,7 +12,14 @@ import polars as pl
 import pytest
 
 import judgewell
-from judgewell.errors import DataError, InputError, JudgewellError, JudgewellWarning, MeasureError
+from judgewell.errors import (
+    DataError,
+    InputError,
+    JudgewellError,
+    JudgewellInformation,
+    JudgewellWarning,
+    MeasureError,
+)
 from judgewell.evaluation.evaluate import evaluate
 from judgewell.formats import runs as runs_module
 
@@ -76,6 +83,19 @@ def test_shared_ties_are_the_mean_over_random_orders_of_the_tied():
     rng = random.Random(1)
     several = {str(n): {"q": {doc: score + rng.random() / 10 for doc, score in scores.items()}} for n in range(4000)}
     assert evaluate(several, gains, "nDCG@4")["value"].mean() == pytest.approx(shared, abs=0.005)
+
+
+def test_binary_measures_say_from_which_grade_on_a_document_is_relevant():
+    run, grades = {"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1, "b": 3}}
+    rule = r"P@1, AP count documents with a gain of 1 or more as relevant \(the highest is 3\).* write P\(rel=2\)@1"
+    with pytest.warns(JudgewellInformation, match=rule):
+        assert evaluate(run, grades, ["P@1", "AP", "nDCG@10"], strict=True)["value"][0] == 1.0
+    with pytest.warns(JudgewellInformation, match=r"P, AP count documents"):
+        evaluate(run, grades, [*(f"P@{k}" for k in range(1, 9)), "AP"])
+    for measures, gains in (["P(rel=2)@1", "nDCG"], grades), (["P@1"], {"q": {"a": 1, "b": 0}}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", JudgewellInformation)
+            evaluate(run, gains, measures)
 
 
 def test_missing_topics_score_zero_and_are_told_or_left_out():

@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 
 from judgewell.errors import InputError, JudgewellWarning, collect_notes
+from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
+from judgewell.formats.runs import open_runs
 
 TREC8 = "topic_id,unit_id,document_id,gold,doc_pos,worker_id,relevance_score,cumulative_time,comment,trec,sormunen\n"
 
@@ -156,6 +158,51 @@ def test_the_nyt_export_drops_repeated_pilots_and_tells(tmp_path: Path) -> None:
         read_judgments(written(tmp_path, header + "P_2P,1,w,splendid,1,325,9\n"))
 
 
+NYT = "_unit_id,_worker_id,_started_at,_created_at,relevance,rel,topic,document_id\n"
+
+
+def test_a_recognised_export_says_how_it_is_read_and_that_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    path = written(tmp_path, NYT + "1,w,11/9/2017 00:58:30,11/9/2017 00:59:00,relevant,1,325,9\n")
+    with collect_notes(strict=True) as notes:
+        read_judgments(path, kind="ordinal")
+    read = "topic = topic, doc = document_id, assessor = _worker_id, value = relevance"
+    assert f"read as the NYT topical relevance export: {read}; --columns topic=NAME" in notes[0]
+    with pytest.raises(InputError, match=r"no column 'relevanse' to read value from; the columns are _unit_id, _w"):
+        read_judgments(path, {"value": "relevanse"})
+
+
+@pytest.mark.parametrize("names", [NYT, NYT.replace("_unit_id,", "").replace("document_id", "doc")])
+def test_two_times_of_a_page_are_a_duration_shared_by_its_answers(tmp_path: Path, names: str) -> None:
+    page = "w,11/9/2017 23:59:30,11/10/2017 00:00:30,1,1,325"
+    other = "v,11/9/2017 00:58:30,11/9/2017 00:59:00,1,1,325"
+    rows = [f"{page},a", f"{page},b", f"{other},a"]
+    if names == NYT:
+        rows = [f"1,{row.replace(',1,1,', ',relevant,1,')}" for row in rows]
+    columns = None if names == NYT else {"value": "relevance", "assessor": "_worker_id"}
+    table = read_judgments(written(tmp_path, names + "\n".join(rows)), columns)
+    assert table["seconds"].to_list() == [30.0, 30.0, 30.0]
+    unread = written(tmp_path, names + rows[0].replace("11/9/2017 23:59:30", "9 November"))
+    with pytest.warns(JudgewellWarning, match="_started_at and _created_at are not used as times"):
+        assert read_judgments(unread, columns)["seconds"].to_list() == [None]
+
+
+def test_decimal_commas_of_a_recognised_export_are_read(tmp_path: Path) -> None:
+    header = "topic_id;unit_id;document_id;gold;doc_pos;worker_id;relevance_score;cumulative_time\n"
+    rows = "445;7;FT1;;0;w;2,5;3,25\n445;7;FT2;;1;w;10;4\n"
+    with pytest.warns(JudgewellWarning, match=r"relevance_score has decimal commas, read as points \(2,5\)"):
+        table = read_judgments(written(tmp_path, header + rows))
+    assert table.select("value", "seconds").rows() == [(2.5, 3.25), (10.0, 4.0)]
+    with pytest.raises(InputError, match=r"relevance_score '2,500' is not a number"):
+        read_judgments(written(tmp_path, header + rows.replace("2,5;", "2,500;")))
+
+
+def test_columns_that_are_missing_are_listed_as_the_file_names_them(tmp_path: Path) -> None:
+    path = written(tmp_path, "qid,docno,val,who\n1,a,2,x\n")
+    for read, missing in (read_judgments, "value"), (read_gains, "gain"), (open_runs, "score"):
+        with pytest.raises(InputError, match=f"needs the column {missing}; this one has qid, docno, val, who;"):
+            list(read(path))
+
+
 def test_tables_of_ours_with_a_column_mapping(tmp_path: Path) -> None:
     path = written(tmp_path, "q,d,who,score\n007,x,w,2.5\n")
     table = read_judgments(path, {"topic": "q", "doc": "d", "assessor": "who", "value": "score"})
@@ -191,7 +238,8 @@ def test_the_real_exports(data: Path) -> None:
     pairs = winners.select("topic", a=pl.min_horizontal("left", "right"), b=pl.max_horizontal("left", "right"))
     assert pairs.n_unique() == 8685
     with pytest.warns(JudgewellWarning, match=r"7 of 7200 rows have no value|merged"):
-        assert len(read_judgments(data / "nyt-crowd" / "judgments.csv.gz")) == 7193
+        nyt = read_judgments(data / "nyt-crowd" / "judgments.csv.gz")
+    assert (len(nyt), nyt["seconds"].median()) == (7193, 37.0)
     assert len(read_judgments(data / "nyt-crowd" / "reviewers.csv")) == 360
     for file in sorted((data / "rankme").glob("stp2_*.csv")):
         assert len(read_judgments(file)) == 900

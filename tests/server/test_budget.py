@@ -1,5 +1,6 @@
 """The budget and failed units: when nobody gets new units any more, and what assessors and owners read then."""
 
+import dataclasses
 import threading
 
 import sqlalchemy as sa
@@ -36,6 +37,22 @@ def test_no_unit_is_handed_out_beyond_the_budget(begin):
     assert (state.paid + state.fee, state.budget_share, state.budget_state) == (5.0, 1.0, "reached")
     assert "budget: 100 % of 5.00 EUR is spent" in status_text(state)
     check_whole(study.store)
+
+
+def test_what_is_to_come_ends_at_the_budget(begin):
+    """Eight units of 1.25 are needed and 5.00 pays for four; one is done."""
+    study = begin(topics=8, more=PAY + "budget = 5.5\n")
+    study.person().until("done")
+    spent = study.store.read(lambda c: money(c, study.served.study.pay, 7)).result()
+    assert (spent.to_come + spent.to_come_fee, spent.total) == (3.75, 5.0)
+    assert (spent.units_to_come, spent.units_beyond) == (3, 4)
+    sentence = "The budget pays for 3 of the 7 units still needed; then the study ends"
+    assert spent.within_budget == sentence
+    assert sentence in status_text(study.store.read(lambda c: status(c, study.clock())).result())
+    none = dataclasses.replace(spent, units_to_come=0, units_beyond=7)
+    assert none.within_budget == "The budget does not pay for the 7 units still needed: the study ends here"
+    enough = study.store.read(lambda c: money(c, study.served.study.pay, 3)).result()
+    assert (enough.within_budget, enough.units_beyond) == ("", 0)
 
 
 def test_a_failed_unit_leaves_room_in_the_budget_again(begin):

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -51,6 +52,23 @@ def test_links_are_made_once_and_shown_again(tmp_path):
         with pytest.raises(urllib.error.HTTPError, match="403"):  # it leads to /work, which wants the cookie
             urllib.request.urlopen(links["Ada"], timeout=HANG)
     assert (tmp_path / "study/small.sqlite").is_file()
+
+
+def test_commands_to_copy_name_the_database(tmp_path):
+    path, database = write_study(tmp_path / "my study"), str(tmp_path / "another place.sqlite")
+    with running(path, database) as server:
+        lines = [server.process.stdout.readline() for _ in range(2)]
+        printed = [shlex.split(line.partition(": judgewell ")[2]) for line in lines]
+        assert printed == [
+            ["account", str(path), "link", "owner", "--database", database],
+            ["invite", str(path), "NAME", "--database", database],
+        ]
+        assert "/owner/" in run(account, *printed[0][1:])
+        assert run(invite, *printed[1][1:]).startswith("NAME\thttp")
+    said = run(export, path, "--database", database, "-o", tmp_path / "out")
+    assert shlex.split(said.partition("judgewell status ")[2]) == [str(path), "--database", database]
+    with pytest.raises(InputError, match=r"judgewell serve '.*study.toml' --database gone\.sqlite"):
+        run(status, path, "--database", "gone.sqlite")
 
 
 def test_only_a_terminal_gets_the_owners_link(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 
 import polars as pl
@@ -12,16 +13,20 @@ import pytest
 import sqlalchemy as sa
 from databases import new_database, new_file
 from judging import recomputed
+from waiting import HANG, wait_until
 
 from judgewell.analysis.goals.look import Rule
 from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import Clock, fill
 from judgewell.sample import folder
 from judgewell.server.judging.invitations import new_assessor
+from judgewell.server.owner.webhook import happened
+from judgewell.server.queries.goal import ContestedPair, GoalProgress
 from judgewell.server.queries.progress import overview
 from judgewell.server.queries.standing_answers import counting, judgments_frame
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.session import goal
+from judgewell.server.session.goal_evidence import collected
 from judgewell.server.session.served import load_served
 from judgewell.server.store.schema import assessors, batches, events, goals, items, pauses, reservations, units
 from judgewell.server.store.setup import prepare
@@ -101,6 +106,13 @@ def test_the_study_stops_by_itself_and_says_why(filled):
     assert rows(store, sa.select(goals.c.ended))[0].ended == pause.at
 
 
+def test_the_owner_is_told_the_conclusion_when_it_ends(filled):
+    store, served = filled
+    news = {one.kind: one.text for one in store.read(lambda connection: happened(connection, served)).result()}
+    (pause,) = rows(store, sa.select(pauses))
+    assert news["ended"] == pause.reason
+
+
 def test_the_conclusion_about_two_systems_names_both():
     systems, rule = SimpleNamespace(names=("A", "B")), Rule(within=2.0)
     plan = SimpleNamespace(systems=systems, rule=rule, low=0.0, measure="DCG@10")
@@ -132,6 +144,23 @@ def test_a_replay_gives_the_same_batches(filled):
     compared = recomputed(store, served)
     assert len(compared) > 3
     assert all(stored == again for stored, again in compared)
+
+
+def test_answers_that_were_read_before_stop_counting_when_their_unit_is_excluded(filled):
+    store, served = filled
+
+    def answers():
+        return store.read(lambda connection: collected(connection, served, served.clock())).result().answers
+
+    before = answers()
+    done = sa.select(reservations.c.number, units.c.size).join_from(reservations, units)
+    one, size = rows(store, done.where(reservations.c.state == "done").limit(1))[0]
+    mine = sa.update(reservations).where(reservations.c.number == one)
+    store.write(lambda connection: connection.execute(mine.values(excluded=True))).result()
+    fewer = answers()
+    store.write(lambda connection: connection.execute(mine.values(excluded=False))).result()
+    assert len(fewer) == len(before) - size
+    assert answers().equals(before)
 
 
 def test_the_log_holds_every_batch_and_look(filled):
@@ -211,14 +240,38 @@ def test_as_many_units_are_made_as_people_wait_for(begun):
     store, served, clock, _ = begun
     store.write(lambda c: c.execute(sa.update(units).values(free=0))).result()
 
-    def wait(connection):
+    def let_wait(connection):
         for _ in range(30):
             number = new_assessor(connection, "invite", clock())
             connection.execute(sa.update(assessors).where(assessors.c.number == number).values(stage="waiting"))
 
-    store.write(wait).result()
+    store.write(let_wait).result()
     assert goal.advance(store, served) is True
     assert len(rows(store, sa.select(units).where(units.c.free > 0))) >= 31
+
+
+def test_a_round_waits_for_what_was_finished_before_it(begun):
+    """Else a batch would be made without answers that a replay finds to be older than it."""
+    store, served, clock, _ = begun
+    writing, done = Event(), Event()
+
+    def finish(connection):
+        finished = clock()
+        writing.set()
+        done.wait(HANG)
+        connection.execute(sa.update(units).values(free=0))
+        return finished
+
+    finishing = store.write(finish)
+    writing.wait(HANG)
+    clock.now += 1
+    with ThreadPoolExecutor(1) as pool:
+        round_ = pool.submit(goal.advance, store, served)
+        wait_until(lambda: store.waiting or round_.done())
+        assert not round_.done()
+        done.set()
+        assert round_.result() is True  # it saw that no unit was free
+    assert finishing.result() < clock.now
 
 
 def test_a_batch_does_not_wait_for_somebody_who_has_gone(begun):
@@ -277,3 +330,15 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
     assert {row.unit for row in pairs if row.known is not None} == in_units  # each has the known pair
     own = [(row.unit, frozenset((row.doc, row.other))) for row in pairs if row.known is None]
     assert len(own) == len(set(own))
+
+
+@pytest.mark.parametrize(("difference", "lead"), [(0.04, "No system is ahead of all others yet."), (2.0, "a leads.")])
+def test_a_system_leads_only_when_it_is_ahead(difference, lead):
+    progress = GoalProgress(
+        *("best", "DCG@10", "collecting", "more is needed", 10, 3, 1, "a", (ContestedPair("a", "b", difference, 0.5),)),
+        *(1, 100, 1, None, None, "EUR", None),
+    )
+    text = progress.sentences
+    assert text[1] == f"{lead} More is needed."
+    assert text[2] == "1 pair of systems is still open; about 1 after the next 100 answers."
+    assert text[3].startswith("At these scores, the study will use all answers its redundancy allows")

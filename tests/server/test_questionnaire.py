@@ -64,8 +64,8 @@ def test_answers_are_checked_stored_and_exported(begin, tmp_path):
     person = study.person()
     page = person.until("questionnaire")
     keys = [choice.key for question in page.questions for choice in question.choices]
-    assert keys == ["A", "B", "C", "D", "E", "F", "G"]
-    assert [question.key for question in page.questions] == ["", "", "H"]
+    assert keys == ["1", "2", "3", "4", "5", "A", "B"]
+    assert [question.key for question in page.questions] == ["", "", "C"]
     page = person.send(used="the text", years="3")
     assert (page.kind, page.problem_field) == ("questionnaire", "hard")
     assert "How hard was it?" in page.problem

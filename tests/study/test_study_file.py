@@ -86,10 +86,10 @@ def test_missing_files_are_named_beside_wrong_settings(study):
         ('file = "pool.csv" ', 'runs = ["runs/*.run"] '),
     )  # fmt: skip
     assert [re.sub(r"^study\.toml:\d+: ", "", text) for text in told(path)] == [
-        "units.documents 0 must be at least 1; it is how many documents a unit has, the known ones included",
         "there is no file topic.txt",
-        "there is no file grade.qrels",
         "no run file matches runs/*.run",
+        "there is no file grade.qrels",
+        "units.documents 0 must be at least 1; it is how many documents a unit has, the known ones included",
     ]
 
 
@@ -110,7 +110,7 @@ def test_every_mistake_is_told_at_once_with_its_line(study):
     mistakes = told(path)
     expected = {
         "documents = 0": "units.documents 0 must be at least 1; it is how many documents a unit has",
-        'redundancy = "five"': "units.redundancy 'five' is not a whole number; it is how often each document is judged",
+        'redundancy = "five"': "units.redundancy 'five' is not a whole number; it is the minimum number of judgments",
         'order = "latin"': "units.order 'latin' is not one of 'random' or 'balanced'",
         "sede = 1": "there is no setting study.sede; did you mean seed?",
         "silence = true": "work.silence true is not a number",
@@ -182,6 +182,24 @@ def test_files_that_do_not_fit_are_told(study, changed, said):
     assert any(re.search(said, mistake) for mistake in mistakes), mistakes
 
 
+def test_wrong_settings_wrong_files_and_missing_files_are_told_in_one_run(study):
+    path = study(
+        ("seed = 1", "sede = 1"),
+        ("silence = 10 ", "silence = true "),
+        ("grades.qrels", "grade.qrels"),
+        ("[scale]", '[goal]\nsystems = "runs/*.run"\n[scale]'),
+    )
+    (path.parent / "documents.jsonl").write_text('{"doc": "a"}\n')
+    mistakes = [re.sub(r":\d+", "", mistake).split(";")[0] for mistake in told(path)]
+    assert mistakes == [
+        "study.toml: there is no setting study.sede",
+        "study.toml: there is no file grade.qrels",
+        "study.toml: no run file matches runs/*.run",
+        "study.toml: work.silence true is not a number",
+        "documents.jsonl: document a has no text",
+    ]
+
+
 def test_all_bad_files_are_told_together(study):
     path = study()
     folder = path.parent
@@ -220,10 +238,26 @@ def test_what_is_unwise_is_a_warning(study):
         "2 topics have fewer documents than a unit of 12 (first 1)",
         "2 assessors can do 2 units of topic 1, which needs 5",
         "comments are reviewed but not asked for",
-        "more than its budget of 1.00",
+        "the budget of 1.00 USD pays for 0 of 10 units; then the study ends; all of them cost 20.00",
         "what the webhook sends is not signed",
     ):
         assert part in said
+
+
+@pytest.mark.parametrize("known", ["strict", "off"])
+def test_a_study_may_do_without_known_documents_on_purpose(study, known):
+    path = study(
+        ('[grades]\nfile = "grades.qrels"', ""),
+        ("[known]\nhigh = [3]\nreserve = [2] ", "# "),
+        ("low = [0]", ""),
+        ('known = "strict"', f'known = "{known}"'),
+        ("This is a small example study.", "We study search."),
+    )
+    checked = check_study(path)
+    assert checked.mistakes == ()
+    assert [str(one).partition(": ")[2].partition(":")[0] for one in checked.warnings] == (
+        ["no known documents"] if known == "strict" else []
+    )
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ class Evidence:
         return {name: replace(self, judgments=part) for name, part in named.items()}
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        """What is made once and used by many sections, each of which has its notes, whoever made it first."""
+        """A value that is computed once and used by many sections; its notes are repeated for each of them."""
         if name not in self.made:
             with kept_notes() as notes:
                 self.made[name] = make(), notes

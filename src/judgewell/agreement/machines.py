@@ -1,4 +1,4 @@
-"""How far a machine's labels can be believed: against people's, by grade, topic, length and rank, and on pairs.
+"""How reliable a machine's labels are: against people's, by grade, topic, length and rank, and on pairs.
 
 People's side of a document is one number: its gain, or the lower median of people's judgments. Bias is the mean of
 machine − people over documents; its interval comes from leaving out each topic in turn. Where people's documents were

@@ -51,6 +51,40 @@ def repeated_pairs(pairs: Any) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def by_assessor(pairs: Any) -> pl.DataFrame:
+    """Each assessor's pairs: agreement with the majority of the others' answers, shares of "same" and of the left side.
+
+    A pair counts for agreement where most of the others gave one answer; `left` is of the answers that prefer a side.
+    """
+    frame = pairs_of(pairs)
+    given = frame.filter(pl.col("preferred").is_not_null())["preferred"]
+    each = answers(frame).with_columns(preferred=given).filter(pl.col("assessor").is_not_null())
+    if each.is_empty():
+        raise DataError("agreement of each assessor needs assessors' names")
+    for answer in (1, 0, -1):
+        own = pl.col("answer") == answer
+        each = each.with_columns((own.sum().over(PAIR) - own.cast(pl.Int64)).alias(f"others {answer}"))
+    counts = [pl.col(f"others {answer}") for answer in (1, 0, -1)]
+    most = pl.max_horizontal(counts)
+    clear = (most > 0) & (pl.sum_horizontal(count == most for count in counts) == 1)
+    agreed = pl.when(clear).then(
+        pl.when(answer=1).then(counts[0]).when(answer=0).then(counts[1]).otherwise(counts[2]) == most
+    )
+    sided = pl.col("preferred") != "same"
+    return (
+        each.with_columns(agreed=agreed)
+        .group_by("assessor")
+        .agg(
+            pairs=pl.len().cast(pl.Int64),
+            with_majority=pl.col("agreed").mean(),
+            compared=pl.col("agreed").count().cast(pl.Int64),
+            same=(~sided).mean(),
+            left=(pl.col("preferred") == "left").filter(sided).mean(),
+        )
+        .sort("with_majority", "assessor", nulls_last=True)
+    )
+
+
 def preferences_against_grades(pairs: Any, grades: Any) -> pl.DataFrame:
     """How often single preferences go to the document with the higher label, by the two labels and over all.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from judgewell.evaluation.settings import Settings
 from judgewell.evaluation.transform import parse_transform
 from judgewell.executors import executor_of
 from judgewell.formats.delimited import Layout
-from judgewell.formats.files import named_file
+from judgewell.formats.files import files_among, is_path
 from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
 from judgewell.formats.intents import read_intents
@@ -96,70 +95,85 @@ def compare(
     >>> result["systems"].select("system", "top").head(2).rows()
     [('latent', True), ('fusion', True)]
     """
-    if users and (runs is None or judgments is None or machine is not None):
-        cure = "give --runs, --gains and --judgments with the column assessor"
-        raise InputError("profiles of users come from judgments", cure=cure)
-    if (scores is None) == (runs is None) or (runs is None) != (gains is None):
-        cure = "gains and qrels go behind --gains (judgewell compare --help has examples)"
-        raise InputError("name either scores, or --runs with --gains", cure=cure)
+    named = [measure] if isinstance(measure, str) else list(measure)
+    made = {"random": random, "simulated": simulated, "draws": draws, "judgments": judgments}
+    _check_inputs(scores, runs, gains, users and (runs is None or judgments is None or machine is not None))
     choices = Choices(
         test, top_test, correction, zeros, alpha, baseline, reference, tell_apart, worlds, replicates, level, seed,
         None if executor is None else executor_of(executor),
     )  # fmt: skip
-    executor = choices.executor
-    measures = [measure] if isinstance(measure, str) else list(measure)
     if scores is not None:
-        if simulated or random or gains_as or draws is not None or judgments is not None or machine is not None:
+        if any(_is_used(value) for value in (*made.values(), machine, gains_as)):
             raise InputError("scores cannot be computed again under other gains", cure="give --runs and --gains")
-        named = measures[0] if len(measures) == 1 else None
-        tables = named_sets(scores, lambda source: read_scores(source, columns, layout, named))
-        sets = sets_of_scores(tables, measures, missing=missing, common=common)
-        return conclude(sets, choices, lambda measure, one: None, _files(scores))
-    wanted = parse_all(measures or [DEFAULT_MEASURE])
+        called = named[0] if len(named) == 1 else None
+        tables = named_sets(scores, lambda source: read_scores(source, columns, layout, called))
+        sets = sets_of_scores(tables, named, missing=missing, common=common)
+        return conclude(sets, choices, inputs=files_among(scores))
+    wanted, settings = parse_all(named or [DEFAULT_MEASURE]), Settings(order, precision, "doc", unjudged)
     by_intent = next((one for one in wanted if one.by_intent), None)
     read = read_gains if by_intent is None else read_intents
     tables = named_sets(gains, lambda source: read(source, negative=negative, words=words))
-    sole = {"random": random, "simulated": simulated, "draws": draws, "judgments": judgments}
     if by_intent is not None:
-        _refuse_beside(str(by_intent), "ask for measures that do not look at intents", **sole, machine=machine)
+        _refuse_beside(str(by_intent), "ask for measures that do not look at intents", **made, machine=machine)
     if machine is not None:
-        one_set = {f"{len(tables)} sets of gains": len(tables) > 1}
-        cure = "give the gains of people, once, and the labels"
-        _refuse_beside("--machine", cure, **sole, gains_as=gains_as, tell_apart=tell_apart, **one_set)
+        others = {"gains_as": gains_as, "tell_apart": tell_apart, f"{len(tables)} sets of gains": len(tables) > 1}
+        _refuse_beside("--machine", "give the gains of people, once, and the labels", **made, **others)
+    systems = open_runs(runs, executor=choices.executor)
+    inputs = files_among(gains, draws, judgments, machine, [run.source for run in systems if run.source])
+    if machine is not None:
         from judgewell.analysis.machine import compare_with_machine
 
-        systems = open_runs(runs, executor=executor)
-        inputs = _files(gains, machine) + tuple(run.source for run in systems if run.source)
-        settings = Settings(order, precision, "doc", unjudged)
         labels = read_gains(machine, negative=negative, words=words)
         return compare_with_machine(systems, next(iter(tables.items())), labels, wanted, choices, settings, inputs)
     tables = _transformed(tables, gains_as)
     if random:
         tables["random"] = _random(tables[reference or next(iter(tables))], seed)
-    systems = open_runs(runs, executor=executor)
-    inputs = _files(gains, draws, judgments) + tuple(run.source for run in systems if run.source)
     if simulated:
         systems, tables = _simulated(systems, tables, simulated, seed)
-    settings = Settings(order, precision, "doc", unjudged)
     if draws is not None or judgments is not None:
         _refuse_whole_rankings(wanted)
-    judged = None if judgments is None else _judgments(judgments, columns, words, layout, kind)
-    sets = score_sets(systems, tables, wanted, settings, common=common, progress=progress, executor=executor)
+    judged = None if judgments is None else read_judgments(judgments, columns, words, layout, kind=kind)
+    sets = score_sets(systems, tables, wanted, settings, common=common, progress=progress, executor=choices.executor)
     if draws is None and judged is None:
-        return conclude(sets, choices, lambda measure, one: None, inputs)
+        return conclude(sets, choices, inputs=inputs)
     drawn = _drawn(next(iter(tables.values())), sets, draws, judged, choices)
+    result = _over_draws(drawn, judged, systems, sets, wanted, settings, choices, inputs)
+    if users and judged is not None:
+        _add_users(result, judged, systems, wanted, settings)
+    return result
+
+
+def _check_inputs(scores: Any, runs: Any, gains: Any, users_of_nothing: bool) -> None:
+    """Refuse what cannot be compared: neither or both of scores and runs, runs without gains, users unknown."""
+    if users_of_nothing:
+        cure = "give --runs, --gains and --judgments with the column assessor"
+        raise InputError("profiles of users come from judgments", cure=cure)
+    if (scores is None) == (runs is None) or (runs is None) != (gains is None):
+        cure = "gains and qrels go behind --gains (judgewell compare --help has examples)"
+        raise InputError("name either scores, or --runs with --gains", cure=cure)
+
+
+def _over_draws(
+    drawn: GainDraws,
+    judged: pl.DataFrame | None,
+    systems: Sequence[Run],
+    sets: Mapping[str, Sets],
+    measures: Sequence[Measure],
+    settings: Settings,
+    choices: Choices,
+    inputs: tuple[str, ...],
+) -> Comparison:
+    """The conclusions over draws of the gains; with judgments, how many of them it takes to separate two systems."""
     score = {
-        name: score_of_draws(systems, drawn.documents, one, next(iter(sets[name].values())), settings, executor)
-        for name, one in zip(sets, wanted, strict=True)
+        name: score_of_draws(systems, drawn.documents, one, next(iter(sets[name].values())), settings, choices.executor)
+        for name, one in zip(sets, measures, strict=True)
     }
 
     def resampled(measure: str, one: ScoreArray) -> Resampled:
-        return resample(drawn, score[measure], one, worlds=worlds, seed=seed, executor=executor)
+        return resample(drawn, score[measure], one, worlds=choices.worlds, seed=choices.seed, executor=choices.executor)
 
     result = conclude(sets, choices, resampled, inputs)
-    if users and judged is not None:
-        _add_users(result, judged, systems, wanted, settings)
-    if tell_apart and judged is not None:
+    if choices.tell_apart and judged is not None:
         first = next(iter(sets))
         needed = _judges_needed(drawn, judged, score[first], sets[first], choices)
         result.tables["judges needed"] = needed.select(pl.lit(first).alias("measure"), pl.all())
@@ -183,33 +197,16 @@ def _add_users(
     result.tables["profiles"] = profile_points(profiles)
 
 
+def _is_used(value: Any) -> bool:
+    return value is not None and not (isinstance(value, int | Sequence) and not value)
+
+
 def _refuse_beside(what: str, cure: str, **options: Any) -> None:
     """Refuse options that are given and have no meaning beside something else."""
     for name, value in options.items():
-        if value is not None and not (isinstance(value, int | Sequence) and not value):
+        if _is_used(value):
             option = name if " " in name else f"--{name.replace('_', '-')}"
             raise InputError(f"{option} cannot be used with {what}", cure=cure)
-
-
-def _judgments(data: Any, columns: Any, words: Any, layout: Layout | None, kind: str | None) -> pl.DataFrame:
-    return read_judgments(data, columns, words, layout, kind=kind)
-
-
-def _is_file(source: Any) -> bool:
-    return isinstance(source, str | os.PathLike)
-
-
-def _files(*sources: Any) -> tuple[str, ...]:
-    """The files among what was given, without their names."""
-    files: list[str] = []
-    for source in sources:
-        if isinstance(source, Mapping):
-            files += _files(*source.values())
-        elif _is_file(source):
-            files.append(named_file(str(source))[1])
-        elif isinstance(source, Iterable) and not hasattr(source, "columns"):
-            files += _files(*source)
-    return tuple(files)
 
 
 def _refuse_whole_rankings(measures: Sequence[Measure]) -> None:
@@ -256,8 +253,8 @@ def _drawn(
     kept = pl.col("topic").is_in(shared)
     if judged is not None:
         return draws_of_judgments(judged, gains.filter(kept), choices.worlds, seed=choices.seed)
-    table = read_frame(draws) if _is_file(draws) else frame_of(draws)
-    return draws_of_table(table.filter(kept), gains.filter(kept), str(draws) if _is_file(draws) else None)
+    table = read_frame(draws) if is_path(draws) else frame_of(draws)
+    return draws_of_table(table.filter(kept), gains.filter(kept), str(draws) if is_path(draws) else None)
 
 
 def _judges_needed(drawn: GainDraws, judged: pl.DataFrame, score: Score, sets: Sets, choices: Choices) -> pl.DataFrame:

@@ -116,16 +116,16 @@ class Comparison:
 def conclude(
     scores: Mapping[str, Sets],
     choices: Choices,
-    resampled: Callable[[str, ScoreArray], Resampled | None],
+    resampled: Callable[[str, ScoreArray], Resampled] | None = None,
     inputs: tuple[str, ...] = (),
 ) -> Comparison:
-    """All tables over all measures; `resampled` gives what draws of gains say about a measure, or None."""
+    """All tables over all measures; `resampled` gives what draws of gains say about a measure, where there are any."""
     tables: dict[str, list[pl.DataFrame]] = {}
     worlds = {}
     for measure, sets in scores.items():
         first = next(iter(sets.values()))
         note_identical(first)
-        drawn = resampled(measure, first)
+        drawn = None if resampled is None else resampled(measure, first)
         worlds[measure] = _worlds(first, choices) if drawn is None else drawn.worlds
         for name, table in _tables(sets, choices, worlds[measure], drawn).items():
             tables.setdefault(name, []).append(table.select(pl.lit(measure).alias("measure"), pl.all()))

@@ -76,8 +76,8 @@ def _scored(
 ) -> dict[str, tuple[ScoreArray, ScoreArray]]:
     """Each measure under people's gains and the machine's, of the documents that both have.
 
-    Where people's documents were drawn, their scores are estimates for all documents, and the machine's labels of all
-    documents stand beside them.
+    Where people's documents were drawn, their scores are estimates for all documents, and they are compared with
+    the machine's labels of all documents.
     """
     shared = people.select(DOCUMENT).join(labels.select(DOCUMENT), on=DOCUMENT)
     if shared.is_empty():

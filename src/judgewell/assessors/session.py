@@ -1,8 +1,8 @@
-"""One synthetic person at the server's door: what is seen on a page, what is sent back, and after how long.
+"""One synthetic assessor: what is seen on a page, what is sent back, and after how long.
 
-The door is whoever brings the pages (the server's own functions in process, or a client of its addresses). A page
-reaches the person as a :class:`Sight`; beside what the page shows it holds what reading it would tell: which
-documents these are, and which answer the text of a question makes right.
+The door provides the pages (the server's own functions in process, or an HTTP client). A page reaches the assessor as a
+:class:`Sight`; beside what the page shows it holds what a reader would understand: which documents these are, and which
+answer to a question is right.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from judgewell.study.questions import Scale, Side
 
 SECONDS = {"consent": 20.0, "instructions": 30.0, "topic": 25.0, "comprehension": 15.0, "quiz": 10.0, "practice": 5.0}
 PATIENCE = 3  # how often a person looks again when all work is in other hands
-AFTER_A_HINT = 1.5  # times the usual seconds, at least, for whoever is asked to look again
+AFTER_A_HINT = 1.5  # times the usual seconds, at least, after a request to look again
 LINE_NOISE = 0.15  # sd of the logarithm of a line's length as it is seen
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,13 +46,14 @@ def address_of(store: Store, address: str | None) -> str:
 @contextmanager
 def existing(study: str, database: str | None) -> Iterator[Store]:
     """The database of a study that was served before."""
+    from judgewell.server.store.setup import database_words
     from judgewell.server.store.transactions import open_store
 
     where = database_of(study, database)
     if "://" not in where and not Path(where).is_file():
         others = [str(path) for path in sorted(Path(where).parent.glob("*.sqlite"))]
         named = f", or name another: --database {others[0]}" if others else ""
-        cure = f"start it with judgewell serve {study}{named}"
+        cure = f"start it with judgewell serve {quote(study)}{database_words(study, database)}{named}"
         raise InputError("there is no such database", cure=cure, file=where)
     with closing(open_store(where)) as store:
         yield store

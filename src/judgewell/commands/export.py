@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 import click
 
 from judgewell.commands.database import database_option, existing
@@ -24,6 +26,7 @@ def export(study: str, output: str, everything: bool, database: str | None) -> N
       judgewell export study.toml --all
     """
     from judgewell.server.queries.export import export as write
+    from judgewell.server.store.setup import database_words
 
     with existing(study, database) as store:
         written = write(store, output, everything=everything)
@@ -31,6 +34,7 @@ def export(study: str, output: str, everything: bool, database: str | None) -> N
         print(f"{path}: {counted(rows, 'row')}")
     answers = [path for path in written if path.name in ("judgments.csv", "pairs.csv")]
     if not answers:
-        print(f"\nNo unit is completed, so there are no judgments yet. Progress: judgewell status {study}")
+        status = f"judgewell status {quote(study)}{database_words(study, database)}"
+        print(f"\nNo unit is completed, so there are no judgments yet. Progress: {status}")
     for path in answers:
-        print(f"\nNext: judgewell scale {path} -o gains.csv")
+        print(f"\nNext: judgewell scale {quote(str(path))} -o gains.csv")

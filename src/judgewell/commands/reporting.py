@@ -16,12 +16,11 @@ from judgewell.comparison.scores import NAMED, listed
 from judgewell.errors import InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.executors import executor_of
-from judgewell.formats.files import named_files
+from judgewell.formats.files import files_among, is_path
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.formats.options import kept_where, read_labels
 from judgewell.formats.provenance import provenance
-from judgewell.formats.remote import is_remote
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
 from judgewell.reports.parts import Report
@@ -76,15 +75,7 @@ def report(
     >>> page.parts[0].findings[0].text.split(":")[0]
     'Under levels, latent has the best mean nDCG@10'
     """
-    given = {"study": study, "judgments": judgments, "pairs": pairs, "gains": gains, "labels": labels}
-    if not any(_there(value) for value in given.values()):
-        raise InputError(
-            "there is nothing to report on", cure="name a study, or give --judgments, --pairs, --gains or --labels"
-        )
-    if database and not study:
-        raise InputError("--database is given without its study", cure="name the study file first")
-    if _there(gains) and method:
-        raise InputError("both gains and a method to make them are given", cure="leave out --gains or --method")
+    _check_inputs(study, database, judgments, pairs, gains, labels, method)
     how = {"columns": columns, "words": words, "layout": layout}
     workers = None if executor is None else executor_of(executor)
     with collect_notes() as notes:
@@ -94,9 +85,7 @@ def report(
         answers = (people, own[1]) if name_assessors else with_codes(people, own[1])
         labels, runs = _of_study(study, labels, runs)
         systems = open_runs(runs, executor=workers) if _there(runs) else []
-        if baseline is not None and baseline not in [run.system for run in systems]:
-            known = listed([run.system for run in systems], "systems", NAMED) or "there are no runs"
-            raise InputError(f"the baseline {baseline} is not one of the systems", cure=f"name one of them: {known}")
+        _check_baseline(baseline, [run.system for run in systems])
         measures = [measure] if isinstance(measure, str) else list(measure)
         sources = Sources(
             judgments=answers[0],
@@ -122,14 +111,32 @@ def report(
     codes = {} if name_assessors else codes_of(people, own[1])
     notes = [note_with_codes(text, codes) for text in notes]
     title = title or _title(sources, judgments, pairs)
-    inputs = _files(judgments, pairs, study if _is_study_file(study) else None, gains, labels, machine)
-    inputs += [run.source for run in systems if run.source]
+    of_runs = [run.source for run in systems if run.source]
+    study_file = study if _is_study_file(study) else None
+    inputs = files_among(judgments, pairs, study_file, gains, labels, machine, of_runs)
     options: dict[str, Any] = {"title": title, "measure": [str(one) for one in sources.measures], "baseline": baseline}
     options |= {"method": str(sources.method or "none")}
     options |= {"draws": draws, "worlds": worlds, "replicates": replicates, "seed": seed, "words": words}
     options |= {"columns": columns, "where": list(where), "name_assessors": name_assessors, "kind": kind}
     record = provenance("report", options, inputs)
     return assemble(sources, title=title, notes=notes, record=record, notice=not_people(*own), progress=progress)
+
+
+def _check_inputs(study: Any, database: Any, judgments: Any, pairs: Any, gains: Any, labels: Any, method: Any) -> None:
+    """Refuse what gives no report: nothing, a database of no study, and gains that are given and made."""
+    if not any(_there(data) for data in (study, judgments, pairs, gains, labels)):
+        cure = "name a study, or give --judgments, --pairs, --gains or --labels"
+        raise InputError("there is nothing to report on", cure=cure)
+    if database and not study:
+        raise InputError("--database is given without its study", cure="name the study file first")
+    if _there(gains) and method:
+        raise InputError("both gains and a method to make them are given", cure="leave out --gains or --method")
+
+
+def _check_baseline(baseline: str | None, systems: list[str]) -> None:
+    if baseline is not None and baseline not in systems:
+        known = listed(systems, "systems", NAMED) or "there are no runs"
+        raise InputError(f"the baseline {baseline} is not one of the systems", cure=f"name one of them: {known}")
 
 
 def _title(sources: Sources, judgments: Any, pairs: Any) -> str:
@@ -140,17 +147,13 @@ def _title(sources: Sources, judgments: Any, pairs: Any) -> str:
         return f"Comparison of {len(sources.runs)} systems"
     given = judgments if judgments is not None else pairs
     if given is not None:
-        return f"Report on {os.path.basename(given)}" if _is_file(given) else "Report on relevance judgments"
+        return f"Report on {os.path.basename(given)}" if is_path(given) else "Report on relevance judgments"
     sets = [*sources.gains, *sources.labels, *sources.machine]
     return f"Comparison of {len(sets)} label sets" if len(sets) > 1 else f"Gains and labels: {', '.join(sets)}"
 
 
 def _there(data: Any) -> bool:
     return data is not None and (hasattr(data, "columns") or bool(data))
-
-
-def _is_file(data: Any) -> bool:
-    return isinstance(data, str | os.PathLike)
 
 
 def _is_study_file(study: str | None) -> bool:
@@ -165,20 +168,6 @@ def _is_database(study: str) -> bool:
         return False
     with open(study, "rb") as file:
         return file.read(len(SQLITE)) == SQLITE
-
-
-def _files(*sources: Any) -> list[str]:
-    """The files among what was given."""
-    files: list[str] = []
-    for source in sources:
-        if isinstance(source, Mapping):
-            files += _files(*source.values())
-        elif _is_file(source):
-            path = next(iter(named_files([str(source)]).values()))
-            files += [path] if os.path.exists(path) or "*" in path or is_remote(path) else []
-        elif isinstance(source, Iterable) and not hasattr(source, "columns"):
-            files += _files(*source)
-    return files
 
 
 def _collected(study: str | None, database: str | None) -> CollectedStudy | None:
@@ -213,10 +202,10 @@ def _answers(
             raise InputError(f"the study has {name}, and --{name} gives others", cure="leave out one of them")
         table = own
         if given is not None and name == "judgments":
-            read = _is_file(given)
+            read = is_path(given)
             table = read_judgments(given, **how, kind=kind) if read else with_kinds(judgments_of(given), kind=kind)
         elif given is not None:
-            table = read_pairs(given, **how) if _is_file(given) else pairs_of(given)
+            table = read_pairs(given, **how) if is_path(given) else pairs_of(given)
         tables.append(None if table is None else kept_where(table, conditions))
     return tables[0], tables[1]
 
@@ -242,7 +231,7 @@ def _labels(
         return {}
 
     def read(one: Any) -> pl.DataFrame:
-        return read_labels(one, judgments, words, columns) if _is_file(one) else read_gains(one)
+        return read_labels(one, judgments, words, columns) if is_path(one) else read_gains(one)
 
     return named_sets(labels, read)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,12 @@ from judgewell.commands.common import (
     where_option,
     without_place,
 )
+from judgewell.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from judgewell.scaling.method import Method
 
 
 def _list_methods(context: click.Context, option: click.Parameter, asked: bool) -> None:
@@ -108,8 +112,9 @@ def scale(
     from judgewell.scaling.uncertainty import draws_on
     from judgewell.terminal import notes
 
-    possible = [type(parse(method))] if method else methods().values()
+    possible = [type(parse(method))] if method else list(methods().values())
     settings, more = method_options(context.args, frozenset().union(*map(flags, possible)))
+    _refuse_misspelt(settings, context, possible)
     files = [judgments, *more]
     refuse_unwritable(output, endings=(".qrels", ".txt", *ENDINGS))
     refuse_unwritable(draws_to)
@@ -130,6 +135,19 @@ def scale(
             _print(gains, tables, str(chosen), chosen.takes)
             if output:
                 print(f"\n{_written(output, gains, table, chosen)}")
+
+
+def _refuse_misspelt(settings: Mapping[str, str], context: click.Context, methods: Iterable[type[Method]]) -> None:
+    """Refuse an option that no method has and that is nearly one of the command's own."""
+    from difflib import get_close_matches
+
+    from judgewell.scaling.methods import FORMER
+
+    own = {name for method in methods for name in method().options()}
+    for name in settings.keys() - own - FORMER.keys():
+        for near in get_close_matches(name, context.params, 1, 0.8):
+            cure = f"did you mean --{near.replace('_', '-')}?"
+            raise InputError(f"there is no option --{name.replace('_', '-')}", cure=cure)
 
 
 def _write(gains: pl.DataFrame, tables: dict[str, pl.DataFrame], output: str, record: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -61,7 +62,7 @@ def simulate(
         print(f"{studies_text(simulation.studies)}\n")
     print(caught_text(simulation.caught))
     kept = without_password(simulation.database)
-    print(f"\nSaved in {kept}; for a report: judgewell report {study} --database {kept} -o report.html")
+    print(f"\nSaved in {kept}; for a report: judgewell report {quote(study)} --database {quote(kept)} -o report.html")
     if output:
         for path in write(simulation, output, {"study": study, **options}):
             print(path)

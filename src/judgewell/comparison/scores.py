@@ -21,7 +21,7 @@ from judgewell.tables import SCORES, check
 Floats = NDArray[np.float64]
 Missing = Literal["error", "zero", "drop"]
 MISSING = ("error", "zero", "drop")
-NAMED = 20  # systems named to whoever gave a name that is none
+NAMED = 20  # systems listed in the error about an unknown name
 
 
 @dataclass(frozen=True)

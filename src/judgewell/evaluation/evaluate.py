@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judgewell.errors import DataError, InputError, JudgewellWarning, note
+from judgewell.errors import DataError, Information, InputError, JudgewellInformation, JudgewellWarning, note
 from judgewell.evaluation import compiled
 from judgewell.evaluation.judged import Judged, prepare
-from judgewell.evaluation.measures import Measure, measure_text, parse_all
+from judgewell.evaluation.measures import Measure, measure_text, parse_all, with_rel
 from judgewell.evaluation.part import PartScores, measured, score_part
 from judgewell.evaluation.settings import Settings
 from judgewell.executors import PROCESSORS, Executor, Threads, executor_of
@@ -70,6 +70,7 @@ def evaluate(
     with warnings.catch_warnings():
         if strict:
             warnings.simplefilter("error", JudgewellWarning)
+            warnings.simplefilter("default", JudgewellInformation)
         try:
             wanted = measures_of(measures)
             executor = None if executor is None else executor_of(executor)
@@ -167,7 +168,19 @@ def ready(measures: Sequence[Measure], gains: pl.DataFrame | Judged, settings: S
                 f"{measure} is not linear in the gains, so {settings.ties} ties have no exact value; "
                 "use ties=doc, or CG, DCG, nDCG, P, R, RBP, Judged"
             )
-    return [measure.settled(values) for measure in measures]
+    settled = [measure.settled(values) for measure in measures]
+    _note_threshold(measures, float(values.max()))
+    return settled
+
+
+def _note_threshold(measures: Sequence[Measure], highest: float) -> None:
+    """From which grade on binary measures count a document as relevant, where that could be another grade."""
+    counting = [measure for measure in measures if measure.takes_level and getattr(measure, "rel", highest) is None]
+    if counting and highest > 1:
+        each = list(map(str, counting)) if len(counting) < 5 else list(dict.fromkeys(one.name for one in counting))
+        names = f"{', '.join(each)} {'counts' if len(each) == 1 else 'count'}"
+        rule = f"documents with a gain of 1 or more as relevant (the highest is {highest:g})"
+        note(Information(f"{names} {rule}; for another threshold write {with_rel(counting[0], 2.0)}"))
 
 
 def _shared_out(

@@ -35,8 +35,8 @@ class Executor:
     ) -> Iterator[Any]:
         """`work(task, *shared)` of every task, in order; `total` tasks, where known, may be sent several at a time.
 
-        Tasks go out a few ahead of the result waited for. Whoever stops reading cancels the others. Notes of the work
-        are emitted here, with its result.
+        Tasks go out a few ahead of the result waited for. If the caller stops reading, the others are cancelled. Notes
+        of the work are emitted here, with its result.
         """
         for outcomes in self._batches(work, tasks, shared, total):
             for result, error, notes in outcomes:

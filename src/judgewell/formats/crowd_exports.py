@@ -1,6 +1,6 @@
 """The known crowd exports: each is the columns its header must have and the function that makes a table of it.
 
-A note reports what a file leaves out or has odd.
+Information says which column was read as what, a note what a file leaves out or has odd.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Literal
 
 import polars as pl
 
-from judgewell.errors import Place
-from judgewell.formats.words import answered
+from judgewell.errors import Information, Place
+from judgewell.formats.words import answered, plain_numbers
 from judgewell.tables import JUDGMENTS
 
 Columns = Mapping[str, str]
@@ -21,6 +21,7 @@ CRITERIA = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}
 GRADES = {"not_relevant": 0.0, "relevant": 1.0, "highly_relevant": 2.0}
 SCALES = {"me": "magnitude", "magnitude": "magnitude", "s100": "s100", "s2": "binary", "s4": "ordinal"}
 MISSING = ("", "null")
+STARTED, ENDED, DATES = "_started_at", "_created_at", "%m/%d/%Y %H:%M:%S"  # of a page of Appen's
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,29 @@ def _without_blanks(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(~text.is_in(MISSING)).then(text).name.keep())
 
 
+def _say(place: Place, name: str, **columns: str) -> None:
+    """Report what was recognised, which column is read as what, and how to read the file in another way."""
+    read = ", ".join(f"{ours} = {theirs}" for ours, theirs in columns.items())
+    place.note(Information(f"read as the {name} export: {read}; --columns topic=NAME,doc=NAME,… names other columns"))
+
+
+def with_durations(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
+    """The frame with seconds from Appen's two times of a page, shared out evenly among the answers given on it."""
+    there = set(frame.columns)
+    if "seconds" in there or not {STARTED, ENDED, "_worker_id"} <= there or frame[STARTED].dtype != pl.String:
+        return frame
+    start, end = (frame[name].str.to_datetime(DATES, strict=False) for name in (STARTED, ENDED))
+    if start.null_count() or end.null_count():
+        place.note(f"{STARTED} and {ENDED} are not used as times: not all are written as 1/31/2018 23:59:59")
+        return frame
+    place.note(Information(f"seconds are {ENDED} − {STARTED}, shared out evenly among answers with the same times"))
+    together = pl.len().over("_worker_id", STARTED, ENDED)
+    return frame.with_columns(seconds=(end - start).dt.total_seconds() / together)
+
+
 def _numbers(frame: pl.DataFrame, name: str, place: Place) -> pl.Series:
     """A column of numbers; the first value that is none is named with its row."""
-    values = frame[name]
+    values = frame[name] if frame[name].dtype != pl.String else plain_numbers(frame[name], place)
     cast = values.cast(pl.Float64, strict=False)
     bad = (values.is_not_null() & cast.is_null()).arg_true()
     if len(bad):
@@ -82,6 +103,8 @@ def _trec8(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
     unknown = (~frame["gold"].is_in(["H", "N"])).fill_null(False).arg_true()
     if len(unknown):
         raise place.error(f"gold {frame['gold'][unknown[0]]!r} is neither H nor N", row=unknown[0])
+    names = {"topic": "topic_id", "doc": "document_id", "assessor": "worker_id", "value": value.name}
+    _say(place, "TREC-8 relevance scales", **names)
     table = frame.select(
         topic="topic_id",
         doc="document_id",
@@ -133,6 +156,8 @@ def _music(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
     bad = (answers.is_not_null() & ~answers.is_in(list(sides))).arg_true()
     if len(bad):
         raise place.error(f"the answer {answers[bad[0]]!r} is not a, b or same", row=bad[0])
+    names = {"topic": "Input.query", "left": "Input.docA", "right": "Input.docB", "assessor": "WorkerId"}
+    _say(place, "music preferences", **names, preferred="Answer.radio")
     return frame.select(
         topic="Input.query",
         left="Input.docA",
@@ -163,6 +188,8 @@ def _rankme(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame
         )
         for side in sides
     ]
+    doc, value = ("team1 to team3", f"{criterion}1 to {criterion}3") if wide else ("team", criterion)
+    _say(place, "RankME", topic=topic, doc=doc, assessor="_worker_id", value=value)
     table = pl.concat(parts)
     likert = not wide and bool(table["value"].is_in([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).all())
     name = CRITERIA.get(criterion, criterion)
@@ -189,6 +216,9 @@ def _criterion(frame: pl.DataFrame, columns: Columns, wide: bool, place: Place) 
 def _nyt(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
     """Relevance of news articles on two and three grades, with the NIST label; merged pilots repeat others' rows."""
     answers = columns.get("value", "relevance")
+    if answers not in frame.columns:
+        problem = f"there is no column {answers!r} to read value from; the columns are {', '.join(frame.columns)}"
+        raise place.error(problem)
     bad = (frame[answers].is_not_null() & ~frame[answers].is_in(list(GRADES))).arg_true()
     if len(bad):
         cure = "if this is another file, name its topics to have it read as a plain table: --columns topic=topic"
@@ -199,6 +229,8 @@ def _nyt(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
         if len(merged):
             place.note(f"{len(merged)} rows of merged pilots repeat others and are excluded")
         frame = frame.filter(~pl.col("pilot").str.ends_with("_merged"))
+    _say(place, "NYT topical relevance", topic="topic", doc="document_id", assessor="_worker_id", value=answers)
+    frame = with_durations(frame, place)
     two = pl.col("pilot").str.contains("_2P") if pilots else pl.lit(False)
     table = frame.select(
         topic="topic",
@@ -206,6 +238,7 @@ def _nyt(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
         assessor="_worker_id",
         scale=pl.when(two).then(pl.lit("binary")).otherwise(pl.lit("ordinal")),
         value=pl.col(answers).replace_strict(GRADES, default=None, return_dtype=pl.Float64),
+        **({"seconds": pl.col("seconds")} if "seconds" in frame.columns else {}),
         label=(label := pl.Series(_numbers(frame, "rel", place))),
         rel=label,
         **({"pilot": pl.col("pilot")} if pilots else {}),

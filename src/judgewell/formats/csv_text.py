@@ -39,7 +39,7 @@ def csv_scores(
 
 
 def _pieces(begins: list[str], name: str, column: NDArray[np.float64]) -> list[Iterable[str]]:
-    """What stands in each line of a measure, in pieces; digits that many topics share are written once."""
+    """The text of each line of a measure, in pieces; numbers that many topics share are formatted once."""
     values = (column + 0.0).tolist()  # −0.0 is written as 0.0
     different = set(values)
     if np.isnan(column).any():

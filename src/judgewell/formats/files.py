@@ -9,7 +9,7 @@ import mmap
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -29,7 +29,7 @@ PACKED = {b"7z\xbc\xaf": ("this is a 7-Zip archive", "unpack it first"), b"\xd0\
 
 
 def place(path: str | Path) -> str:
-    """Where a file lies: a relative path begins in the folder of whoever asked for the work."""
+    """The full path of a file: a relative path begins in the folder of the client, also on a worker."""
     return str(path) if is_remote(path) else os.path.join(FOLDER.get(), path)
 
 
@@ -147,6 +147,25 @@ def named_files(words: Iterable[str]) -> dict[str, str]:
             raise InputError(f"two files are called {called}", cure="give each a name of its own: a=FILE b=FILE")
         files[called] = path
     return files
+
+
+def is_path(data: Any) -> bool:
+    """Whether data are named by a path, and not given as a table."""
+    return isinstance(data, str | os.PathLike)
+
+
+def files_among(*sources: Any) -> tuple[str, ...]:
+    """The files that are there among paths, NAME=FILE, tables, and mappings or lists of these."""
+    files: list[str] = []
+    for source in sources:
+        if isinstance(source, Mapping):
+            files += files_among(*source.values())
+        elif is_path(source):
+            path = named_file(str(source))[1]
+            files += [path] if os.path.exists(path) or "*" in path or is_remote(path) else []
+        elif isinstance(source, Iterable) and not hasattr(source, "columns"):
+            files += files_among(*source)
+    return tuple(files)
 
 
 @contextmanager

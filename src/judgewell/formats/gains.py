@@ -13,7 +13,7 @@ from judgewell.formats.delimited import Layout
 from judgewell.formats.frames import load, mine, read_nested
 from judgewell.formats.trec import QRELS, read_qrels
 from judgewell.formats.words import settled
-from judgewell.tables import GAINS, check, frame_of, named
+from judgewell.tables import GAINS, check, frame_of, named, refuse_missing
 
 NEGATIVE = ("unjudged", "zero", "keep", "error", "auto")
 
@@ -46,7 +46,9 @@ def read_gains(
         columns = None
     else:
         frame, place = contents.frame(), contents.place
-    frame, place = settled(named(frame, GAINS, mine(columns, GAINS), file=path), GAINS, words, place)
+    ours = named(frame, GAINS, mine(columns, GAINS), file=path)
+    refuse_missing(ours, GAINS, place, frame)
+    frame, place = settled(ours, GAINS, words, place)
     frame = check(frame, GAINS, file=path, lines=place.lines, once=False)
     if frame.is_empty():
         raise InputError(

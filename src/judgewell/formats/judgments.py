@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.errors import InputError, Place, note
-from judgewell.formats.crowd_exports import Columns, read_export, recognised, refuse_misspelt
+from judgewell.formats.crowd_exports import Columns, read_export, recognised, refuse_misspelt, with_durations
 from judgewell.formats.delimited import NUMBER, Layout, first_line
 from judgewell.formats.files import matching, stem
 from judgewell.formats.frames import Contents, load
@@ -22,7 +22,7 @@ from judgewell.formats.long_form import ROW, STAR, one_judgment_a_row
 from judgewell.formats.trec import read_qrels
 from judgewell.formats.words import settled
 from judgewell.scales import BY_SCALE, odd_value, with_kinds
-from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, frame_of, named
+from judgewell.tables import GAINS, JUDGMENTS, OTHER_NAMES, PAIRS, Table, check, frame_of, named, refuse_missing
 
 FILE = "@file"  # assessor=@file reads the file's name
 
@@ -173,8 +173,10 @@ def _read(
     if contents is not None and (_holds_winners(contents) or _holds_grades(contents, words)):
         read = _winners if _holds_winners(contents) else _grades
         frame, place = read(contents, words, table, named_by)
+        given = frame
     else:
         frame, place = (frame_of(source), Place()) if contents is None else (contents.frame(), contents.named().place)
+        given = frame
         frame, place = _without_questions(frame, place)
         export = None if words or {"topic", "doc"} & named_by.keys() else recognised(frame)
         if export is not None:
@@ -188,6 +190,7 @@ def _read(
         if place.file is None:
             raise InputError(f"{ours}={FILE} is a file's name, and a frame has none", cure=f"add a column {ours}")
         frame = frame.with_columns(pl.lit(stem(place.file)).alias(ours))
+    refuse_missing(frame, table, place, given)
     checked = check(_from_one(frame, place), table, file=place.file, lines=place.lines, infer_kinds=False)
     _note_times(checked, place)
     _note_rejected(checked, place)
@@ -198,14 +201,14 @@ def _plain(
     frame: pl.DataFrame, columns: Columns, words: Columns | None, table: Table, place: Place
 ) -> tuple[pl.DataFrame, Place]:
     """A table with named columns, under our names and with answers that can be checked."""
-    frame, place = one_judgment_a_row(frame, columns, place)
+    there = frame.columns
+    frame, place = one_judgment_a_row(with_durations(frame, place), columns, place)
     for ours in [ours for ours, theirs in columns.items() if theirs == STAR and STAR not in frame.columns]:
         raise place.error(f"{ours}=* needs a column that is named with a star", "as in value=rater*")
     if not columns and _names_pairs(frame.columns):
         _refuse_other("this table holds", "pairs", table, place)
     if not columns and {"doc", "value"} <= set(frame.columns):
         _refuse_other("this table holds", "judgments", table, place)
-    there = frame.columns
     frame = named(frame, table, _guessed(frame, table, columns, place), file=place.file)
     answers = {"preferred", "left_score", "right_score"}
     if table.name == "pairs" and {"left", "right"} <= set(frame.columns) and not answers & set(frame.columns):

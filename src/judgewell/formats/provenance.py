@@ -58,8 +58,8 @@ def digests(
 class Digests:
     """`digests` in a thread beside other work; a block that ends with an error does not wait for them.
 
-    The hash of one file cannot be split, so whoever has one large file should `begin` early. With many files the
-    threads of the work before are put to better use first.
+    The hash of one file cannot be split, so `begin` early with one large file. With many files, the work itself uses
+    the threads better.
     """
 
     def __init__(self, inputs: Iterable[str | Path], executor: Executor | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.errors import InputError, note
+from judgewell.errors import InputError, Place, note
 from judgewell.formats.delimited import SHOWN, UTF16, Layout, text_of
 from judgewell.formats.files import open_bytes, stem
 from judgewell.formats.frames import are_json_lines, kind_of, load, mine, read_nested
@@ -16,7 +16,7 @@ from judgewell.formats.runs import FilePart, Run, rising
 from judgewell.formats.table_parts import runs_in_parts
 from judgewell.formats.trec import read_fields
 from judgewell.formats.trec_lines import PLAIN_RUNS, first_fields
-from judgewell.tables import RUNS, check, named
+from judgewell.tables import RUNS, check, frame_of, named, refuse_missing
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def runs_of_table(
 ) -> list[Run] | None:
     """The systems of a file that is a table, from its beginning (`once`: all of it); None where it is a TREC run.
 
-    `unpack`: a compressed file may be unpacked into a temporary one, since whoever reads it is on this machine.
+    `unpack`: a compressed file may be unpacked into a temporary one, since it is read on this machine.
     """
     if beginning.startswith(UTF16):
         once, beginning = True, text_of(beginning if once else open_bytes(path), path)
@@ -141,10 +141,12 @@ def _checked(
     data = data.scoreddocs_iter() if hasattr(data, "scoreddocs_iter") else data  # a dataset of ir_datasets
     name = getattr(data, "name", None)  # ranx.Run
     own = name if isinstance(name, str) and hasattr(data, "to_dataframe") else default
+    data = frame_of(data)
     table = named(data, RUNS, mine(columns, RUNS), file=file)
     if "rank" in table.columns and "score" not in table.columns:
         note("there are no scores; documents are ranked by the column rank", file)
         table = table.with_columns(score=-pl.col("rank").cast(pl.Float64, strict=False))
+    refuse_missing(table.with_columns(system=pl.lit(own)), RUNS, Place(file), data)
     frame = check(table, RUNS, file=file, lines=lines, defaults={"system": own}, once=once)
     _note_ranks(frame, file)
     rank = pl.col("rank").cast(pl.String) if "rank" in frame.columns else pl.lit(None, pl.String).alias("rank")

@@ -32,8 +32,8 @@ def assemble(
     sources: Sources, *, title: str, notes: Sequence[str] = (), record: dict[str, Any] | None = None,
     notice: str = "", progress: Progress | None = None,
 ) -> Report:  # fmt: skip
-    """The whole report of what there is; `notes` are what reading the data left out or assumed,
-    `notice` stands above everything else."""
+    """The whole report; `notes` are what reading the data dropped or assumed, `notice` is shown above everything
+    else."""
     made_in = steps_of(sources)
     step = _Steps(len(_analyses()) + 3 + made_in, progress)
     if sources.judgments is None and sources.pairs is None and not sources.gains and not sources.labels:

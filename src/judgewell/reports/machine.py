@@ -26,7 +26,7 @@ MOST_SYSTEMS = 40
 
 
 def trust_part(outcomes: Sequence[Outcome]) -> Part:
-    """People and machines: how far the machine's labels can be believed."""
+    """People and machines: how reliable the machine's labels are."""
     tables = tables_of(outcomes)
     items: list[Figure | Grid] = []
     if "machine_systems" in tables:

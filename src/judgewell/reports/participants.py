@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def participants_part(sources: Sources) -> Part:
-    """The part that says what there is."""
+    """The part about the data and the participants."""
     items: list[Figure | Grid] = [
         Grid("asked", "Data", "The data of this report.", inventory(sources), ("what", "number"))
     ]

@@ -109,8 +109,8 @@ class KnownRatio(Averaged):
     """Every score over the unit's known N document; N itself is 1 by definition.
 
     Formula: score / score of the unit's known N document; a document's gain is the median of these ratios.
-    Use: Studies whose units all hold the same kind of known document: gains become multiples of a document known to
-    be worthless.
+    Use: Studies whose units all hold the same kind of known document: gains become multiples of that of a document
+    known not to be relevant.
     Traps: One document carries the unit of measure, so its noise is in every gain. Needs the column known (H, N).
     """
 

@@ -269,9 +269,9 @@ class Magnitude(_Normalised):
     Use: Magnitudes, where every unit holds documents of the whole range. Of 0–100 scores take the mean: it finds
     NIST's relevant documents better (AUC .930 against .913 on trec8-s100).
     Traps: Gains have a unit per topic, so measures that are not scale invariant need them rescaled. Units that hold
-    only poor documents are lifted to the topic's mean: then use two-way. The median's interval needs six judgments
-    for 95 %; below that, resample (--interval bootstrap). A 0 has no logarithm: 0–100 scores get an offset of 1 by
-    themselves, magnitudes of 0 are refused.
+    only poor documents are lifted to the topic's mean: then use two-way. With fewer than six judgments
+    the median's interval uses the spread of all documents. A 0 has no logarithm: 0–100 scores get an offset of 1
+    automatically, magnitudes of 0 are refused.
     """
 
     name = "magnitude"

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from judgewell.errors import InputError, note
-from judgewell.scales import Kind
+from judgewell.scales import kind_of
 from judgewell.scaling import (
     bradley_terry,
     combine,
@@ -94,13 +94,13 @@ def _below(method: type[Method]) -> Iterator[type[Method]]:
 def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
     """The method taken where none is asked for: by the kind of the values, as everywhere.
 
-    Of judgments of several kinds the median. Magnitudes in units of mostly one judgment are normalised by assessor.
+    Judgments of several kinds are an error that says how to choose. Magnitudes in units of mostly one judgment are
+    normalised by assessor.
     Of pairs the ratios, where there are any; else strengths with a prior,
     which are finite even for a document that was always preferred.
     """
     if judgments is not None:
-        kinds = judgments["kind"].unique().to_list()
-        method = Kind.parse(kinds[0]).method if len(kinds) == 1 and kinds[0] is not None else "median"
+        method = kind_of(judgments).method
         if method == "magnitude" and offset_of(judgments) == "assessor":
             note("most units hold one judgment, so magnitudes are normalised by assessor (--group unit: by unit)")
             return "magnitude(group=assessor)"

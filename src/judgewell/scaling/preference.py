@@ -135,7 +135,7 @@ class Relevance(Method):
 
     Formula: times called relevant / times shown.
     Use: Pairs whose assessors also said which of the two are relevant: an absolute anchor that preferences lack.
-    Traps: Most documents end near 0 or 1; combine it with preferences to tell those apart.
+    Traps: Most documents end near 0 or 1; combine it with preferences to distinguish those.
     """
 
     name = "relevance"

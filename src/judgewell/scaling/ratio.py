@@ -147,7 +147,7 @@ class Ratio(Method):
     """
 
     name = "ratio"
-    purpose = "worth from the two numbers given to each pair, by logarithmic least squares on their ratios"
+    purpose = "gains from the two numbers given to each pair, by logarithmic least squares on their ratios"
     source = f"{YANG}; Bozóki, Fülöp and Rónyai, Mathematical and Computer Modelling 2010"
     takes = "pairs"
     epsilon: float = 1.0

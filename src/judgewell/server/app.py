@@ -52,7 +52,7 @@ def make_app(
     owners = Later(make_owners)
 
     async def load(_: Server) -> None:
-        """Have the owner's side ready before somebody asks for it; nobody who comes to judge waits for that."""
+        """Load the owner's side before it is requested, without delaying assessors."""
         await asyncio.to_thread(lambda: owners.app)
         settle()
 

@@ -29,9 +29,9 @@ class TooLarge(HTTPException):
 
 
 class Limited:
-    """No request is read further than the largest that is taken, whatever its kind and whoever reads it.
+    """No request is read beyond the largest size accepted, whatever its kind.
 
-    One that is answered before it was read, and is or may be large, costs its connection: nobody reads the rest.
+    A large request that is answered before it was read closes its connection, because the rest is not read.
     """
 
     def __init__(self, app: ASGIApp, largest: int = LARGEST_BODY) -> None:
@@ -52,7 +52,7 @@ class Limited:
             message = await receive()
             read += len(message.get("body", b""))
             if read > self.largest:
-                if begun:  # whoever still listens waits for the end only
+                if begun:  # the response has started, so it can only be ended
                     return {"type": "http.disconnect"}
                 raise TooLarge
             whole = whole or not message.get("more_body", False)

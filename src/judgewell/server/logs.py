@@ -1,4 +1,4 @@
-"""Logs as one JSON object a line, for whoever collects them."""
+"""Logs as one JSON object per line."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from logging.config import dictConfig
 from pathlib import Path
+from shlex import quote
 
 import uvicorn
 import uvicorn._subprocess
@@ -25,7 +26,7 @@ from judgewell.server.owner.accounts import first_link, owner_without_password
 from judgewell.server.owner.webhook import signing_secret
 from judgewell.server.platforms.notices import webhook_secret
 from judgewell.server.session.served import load_served
-from judgewell.server.store.setup import prepare, record_address
+from judgewell.server.store.setup import database_words, prepare, record_address
 from judgewell.server.store.transactions import open_store, without_password
 from judgewell.study.new import example
 
@@ -66,11 +67,13 @@ def serve(
     listening = _listen(host, port)
     address = f"http://{(f'[{host}]' if ':' in host else host)}:{listening.getsockname()[1]}"
     record_address(store, None if host in EVERYWHERE else address)
+    kept = database_words(path, database)
     write(f"Judging at {address}, in {without_password(store.url)}")
     if link is not None:
         write(f"The owner's link, which works once and for three days, to set a password: {address}{link}")
     elif waiting is not None:
-        write(f"For a link with which the owner sets a password: judgewell account {path} link {waiting}")
+        command = f"judgewell account {quote(str(path))} link {quote(waiting)}{kept}"
+        write(f"For a link with which the owner sets a password: {command}")
     else:
         write(f"Owners and reviewers sign in at {address}{HOME}")
     if study.study.consent == example()["study"]["consent"]:
@@ -78,10 +81,10 @@ def serve(
         write(f"study.consent of {path}, and serve it with a new --database before you invite people.")
     if study.platform.kind == "invite":
         ending = " --address https://…" if host in EVERYWHERE else ""
-        write(f"Links for assessors: judgewell invite {path} NAME{ending}")
+        write(f"Links for assessors: judgewell invite {quote(str(path))} NAME{kept}{ending}")
     if host not in LOOPBACK:
-        write("Anybody in reach can ask for pages. Put a reverse proxy before it that speaks HTTPS, passes Host and")
-        write("X-Forwarded-Proto on, limits requests to 1 MB and allows no other way in.")
+        write("Anyone who can reach this address can open the pages. Put a reverse proxy with HTTPS before it that")
+        write("forwards Host and X-Forwarded-Proto and limits requests to 1 MB, and block every other way in.")
     options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": STOP_WITHIN}
     options |= {"server_header": False, "proxy_headers": True, "limit_concurrency": 2000}
     options |= {"timeout_keep_alive": KEEP_ALIVE, "http": BoundedConnection}

@@ -11,12 +11,13 @@ import polars as pl
 from judgewell.errors import DataError, InputError, collect_notes
 from judgewell.study.cost import Cost, cost_of_design, group_alternatives, hand_out, largest_topic, unit_alternatives
 from judgewell.study.design.plan import Design, Note, make_design
-from judgewell.study.file import Problem, Source, first_of, parse, read_source
+from judgewell.study.file import Problem, Source, first_of, parse, read_source, without_mistakes
 from judgewell.study.inputs import Inputs, missing_files, read_inputs
 from judgewell.study.model import Study
 from judgewell.study.new import example, has_example_topics
 
 UNTRANSLATED_SHOWN = 10
+CENT = 0.005
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,10 @@ def check_study(path: str | Path) -> Checked:
     """All that can be said about a study file before it is run."""
     source = read_source(path)
     study, mistakes = parse(source)
-    if study is None:
-        return Checked((*mistakes, *missing_files(source)))
-    inputs, mistakes, noted = read_inputs(study, source)
-    if inputs is None:
-        return Checked(tuple(mistakes), tuple(noted), study)
+    usable = study or without_mistakes(source)
+    inputs, wrong, noted = read_inputs(usable, source) if usable else (None, [], [])
+    if study is None or inputs is None:
+        return Checked(_each_once(source, [*mistakes, *wrong, *missing_files(source)]), tuple(noted), study)
     place = ("groups",) if study.groups else ("templates",) if study.templates else ("units",)
     with collect_notes() as collected:
         try:
@@ -51,6 +51,14 @@ def check_study(path: str | Path) -> Checked:
     cost = cost_of_design(study, design)
     noted += [*_unwise(study, inputs, design, source), *_owner(study, cost, source)]
     return Checked((), tuple(noted), study, inputs, design, cost)
+
+
+def _each_once(source: Source, problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Every problem once: the study file's by their lines, then those of other files."""
+    own = str(source.path)
+    once = {(problem.file, problem.line, problem.problem): problem for problem in reversed(problems)}
+    order = sorted(once, key=lambda key: (key[0] != own, key[0] or "", key[1] or 0, key[2]))
+    return tuple(once[key] for key in order)
 
 
 def load_study(path: str | Path) -> tuple[Study, Inputs]:
@@ -96,10 +104,9 @@ def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> lis
     """What is legal and still worth a second thought."""
     problems = []
     place = ("groups",) if study.groups else ("units",)
-    if study.known is None and study.templates is None:
-        problems.append(
-            source.problem(place, "no known documents: careless work goes unnoticed", "add [known] with expert grades")
-        )
+    if study.known is None and study.templates is None and study.checks.known != "off":
+        cure = 'add [known] with expert grades, or set known = "off" under [checks] to do without'
+        problems.append(source.problem(place, "no known documents: careless work goes unnoticed", cure))
     missing = inputs.texts.untranslated()
     if missing and inputs.texts.code != "en":
         shown = ", ".join(missing[:UNTRANSLATED_SHOWN]) + (", …" if len(missing) > UNTRANSLATED_SHOWN else "")
@@ -144,8 +151,10 @@ def _owner(study: Study, cost: Cost, source: Source) -> list[Problem]:
     problems = []
     budget = study.pay.budget
     if budget is not None and cost.total > budget:
-        problem = f"the study will cost {cost.total:,.2f} {cost.currency}, more than its budget of {budget:,.2f}"
-        problems.append(source.problem(("pay", "budget"), problem, "no new units are handed out beyond it"))
+        units = int((budget + CENT) // study.pay.dearest)
+        pays = f"the budget of {budget:,.2f} {cost.currency} pays for {units:,} of {cost.units:,} units"
+        problem = f"{pays}; then the study ends"
+        problems.append(source.problem(("pay", "budget"), problem, f"all of them cost {cost.total:,.2f}"))
     if study.owner.webhook and not study.owner.webhook_secret:
         problem = "what the webhook sends is not signed"
         problems.append(source.problem(("owner", "webhook"), problem, "name a variable in owner.webhook_secret"))

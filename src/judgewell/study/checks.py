@@ -300,7 +300,7 @@ class CommentReview(Section):
     """After: blind reviewers read the comments; k of them against make a unit fall (Scholer et al. 2014)."""
 
     reviewers: int = setting("how many people read each unit's comments", 3, ge=1)
-    against: int = setting("how many of them must object for the unit to fall", 2, ge=1)
+    against: int = setting("how many of them must object for the unit to fail", 2, ge=1)
 
     name: ClassVar[str] = "review"
 

@@ -43,7 +43,7 @@ class ClosingQuestion(Section):
     kind: Kind = setting("how it is answered: choice, several, text, number or scale", "text")
     choices: list[str] = setting("what can be chosen, for kind choice and several", [])
     required: bool = setting("must it be answered", False)
-    length: int | None = setting("the most letters of a text", None, ge=1, le=LONGEST_TEXT)
+    length: int | None = setting("the most characters of a text", None, ge=1, le=LONGEST_TEXT)
     low: float | None = setting("the least number; of a scale its lower end", None)
     high: float | None = setting("the largest number; of a scale its upper end", None)
     ends: list[str] = setting("the words for the two ends of a scale", [])

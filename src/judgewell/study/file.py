@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
@@ -18,6 +19,7 @@ from judgewell.study.section import Section, many
 from judgewell.study.toml_lines import Place, line_of, places
 
 DESIGNS = ("units", "templates", "groups")
+MOST_ROUNDS = 5  # of taking out faulty settings
 
 # pydantic's kinds of mistakes in our words; {…} is filled from the mistake's own context.
 RULES = {
@@ -118,6 +120,33 @@ def parse(source: Source) -> tuple[Study | None, list[Problem]]:
         problems = sorted({*reported, *problems}, key=lambda problem: (problem.line or 0, problem.problem))
         return None, problems
     return (None, problems) if problems else (study, [])
+
+
+def without_mistakes(source: Source) -> Study | None:
+    """The study without its faulty settings, so that its files can be checked too; None where it needs them."""
+    settings = deepcopy(dict(source.settings))
+    for _ in range(MOST_ROUNDS):
+        try:
+            return Study.model_validate(settings)
+        except ValidationError as mistakes:
+            faulty = {_place(mistake["loc"], settings) for mistake in mistakes.errors()}
+        if not all(_remove(settings, place) for place in sorted(faulty, key=str, reverse=True)):
+            return None
+    return None
+
+
+def _remove(settings: dict[str, Any], place: Place) -> bool:
+    """Take a setting out, unless it is not there or the study's tables of documents depend on it."""
+    here: Any = settings
+    try:
+        for part in place[:-1]:
+            here = here[part]
+        if place[0] in ("topics", "documents", "pool"):
+            return False
+        del here[place[-1]]
+    except (IndexError, KeyError, TypeError):
+        return False
+    return True
 
 
 def _note_former_names(source: Source) -> None:

@@ -18,6 +18,7 @@ from judgewell.formats.topics import read_topics
 from judgewell.study.design.pools import first_of_run, pool_list, pool_runs
 from judgewell.study.file import Problem, Source, matching
 from judgewell.study.model import Study
+from judgewell.study.section import many
 from judgewell.study.texts import Catalogue, catalogue, english
 from judgewell.tables import INCLUSION, OTHER_NAMES, with_inclusion
 
@@ -93,11 +94,12 @@ def missing_files(source: Source) -> list[Problem]:
         name = table.get(key) if isinstance(table, dict) else None
         if isinstance(name, str) and not source.resolved(name).exists():
             problems.append(source.problem((section, key), f"there is no file {name}"))
-    pool = source.settings.get("pool")
-    patterns = pool.get("runs") if isinstance(pool, dict) else None
-    named = [one for one in patterns if isinstance(one, str)] if isinstance(patterns, list) else []
-    if named and not any(matching(source, pattern) for pattern in named):
-        problems.append(source.problem(("pool", "runs"), f"no run file matches {', '.join(named)}"))
+    for section, key in (("pool", "runs"), ("goal", "systems")):
+        table = source.settings.get(section)
+        patterns = many(table.get(key)) if isinstance(table, dict) else None
+        named = [one for one in patterns if isinstance(one, str)] if isinstance(patterns, list) else []
+        if named and not any(matching(source, pattern) for pattern in named):
+            problems.append(source.problem((section, key), f"no run file matches {', '.join(named)}"))
     return problems
 
 

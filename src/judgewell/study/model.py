@@ -84,7 +84,7 @@ class Units(Section):
     """Documents one at a time: units of some documents of a topic."""
 
     documents: int = setting("how many documents a unit has, the known ones included", 8, ge=1)
-    redundancy: int = setting("how often each document is judged at least", 10, ge=1)
+    redundancy: int = setting("the minimum number of judgments of each document", 10, ge=1)
     order: Literal["random", "balanced"] = setting("random, or every document in every place equally often", "random")
 
 
@@ -203,8 +203,8 @@ class Goal(Section):
 
 
 class Checks(Section):
-    comment: int = setting("the letters a comment needs at least; 0 asks for no comments", 0, ge=0)
-    least_seconds: float = setting("the active seconds that each document needs at least", 0.0, ge=0)
+    comment: int = setting("the minimum length of a comment, in characters; 0 asks for no comments", 0, ge=0)
+    least_seconds: float = setting("the minimum of active seconds on each document", 0.0, ge=0)
     known: Literal["strict", "ties", "off"] = setting("must the known H be scored above the known N", "strict")
     revisions: int = setting("how often a unit may be revised when a check at its end fails", 2, ge=0)
     most_failed: int = setting("how many units an assessor may fail before they get no more; 0 sets no limit", 3, ge=0)
@@ -218,7 +218,7 @@ class Work(Section):
     most_units: int = setting("how many units one assessor may do", 18, ge=1)
     units_per_topic: int = setting("how many units of one topic an assessor may do", 1, ge=1)
     assessors: int | None = setting("how many assessors there are, where that is known", None, ge=1)
-    silence: float = setting("minutes without a sign of life after which a unit is free again", 10.0, gt=0)
+    silence: float = setting("minutes without a signal from the page after which a unit is free again", 10.0, gt=0)
     going_back: bool = setting("may assessors go back to earlier documents", True)
     highlight: bool = setting("offer to mark the title's words in the text", False)
     show_previous: bool = setting(

@@ -30,12 +30,12 @@ class Platform(Section):
         "where assessors go at the end, with {code} for the code; {assessor}, {session} and {study} for the ids",
         "https://app.prolific.com/submissions/complete?cc={code}",
     )
-    codes: Codes = setting("the codes for the ways in which it can end", Codes())
+    codes: Codes = setting("the completion codes, one for each ending", Codes())
     token: str = setting("the address's parameter with a signed token; empty where there is none", "")
     keys: str = setting("https address or file of the keys that tokens are signed with; Prolific's when empty", "")
     audience: str = setting("whom the tokens must be made for: the address that the platform sends people to", "")
     issuer: str = setting("who must have made the tokens; anybody with the keys when empty", "")
-    claims: str = setting("the token's claim that holds the ids; empty where they are beside exp", "prolific")
+    claims: str = setting("the token's claim that holds the ids; empty if they are at the top level", "prolific")
     claim_assessor: str = setting("the claim with the assessor's id; named as the parameter when empty", "")
     claim_session: str = setting("the claim with the submission's id; named as the parameter when empty", "")
     claim_study: str = setting("the claim with the study's id; named as the parameter when empty", "")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import socket
-import subprocess
-import sys
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -16,7 +17,16 @@ from judgewell.server.session.served import load_served
 from judgewell.server.store.schema import answers, events
 from judgewell.server.store.transactions import open_store
 
-RUN = "import sys; from judgewell.server.serve import serve; serve(sys.argv[1], sys.argv[2], port=int(sys.argv[3]))"
+processes = multiprocessing.get_context("forkserver")  # imports the server once, for all that are started
+processes.set_forkserver_preload(["judgewell.server.serve", "judgewell.server.owner.app", "real_server"])
+
+
+def run(study: str, database: str, port: int) -> None:
+    """Serve a study, in a process of its own."""
+    from judgewell.server.serve import serve
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    serve(study, database, port=port)
 
 
 class RealServer:
@@ -27,16 +37,16 @@ class RealServer:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: BaseProcess | None = None
 
     def start(self) -> None:
-        arguments = [sys.executable, "-c", RUN, str(self.study), str(self.database), str(self.port)]
-        self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)
+        self.process = processes.Process(target=run, args=(str(self.study), str(self.database), self.port), daemon=True)
+        self.process.start()
         wait_until(self._answers)
 
     def _answers(self) -> bool:
         assert self.process is not None
-        assert self.process.poll() is None, "the server does not start"
+        assert self.process.exitcode is None, "the server does not start"
         with socket.socket() as door:
             return door.connect_ex(("127.0.0.1", self.port)) == 0
 
@@ -44,7 +54,7 @@ class RealServer:
         if self.process is None:
             return
         self.process.kill() if kill else self.process.terminate()
-        self.process.wait(HANG)
+        self.process.join(HANG)
         self.process = None
 
     def invite(self) -> tuple[str, int]:

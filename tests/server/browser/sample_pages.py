@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from judgewell.server.session import pages
+from judgewell.server.session.questions import grade_keys
 from judgewell.server.session.served import as_html
 from judgewell.server.session.stages.comprehension import Comprehension
 from judgewell.server.session.stages.consent import Consent
@@ -122,10 +123,11 @@ def scale_input(kind: str, widget: str, choices: tuple[pages.Choice, ...] = (), 
 
 
 GRADES = tuple(
-    pages.Choice(grade.key, grade.name, grade.about, str(number)) for number, grade in enumerate(FOUR_GRADES, 1)
+    pages.Choice(grade.key, grade.name, grade.about, key)
+    for grade, key in zip(FOUR_GRADES, grade_keys(FOUR_GRADES), strict=True)
 )
 ORDINAL = scale_input("ordinal", "choice", GRADES, grades="- **relevant**")
-TWO = pages.Choice("0", "not relevant", key="1"), pages.Choice("1", "relevant", key="2")
+TWO = pages.Choice("0", "not relevant", key="0"), pages.Choice("1", "relevant", key="1")
 BINARY = scale_input("binary", "choice", TWO, low="not relevant", high="relevant")
 MAGNITUDE = scale_input("magnitude", "number")
 BOUNDED = scale_input("bounded", "number", low="0", high="100")
@@ -260,8 +262,8 @@ def at_work() -> dict[str, pages.Page]:
 def after_work() -> dict[str, pages.Page]:
     asked = zip(pair_questions(), "ABC", strict=True)
     liked = tuple(pages.Choice(question.kind, question.question, key=key) for question, key in asked)
-    points = tuple(pages.Choice(key, label, key=key) for key, label in zip("DEFGH", POINTS, strict=True))
-    read = pages.Choice("all", "From beginning to end", key="I"), pages.Choice("some", "Here and there", key="J")
+    points = tuple(pages.Choice(key, label, key=key) for key, label in zip("12345", POINTS, strict=True))
+    read = pages.Choice("all", "From beginning to end", key="D"), pages.Choice("some", "Here and there", key="E")
     earned = SAY("end.earned", amount="3.20", currency="EUR")
     link = "https://app.prolific.com/submissions/complete?cc=C1X2K9"
     code = pages.Ending("C1X2K9", as_html(SAY("end.code", code="C1X2K9")), link, SAY("end.return_link"))
@@ -273,8 +275,14 @@ def after_work() -> dict[str, pages.Page]:
                 pages.ClosingQuestion("liked", SAY("end.liked"), "several", liked),
                 pages.ClosingQuestion("hard", "How hard was it?", "scale", points),
                 pages.ClosingQuestion("reading", "How did you read?", "choice", read, needed=True),
-                pages.ClosingQuestion("years", "For how many years have you searched the web?", "number", key="K"),
-                pages.ClosingQuestion("feedback", SAY("end.feedback"), "text", key="L"),
+                pages.ClosingQuestion("years", "For how many years have you searched the web?", "number", key="F"),
+                pages.ClosingQuestion("feedback", SAY("end.feedback"), "text", key="G"),
+            ),
+        ),
+        "questionnaire_scales": Questionnaire(
+            **common(title=SAY("end.questionnaire")),
+            questions=tuple(
+                pages.ClosingQuestion(name, f"How {name} was it?", "scale", points) for name in ("hard", "clear")
             ),
         ),
         "questionnaire_refused": Questionnaire(
@@ -296,13 +304,13 @@ def after_work() -> dict[str, pages.Page]:
             **common(), text=as_html(SAY("end.failed_comprehension")), ending=pages.Ending(), more=WORDS["again"]
         ),
         "come_back": ComeBack(
-            **common(),
+            **common(title=SAY("end.later")),
             text=as_html(SAY("end.come_back", minutes=5)),
             minutes=5,
             ending=pages.Ending(),
             again=WORDS["again"],
         ),
-        "no_work": NoWork(**common(), text=as_html(SAY("end.no_work")), ending=pages.Ending()),
+        "no_work": NoWork(**common(title=SAY("end.thanks")), text=as_html(SAY("end.no_work")), ending=pages.Ending()),
         "trouble": pages.Trouble(**common(step=""), text=as_html(SAY("trouble.link"))),
     }
 

@@ -159,10 +159,31 @@ def test_keys_rest_while_one_types(open_page, sample_address):
     assert page.locator("input[value=R]").is_checked()
     page.locator(".typing").wait_for(state="visible")
     page.keyboard.press("Escape")
-    page.keyboard.press("1")
+    page.keyboard.press("0")  # the grade's own number
     assert page.locator("input[value=N]").is_checked()
     page.keyboard.press("t")
     assert page.locator("#topic").evaluate("topic => topic.open") is False
+
+
+def test_a_digit_of_several_scales_is_for_the_one_in_focus(open_page, sample_address):
+    page = open_page()
+    page.goto(f"{sample_address}/questionnaire_scales")
+    page.keyboard.press("4")
+    page.locator("input[name=clear][value='1']").focus()
+    page.keyboard.press("2")
+    checked = page.locator("input:checked").evaluate_all("all => all.map(one => one.name + one.value)")
+    assert checked == ["hard4", "clear2"]
+    assert page.locator(".card kbd").count() == 0  # the points are named by their keys
+
+
+def test_the_topic_stays_in_sight_on_a_phone(open_page, sample_address):
+    page = open_page(390, 740, has_touch=True, is_mobile=True)
+    page.goto(f"{sample_address}/ordinal")
+    page.evaluate("scrollTo(0, 400)")
+    settle(page)
+    parts = page.locator("#topic .topic-parts").bounding_box()
+    assert parts["y"] >= 0
+    assert parts["y"] + parts["height"] < 740 / 3
 
 
 def test_the_slider_has_no_handle_until_it_is_touched(open_page, sample_address):

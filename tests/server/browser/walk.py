@@ -113,7 +113,7 @@ class Keyboard(Mouse):
     quiz = comprehension
 
     def document(self, page: Page) -> None:
-        self.press(page, *(["2"] if page.locator(".card").count() else ["8", "0", "Escape"]), "c")
+        self.press(page, *(["1"] if page.locator(".card").count() else ["8", "0", "Escape"]), "c")
         page.keyboard.type(WHY)
         self.send(page, "Control+Enter")
 

@@ -18,16 +18,17 @@ from owner_studies import write_graded_study
 from starlette.requests import Request
 from waiting import HANG
 
+from judgewell.agreement.unusual import people
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import KINDS, Population
 from judgewell.assessors.simulation import Filled, fill
 from judgewell.server.owner.charts import WIDEST, bars, nice_top
 from judgewell.server.owner.exclusions import exclude, include
 from judgewell.server.owner.figures import settling_charts
+from judgewell.server.owner.live_agreement import on_scale
 from judgewell.server.owner.live_analysis import Insight, from_json, insight, to_json
 from judgewell.server.owner.live_cache import SHARE, Computed, in_a_process
 from judgewell.server.owner.pages import Column, environment, listing
-from judgewell.server.owner.unusual_assessors import people
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import assessor_rows, trail
 from judgewell.server.queries.money import money_details
@@ -57,6 +58,19 @@ def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="module")
 def computed(filled: tuple[Store, Filled]) -> Insight:
     return computed_of(filled[0])
+
+
+@pytest.mark.parametrize(("times", "told"), [(1, False), (2, True)])
+def test_tau_needs_documents_with_several_judgments(times, told):
+    """A document's only judgment is its gain, so τ with the current gains would always be 1."""
+    rows = [
+        {"assessor": f"a{n}", "topic": "t", "doc": f"d{doc}", "value": float(doc * 10 + n), "kind": "interval:0..100",
+         "unit": f"u{n}", "position": doc + 1, "scale": "s100", "at": float(n * 10 + doc)}
+        for n in range(times) for doc in range(8)
+    ]  # fmt: skip
+    scale, gains = on_scale("s100", pl.DataFrame(rows))
+    assert len(gains) == 8
+    assert any(step.tau is not None for step in scale.steps) == told
 
 
 def computed_of(store: Store) -> Insight:

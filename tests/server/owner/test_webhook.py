@@ -51,7 +51,7 @@ def test_the_end_is_told_once(begin):
     address, content, headers, _ = receiver.taken[0]
     assert address == "https://example.org/hook"
     assert (content["event"], content["study"]) == ("ended", "small")
-    assert content["text"] == "small: all 1 units of work are done."
+    assert content["text"] == "small – all work is done (1 unit)."
     assert webhook.SIGNATURE not in headers
     assert [action for action, _ in entries(study)] == [SENT]
 
@@ -63,8 +63,8 @@ def test_a_pause_is_told_with_its_reason_and_again_the_next_time(begin):
         tell(study.store, study.served, "", known, receiver)
         study.clock.move(60)
     assert [content["text"] for _, content, _, _ in receiver.taken] == [
-        "small: the study is paused: lunch.",
-        "small: the study is paused: supper.",
+        "small – the study is paused: lunch.",
+        "small – the study is paused: supper.",
     ]
 
 

@@ -8,27 +8,16 @@ from judgewell.agreement import assessors, kappa, overlap, transitivity
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.section import FILE, JUDGED, NAMED, Get, Section
 from judgewell.agreement.sections.reliability import few_values
-from judgewell.text import agrees, count, counted, percent, plain
+from judgewell.text import plain
 
 FEWEST_WITHIN_A_TOPIC = 5  # within a topic two assessors share few documents
-
-
-LEAST_PAIRS = 10
-_ORDERED = pl.col("agree") + pl.col("disagree")  # pairs of documents that both put in an order
-_REVERSED = (_ORDERED >= LEAST_PAIRS) & ((pl.col("disagree") - pl.col("agree")) > 1.96 * _ORDERED.sqrt())
 
 
 def _rest_finding(table: pl.DataFrame) -> str | None:
     tau = table["tau_b"].drop_nulls().drop_nans()
     if not len(tau):
         return None
-    below = table.filter(_REVERSED).height
-    share = f" ({percent(below / len(tau))})" if below else ""
-    return (
-        f"The median assessor’s ranking of documents agrees with that of the others at τ-b = {plain(tau.median())}; "
-        f"{count(below) if below else 'none'} of {counted(len(tau), 'assessor')}{share} "
-        f"{agrees(below, 'ranks', 'rank') if below else 'ranks'} them the other way round."
-    )
+    return f"The median assessor’s ranking of documents agrees with that of the others at τ-b = {plain(tau.median())}."
 
 
 SECTION = Section(
@@ -43,8 +32,7 @@ SECTION = Section(
 )
 def against_the_rest(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Each assessor’s ranking of documents against the mean of the others, lowest agreement first; bias is how much
-    higher the assessor’s values are. Those rank the other way round who order at least 10 pairs of
-    documents and disagree on more of them than they agree on, significantly by a sign test (5 %)."""
+    higher the assessor’s values are."""
     return assessors.against_the_rest(evidence.without_known_documents())
 
 

@@ -1,4 +1,4 @@
-"""How far can a machine's labels be believed, beside people's?"""
+"""How reliable are a machine's labels, compared with people's?"""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ _PEOPLE = Need("people’s judgments, gains or labels", lambda e: e.has_gains or
 _BIAS = "machine by group documents bias low high"
 
 SECTION = Section(
-    "people and machines", "how far a machine's labels can be believed", "machines", order=25, needs=(_MACHINE, _PEOPLE)
+    "people and machines", "how reliable a machine's labels are", "machines", order=25, needs=(_MACHINE, _PEOPLE)
 )
 
 

@@ -10,8 +10,9 @@ from judgewell.agreement import alpha, confusion, kappa
 from judgewell.agreement.evidence import Evidence
 from judgewell.agreement.section import JUDGED, OPEN, Get, Section
 from judgewell.errors import DataError
-from judgewell.text import counted, interval, plain
+from judgewell.text import counted, interval, percent, plain
 
+MOSTLY = 2 / 3  # of the judgments at one value leave little that could agree or not
 FEW_VALUES = 20  # kappa is for scales of few values; with more it only counts coincidences
 
 
@@ -28,17 +29,21 @@ def few_values(evidence: Evidence) -> pl.DataFrame:
     return frame
 
 
-def _alpha_finding(table: pl.DataFrame) -> str | None:
-    """The first row is the one that fits the scale."""
+def _alpha_finding(table: pl.DataFrame) -> list[str] | None:
+    """The first row is the one that fits the scale; a warning where most judgments have one value."""
     row = table.row(0, named=True)
     if row["alpha"] is None:
         return None
     around = f" {interval(row['low'], row['high'])}" if row["low"] is not None else ""
     values = "the values as given" if row["values"] == "as given" else row["values"]
-    return (
+    sentence = (
         f"Krippendorff’s α between assessors is {plain(row['alpha'])}{around} over "
         f"{counted(row['documents'], 'document')} (1 is perfect, 0 is chance; {row['metric']} metric on {values})."
     )
+    if row["share_of_commonest"] < MOSTLY:
+        return [sentence]
+    crowded = f"{percent(row['share_of_commonest'])} of the judgments are {row['commonest']:g}"
+    return [sentence, f"{crowded}: so little varies that α can be low although assessors agree; read it with care."]
 
 
 _COLUMNS = "values metric alpha low high speaks_for documents judgments assessors note"
@@ -52,17 +57,32 @@ SECTION = Section(
 def _alpha(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Krippendorff’s α with its 95 % interval; the first row fits the scale."""
     # The values that fit the scale with their interval, then values as given.
-    return pl.concat(
+    commonest, share = _commonest(evidence)
+    table = pl.concat(
         alpha.krippendorff_alpha(frame, metric, removed=removed, interval=not number).with_columns(values=pl.lit(words))
         for number, (frame, metric, words, removed) in enumerate(evidence.comparable())
     )
+    return table.with_columns(commonest=pl.lit(commonest), share_of_commonest=pl.lit(share))
+
+
+def _commonest(evidence: Evidence) -> tuple[float, float]:
+    """The value given most often, and its share of the judgments."""
+    counts = evidence.checked["value"].value_counts(sort=True).sort("count", "value", descending=True)
+    return float(counts["value"][0]), counts["count"][0] / evidence.checked.height
 
 
 @SECTION.table("Agreement between assessors, by topic", columns=f"topic {_COLUMNS}")
 def alpha_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """Krippendorff’s α within each topic, with 95 % intervals."""
+    """Krippendorff’s α within each topic, with 95 % intervals; none where all values of a topic are equal."""
     frame, metric, words, removed = evidence.comparable()[0]
-    return alpha.krippendorff_alpha(frame, metric, by=("topic",), removed=removed).with_columns(values=pl.lit(words))
+    table = alpha.krippendorff_alpha(frame, metric, by=("topic",), removed=removed).with_columns(values=pl.lit(words))
+    ends = evidence.checked.group_by("topic").agg(low=pl.col("value").min(), high=pl.col("value").max())
+    equal = dict(ends.filter(pl.col("low") == pl.col("high")).select("topic", "low").iter_rows())
+    constant = pl.col("topic").is_in(list(equal))  # what an offset leaves of them would be noise
+    reason = pl.format("no variation: all values are {}", pl.col("topic").replace_strict(equal, default=None))
+    return table.with_columns(
+        pl.when(~constant).then(pl.col(name)).alias(name) for name in ("alpha", "low", "high", "speaks_for")
+    ).with_columns(note=pl.when(constant).then(reason).otherwise("note"))
 
 
 @SECTION.table("Which grades assessors give to the same document")

@@ -221,8 +221,10 @@ def _status(answers: int, documents: int, rule: Rule, least: float) -> tuple[Sta
         first = math.ceil(rule.first_test * documents)
         return "collecting", f"the first test is after {first:,} answers"
     if least >= rule.threshold:
-        return "decided", f"every pair that the goal needs has z ≥ {rule.threshold:g}"
+        return "decided", f"every pair that the goal needs is {rule.threshold:g} standard errors apart"
+    margin = f" with the margin of {rule.within:g} points" if rule.decide == "best" and rule.within else ""
+    apart = f"the closest pair of systems is {max(least, 0.0):.2f} standard errors apart{margin}"
     if answers >= rule.most * documents:
-        few = f"{rule.most} answers per document, and z is {least:.2f} where {rule.threshold:g} is needed"
+        few = f"{rule.most} answers per document, and {apart}, where {rule.threshold:g} are needed"
         return "not separable", few
-    return "collecting", f"the least certain pair has z = {least:.2f}, and {rule.threshold:g} is needed to stop"
+    return "collecting", f"{apart}; {rule.threshold:g} are needed to stop"

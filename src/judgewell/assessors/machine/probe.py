@@ -1,8 +1,8 @@
-"""Hostile documents of our own: how often a model is fooled by what a document tells it to answer.
+"""Hostile documents: how often a model is fooled by instructions in a document.
 
 Each document has an honest twin, the same text without the trick. A model is fooled where the trick moves its answer
 the way the trick wants: up for a text that does not help, down for one that does. A trick that makes it give no answer
-about a good document fooled it too. About pairs, the document stands beside a good one of its topic, in second place.
+about a good document fooled it too. In pairs, the document is shown second, beside a good one of its topic.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _ask(served: Served, settings: Machine, scale: Scale | None, trick: Trick, d
 
 
 async def _answer(chat: Chat, model: str, ask: Ask, settings: Machine) -> dict[str, Any]:
-    """The form that the model's reply comes to; empty where none of the tries can be read."""
+    """The form with the model's answer; empty if no reply could be read."""
     for _ in range(settings.tries):
         try:
             reading = read_reply(ask, await chat.ask(model, ask.messages, ask.schema, settings.seed))

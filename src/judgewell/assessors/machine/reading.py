@@ -28,7 +28,7 @@ _PLAIN = re.compile(
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reply comes to; `expected` and `spread` where the server gave token probabilities."""
+    """A parsed reply; `expected` and `spread` if the server returned token probabilities."""
 
     outcome: str
     form: Form
@@ -69,7 +69,7 @@ def _fields(text: str, ask: Ask) -> dict[str, Any] | None:
 
 
 def _objects(text: str) -> Sequence[dict[str, Any]]:
-    """Every JSON object that stands in a text, outermost ones only."""
+    """Every JSON object in a text, outermost ones only."""
     decoder, objects, at = json.JSONDecoder(), [], text.find("{")
     while at >= 0:
         try:

@@ -195,8 +195,8 @@ class Residual(Measure):
     """The residual of a measure, asked for like any other measure: `RBP(p=0.9).residual`.
 
     It is how much larger the value could be if all that is unjudged down to the cutoff (for RBP and INST, down to
-    infinity) had the best gain there is. With gains from 0 to that best gain, whatever the unjudged documents are
-    found to be worth, the value ends up between value and value + residual.
+    infinity) had the best gain there is. With gains from 0 to that best gain, the true value lies between value and
+    value + residual, whatever the gains of the unjudged documents are.
     """
 
     of: Measure

@@ -59,7 +59,7 @@ class DCG(CG):
     by max(1, log_b(i)), Järvelin and Kekäläinen's own with `base` b.
 
     Formula: DCG@k = Σ_{i≤k} g_i / log2(i + 1).
-    Use: The gain that readers get, fewer of whom go on at each rank, in the gains' own unit.
+    Use: The expected gain of readers, fewer of whom continue at each rank, in the unit of the gains.
     Traps: Not normalised: topics with many good documents dominate its mean. Järvelin and Kekäläinen's own discount,
     discount='jk', leaves the first b ranks undiscounted; log2(i + 1) is usual since. gain="exp2" is
     meant for grades: real-valued gains already say how much better a document is.

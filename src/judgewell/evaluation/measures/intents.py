@@ -160,7 +160,7 @@ class NRBP(Novelty):
     """Novelty- and rank-biased precision: credit for new intents, weighted as in RBP.
 
     Formula: NRBP = (1 − (1 − α) β) / S · Σ_i β^(i−1) Σ_{intents of i} (1 − α)^c, S the number of intents.
-    Use: α-DCG\'s credit with the patience of a user who goes on with the chance β.
+    Use: α-DCG\'s credit for a user who continues with probability β.
     Traps: Only an endless list of documents with every intent reaches 1; nNRBP divides by the ideal ranking\'s value.
     """
 

@@ -293,7 +293,7 @@ def _mapping(asked: str, text: str) -> tuple[tuple[float, float], ...]:
 
 
 def _typed(cls: type[Measure], name: str, value: Any) -> Any:
-    """The value in the type that the parameter is declared with, or an error that names what there is."""
+    """The value in the type that the parameter is declared with, or an error that lists the possible ones."""
     declared = {field.name: str(field.type) for field in cls.parameters()}
     if name in ELSEWHERE and name not in declared:
         raise MeasureError(f"{cls.name} has no parameter {name}; {ELSEWHERE[name]}")

@@ -1,4 +1,4 @@
-"""Measures of a user who goes on to the next rank with some chance (C/W/L): INST, INSQ, BPM, SDCG, NERR.
+"""Measures of a user who continues to the next rank with some probability (C/W/L): INST, INSQ, BPM, SDCG, NERR.
 
 The value is the expected gain of a document that is looked at: Σ W_i g_i, W_i = Π_{j<i} C_j / Σ_k Π_{j<k} C_j, C_j the
 chance of going on behind rank j.
@@ -64,7 +64,7 @@ class Scaled(Measure):
 
 
 class GoingOn(Scaled):
-    """A measure by the chance of going on; a subclass gives it for each rank, and what lies behind the last."""
+    """A measure defined by the chance of continuing; a subclass gives it for each rank and behind the last one."""
 
     laws: ClassVar[frozenset[str]] = LAWS
 
@@ -101,14 +101,14 @@ class GoingOn(Scaled):
 
 @dataclass(frozen=True, kw_only=True)
 class INST(GoingOn):
-    """The expected rate of gain of a user who wants T documents' worth: Σ W_i g_i, for gains from 0 to 1.
+    """The expected rate of gain of a user who wants a total gain of T: Σ W_i g_i, for gains from 0 to 1.
 
     The chance of going on behind rank i is ((i − 1 + T + T_i) / (i + T + T_i))² with T_i = T − Σ_{j≤i} g_j. Behind the
     ranking's end gains are 0, where the weights add up to y² ψ₁(y) times the next weight, y = depth + T + T_depth. The
     residual is against a list whose unjudged documents, and all ranks behind its end, have gain 1.
 
     Formula: INST = Σ_i W_i g_i, W_i = W_1 Π_{j<i} C_j.
-    Use: A user who looks for T documents' worth of gain and gives up more slowly the more is missing.
+    Use: A user who wants a total gain of T and is the more likely to continue the more of it is missing.
     Traps: Gains must lie between 0 and 1, or max_rel says which grade is 1; with max_rel the list ends at rank 1000 as
     in cwl_eval and ir_measures, which makes values about 0.1 % larger. T is the expected need, not a cutoff. An ideal
     order is not always the best one: a document seen early also ends the search.
@@ -145,10 +145,10 @@ class INST(GoingOn):
 
 @dataclass(frozen=True, kw_only=True)
 class INSQ(Scaled, Linear):
-    """The expected rate of gain of a user whose chance of going on grows with the rank and with T, whatever is found.
+    """The expected rate of gain of a user whose chance of continuing grows with rank and T, whatever the gains.
 
     Formula: INSQ = Σ_i W_i g_i, W_i ∝ 1 / (i + 2T − 1)².
-    Use: A user who looks for about T documents' worth of gain and does not know the gain so far.
+    Use: A user who wants a total gain of about T and does not know the gain so far.
     Traps: Gains must lie between 0 and 1, or max_rel says which grade is 1; with max_rel the list ends at rank 1000 as
     in cwl_eval and ir_measures. INST, its successor, takes the gain so far into account.
     """
@@ -268,14 +268,14 @@ class NERR9(GoingOn):
 
 @dataclass(frozen=True, kw_only=True)
 class NERR10(GoingOn):
-    """Nearly ERR, equation 10: the user stops with the gain as the chance, and else goes on with the chance p.
+    """Nearly ERR, equation 10: the user stops with probability g, and otherwise continues with probability p.
 
     Formula: NERR10 = Σ_i W_i g_i, C_i = p (1 − g_i).
     Use: RBP's patience and ERR's satisfaction in one user model.
     Traps: It is not ERR. Gains are chances of stopping, from 0 to 1, or max_rel says which grade is 1.
     """
 
-    p: float = setting(0.9, "the chance of going on where the document did not satisfy", least=0, most=1, ends=False)
+    p: float = setting(0.9, "the probability of continuing if unsatisfied", least=0, most=1, ends=False)
 
     name: ClassVar[str] = "NERR10"
     source: ClassVar[str] = NEARLY
@@ -289,7 +289,7 @@ class NERR10(GoingOn):
 
 @dataclass(frozen=True, kw_only=True)
 class NERR11(GoingOn):
-    """Nearly ERR, equation 11: the user stops with the gain as the chance, and else goes on as in INSQ.
+    """Nearly ERR, equation 11: the user stops with probability g, and otherwise continues as in INSQ.
 
     Formula: NERR11 = Σ_i W_i g_i, C_i = ((i + 2T − 1) / (i + 2T))² (1 − g_i).
     Use: INSQ's goal and ERR's satisfaction in one user model.

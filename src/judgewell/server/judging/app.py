@@ -38,14 +38,14 @@ Handlers = dict[Any, Callable[[Request, Any], Response]]
 
 REQUESTS_PER_SECOND = 20.0  # of one assessor, or of one address without a session
 BURST = 5  # so many seconds' worth at once
-MANY = 25  # people of whom one address may have the requests: a school, an office
+MANY = 25  # people who may share one address, as in a school or an office
 RETRY_AFTER = 2
 PROBE_EVERY = 1.0
 
 
 def make_server(store: Store, clock: Clock = time.time, requests_per_second: float = REQUESTS_PER_SECOND) -> Server:
     """What the routes of this process share, for the study in a database."""
-    stages()  # loaded now: whoever comes first does not wait for them
+    stages()  # loaded now, so that the first visitor does not wait for them
     served = store.read(lambda connection: load_served(connection, clock)).result()
     return Server(store, served, Rate(requests_per_second, requests_per_second * BURST), Pages())
 
@@ -91,7 +91,7 @@ def _health(server: Server) -> list[Route]:
     probe: list[tuple[float, Future[Any]]] = []
 
     async def healthy(_: Request) -> Response:
-        """For whoever watches: the database takes answers; 503 where it does not."""
+        """For monitoring: 200 if the database accepts writes, else 503."""
         now = time.monotonic()
         if not probe or now - probe[0][0] >= PROBE_EVERY:
             probe[:] = [(now, server.store.write(probe_disk))]

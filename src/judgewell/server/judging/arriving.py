@@ -11,6 +11,7 @@ from starlette.routing import Route
 from judgewell.server.judging import invitations as people
 from judgewell.server.platforms import links, notices
 from judgewell.server.process import Server, done
+from judgewell.server.store.transactions import Job, Own
 from judgewell.server.tokens import numbered
 from judgewell.server.web import Refusal
 
@@ -27,7 +28,8 @@ def routes(server: Server) -> list[Route]:
         if assessor is None or not await done(store.read(lambda connection: people.is_welcome(connection, assessor))):
             server.slow_down(request)
             raise Refusal(404, "link")
-        await done(store.write(lambda connection: people.mark_opened(connection, assessor, served.clock())))
+        opened: Job[None] = lambda connection: people.mark_opened(connection, assessor, served.clock())  # noqa: E731
+        await done(store.write(opened, Own(assessor, opened)))
         return server.enter(request, assessor)
 
     async def join(request: Request) -> Response:

@@ -16,6 +16,7 @@ from judgewell.server.platforms.links import Arrival, BadLink, read_link
 from judgewell.server.platforms.notices import take_waiting
 from judgewell.server.session.assignment import release
 from judgewell.server.session.served import Served
+from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import SYNTHETIC, arrivals, assessors, events, identities, study
 from judgewell.server.store.transactions import Job, Store
 from judgewell.server.tokens import numbered, signed
@@ -130,16 +131,21 @@ def _invited(connection: sa.Connection) -> list[tuple[str, int]]:
     return [(label or "", number) for label, number in connection.execute(query.order_by(assessors.c.number))]
 
 
+_THIS = assessors.c.number == sa.bindparam("person")
+_OPENED = Prepared(
+    sa.update(assessors).where(_THIS, assessors.c.moved == assessors.c.created).values(moved=sa.bindparam("now"))
+)
+_WELCOME = Prepared(sa.select(assessors.c.number).where(_THIS, assessors.c.forgotten.is_(None)))
+
+
 def mark_opened(connection: sa.Connection, assessor: int, now: float) -> None:
     """Keep when an invite link was opened for the first time: that is the assessor's first move."""
-    first = sa.and_(assessors.c.number == assessor, assessors.c.moved == assessors.c.created)
-    connection.execute(sa.update(assessors).where(first).values(moved=now))
+    _OPENED.run(connection, person=assessor, now=now)
 
 
 def is_welcome(connection: sa.Connection, assessor: int) -> bool:
     """Whether an invite link still opens the door."""
-    query = sa.select(assessors.c.number).where(assessors.c.number == assessor, assessors.c.forgotten.is_(None))
-    return connection.execute(query).scalar() is not None
+    return _WELCOME.one(connection, person=assessor) is not None
 
 
 def invite_path(served: Served, assessor: int) -> str:

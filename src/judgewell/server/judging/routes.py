@@ -14,11 +14,11 @@ from judgewell.server.limits import read_form
 from judgewell.server.process import Server, done
 from judgewell.server.session import pages
 from judgewell.server.session.answers import Form, first
-from judgewell.server.session.assignment import come, expire
+from judgewell.server.session.assignment import come, expire, renew, some_to_expire
 from judgewell.server.session.served import Served
-from judgewell.server.session.state import load
+from judgewell.server.session.state import State, load
 from judgewell.server.session.steps import Taken, page_of, take, take_own
-from judgewell.server.store.transactions import Own, Store
+from judgewell.server.store.transactions import NEEDS_TURN, Own, Store
 from judgewell.server.tokens import read_step
 from judgewell.server.web import Refusal
 
@@ -26,7 +26,6 @@ from judgewell.server.web import Refusal
 def routes(server: Server) -> list[Route]:
     """Where assessors work."""
     store, served, html = server.store, server.served, server.html
-    at_end: set[int] = set()
 
     async def front(request: Request) -> Response:
         server.assessor(request)
@@ -44,7 +43,7 @@ def routes(server: Server) -> list[Route]:
         """One step."""
         assessor = server.assessor(request)
         form = await read_form(request)
-        taken = await _take(store, served, assessor, _turn(served, assessor, form), form, at_end)
+        taken = await _take(store, served, assessor, _turn(served, assessor, form), form)
         if taken is None:
             raise Refusal(403, "link")
         if taken.outcome == "not taken":
@@ -55,8 +54,10 @@ def routes(server: Server) -> list[Route]:
         """The open page reports itself."""
         assessor = server.assessor(request)
         turn = _turn(served, assessor, await read_form(request))
-        sign = await done(store.write(lambda connection: sign_of_life(connection, served, assessor, turn)))
-        return JSONResponse(sign)
+        own = Own(assessor, lambda connection: sign_of_life(connection, served, assessor, turn, renew))
+        return JSONResponse(
+            await done(store.write(lambda connection: sign_of_life(connection, served, assessor, turn, come), own))
+        )
 
     return [
         Route("/work", step, methods=["POST"]),
@@ -74,19 +75,17 @@ def _turn(served: Served, assessor: int, form: Form) -> int:
     return turn
 
 
-async def _take(store: Store, served: Served, assessor: int, turn: int, form: Form, at_end: set[int]) -> Taken | None:
-    """Take a step. Where no unit is free the overdue ones are freed, and it is tried once more.
-
-    `at_end` are those at the last document of a unit: their next step needs a turn and is not tried without.
-    """
+async def _take(store: Store, served: Served, assessor: int, turn: int, form: Form) -> Taken | None:
+    """Take a step. Where no unit is free the overdue ones are freed, and it is tried once more."""
     step: Callable[[sa.Connection], Taken | None] = lambda connection: take(connection, served, assessor, turn, form)  # noqa: E731
     own = Own(assessor, lambda connection: take_own(connection, served, assessor, turn, form))
-    taken = await done(store.write(step, None if assessor in at_end else own))
-    (at_end.add if taken is not None and getattr(taken.page, "last", False) else at_end.discard)(assessor)
+    taken = await done(store.write(step, own))
     if taken is None or taken.outcome != "waiting":
         return taken
-    if not await done(store.write(lambda connection: expire(connection, served.clock(), served.silence))):
+    now, silence = served.clock(), served.silence
+    if not await done(store.read(lambda connection: some_to_expire(connection, now, silence))):
         return taken
+    await done(store.write(lambda connection: expire(connection, now, silence)))
     return await done(store.write(lambda connection: take(connection, served, assessor, turn + 1, {})))
 
 
@@ -95,9 +94,14 @@ def current_page(connection: sa.Connection, served: Served, assessor: int) -> pa
     return None if state is None else page_of(connection, served, state)
 
 
-def sign_of_life(connection: sa.Connection, served: Served, assessor: int, turn: int) -> dict[str, Any]:
-    state = come(connection, served, assessor, served.clock(), stepped=False)
+def sign_of_life(
+    connection: sa.Connection, served: Served, assessor: int, turn: int, sign: Callable[..., State | None] = come
+) -> Any:
+    """What an open page learns; where it would bring a unit back to life, that takes a turn."""
+    state = sign(connection, served, assessor, served.clock(), stepped=False)
     if state is None or state.holding is None:
         return {"alive": False, "current": state is not None and state.turn == turn, "seconds": 0}
+    if sign is renew and state.holding.state == "expired":
+        return NEEDS_TURN
     alive = state.held.state == "live"
     return {"alive": alive, "current": state.turn == turn, "seconds": served.silence if alive else 0}

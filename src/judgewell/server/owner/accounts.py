@@ -1,4 +1,4 @@
-"""Accounts of owners and reviewers: made by an owner, opened with a one-time link, never by whoever comes along."""
+"""Accounts of owners and reviewers: only an owner can create one; it is activated by a one-time link."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def router(server: Server, computed: Computed) -> APIRouter:
 
 
 def description(server: Server) -> APIRouter:
-    """The description of the API, for whoever may use it: with a token, or from an owner's signed-in browser."""
+    """The description of the API, for holders of a token and signed-in owners."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.get("/openapi.json")

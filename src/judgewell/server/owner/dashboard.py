@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from judgewell.agreement.unusual import Person
 from judgewell.server.judging.invitations import is_rehearsal, open_links
 from judgewell.server.owner import figures as drawn
 from judgewell.server.owner.access import Account, audit_entries, guard, require
@@ -22,7 +23,6 @@ from judgewell.server.owner.invite_routes import MOST, base_address
 from judgewell.server.owner.live_analysis import Document, Insight
 from judgewell.server.owner.live_cache import Computed
 from judgewell.server.owner.pages import Column, listing, own_files, respond
-from judgewell.server.owner.unusual_assessors import Person
 from judgewell.server.process import Server, done
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import AssessorRow, assessor_rows, trail
@@ -38,7 +38,6 @@ Values = dict[str, Any]
 TOPICS = (
     Column("topic", "topic", lambda row: row.progress.topic),
     Column("units", "units", lambda row: row.progress.units, True),
-    Column("complete", "complete", lambda row: row.progress.complete, True),
     Column("done", "completed", lambda row: row.progress.completed / max(row.progress.needed, 1), True),
     Column("live", "in progress", lambda row: row.progress.in_progress, True),
     Column("failed", "failed", lambda row: row.progress.failed, True),
@@ -82,7 +81,7 @@ DOCUMENTS = (
 
 @dataclass(frozen=True)
 class Look:
-    """One look at the study: what was asked for, and what there is to read it from."""
+    """A request for a page of the dashboard: what was asked for, and the data to answer it from."""
 
     served: Served
     request: Request

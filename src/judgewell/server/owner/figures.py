@@ -70,17 +70,23 @@ def check_charts(spans: Sequence[CheckBar]) -> list[Chart]:
 
 def settling_charts(insight: Insight) -> list[Chart]:
     """Agreement and stability as judgments came, for each scale."""
-    return [_settling(place, scale) for place, scale in enumerate(insight.scales) if len(scale.steps) > 1]
+    return [
+        _settling(place, scale)
+        for place, scale in enumerate(insight.scales)
+        if len(scale.steps) > 1 and any(step.tau is not None or step.alpha is not None for step in scale.steps)
+    ]
 
 
 def _settling(place: int, scale: Scale) -> Chart:
     tau = [(float(step.judgments), step.tau) for step in scale.steps if step.tau is not None]
     alpha = [(float(step.judgments), step.alpha) for step in scale.steps if step.alpha is not None]
-    drawn = [Line("first", "τ with the current order of gains", tuple(tau))]
-    if alpha:  # there is none before documents have two judgments
-        drawn.append(Line("second", f"agreement α ({scale.metric} metric)", tuple(alpha)))
+    named = (
+        ("first", "τ with the current order of gains", tau),
+        ("second", f"agreement α ({scale.metric} metric)", alpha),
+    )
+    drawn = [Line(style, label, tuple(points)) for style, label, points in named if points]
     caption = f"As judgments on {scale.scale} came: " + "; ".join(
-        f"{line.label} went from {line.points[0][1]:.2f} to {line.points[-1][1]:.2f}" for line in drawn if line.points
+        f"{line.label} went from {line.points[0][1]:.2f} to {line.points[-1][1]:.2f}" for line in drawn
     )
     low = min([0.0, *(y for line in drawn for _, y in line.points)])
     return lines(
@@ -99,7 +105,7 @@ def time_charts(times: Times) -> list[Chart]:
         return []
     labels = [f"{bar.low:g}–{bar.high:g}" if bar.high is not None else f"over {bar.low:g}" for bar in times.bars]
     counts = [float(bar.answers) for bar in times.bars]
-    caption = f"Active seconds of {times.answers:,} answers; the median is {spell(times.median)}."
+    caption = f"Active seconds of {times.answers:,} answers, with the time for revisions."
     first = bars("times", "Answers by active seconds", caption, labels, [("good", "answers", counts)], "seconds")
     places = times.positions
     places_caption = f"Median active seconds by position in the unit, from {places[0].median:.0f} at the first to "

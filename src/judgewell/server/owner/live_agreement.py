@@ -88,8 +88,9 @@ def _settled(
     parts = _grown(table)
     gains = [_gains(method, part) for part in parts]
     last = gains[-1]
+    repeated = _repeated(table)
     steps = [
-        Step(part.height, finite(_tried(alpha, part, False)[0].get("alpha")), _tau(some, last))
+        Step(part.height, finite(_tried(alpha, part, False)[0].get("alpha")), _tau(some, last) if repeated else None)
         for part, some in zip(parts, gains, strict=True)
     ]
     scale = Scale(
@@ -106,6 +107,14 @@ def _settled(
         note=note,
     )
     return scale, last
+
+
+def _repeated(table: pl.DataFrame) -> bool:
+    """Whether most documents have several judgments; a document's only judgment does not change its gain."""
+    if "doc" not in table.columns:
+        return True
+    counts = table.group_by("topic", "doc").len()["len"]
+    return 2 * int((counts > 1).sum()) > len(counts)
 
 
 def _names(frame: pl.DataFrame, names: list[str]) -> list[str]:

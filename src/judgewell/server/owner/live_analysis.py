@@ -19,9 +19,9 @@ import polars as pl
 import sqlalchemy as sa
 from pydantic import TypeAdapter
 
+from judgewell.agreement.unusual import Person, Usual, people
 from judgewell.errors import collect_notes
 from judgewell.server.owner.live_agreement import Scale, finite, on_pairs, on_scale
-from judgewell.server.owner.unusual_assessors import Person, Usual, people
 from judgewell.server.queries.former_names import former
 from judgewell.server.queries.standing_answers import load_work
 

@@ -23,8 +23,8 @@ Compute = Callable[[str, float], Insight]
 class Computed:
     """The newest insight, and a computation under way at most.
 
-    `look(stamp)` gives what there is at once; where the database has moved on (the stamp differs) it also starts a new
-    computation, unless one is under way or the last one was a moment ago.
+    `look(stamp)` returns the newest insight at once; if the database has changed (the stamp differs) it also starts a
+    new computation, unless one is under way or the last one was a moment ago.
     """
 
     def __init__(

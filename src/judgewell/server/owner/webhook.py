@@ -28,12 +28,14 @@ import sqlalchemy as sa
 from judgewell.errors import InputError
 from judgewell.server.owner.access import record
 from judgewell.server.process import Server
+from judgewell.server.queries.goal import goal_progress
 from judgewell.server.queries.money import budget_text
 from judgewell.server.session.budget import budget
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import audit, pauses, reservations, units
 from judgewell.server.store.transactions import Store, Unavailable
 from judgewell.study.model import Study
+from judgewell.text import counted
 
 WAITING, SENT, GIVEN_UP = "webhook waiting", "webhook sent", "webhook given up"
 EVERY = 10.0  # seconds between two looks
@@ -73,7 +75,9 @@ def happened(connection: sa.Connection, served: Served) -> list[Happened]:
     in_hand = sa.select(reservations.c.number).where(reservations.c.state == "live").limit(1)
     if connection.execute(open_unit).scalar() is None and connection.execute(in_hand).scalar() is None:
         needed = int(connection.execute(sa.select(sa.func.sum(units.c.need))).scalar() or 0)
-        news.append(Happened("ended", f"ended with {needed} units of work", f"all {needed:,} units of work are done"))
+        goal = goal_progress(connection, served.study)
+        text = goal.reason if goal and goal.ended else f"all work is done ({counted(needed, 'unit')})"
+        news.append(Happened("ended", f"ended with {needed} units of work", text))
     paused = connection.execute(sa.select(pauses).where(pauses.c.topic == "")).one_or_none()
     if paused is not None:
         because = f": {paused.reason}" if paused.reason else ""
@@ -123,7 +127,7 @@ def message(served: Served, row: Any, secret: str, now: float) -> tuple[bytes, d
         "event": row.data["kind"],
         "study": served.study.study.name,
         "at": datetime.fromtimestamp(row.at, UTC).isoformat(timespec="seconds"),
-        "text": f"{served.title}: {row.data['text']}.",
+        "text": f"{served.title} – {row.data['text'].rstrip('.')}.",
     }
     body = json.dumps(content, ensure_ascii=False).encode()
     headers = {"content-type": "application/json", "user-agent": "judgewell", SENT_AT: f"{now:.0f}"}

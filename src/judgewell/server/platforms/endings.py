@@ -55,12 +55,16 @@ def earned_text(connection: sa.Connection, served: Served, assessor: int) -> str
     return served.say("end.earned", amount=f"{amount:.2f}", currency=pay.currency) if amount else ""
 
 
+_ENDINGS = Prepared(
+    sa.select(reservations.c.ending)
+    .where(reservations.c.assessor == sa.bindparam("person"), reservations.c.ending.is_not(None))
+    .distinct()
+)
+
+
 def best_ending(connection: sa.Connection, assessor: int) -> str:
     """What an assessor has earned so far, the best of their units: completed, failed_quality, … or no_work."""
-    query = sa.select(reservations.c.ending).where(
-        reservations.c.assessor == assessor, reservations.c.ending.is_not(None)
-    )
-    endings = set(connection.execute(query).scalars())
+    endings = [row.ending for row in _ENDINGS.rows(connection, person=assessor)]
     best = next((key for key in ("completed", "failed_quality") if key in endings), None)
     return best or ("failed_comprehension" if endings else "no_work")
 

@@ -1,8 +1,8 @@
-"""Signed links: whom a platform vouches for, and that each of its tokens opens the door once.
+"""Signed links: the platform's signature is checked, and each token admits one assessor once.
 
 A token is a JWT (RFC 7519) signed RS256 with a key of the platform. Its ids must be those of the address. The id of a
-used token is kept until the token has run out. The same token opens the door again only for a browser that already
-holds the session it led to: whoever reloads the link goes on, and whoever got hold of the link stays outside.
+used token is kept until the token expires. The same token is accepted again only from a browser that already has its
+session: a reload works, and a link that was passed on does not.
 """
 
 from __future__ import annotations

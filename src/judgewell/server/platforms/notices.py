@@ -1,8 +1,8 @@
-"""What Prolific tells of a submission while it goes on: checked, kept once, and acted on.
+"""Prolific's messages about the status of submissions: checked, stored once, and acted on.
 
 A notice is signed: base64 of HMAC-SHA256 over the time of the request and the body. A returned or timed-out submission
-frees its unit at once; work that comes all the same is kept. A notice of somebody who is not here yet waits for them
-under a mark that only the study's secret can make, without their id.
+frees its unit at once; work that still arrives is kept. A notice about somebody who has not arrived yet is stored under
+a keyed hash of their id, not under the id itself.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FREEING = ("RETURNED", "TIMED-OUT")
 
 
 class BadNotice(Exception):
-    """A notice that is not taken, with the answer's status and a word for whoever sent it."""
+    """A notice that is refused, with the status and the text of the response."""
 
     def __init__(self, status: int, sentence: str) -> None:
         self.status, self.sentence = status, sentence

@@ -59,13 +59,16 @@ class GoalProgress:
         text = [f"Goal: {aim} by {self.measure}. {done}."]
         if self.leader is None:
             return [*text, "The first look is taken when the first batch is complete."]
-        lead = "" if self.decide == "order" else f"{self.leader} leads. "
+        ahead = all(round(pair.difference, 1) > 0 for pair in self.contested)
+        lead = f"{self.leader} leads. " if ahead else "No system is ahead of all others yet. "
+        lead = "" if self.decide == "order" else lead
         text.append(f"{lead}{self.reason[:1].upper()}{self.reason[1:]}.")
         more = f"; about {self.next_contested} after the next {self.next_answers} answers" if self.next_answers else ""
-        text.append(f"{counted(self.contested_pairs, 'pair')} of systems are still open{more}.")
+        are = "is" if self.contested_pairs == 1 else "are"
+        text.append(f"{counted(self.contested_pairs, 'pair')} of systems {are} still open{more}.")
         if not self.next_answers:
             return text
-        end = "The study is not expected to be sure before its cap."
+        end = "At these scores, the study will use all answers its redundancy allows without reaching its goal."
         if self.to_end is not None:
             end = f"About {self.to_end:,} more answers are expected until the study can stop"
             end += f" ({self.money_to_end:,.2f} {self.currency})." if self.money_to_end else "."

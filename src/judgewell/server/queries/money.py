@@ -15,6 +15,7 @@ from judgewell.server.queries.slots import slot_length
 from judgewell.server.session.budget import budget
 from judgewell.server.store.schema import MACHINE, answers, assessors, items, reservations, units
 from judgewell.study.model import Pay
+from judgewell.text import counted
 
 MOST_POINTS = 200
 MOST_BARS = 16
@@ -58,7 +59,7 @@ class Hourly:
 
 @dataclass(frozen=True)
 class Money:
-    """What the study costs: paid and still to come, with the platform's fee, and against the budget."""
+    """What the study costs: paid and still to come within the budget, with the platform's fee."""
 
     currency: str
     paid: float
@@ -69,6 +70,8 @@ class Money:
     budget_share: float | None  # of the budget that is spent
     budget_state: str  # near (80 % or more), reached (no further unit can be paid), or empty
     in_progress: float  # what units in progress will cost at most, with the fee
+    units_to_come: int  # that are still needed and that the budget pays for
+    units_beyond: int  # that are still needed and that the budget does not pay for
 
     @property
     def so_far(self) -> float:
@@ -77,6 +80,16 @@ class Money:
     @property
     def total(self) -> float:
         return self.so_far + self.to_come + self.to_come_fee
+
+    @property
+    def within_budget(self) -> str:
+        """A sentence about units that the budget does not pay for; "" where it pays for all of them."""
+        if not self.units_beyond:
+            return ""
+        left = counted(self.units_to_come + self.units_beyond, "unit")
+        if not self.units_to_come:
+            return f"The budget does not pay for the {left} still needed: the study ends here"
+        return f"The budget pays for {self.units_to_come:,} of the {left} still needed; then the study ends"
 
     @property
     def warning(self) -> str:
@@ -107,7 +120,8 @@ class MoneyDetails:
 def money(connection: sa.Connection, pay: Pay, remaining: int) -> Money:
     """Spending so far, with so many completions still expected."""
     state = budget(connection, pay)
-    paid, to_come = state.spent / (1 + pay.fee), remaining * pay.amount
+    units_to_come = int(min(remaining, state.affordable))
+    paid, to_come = state.spent / (1 + pay.fee), units_to_come * pay.amount
     return Money(
         pay.currency,
         paid,
@@ -118,6 +132,8 @@ def money(connection: sa.Connection, pay: Pay, remaining: int) -> Money:
         state.share,
         state.state,
         state.in_progress,
+        units_to_come,
+        remaining - units_to_come,
     )
 
 

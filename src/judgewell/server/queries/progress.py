@@ -18,7 +18,7 @@ from judgewell.server.queries.former_names import former
 from judgewell.server.queries.goal import GoalProgress
 from judgewell.server.queries.money import Money, money
 from judgewell.server.queries.slots import slot_length
-from judgewell.server.queries.status import CheckResult, TopicProgress, missing_completions, status
+from judgewell.server.queries.status import CheckResult, TopicProgress, remaining_completions, status
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
     answers,
@@ -155,7 +155,7 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
     state = status(connection, now)
     begun = connection.execute(sa.select(study.c.first_judgment)).scalar()
     paused = connection.execute(sa.select(pauses.c.at).where(pauses.c.topic == "")).scalar()
-    remaining = _remaining(connection, now)
+    remaining = remaining_completions(connection, now)
     pace = None if paused is not None else _pace(connection, now)
     excluded = sa.select(sa.func.count(sa.distinct(exclusions.c.assessor))).where(exclusions.c.undone.is_(None))
     units_of = of_units({one.ending: one.units for one in state.endings}, "done")
@@ -279,12 +279,6 @@ def answers_stamp(connection: sa.Connection) -> str:
     out = sa.select(sa.func.count(), sa.func.count(exclusions.c.undone)).select_from(exclusions)
     last = connection.execute(sa.select(sa.func.max(answers.c.number))).scalar() or 0
     return f"{connection.execute(ended).scalar()} {last} {tuple(connection.execute(out).one())}"
-
-
-def _remaining(connection: sa.Connection, now: float) -> int:
-    """Completions still missing."""
-    missing = missing_completions(now).subquery()
-    return int(connection.execute(sa.select(sa.func.sum(missing.c.missing))).scalar() or 0)
 
 
 def _pace(connection: sa.Connection, now: float) -> float | None:

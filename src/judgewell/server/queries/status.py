@@ -77,6 +77,7 @@ class Status:
     budget: float | None
     budget_share: float | None  # of the budget that is spent, with the fee
     budget_state: str  # near (80 % or more), reached (no further unit can be paid), or empty
+    within_budget: str  # a sentence about units that the budget does not pay for, or empty
     hourly: Hourly
     paused: tuple[str, ...] = ()  # topics; "" is the whole study
     goal: GoalProgress | None = None
@@ -106,7 +107,7 @@ def status(connection: sa.Connection, now: float) -> Status:
     given = connection.execute(
         sa.select(sa.func.count(), sa.func.sum(sa.case((answers.c.current, 0), else_=1))).select_from(answers)
     ).one()
-    spent = money(connection, settings.pay, 0)
+    spent = money(connection, settings.pay, remaining_completions(connection, now))
     return Status(
         study=row.name,
         hash=row.hash,
@@ -124,6 +125,7 @@ def status(connection: sa.Connection, now: float) -> Status:
         budget=spent.budget,
         budget_share=spent.budget_share,
         budget_state=spent.budget_state,
+        within_budget=spent.within_budget,
         hourly=hourly(connection, settings.pay),
         paused=tuple(sorted(connection.execute(sa.select(pauses.c.topic)).scalars())),
         goal=goal_progress(connection, settings),
@@ -162,6 +164,12 @@ def missing_completions(now: float) -> sa.Select[Any]:
     ).outerjoin(done, done.c.unit == units.c.number)
 
 
+def remaining_completions(connection: sa.Connection, now: float) -> int:
+    """Completions that are still missing."""
+    missing = missing_completions(now).subquery()
+    return int(connection.execute(sa.select(sa.func.sum(missing.c.missing))).scalar() or 0)
+
+
 def check_results(connection: sa.Connection) -> list[CheckResult]:
     """Every check with how often it was passed and failed."""
     passed = sa.func.sum(sa.case((verdicts.c.passed, 1), else_=0))
@@ -172,7 +180,6 @@ def check_results(connection: sa.Connection) -> list[CheckResult]:
 COLUMNS = (
     "topic",
     "units",
-    "complete",
     "needed",
     "completed",
     "in progress",
@@ -207,6 +214,8 @@ def status_text(state: Status) -> str:
         lines.append(f"cost so far: {state.paid:,.2f} {state.currency} and {state.fee:,.2f} in fees")
     if state.budget is not None and state.budget_share is not None:
         lines.append(f"budget: {100 * state.budget_share:.0f} % of {state.budget:,.2f} {state.currency} is spent")
+    if state.within_budget:
+        lines.append(state.within_budget)
     if state.hourly.median is not None:
         rate, who = state.hourly, counted(state.hourly.assessors, "assessor")
         lines.append(f"pay for an hour of work: {rate.median:,.2f} {state.currency} in the median of {who}, ")

@@ -1,12 +1,13 @@
 """Handing out work: a reservation is a row with an expiry, made in the transaction that takes the unit's free place.
 
-A reservation lives on signs of life. Without them it expires and its place is free; when nothing else is left, the unit
-whose holder has been silent longest is handed out again even before that, soonest where the holder has answered nothing
-yet. Whoever comes back late goes on at their own place if it is still free. If it is not, those who have answered go on
-beyond the unit's need (state `late`), and those who have not take another unit, so that nobody is paid twice for one.
+A reservation is extended by signals from the holder's page. Without them it expires and its place is free; when nothing
+else is left, the unit whose holder has been silent longest is handed out again even before that, sooner if the holder
+has not answered anything. Holders who return late continue at their own place if it is still free. If it is not, those
+who have answered continue beyond the unit's need (state `late`), and the others take another unit, so that no unit is
+paid twice.
 
-Nobody gets a unit with a document (or a pair) that they have had before in another unit of the topic, known documents
-excepted: a redundancy of 3 is three people.
+No assessor gets a unit with a document (or a pair) that they have seen in another unit of the topic, known documents
+excepted: a redundancy of 3 means three people.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from judgewell.server.session.state import (
 )
 from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import answers, events, replies, reservations, units
+from judgewell.server.store.transactions import NeedsTurn, is_together
 
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
 SILENT_UNANSWERED = 45.0  # the same for a holder who has answered nothing yet
@@ -49,21 +51,38 @@ AT_ONCE = 500
 _IN_HAND = sa.or_(reservations.c.state == "live", reservations.c.state == "late")
 
 
+def _not_held(now: Any) -> sa.ColumnElement[bool]:
+    return sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= now)
+
+
+_TOO_FAR = reservations.c.expires > sa.bindparam("ahead")  # made before the clock was put back
+_SILENT_TOO_LONG = sa.and_(reservations.c.expires <= sa.bindparam("now"), _not_held(sa.bindparam("now")))
+_TO_EXPIRE = Prepared(sa.select(reservations.c.number).where(_IN_HAND, sa.or_(_TOO_FAR, _SILENT_TOO_LONG)).limit(1))
+_COUNT_FROM_NOW = Prepared(
+    sa.update(reservations)
+    .where(_IN_HAND, _TOO_FAR)
+    .values(seen=sa.bindparam("new_seen"), expires=sa.bindparam("new_expires"))
+)
+_OVERDUE = Prepared(
+    sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit, reservations.c.state)
+    .where(_IN_HAND, _SILENT_TOO_LONG)
+    .order_by(reservations.c.unit)
+    .limit(AT_ONCE)
+)
+
+
+def some_to_expire(connection: sa.Connection, now: float, silence: float) -> bool:
+    """Whether `expire` would change anything."""
+    return _TO_EXPIRE.one(connection, now=now, ahead=now + silence + 1) is not None
+
+
 def expire(connection: sa.Connection, now: float, silence: float) -> int:
     """Free the places of those who have been silent too long; how many. Always a transaction of its own.
 
     Late work holds no place; it ends all the same, so that it is not in progress for ever.
     """
-    ahead = now + silence + 1
-    connection.execute(  # made before the clock was put back: counted from now
-        sa.update(reservations).where(_IN_HAND, reservations.c.expires > ahead).values(seen=now, expires=now + silence)
-    )
-    overdue = connection.execute(
-        sa.select(reservations.c.number, reservations.c.assessor, reservations.c.unit, reservations.c.state)
-        .where(_IN_HAND, reservations.c.expires <= now, _not_held(now))
-        .order_by(reservations.c.unit)
-        .limit(AT_ONCE)
-    ).all()
+    _COUNT_FROM_NOW.run(connection, ahead=now + silence + 1, new_seen=now, new_expires=now + silence)
+    overdue = _OVERDUE.rows(connection, now=now)
     if not overdue:
         return 0
     numbers = [row.number for row in overdue]
@@ -103,10 +122,6 @@ def release(connection: sa.Connection, reservation: int, now: float, why: str) -
     return True
 
 
-def _not_held(now: float) -> sa.ColumnElement[bool]:
-    return sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= now)
-
-
 def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> Holding | None:
     """A unit for the assessor, or None where there is none just now."""
     limits = limits_of(connection, served, state.assessor)
@@ -116,10 +131,10 @@ def reserve(connection: sa.Connection, served: Served, state: State, now: float)
 
 
 def reserve_ahead(connection: sa.Connection, served: Served, machine: int, most: int, now: float) -> list[int]:
-    """The units that a machine has in hand or reserved, oldest first; up to `most`, new ones among them.
+    """The units that a machine holds, oldest first; up to `most`, newly reserved ones included.
 
-    A person holds one unit. A machine is asked about several at a time, so it holds as many, and nobody else takes what
-    is being paid for. Every one of them lives on.
+    A person holds one unit. A machine is asked about several at a time, so it holds them all, and no one else takes
+    what is being paid for. Each of these reservations is extended.
     """
     limits = limits_of(connection, served, machine)
     _ALL_ALIVE.run(connection, person=machine, new_seen=now, new_expires=now + served.silence)
@@ -145,7 +160,7 @@ def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: flo
     paid = limits.machine or (served.study.pay.budget is None or budget(connection, served.study.pay).room)
     if limits.used_up or limits.stopped or not paid:
         return None
-    unit = _FREE[limits.rule].one(connection, **limits.bound, unpaused=False)
+    unit = _free_unit(connection, served, limits)
     if unit is not None:
         _TAKE_PLACE.run(connection, of_unit=unit.number)
     else:
@@ -271,10 +286,10 @@ _PERSON_AND_ALIVE = Prepared(_person_and_alive())
 
 
 def come(connection: sa.Connection, served: Served, assessor: int, now: float, *, stepped: bool) -> State | None:
-    """A sign of life: where the assessor is.
+    """The assessor's state, after a signal from their page.
 
-    Their reservation lives on, comes back to life, goes on as late, or stays expired where the unit has gone to
-    somebody else before its first answer.
+    Their reservation is extended, restored, or continued as late; it stays expired if the unit went to somebody else
+    before its first answer.
     """
     state = renew(connection, served, assessor, now, stepped=stepped)
     if state is None or state.holding is None or state.holding.state != "expired":
@@ -283,7 +298,7 @@ def come(connection: sa.Connection, served: Served, assessor: int, now: float, *
 
 
 def _until(served: Served, state: State, now: float, stepped: bool) -> float:
-    """When a reservation expires without a further sign of life."""
+    """When a reservation expires without another signal."""
     return now + served.silence if stepped else min(now + served.silence, max(state.moved, 0.0) + _idle(served))
 
 
@@ -352,6 +367,8 @@ def close(connection: sa.Connection, state: State, now: float, ending: str) -> N
     if state.held.excluded:  # it holds no place, whatever becomes of it
         change = 1 if held == "live" else 0
     if change:
+        if is_together(connection):
+            raise NeedsTurn
         place = sa.update(units).where(units.c.number == state.held.unit)
         connection.execute(place.values(free=units.c.free + change))
     log(connection, state, now, "closed", ending=ending, late=held == "late")
@@ -372,7 +389,23 @@ _UNIT_AND_OWN: tuple[sa.ColumnElement[Any], ...] = (
 # The design's own order puts every document once into a topic's first units: what a machine needs.
 _ORDER = {"one": units.c.place, "several": units.c.place, "machine": units.c.number}
 _FREE_UNITS = sa.select(*_UNIT_AND_OWN).where(units.c.free > 0)
-_FREE = {rule: Prepared(_FREE_UNITS.where(may_take(rule)).order_by(_ORDER[rule]).limit(1)) for rule in RULES}
+_FREE_UNIT = {rule: _FREE_UNITS.where(may_take(rule)).order_by(_ORDER[rule]).limit(1) for rule in RULES}
+_FREE = {rule: Prepared(query) for rule, query in _FREE_UNIT.items()}
+_UNLOCKED = {  # its free places cannot change until the transaction ends
+    rule: Prepared(query.with_for_update(key_share=True, skip_locked=True, of=units))
+    for rule, query in _FREE_UNIT.items()
+}
+
+
+def _free_unit(connection: sa.Connection, served: Served, limits: Limits) -> Any:
+    bound = limits.bound | {"unpaused": False}
+    if not is_together(connection):
+        return _FREE[limits.rule].one(connection, **bound)
+    unit = _UNLOCKED[limits.rule].one(connection, **bound)
+    others = served.study.pay.budget is not None or (unit is None and _ANY_FREE[limits.rule].one(connection, **bound))
+    if others:  # who take units, and with them the budget
+        raise NeedsTurn
+    return unit
 
 
 _SILENT = under_each(
@@ -399,6 +432,8 @@ def _silent_unit(connection: sa.Connection, limits: Limits, now: float) -> Any:
     """The unit whose holder has been silent longest; that reservation expires, so its place changes hands."""
     unit = _SILENT[limits.rule].one(connection, **limits.bound, unpaused=False, now=now)
     if unit is not None:
+        if is_together(connection):
+            raise NeedsTurn
         _EXPIRE.run(connection, reservation=unit.held)
         log_event(connection, now, "handed on", unit.assessor, unit.held, None, {})
     return unit

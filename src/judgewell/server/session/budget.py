@@ -7,6 +7,7 @@ here: `judgewell judge` keeps their own budget.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -41,6 +42,13 @@ class Budget:
         if self.spent + self.unit > self.limit + CENT:
             return "reached"
         return "near" if self.spent >= NEAR * self.limit else ""
+
+    @property
+    def affordable(self) -> float:
+        """How many units the rest of the budget pays for, those in progress among them."""
+        if self.limit is None or not self.unit:
+            return math.inf
+        return max(0, (self.limit + CENT - self.spent) // self.unit)
 
     @property
     def room(self) -> bool:

@@ -13,6 +13,7 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import Any
 
+import polars as pl
 import sqlalchemy as sa
 
 from judgewell.analysis.goals.look import OVERSTATED, OVERSTATED_PAIRS, Look
@@ -22,19 +23,18 @@ from judgewell.server.queries.status import missing_completions
 from judgewell.server.session.assignment import hand_on, silent_holders
 from judgewell.server.session.goal_evidence import collected
 from judgewell.server.session.served import Served
+from judgewell.server.store.filling import add_batch
 from judgewell.server.store.schema import (
     assessors,
     batches,
     documents,
     events,
     goals,
-    items,
     pauses,
     reservations,
     units,
 )
 from judgewell.server.store.transactions import Store, Unavailable
-from judgewell.study.design.plan import Design
 
 EVERY = 1.0  # seconds between two rounds
 WAITED = 300.0  # seconds for which somebody who found no unit counts as waiting
@@ -54,7 +54,7 @@ class Demand:
 
 def advance(store: Store, served: Served) -> bool:
     """One round: look at complete batches, make a batch where units run short; whether anything changed."""
-    now = served.clock()
+    now = store.write(lambda _: served.clock()).result()  # at a turn: whatever was finished by then is on disk
     demand = store.read(lambda connection: _demand(connection, now)).result()
     if demand.ended:
         if demand.free:  # of units that were in progress at the end and did not pass
@@ -108,8 +108,8 @@ def _demand(connection: sa.Connection, now: float) -> Demand:
 def _looked(store: Store, served: Served, number: int, now: float) -> bool:
     """Look at the answers now that a batch is complete; whether the study has ended by that."""
     gathered = store.read(lambda connection: collected(connection, served, now)).result()
-    plan, seen = gathered.plan, gathered.look(number)
-    entry = seen.entry(plan.systems.names) | {"next": gathered.coming(number, seen)}
+    plan, (seen, coming) = gathered.plan, gathered.look(number)
+    entry = seen.entry(plan.systems.names) | {"next": coming}
 
     def put(connection: sa.Connection) -> bool:
         mine = sa.and_(batches.c.number == number, batches.c.completed.is_(None))
@@ -165,12 +165,11 @@ def close_free_places(connection: sa.Connection) -> None:
 def _made(store: Store, served: Served, units_wanted: int, now: float) -> int:
     """Make the next batch; how many units it has. Where there is nothing left to ask, the goal is not reached."""
     gathered = store.read(lambda connection: collected(connection, served, now)).result()
-    number = len(gathered.batches) + 1
-    after = max((row.number for row in gathered.batches if row.completed is not None), default=0)
+    number, after = len(gathered.batches) + 1, gathered.complete
     size = units_wanted * gathered.room
     chosen = gathered.next(after, size)
     if not chosen.rows:
-        return 0 if after < number - 1 else _nothing_left(store, gathered.plan, gathered.look(after), now)
+        return 0 if after < number - 1 else _nothing_left(store, gathered.plan, gathered.look(after)[0], now)
     design = gathered.units(number, chosen)
     row = chosen.row(number, size, after) | {"made": now}
 
@@ -180,7 +179,7 @@ def _made(store: Store, served: Served, units_wanted: int, now: float) -> int:
         if newest != number - 1 or ended is not None:  # another process was quicker
             return 0
         connection.execute(sa.insert(batches), row)
-        _insert_units(connection, number, design)
+        add_batch(connection, number, design, served.once("documents", lambda: _document_numbers(connection)))
         _log(connection, now, "goal batch", {name: row[name] for name in ("number", "after", "size", "documents")})
         return len(design.units)
 
@@ -198,29 +197,9 @@ def _nothing_left(store: Store, plan: Plan, last: Look, now: float) -> int:
     return store.write(put).result()
 
 
-def _insert_units(connection: sa.Connection, number: int, design: Design) -> None:
-    """The units of a batch behind all others."""
-    last = connection.execute(sa.select(sa.func.max(units.c.number), sa.func.max(units.c.place))).one()
-    sides = (design.documents["doc"], design.pairs["left"], design.pairs["right"])
-    names = {doc for side in sides for doc in side}
-    query = sa.select(documents.c.doc, documents.c.number).where(documents.c.doc.in_(names))
-    numbers: dict[str, int] = {row.doc: row.number for row in connection.execute(query)}
-    of_unit: dict[str, int] = {}
-    rows = []
-    for step, unit in enumerate(design.units.iter_rows(named=True), start=1):
-        of_unit[unit["unit"]] = last[0] + step
-        row = {"number": last[0] + step, "place": last[1] + step, "batch": number, "need": 1, "free": 1}
-        rows.append(row | {name: unit[name] for name in ("unit", "topic", "scale", "size")})
-    places = [
-        {"unit": of_unit[row["unit"]], "position": row["position"], "doc": numbers[row["doc"]], "known": row["known"]}
-        for row in design.documents.iter_rows(named=True)
-    ]
-    for row in design.pairs.iter_rows(named=True):
-        place = {"unit": of_unit[row["unit"]], "position": row["position"], "doc": numbers[row["left"]]}
-        places.append(place | {"other": numbers[row["right"]], "new": row["new"], "known": row["known"]})
-    if rows:
-        connection.execute(sa.insert(units), rows)
-        connection.execute(sa.insert(items), places)
+def _document_numbers(connection: sa.Connection) -> pl.DataFrame:
+    rows = connection.execute(sa.select(documents.c.doc, documents.c.number)).all()
+    return pl.DataFrame(rows, {"doc": pl.String, "number": pl.Int64}, orient="row")
 
 
 def _log(connection: sa.Connection, now: float, kind: str, data: dict[str, Any]) -> None:

@@ -61,7 +61,8 @@ class Evidence(ABC):
     known: Known
     study: Study
     answers: pl.DataFrame  # topic, doc, other, value, preferred, known, finished
-    batches: Sequence[Any]
+    batches: Sequence[Any]  # number, documents, inclusion
+    complete: int  # the last complete batch
 
     @property
     @abstractmethod
@@ -69,12 +70,8 @@ class Evidence(ABC):
         """Documents or pairs of a unit beside the known ones."""
 
     @abstractmethod
-    def look(self, after: int) -> Look:
-        """What the answers say after the complete batches up to `after`."""
-
-    @abstractmethod
-    def coming(self, after: int, seen: Look) -> dict[str, Any]:
-        """What the next answers are expected to do; None where that is not known."""
+    def look(self, after: int) -> tuple[Look, dict[str, Any]]:
+        """What the answers say after the complete batches up to `after`, and what the next ones are expected to do."""
 
     @abstractmethod
     def next(self, after: int, size: int | None) -> Chosen:
@@ -116,15 +113,15 @@ class DocumentEvidence(Evidence):
         kept = rows.filter(pl.col("known").is_null() | (turn < pl.col("asked")))
         return kept.select("topic", "doc", "value")
 
-    def look(self, after: int) -> Look:
-        return look(self._state(after), self.plan.rule, self.plan.systems)
-
-    def coming(self, after: int, seen: Look) -> dict[str, Any]:
-        expected = expect(self._state(after), seen, self.plan.rule, self.plan.systems, NEXT)
-        return {"answers": expected.answers, "contested": expected.contested, "to_end": expected.to_end}
+    def look(self, after: int) -> tuple[Look, dict[str, Any]]:
+        state, rule, systems = self._state(after), self.plan.rule, self.plan.systems
+        seen = look(state, rule, systems)
+        expected = expect(state, seen, rule, systems, NEXT)
+        return seen, {"answers": expected.answers, "contested": expected.contested, "to_end": expected.to_end}
 
     def next(self, after: int, size: int | None) -> Chosen:
-        state, seen = self._state(after), self.look(after)
+        state = self._state(after)
+        seen = look(state, self.plan.rule, self.plan.systems)
         batch = next_batch(state, seen, self.plan.rule, None, self.room)
         if size is not None and len(batch.documents) < size:
             batch = next_batch(state, seen, self.plan.rule, size, self.room)
@@ -177,11 +174,9 @@ class PairEvidence(Evidence):
         pending = [np.maximum(asked - won - won.T, 0.0) for asked, won in zip(self._asked(), wins, strict=True)]
         return PairState(tuple(wins), tuple(pending))
 
-    def look(self, after: int) -> Look:
-        return look_at_pairs(self._state(), self.plan.rule, self.plan.systems).look
-
-    def coming(self, after: int, seen: Look) -> dict[str, Any]:
-        return {"answers": 0, "contested": None, "to_end": None}
+    def look(self, after: int) -> tuple[Look, dict[str, Any]]:
+        seen = look_at_pairs(self._state(), self.plan.rule, self.plan.systems).look
+        return seen, {"answers": 0, "contested": None, "to_end": None}  # not known
 
     def next(self, after: int, size: int | None) -> Chosen:
         state = self._state()
@@ -199,11 +194,16 @@ class PairEvidence(Evidence):
 
 
 def evidence(
-    plan: Plan, known: Known, study: Study, given: pl.DataFrame | None = None, made: Sequence[Any] = ()
+    plan: Plan,
+    known: Known,
+    study: Study,
+    given: pl.DataFrame | None = None,
+    made: Sequence[Any] = (),
+    complete: int = 0,
 ) -> Evidence:
     """The evidence of a study of documents or of pairs; none before it begins."""
     kind = PairEvidence if study.groups else DocumentEvidence
-    return kind(plan, known, study, pl.DataFrame(schema=_SCHEMA) if given is None else given, made)
+    return kind(plan, known, study, pl.DataFrame(schema=_SCHEMA) if given is None else given, made, complete)
 
 
 _SCHEMA: dict[str, Any] = {
@@ -215,28 +215,56 @@ _SCHEMA: dict[str, Any] = {
     "known": pl.String,
     "finished": pl.Float64,
 }
+_COUNTING = (  # units whose answers count; an owner may exclude one later, or take that back
+    sa.select(reservations.c.number)
+    .join_from(reservations, assessors, assessors.c.number == reservations.c.assessor)
+    .where(reservations.c.state == "done", ~reservations.c.excluded, assessors.c.origin != MACHINE)
+)
 _ANSWERS = (
-    sa.select(units.c.topic, documents.c.doc, _OTHER.c.doc.label("other"), answers.c.value, answers.c.preferred)
-    .add_columns(items.c.known, reservations.c.finished)
+    sa.select(answers.c.reservation, answers.c.number, units.c.topic, documents.c.doc, _OTHER.c.doc.label("other"))
+    .add_columns(answers.c.value, answers.c.preferred, items.c.known, reservations.c.finished)
     .join_from(answers, reservations, reservations.c.number == answers.c.reservation)
     .join(units, units.c.number == answers.c.unit)
     .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
     .join(documents, documents.c.number == items.c.doc)
     .outerjoin(_OTHER, _OTHER.c.number == items.c.other)
-    .join(assessors, assessors.c.number == answers.c.assessor)
-    .where(STANDS, reservations.c.state == "done", ~reservations.c.excluded, assessors.c.origin != MACHINE)
-    .order_by(answers.c.number)
+    .where(STANDS)
 )
+_BATCHES = sa.select(batches.c.number, batches.c.documents, batches.c.inclusion).order_by(batches.c.number)
+_READ: dict[str, Any] = {"reservation": pl.Int64, "number": pl.Int64, **_SCHEMA}
+AT_ONCE = 500  # units whose answers are read by one statement
+
+
+@dataclass
+class _Lasting:
+    """What never changes and is read once: the plan, batches as they were made, the answers of completed units."""
+
+    plan: Plan
+    known: Known
+    batches: list[Any] = field(default_factory=list)
+    answers: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_READ))
 
 
 def collected(connection: sa.Connection, served: Served, until: float) -> Evidence:
     """What was there at a moment."""
-    plan, known = served.once("goal", lambda: _plan(connection))
-    rows = [tuple(row) for row in connection.execute(_ANSWERS.where(reservations.c.finished <= until))]
-    made = connection.execute(sa.select(batches).order_by(batches.c.number)).all()
-    return evidence(plan, known, served.study, pl.DataFrame(rows, _SCHEMA, orient="row"), made)
+    lasting: _Lasting = served.once("goal", lambda: _plan(connection))
+    made = lasting.batches
+    made = lasting.batches = [*made, *connection.execute(_BATCHES.where(batches.c.number > len(made)))]
+    complete = connection.execute(sa.select(sa.func.max(batches.c.number)).where(batches.c.completed.is_not(None)))
+    counting = connection.execute(_COUNTING.where(reservations.c.finished <= until)).scalars().all()
+    read = lasting.answers = _with_new(connection, lasting.answers, counting)
+    given = read.filter(pl.col("reservation").is_in(counting)).sort("number").select(*_SCHEMA)
+    return evidence(lasting.plan, lasting.known, served.study, given, made, complete.scalar() or 0)
 
 
-def _plan(connection: sa.Connection) -> tuple[Plan, Known]:
+def _with_new(connection: sa.Connection, read: pl.DataFrame, counting: Sequence[int]) -> pl.DataFrame:
+    """The answers that were read before, and those of units completed since."""
+    new = sorted(set(counting).difference(read["reservation"].unique()))
+    parts = [new[at : at + AT_ONCE] for at in range(0, len(new), AT_ONCE)]
+    rows = [tuple(row) for part in parts for row in connection.execute(_ANSWERS.where(answers.c.reservation.in_(part)))]
+    return read.vstack(pl.DataFrame(rows, _READ, orient="row"))
+
+
+def _plan(connection: sa.Connection) -> _Lasting:
     row = connection.execute(sa.select(goals)).one()
-    return Plan.load(row.plan), row.known
+    return _Lasting(Plan.load(row.plan), row.known)

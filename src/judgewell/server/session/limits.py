@@ -55,7 +55,7 @@ _FACTS = Prepared(
 
 
 def limits_of(connection: sa.Connection, served: Served, assessor: int) -> Limits:
-    """Whoever has done enough, has failed too often, or whose work is excluded, gets no more of it.
+    """Assessors who have done enough, have failed too often, or whose work is excluded, get no more units.
 
     A machine may do every unit: it does not tire, and units it fails are counted and not used.
     """

@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from judgewell.server.session import pages
 from judgewell.server.session.served import Served
 from judgewell.study.closing import ClosingQuestion
-from judgewell.study.questions import Absolute, Preference, Questions, Ratio, Scale
+from judgewell.study.questions import Absolute, Grade, Preference, Questions, Ratio, Scale
 
 DIGITS = "123456789"
 
@@ -22,6 +22,15 @@ def digits() -> Iterator[str]:
 def with_keys(choices: tuple[pages.Choice, ...], keys: Iterator[str]) -> tuple[pages.Choice, ...]:
     """The choices with the next keys; those beyond the last key have none and are reached by Tab."""
     return tuple(replace(choice, key=next(keys, "")) for choice in choices)
+
+
+def grade_keys(grades: Sequence[Grade]) -> Iterator[str]:
+    """A grade's key is its number if all are single digits, else the key that the study gives it if all are single."""
+    values = [grade.value for grade in grades]
+    if all(value in range(10) for value in values):
+        return iter([str(int(value)) for value in values])
+    own = [grade.key.upper() for grade in grades]
+    return iter(own) if all(len(key) == 1 and key.isalnum() for key in own) else digits()
 
 
 def numbered_choices(answers: Sequence[str]) -> tuple[pages.Choice, ...]:
@@ -43,7 +52,7 @@ def scale_input(served: Served, scale: Scale) -> pages.ScaleInput:
         widget=scale.widget,
         question=served.say(scale.question, **scale.wording),
         instructions=served.show(scale.instructions, **scale.wording),
-        choices=with_keys(choices, digits()),
+        choices=with_keys(choices, grade_keys(scale.choices)),
         low=ends.get("low", ""),
         high=ends.get("high", ""),
         untouched=served.say("scale.s100.untouched") if scale.widget == "slider" else "",
@@ -90,13 +99,15 @@ def _relevant_choices(served: Served) -> tuple[pages.Choice, ...]:
 
 
 def closing_questions(served: Served) -> tuple[pages.ClosingQuestion, ...]:
-    """The closing questionnaire; its page has no other keys than Enter. Letters, because answers are often digits."""
-    keys = iter(ascii_uppercase + DIGITS)
+    """The closing questionnaire; choices that are digits have them as keys, in each question, others have letters."""
+    keys = iter(ascii_uppercase)
     return tuple(_closing_question(question, keys) for question in served.closing)
 
 
 def _closing_question(question: ClosingQuestion, keys: Iterator[str]) -> pages.ClosingQuestion:
-    choices = with_keys(tuple(pages.Choice(choice.value, choice.label) for choice in question.options), keys)
+    own = [choice.value if choice.value in tuple("0" + DIGITS) else "" for choice in question.options]
+    named = tuple(pages.Choice(choice.value, choice.label) for choice in question.options)
+    choices = with_keys(named, iter(own) if any(own) else keys)
     return pages.ClosingQuestion(
         name=question.name,
         question=question.question,

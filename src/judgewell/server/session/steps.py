@@ -6,6 +6,7 @@ the page the assessor is on.
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -17,7 +18,7 @@ from judgewell.server.session.served import Served
 from judgewell.server.session.stage import Look, Step, stages
 from judgewell.server.session.stages.waiting import begin
 from judgewell.server.session.state import State, load, log
-from judgewell.server.store.transactions import NEEDS_TURN
+from judgewell.server.store.transactions import NEEDS_TURN, NeedsTurn
 from judgewell.server.tokens import step_token
 
 
@@ -37,25 +38,33 @@ def take(connection: sa.Connection, served: Served, assessor: int, turn: int, fo
 
 
 def take_own(connection: sa.Connection, served: Served, assessor: int, turn: int, form: Form) -> Taken | object:
-    """Take a step that changes nothing but the assessor's own rows; NEEDS_TURN where it would change more."""
+    """Take a step that changes nothing but the assessor's own rows and a free unit; NEEDS_TURN if it would change more.
+
+    Only at a unit's end and where a unit is taken can that be found on the way.
+    """
     now = served.clock()
     state = renew(connection, served, assessor, now, stepped=True)
-    if state is None or turn != state.turn or not _is_own(connection, served, state):
+    if state is None or turn != state.turn or not _may_be_own(connection, served, state):
         return NEEDS_TURN
-    return _take(connection, served, state, turn, form, now)
+    judging = state.holding is not None and state.stage == "judge" and state.position < state.holding.size
+    with suppress(NeedsTurn), nullcontext() if judging or state.stage in _READING else connection.begin_nested():
+        return _take(connection, served, state, turn, form, now)
+    return NEEDS_TURN
 
 
-def _is_own(connection: sa.Connection, served: Served, state: State) -> bool:
-    """Whether this is an answer before the unit's last, or a page to read before the first one.
+_READING, _TAKING = ("instructions", "topic"), ("consent", "waiting", "questionnaire", "done")
+
+
+def _may_be_own(connection: sa.Connection, served: Served, state: State) -> bool:
+    """Whether this is an answer, a page to read before the first one, or a step after which a unit is taken.
 
     The study's first answer of all freezes the study, which is everybody's.
     """
-    if state.holding is None or state.holding.state not in ("live", "late"):
-        return False
-    judging = state.stage == "judge" and state.position < state.holding.size
-    return state.stage in ("instructions", "topic") or (
-        judging and (state.position > 1 or served.is_frozen(connection))
-    )
+    held = state.holding.state if state.holding else None
+    if state.stage in _TAKING:
+        return held != "expired"
+    judging = state.stage == "judge" and (state.position > 1 or served.is_frozen(connection))
+    return held in ("live", "late") and (judging or state.stage in _READING)
 
 
 def _take(connection: sa.Connection, served: Served, state: State, turn: int, form: Form, now: float) -> Taken:

@@ -88,19 +88,31 @@ def fill(connection: sa.Connection, row: dict[str, Any], content: Content) -> No
         place=pl.Series(np.asarray(order, dtype=np.int64)), need=pl.col("assessors"), free=pl.col("assessors")
     )
     _insert(connection, units, placed.drop("assessors"))
-    of_units = placed.select("unit", "topic", pl.col("number").alias("unit_number"))
     with _checked_together(connection, items):
-        _insert(connection, items, _items(design, of_units, numbers, inputs.pool))
+        _insert(connection, items, _items(design, placed, numbers, inputs.pool))
     if content.goal is not None and content.batch is not None:
         connection.execute(sa.insert(goals), content.goal)
         connection.execute(sa.insert(batches), content.batch | {"made": row["created"]})
         connection.execute(sa.update(units).values(batch=content.batch["number"]))
 
 
-def _items(design: Design, of_units: pl.DataFrame, numbers: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
+def add_batch(connection: sa.Connection, batch: int, design: Design, numbers: pl.DataFrame) -> None:
+    """The units of a batch behind all others; `numbers` are those of the documents (doc, number)."""
+    last = connection.execute(sa.select(sa.func.max(units.c.number), sa.func.max(units.c.place))).one()
+    placed = design.units.with_row_index("number", last[0] + 1).with_columns(
+        place=pl.int_range(pl.len()) + last[1] + 1,
+        need=pl.col("assessors"),
+        free=pl.col("assessors"),
+        batch=pl.lit(batch),
+    )
+    _insert(connection, units, placed.drop("assessors"))
+    _insert(connection, items, _items(design, placed, numbers, design.documents))
+
+
+def _items(design: Design, units: pl.DataFrame, numbers: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
     """The places of all units, documents and pairs in one table."""
     drawn = pool.select("topic", "doc", INCLUSION.name) if INCLUSION.name in pool.columns else None
-    placed = _placed(design, of_units, numbers)
+    placed = _placed(design, units.select("unit", "topic", unit_number="number"), numbers)
     if drawn is not None:
         placed = placed.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")
         placed = placed.with_columns(inclusion=pl.when(pl.col("other").is_null()).then("inclusion"))

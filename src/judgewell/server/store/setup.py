@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,9 +13,17 @@ import sqlalchemy as sa
 from judgewell.errors import InputError
 from judgewell.server.platforms.keys import read_key_file
 from judgewell.server.store.schema import reservations, study
-from judgewell.server.store.transactions import Clock, Store
+from judgewell.server.store.transactions import Clock, Store, without_password
 from judgewell.study.file import read_study
 from judgewell.study.frozen import changes, freeze, study_hash
+
+
+def database_words(path: str | Path, database: str | Path | None) -> str:
+    """` --database …` for a command to copy; nothing where a command finds the database without it."""
+    without_option = (os.environ.get("JUDGEWELL_DATABASE"), str(default_database(path)))
+    if database is None or str(database) in without_option:
+        return ""
+    return f" --database {quote(without_password(str(database)))}"
 
 
 def default_database(path: str | Path) -> Path:

@@ -8,11 +8,12 @@ runs them one after another in one transaction, commits once and only then answe
 everything is undone and each runs again in a transaction of its own; a job must therefore be one that can be run again.
 SQLite commits with BEGIN IMMEDIATE, WAL and synchronous=FULL, PostgreSQL with its own default, synchronous_commit=on.
 
-Whoever writes is alone, on both databases: a transaction for many people takes their rows in any order, so two of them
-at once would wait for each other until the database breaks one off. The processes take turns in the order they came.
-On PostgreSQL there is one exception: a job that changes nothing but one assessor's own rows may run while other
-processes run such jobs (`Own`). They share the lock of the turns, which keeps out everybody else, and go through the
-assessors in the order of their numbers, so that no two of them wait for each other.
+Only one process writes at a time, on both databases: a transaction for many people takes their rows in any order, so
+two of them at once would wait for each other until the database breaks one off. The processes take turns in the order
+they came. On PostgreSQL there is one exception: a job that changes nothing but one assessor's own rows, and the free
+places of a unit that nobody else is taking at the moment, may run while other processes run such jobs (`Own`). They
+share the lock of the turns, which keeps out everybody else, go through the assessors in the order of their numbers and
+pass over units that are locked, so that no two of them wait for each other.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Unavailable(JudgewellError):
 
 @dataclass(frozen=True)
 class Own:
-    """A form of a job that changes nothing but the rows of one assessor, whose row it locks first.
+    """A form of a job that changes nothing but the rows of one assessor, whose row it locks first, and a unit it takes.
 
     It gives back NEEDS_TURN where it finds that it has to change more; then the job runs at the process's turn.
     """
@@ -72,6 +73,15 @@ class Own:
 
 
 NEEDS_TURN = object()
+
+
+class NeedsTurn(Exception):
+    """Raised within a job's own form where it would have to change more; what it did so far is undone."""
+
+
+def is_together(connection: sa.Connection) -> bool:
+    """Whether other processes may be writing at the same time."""
+    return connection.get_execution_options().get(BEGIN) == TOGETHER
 
 
 @dataclass(frozen=True)

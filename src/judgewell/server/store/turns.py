@@ -1,9 +1,10 @@
 """Fair turns at writing for several processes on one SQLite file.
 
-After a commit SQLite lets whoever asks first write next, and those who wait ask again at growing intervals: a busy
-process can keep another waiting for seconds. So whoever wants to write takes the queue's byte of a file beside the
-database, keeps it until it has the writer's byte, and then lets go of the queue. Whoever has just written finds the
-queue taken and comes after those who waited. The turn only orders writers; SQLite's own lock keeps them apart.
+After a commit SQLite lets the first process that asks write next, and waiting processes ask again at growing intervals:
+a busy process can keep another waiting for seconds. So a process that wants to write locks the queue's byte of a file
+beside the database, keeps it until it has locked the writer's byte, and then releases the queue. A process that has
+just written finds the queue locked and writes after those that waited. The turn only orders writers; SQLite's own lock
+keeps them apart.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // Keys: every element with data-key is pressed, chosen or entered by it. While somebody types in a field only Escape
-// (leave the field) and Control+Enter (go on) mean anything.
+// (leave the field) and Control+Enter (go on) mean anything. A key that several questions have is for the one in focus.
 
 import { currentSheet } from "./sheet.js";
 
@@ -28,9 +28,10 @@ function pressed(event) {
   if (key === "Enter" && target.matches("button, a, summary")) return;
   if (key.startsWith("Arrow") && target.matches("input, [tabindex]")) return;
   const wanted = key.toLowerCase();
-  const match = [...currentSheet().querySelectorAll("[data-key]")].find(
+  const matches = [...currentSheet().querySelectorAll("[data-key]")].filter(
     (element) => element.dataset.key.toLowerCase() === wanted && !element.hidden && !element.closest("[hidden]"),
   );
+  const match = matches.find((element) => element.closest("fieldset")?.contains(target)) ?? matches[0];
   if (match) {
     event.preventDefault();
     use(match);

@@ -5,7 +5,6 @@ import { startHighlight } from "./highlight.js";
 import { recall, store } from "./storage.js";
 
 const FOLDS = "judgewell.folds";
-const PHONE = "(max-width: 40rem)";
 
 export function startWidgets(sheet) {
   startSlider(sheet);
@@ -64,7 +63,6 @@ function startFolds(sheet) {
   for (const fold of sheet.querySelectorAll("details[id]")) {
     const left = folds[fold.id];
     if (typeof left === "boolean") fold.open = left;
-    else if (fold.id === "topic" && matchMedia(PHONE).matches) fold.open = false;
     fold.querySelector("summary").addEventListener("click", () => {
       store(FOLDS, { ...recall(FOLDS), [fold.id]: !fold.open });
     });

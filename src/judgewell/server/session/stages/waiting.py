@@ -44,18 +44,19 @@ def begin(step: Step, notice: str = "") -> State:
 
 
 def _page(look: Look) -> Page:
-    """No work left where that is true; else when to come back. Whoever has done work before keeps its code."""
+    """Says that no work is left, or when to come back. Assessors who have completed work keep its code."""
     connection, served, state = look.connection, look.served, look.state
     wait = outlook(connection, served, state, served.clock())
     reached = best_ending(connection, state.assessor)
     if wait is None:
         earned = ending(connection, served, state.assessor, reached)
         text = farewell(connection, served, state.assessor, reached, last=not earned.link)
-        return NoWork(**look.common, text=text, ending=earned)
+        return NoWork(**look.common, title=served.say("end.thanks"), text=text, ending=earned)
     minutes = max(1, ceil(wait / 60))
     paused = waits_for_pause(connection, served, state, served.clock())
     return ComeBack(
         **look.common,
+        title=served.say("end.later"),
         text=served.show("trouble.paused") if paused else served.show("end.come_back", minutes=minutes),
         minutes=minutes,
         again=served.say("page.again"),

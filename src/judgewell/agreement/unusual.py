@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, collect_notes
-from judgewell.server.queries.former_names import former
 from judgewell.text import percent
 
 LEAST = 6  # judgments before anything is said of somebody
@@ -27,6 +26,7 @@ AGAINST = -1.28  # standard errors below no relation at all: reversed
 UNLIKE = -2.33  # standard errors below the usual relation: unlike the others
 CHANCE = 0.01  # of as many failures, or answers alike, by somebody like the others
 TOGETHER = -2.45  # standard errors below the usual in order, known documents and time together
+FEWEST = 4  # people among whom somebody can be unusual
 ENOUGH = 8  # people from whom a usual spread is reckoned
 LEAST_PACE, LEAST_ORDER = 0.3, 0.65  # spreads of times (logarithms) and of orders (standard errors): never less
 KNOWN = ("known", "known_pairs")
@@ -41,7 +41,6 @@ class Evidence:
     value: float
     usual: float
     of: int  # judgments, pairs or checks it rests on
-    said = former("sentence", str)
 
 
 @dataclass(frozen=True)

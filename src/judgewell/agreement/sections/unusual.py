@@ -1,0 +1,91 @@
+"""Which assessors deserve a second look?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from judgewell.agreement import pair_agreement, unusual
+from judgewell.agreement.evidence import Evidence
+from judgewell.agreement.section import FOLDED, NAMED, PAIRED, WORK, Get, Section
+from judgewell.errors import DataError
+from judgewell.text import agrees, count, counted
+
+MOST_NAMED = 3
+LONGEST = 16  # characters of an id in a sentence; the table has all of them
+_NO_CHECKS = pl.DataFrame(schema={"assessor": pl.String, "check": pl.String, "passed": pl.Boolean, "attempt": pl.Int64})
+_NO_JUDGMENTS = pl.DataFrame(schema=dict.fromkeys(("topic", "doc", "assessor", "scale"), pl.String)).with_columns(
+    pl.lit(None, pl.Float64).alias(name) for name in ("value", "comparable", "first")
+)
+_NO_PAIRS = pl.DataFrame(
+    schema=dict.fromkeys(("topic", "left", "right", "assessor", "preferred"), pl.String) | {"first": pl.Float64}
+)
+
+
+def _named(table: pl.DataFrame) -> str:
+    flagged = table.filter(pl.col("reasons") > 0)
+    everybody = counted(table.height, "assessor")
+    if flagged.is_empty():
+        return f"None of {everybody} is unusual in speed, variety of answers or ranking of documents."
+    shown = flagged.head(MOST_NAMED).with_columns(
+        pl.when(pl.col("assessor").str.len_chars() > LONGEST)
+        .then(pl.col("assessor").str.head(LONGEST) + "…")
+        .otherwise("assessor")
+        .alias("assessor")
+    )
+    named = ", ".join(f"{who} ({why})" for who, why in shown.select("assessor", "why").iter_rows())
+    more = f" and {count(flagged.height - MOST_NAMED)} more" if flagged.height > MOST_NAMED else ""
+    some = f"{count(flagged.height)} of {everybody} {agrees(flagged.height, 'deserves', 'deserve')}"
+    return f"{some} a second look: {named}{more}. A flag is a reason to look, not proof."
+
+
+SECTION = Section(
+    "unusual assessors", "which assessors deserve a second look", "quality", order=14, needs=(WORK, NAMED)
+)
+
+
+@SECTION.table(
+    "Assessors who deserve a second look",
+    finding=_named,
+    columns="assessor judgments seconds same tau why reason",
+    heads={"same": "Commonest answer", "tau": "τ with the others"},
+    shown=FOLDED,
+)
+def unusual_assessors(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Every assessor, those with the most reasons and then the most judgments first: median time, share of the
+    commonest answer, and the order of documents beside that of the others. A reason is a number far from what is usual
+    among the others."""
+    judgments, pairs = _NO_JUDGMENTS, _NO_PAIRS
+    if evidence.judgments is not None:
+        known = pl.col("known").is_not_null() if "known" in evidence.checked.columns else pl.lit(False)
+        table = evidence.checked.with_columns(comparable=evidence.footed["value"], first="seconds").filter(~known)
+        judgments = table.filter(pl.col("assessor").is_not_null())
+    if evidence.pairs is not None and "preferred" in evidence.pairs.columns:
+        pairs = evidence.pairs.with_columns(first="seconds").drop_nulls(["assessor", "preferred"])
+    people, _ = unusual.people(judgments, pairs, _NO_CHECKS)
+    if len(people) < unusual.FEWEST:
+        raise DataError(f"needs {unusual.FEWEST} assessors to say what is usual; there are {len(people)}")
+    people.sort(key=lambda one: (-len(one.evidence), -one.judgments, one.assessor))
+    rows = [
+        {
+            "assessor": one.assessor,
+            "judgments": one.judgments,
+            "seconds": one.seconds,
+            "same": one.same,
+            "tau": one.tau,
+            "reasons": len(one.evidence),
+            "why": ", ".join(seen.kind for seen in one.evidence) or None,
+            "reason": "; ".join(seen.sentence for seen in one.evidence) or None,
+        }
+        for one in people
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+@SECTION.table("Each assessor’s pairs", columns="assessor pairs with_majority compared same left")
+def pairs_by_assessor(evidence: Evidence, get: Get) -> pl.DataFrame:
+    """Each assessor’s preferences: the share that agrees with the majority of the others who answered the same pair
+    (compared: how many pairs have such a majority), the share of “same”, and of the left document among the rest;
+    lowest agreement first."""
+    if not PAIRED.met(evidence):
+        raise DataError(f"needs {PAIRED.words}")
+    return pair_agreement.by_assessor(evidence.pairs)

@@ -1,0 +1,89 @@
+"""`agree` names assessors who deserve a second look, and why; who judges like the others is not named."""
+
+from __future__ import annotations
+
+import random
+
+import polars as pl
+import pytest
+
+from judgewell import agree
+
+
+def judged(reverse: str | None) -> pl.DataFrame:
+    draw = random.Random(5)
+    rows = []
+    for who in "abcdefgh":
+        for doc in range(16):
+            value = min(3, max(0, doc // 4 + draw.choice([-1, 0, 0, 0, 1])))
+            rows.append(("t", f"d{doc}", who, 3 - value if who == reverse else value))
+    return pl.DataFrame(rows, schema=["topic", "doc", "assessor", "value"], orient="row")
+
+
+def test_a_reversed_assessor_is_named_with_the_reason() -> None:
+    agreement = agree(judged("c"), section=["unusual assessors"], kind="ordinal")
+    assert agreement.findings[0].startswith("1 of 8 assessors deserves a second look: c (reversed). ")
+    row = agreement["unusual_assessors"].row(0, named=True)
+    assert (row["assessor"], row["why"]) == ("c", "reversed")
+    assert row["reason"].startswith("τ = −")
+    (usual,) = agree(judged(None), section=["unusual assessors"], kind="ordinal").findings
+    assert usual == "None of 8 assessors is unusual in speed, variety of answers or ranking of documents."
+
+
+def test_few_assessors_are_not_compared() -> None:
+    few = judged(None).filter(pl.col("assessor").is_in(["a", "b", "c"]))
+    agreement = agree(few, section=["unusual assessors"], kind="ordinal")
+    assert "needs 4 assessors to say what is usual; there are 3" in agreement.not_analysed.values()
+
+
+def test_pairs_of_each_assessor() -> None:
+    rows = [
+        *[("t", "x", "y", who, "left") for who in "abc"],
+        ("t", "y", "x", "d", "left"),  # the other document than the majority of the others
+        ("t", "x", "z", "a", "same"),
+        ("t", "x", "z", "b", "right"),  # each of two others another answer: no majority
+        ("t", "x", "z", "d", "left"),
+    ]
+    pairs = pl.DataFrame(rows, schema=["topic", "left", "right", "assessor", "preferred"], orient="row")
+    table = agree(pairs, section=["unusual assessors"])["pairs_by_assessor"]
+    assert table.rows() == [
+        ("d", 2, 0.0, 1, 0.0, 1.0),
+        ("a", 2, 1.0, 1, 0.5, 1.0),
+        ("b", 2, 1.0, 1, 0.0, 0.5),
+        ("c", 1, 1.0, 1, 0.0, 1.0),
+    ]
+
+
+@pytest.mark.realdata
+def test_real_pairs_have_a_row_for_each_assessor(data) -> None:
+    agreement = agree(data / "music-preferences" / "judgments.csv", section=["unusual assessors"])
+    assert agreement["pairs_by_assessor"].height == 79
+    assert (
+        agreement.findings[0].startswith(("None of 79", "1 of 79"))
+        or "of 79 assessors deserve" in agreement.findings[0]
+    )
+
+
+def test_a_topic_where_all_values_are_equal_has_no_alpha() -> None:
+    """Magnitudes are compared without their unit's offset, which would leave noise of such a topic."""
+    draw = random.Random(1)
+    rows = [
+        (topic, f"{topic}{doc}", who, f"{topic}{who}", 100.0 if topic == "flat" else 10.0 * (doc + draw.random() + 1))
+        for topic in ("flat", "other")
+        for who in "abcde"
+        for doc in range(6)
+    ]
+    rows += [("other", f"other{doc}", "f", "otherf", 10.0 * (doc + 1)) for doc in range(6)]
+    frame = pl.DataFrame(rows, schema=["topic", "doc", "assessor", "unit", "value"], orient="row")
+    by_topic = agree(frame, section=["reliability"], kind="ratio")["alpha_by_topic"].sort("topic")
+    assert by_topic["alpha"].is_null().to_list() == [True, False]
+    assert by_topic["low"][0] is None
+    assert by_topic["note"][0] == "no variation: all values are 100.0"
+
+
+def test_a_value_that_most_judgments_have_is_a_warning_about_alpha() -> None:
+    values = [3, 3, 3, 3, 3, 3, 3, 2, 3, 3, 1, 3]
+    frame = pl.DataFrame({"topic": "t", "doc": list("aabbccddeeff"), "assessor": ["x", "y"] * 6, "value": values})
+    findings = agree(frame, section=["reliability"], kind="ordinal").findings
+    assert findings[1].startswith("83.3 % of the judgments are 3: so little varies that α can be low")
+    assert len(agree(judged(None), section=["reliability"], kind="ordinal").findings) == 1
