@@ -323,7 +323,7 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
     assert filled.done > 10
     assert state.goal.complete >= 1
     assert state.goal.status == "decided"
-    assert "differences at such a stop were off by -3 to +1 %" in state.goal.reason
+    assert "differences at such a stop were off by -18 to +2 %" in state.goal.reason
     assert len(compared) > 1
     assert all(stored == again for stored, again in compared)
     in_units = {row.unit for row in pairs}
