@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -287,3 +288,19 @@ def test_no_id_of_an_assessor_is_in_the_page_unless_asked_for(folder):
     page = (folder / "r.html").read_text()
     assert "is read from A1, A2" in page
     assert "Annabel" not in page
+
+
+def test_the_command_line_is_at_the_end_of_the_page_and_information_is_not_refused(judgewell):
+    Path("q.qrels").write_text("1 0 a 3\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 b 0\n2 0 c 2\n")
+    for name, order in ("x", "abc"), ("y", "cba"):
+        Path(f"{name}.run").write_text(
+            "".join(f"{t} Q0 {doc} {n} {9 - n} {name}\n" for t in (1, 2) for n, doc in enumerate(order, 1))
+        )
+    words = ("report", "-o", "r.html", "--labels", "q.qrels", "--runs", "x.run", "y.run", "-m", "P@1", "--worlds", "50")
+    judgewell(*words)
+    page = Path("r.html").read_text()
+    command = "judgewell report --labels q.qrels --runs x.run y.run --measure P@1 --worlds 50 --output report.html"
+    assert f"<dt>command line</dt><dd>{command}</dd>" in page
+    assert "P@1 counts documents with a gain of 1 or more as relevant" in page
+    code, _, err = judgewell(*words, "--strict")
+    assert (code, err) == (0, "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,9 @@ from judgewell.commands.common import (
     without_place,
 )
 from judgewell.commands.database import database_option
-from judgewell.errors import DataError, InputError
+from judgewell.errors import DataError, Information, InputError
+
+UNCHANGED = ("output", "files", "strict", "quiet", "cluster", "processes")  # options that leave the page the same
 
 if TYPE_CHECKING:
     from judgewell.reports.parts import Report
@@ -90,6 +94,7 @@ def report(context: click.Context, /, **given: Any) -> None:
     with notes(given["strict"]) as collected:
         with progress("reporting") as show, executing(given["cluster"], given["processes"]) as executor:
             made = report_on(**options | reading(given, "judgments", "pairs"), executor=executor, progress=show)
+        made = replace(made, record={"command line": _command_line(), **made.record})
         if given["strict"]:
             _refuse_notes(made)
         with progress("drawing") as show:
@@ -109,6 +114,22 @@ def report(context: click.Context, /, **given: Any) -> None:
             print(prose(finding.text, "  ", "  "))
 
 
+def _command_line() -> str:
+    """The command with all that changes the page, to copy; not where it was written or what was printed."""
+    context = click.get_current_context()
+    words, study = ["judgewell", "report"], []
+    for param in context.command.params:
+        value = context.params.get(param.name or "")
+        if param.name in UNCHANGED or value is None or value == () or value == param.get_default(context):
+            continue
+        if isinstance(param, click.Argument):
+            study = [str(value)]
+        else:
+            values = value if isinstance(value, tuple) else () if value is True else (value,)
+            words += [max(param.opts, key=len), *map(str, values)]
+    return shlex.join([*words[:2], *study, *words[2:], "--output", "report.html"])
+
+
 def _refuse_page(page: Path) -> None:
     """Before the work: the page can be written."""
     if page.suffix not in (".html", ".htm"):
@@ -121,4 +142,6 @@ def _refuse_notes(made: Report) -> None:
     """With --strict: what the analyses assumed or excluded from the data they used is an error too."""
     for part in made.each():
         for text in part.notes:
+            if isinstance(text, Information):
+                continue
             raise DataError(f"{part.title}: {text} (refused because of --strict)")

@@ -11,9 +11,9 @@ import polars as pl
 from judgewell.agreement.direction import note_labels, note_reversed
 from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
-from judgewell.commands.database import existing
+from judgewell.commands.database import database_of, existing
 from judgewell.comparison.scores import NAMED, listed
-from judgewell.errors import InputError, collect_notes, note
+from judgewell.errors import Information, InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.executors import executor_of
 from judgewell.formats.files import files_among, is_path
@@ -109,11 +109,11 @@ def report(
     for text in notes:
         note(text)
     codes = {} if name_assessors else codes_of(people, own[1])
-    notes = [note_with_codes(text, codes) for text in notes]
+    notes = [text if isinstance(text, Information) else note_with_codes(text, codes) for text in notes]
     title = title or _title(sources, judgments, pairs)
     of_runs = [run.source for run in systems if run.source]
     study_file = study if _is_study_file(study) else None
-    inputs = files_among(judgments, pairs, study_file, gains, labels, machine, of_runs)
+    inputs = files_among(judgments, pairs, study_file, gains, labels, machine, of_runs, _database_file(study, database))
     options: dict[str, Any] = {"title": title, "measure": [str(one) for one in sources.measures], "baseline": baseline}
     options |= {"method": str(sources.method or "none")}
     options |= {"draws": draws, "worlds": worlds, "replicates": replicates, "seed": seed, "words": words}
@@ -168,6 +168,12 @@ def _is_database(study: str) -> bool:
         return False
     with open(study, "rb") as file:
         return file.read(len(SQLITE)) == SQLITE
+
+
+def _database_file(study: str | None, database: str | None) -> list[str]:
+    """The file of the study's database, where it is one."""
+    where = database or (database_of(str(study), None) if _is_study_file(study) else str(study)) if study else ""
+    return [where] if os.path.isfile(where) else []
 
 
 def _collected(study: str | None, database: str | None) -> CollectedStudy | None:

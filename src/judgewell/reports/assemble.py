@@ -18,7 +18,7 @@ from judgewell.reports.cost import cost_part
 from judgewell.reports.gains import ReportGains, gains_part, report_gains, steps_of
 from judgewell.reports.machine import drawn_by_chance, machine_part, trust_part
 from judgewell.reports.participants import participants_part
-from judgewell.reports.parts import Grid, NotAnalysed, Part, Report
+from judgewell.reports.parts import Finding, Grid, NotAnalysed, Part, Report
 from judgewell.reports.scoring import Scored, score_systems
 from judgewell.reports.sources import Sources
 from judgewell.reports.systems import systems_part
@@ -59,7 +59,7 @@ def assemble(
         ("How good the judgments are", judgments),
         ("What the judgments say about relevance", (gains_part(sources, used, outcomes),) if used else ()),
     ]
-    limits = limits_part(used, scored, lacking, outcomes, notes)
+    limits = limits_part(sources, used, scored, lacking, outcomes, notes)
     step()
     return Report(title, subtitle(sources), arranged(answers, cost_part(sources), limits), record or {}, notice)
 
@@ -150,7 +150,13 @@ def _opening(text: pl.Expr) -> pl.Expr:
     return pl.when(text.str.contains("^[a-z]")).then(capital).otherwise(text)
 
 
+def _needs_assessors(one: NotAnalysed) -> bool:
+    """Whether an analysis is about how assessors work, and not about labels and systems."""
+    return one.reason.startswith("needs ") and any(word in one.reason for word in ("judgments", "pairs", "assessors"))
+
+
 def limits_part(
+    sources: Sources,
     used: ReportGains | None,
     scored: Scored | None,
     lacking: Sequence[NotAnalysed],
@@ -165,10 +171,20 @@ def limits_part(
         missing.append(NotAnalysed("systems", "systems with uncertainty", "needs runs"))
     else:
         missing += scored.not_analysed
-    counts = [system_findings.not_analysed(len(missing))]
+    of_assessors = []
+    if sources.judgments is None and sources.pairs is None:
+        assessors = [one for one in not_analysed_of(outcomes) if _needs_assessors(one)]
+        missing = [one for one in missing if one not in assessors]
+        about = (
+            f"{counted(len(assessors), 'analysis', 'analyses')} of assessors’ work (agreement, times, use of the scale)"
+        )
+        of_assessors.append(Finding(f"{about} need judgments by several assessors (--judgments) or pairs (--pairs)."))
+    counts = [] if of_assessors and not missing else [system_findings.not_analysed(len(missing))]
     items = []
     if missing:
         frame = pl.DataFrame([asdict(one) for one in missing]).with_columns(pl.col("analysis", "reason").pipe(_opening))
         caption = "Each line names an analysis and the data that it would need."
         items.append(Grid("not_analysed", "Analyses left out", caption, frame, ("analysis", "reason"), place="details"))
-    return Part("limits", "What could not be analysed", tuple(counts), tuple(items), tuple(dict.fromkeys(notes)))
+    return Part(
+        "limits", "What could not be analysed", (*counts, *of_assessors), tuple(items), tuple(dict.fromkeys(notes))
+    )
