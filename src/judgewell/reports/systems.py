@@ -46,6 +46,9 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     table = systems_table(scored, sources)
     under = next(iter(scored.sets))
     answer: list[Finding | None] = [system_findings.best(table, main.measure, under, len(main.topics))]
+    if goal is not None and not every:
+        table = table.drop("rank_low", "rank_high", "best", "p_top", "top", strict=False)
+        answer = [Finding(text) for text in goal.sentences]
     sentences: list[Finding | None] = []
     if len(scored.sets) > 1 and every:
         answer.append(system_findings.best_elsewhere(scored.sets, table))
