@@ -173,7 +173,7 @@ def _systems_grid(table: pl.DataFrame, scored: Scored) -> Grid:
         caption += "; means have no interval, because drawn documents bias the score of one system"
     elif "low" in table.columns:
         caption += "; the 95 % interval is that of the mean over other topics"
-    if scored.worlds:
+    if "rank_low" in table.columns:
         caption += f". Plausible ranks come from {resamples_of(scored.widest)}"
     if "top" in table.columns:
         caption += "; the top set contains the best system with 95 % confidence"

@@ -70,3 +70,4 @@ def test_the_report_of_a_best_goal_gives_its_conclusion_alone(study):
     assert not {"pairs", "worlds", "rank_intervals"} & set(items)
     assert not {"rank_low", "top", "p_top", "low"} & set(items["systems"].frame.columns)
     assert "means have no interval, because drawn documents bias" in items["systems"].caption
+    assert "Plausible ranks" not in items["systems"].caption
