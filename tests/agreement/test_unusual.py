@@ -102,3 +102,11 @@ def test_a_value_that_most_judgments_have_is_a_warning_about_alpha() -> None:
     findings = agree(frame, section=["reliability"], kind="ordinal").findings
     assert findings[1].startswith("83.3 % of the judgments are 3: so little varies that α can be low")
     assert len(agree(judged(None), section=["reliability"], kind="ordinal").findings) == 1
+
+
+def test_the_first_sentence_of_every_scale_precedes_the_second_of_any() -> None:
+    values = [3, 3, 3, 3, 3, 3, 3, 2, 3, 3, 1, 3]
+    frame = pl.DataFrame({"topic": "t", "doc": list("aabbccddeeff"), "assessor": ["x", "y"] * 6, "value": values})
+    both = pl.concat([frame.with_columns(scale=pl.lit(name)) for name in ("one", "two")])
+    findings = agree(both, section=["reliability"], kind="ordinal").findings
+    assert [text[:14] for text in findings] == ["Scale one: Kri", "Scale two: Kri", "Scale one: 83.", "Scale two: 83."]

@@ -61,8 +61,9 @@ class Person:
 class Usual:
     """What is usual in this study: medians over assessors, and shares of all checks.
 
-    `same` is the share of their commonest answers in all answers of the assessors who gave more than one. `pace` is the spread of assessors' median times, as logarithms; `order` that of their orders, in the standard errors
-    of no relation. Either is None where too few people are there to tell.
+    `same` is the share of the commonest answers of the assessors who gave more than one answer. `pace` is the spread of
+    assessors' median times, as logarithms; `order` that of their orders, in the standard errors of no relation.
+    Either is None where too few people are there to tell.
     """
 
     seconds: float | None
