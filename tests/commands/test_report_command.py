@@ -221,7 +221,7 @@ def test_another_studys_answers_come_beside_and_its_own_are_not_replaced(judged,
         text = (folder / "report.html").read_text()
         assert " complete (" in text
         assert re.search(r"gave \d+ judgments", text)
-        assert re.search(r"compared \d+ pairs", text)
+        assert re.search(r"gave \d+ pairwise judgments", text)
 
 
 def test_a_study_without_finished_work_is_refused(folder):

@@ -340,7 +340,8 @@ def test_a_report_says_at_the_top_which_assessors_are_not_people():
         "not from people."
     )
     machines = some.filter(assessor_kind="machine")
-    assert not_people(machines, machines).startswith("All 2 judgments and all 2 pairs come from machine assessors")
+    both = "All 2 judgments and all 2 pairwise judgments come from machine assessors"
+    assert not_people(machines, machines).startswith(both)
     assert not_people(some.filter(assessor_kind="person"), pl.DataFrame({"assessor": ["a"]})) == ""
 
 
