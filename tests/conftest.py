@@ -60,12 +60,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Tests of a module that sets something up for all of them, or that asks for real servers, run in one process."""
+    """Tests of a module that sets something up for all of them run in one process, and so do those of real servers."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Shared(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
+            if file.startswith("tests/server/browser/"):
+                return "real servers, one for each kind of study"
             return file if _sets_up(config.rootpath / file) else nodeid
 
     return Shared(config, log)
@@ -73,8 +75,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @cache
 def _sets_up(path: Path) -> bool:
-    text = path.read_text("utf-8")
-    return 'scope="module"' in text or "servers(" in text
+    return 'scope="module"' in path.read_text("utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -89,6 +89,27 @@ def test_the_rule_on_the_database_tables_covers_every_part() -> None:
     assert expected - set(rule["source_modules"]) == set()
 
 
+def modules_with(pattern: str) -> set[str]:
+    """The modules whose source matches, by their path in the package."""
+    sources = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+    return {name for name, text in sources.items() if re.search(pattern, text, re.MULTILINE)}
+
+
+def test_only_the_store_opens_a_database_and_ends_a_transaction() -> None:
+    found = modules_with(
+        r"\bcreate_engine\(|\bconnection\.(begin|commit|rollback)\(|import_module\(.alembic|from alembic"
+    )
+    assert found
+    assert {name for name in found if not name.startswith("server/store/")} == set()
+
+
+def test_only_executors_start_processes_for_work_that_is_split() -> None:
+    """The server forks copies of itself, which is no such work."""
+    found = modules_with(r"\bProcessPoolExecutor\b|^ *(import|from) (multiprocessing|distributed|dask)\b|get_context\(")
+    assert "executors/local.py" in found
+    assert {name for name in found if not name.startswith("executors/")} <= {"server/serve.py"}
+
+
 def test_tests_mirror_the_source() -> None:
     """A folder of tests for each package, and names of test files that are unique, as CONTRIBUTING.md says."""
     packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}

@@ -12,7 +12,6 @@ import time
 from functools import partial
 from pathlib import Path
 
-import httpx
 import polars as pl
 import pytest
 import sqlalchemy as sa
@@ -20,21 +19,16 @@ from click.testing import CliRunner
 from stand_in_model import Model, relevance, stand_in
 from waiting import HANG
 
-from judgewell.assessors.machine.asks import Ask, NotRead, as_typed
-from judgewell.assessors.machine.chat import Chat, Reply, Unreachable
 from judgewell.assessors.machine.probe import tricks
-from judgewell.assessors.machine.prompts import Prompt, document_text, own_prompt
-from judgewell.assessors.machine.reading import read_reply
-from judgewell.commands.judge import _awaited, judge
+from judgewell.assessors.machine.prompts import Prompt, own_prompt
+from judgewell.commands.judge import judge
 from judgewell.errors import InputError
 from judgewell.server.queries.export import export
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.session import machine_runs
-from judgewell.server.session.pages import Document
 from judgewell.server.store.backup import backup
 from judgewell.server.store.schema import answers, machines, replies
 from judgewell.server.store.transactions import open_store
-from judgewell.study.machine import Machine
 from judgewell.study.new import new_study
 
 KEY = "sk-a-key-that-nobody-may-see-0123456789"
@@ -169,30 +163,6 @@ def test_a_server_that_stays_away_stops_the_run_which_goes_on_later(tmp_path):
     assert before == 8
     assert frames(study).height == 24
     assert sum(model.answered.values()) == frames(study, "replies").height
-
-
-@pytest.mark.parametrize("others", [0, 1])
-def test_a_limited_server_that_replies_to_others_is_waited_for(others):
-    """With many requests under way, one may be refused again and again though the server is well."""
-    requests = []
-
-    def limited(request):
-        requests.append(request)
-        chat.replies += others
-        body = {"choices": [{"message": {"content": "{}"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
-        return (
-            httpx.Response(200, json=body) if len(requests) > 4 else httpx.Response(429, headers={"retry-after": "0"})
-        )
-
-    http = httpx.AsyncClient(base_url="http://model.test/v1", transport=httpx.MockTransport(limited))
-    chat = Chat(Machine(endpoint="http://model.test/v1", retries=1), http, "", "none")
-    asked = chat.ask("m", [{"role": "user", "content": "?"}], {}, None)
-    if others:
-        _awaited(asked)
-        assert len(requests) == 5
-    else:
-        with pytest.raises(Unreachable, match="gave no reply after 2 requests: 429"):
-            _awaited(asked)
 
 
 def test_replies_that_cannot_be_read_are_asked_again_and_counted(tmp_path):
@@ -482,77 +452,6 @@ def test_a_document_cannot_close_its_fence(tmp_path):
         run(study, model)
     marks = [body["messages"][-1]["content"].split("<<< TOPIC ")[1][:20] for body in model.requests]
     assert len(set(marks)) == len(marks)  # nobody who writes a document can know the next one
-
-
-def reply(text, **more):
-    given = {"refusal": "", "finish": "stop", "model": "m", "tokens": (), "tokens_in": 1, "tokens_out": 1}
-    return Reply(text, **(given | {"estimated": False, "seconds": 0.0} | more))
-
-
-def grade(given):
-    if given["answer"] not in ("0", "1", "2", 0, 1, 2):
-        raise NotRead(given["answer"])
-    return {"value": str(given["answer"])}
-
-
-ASK = Ask("document", Prompt("p", ""), [], {"answer": {}}, grade, values={"0": 0.0, "1": 1.0, "2": 2.0})
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('{"answer": "2"}', "2"),
-        ('{"answer": 2}', "2"),
-        ('Here you are:\n```json\n{"answer": "1"}\n```\nAnything else?', "1"),
-        ('<think>{"answer": "0"} or {"answer": "1"}?</think>{"answer": "2"}', "2"),
-        ('{"answer": "1"} {"answer": "1"}', "1"),
-        ("2", "2"),
-        ("Grade: 2", "2"),
-        ("**1**", "1"),
-        ('{"answer": "1"} or maybe {"answer": "2"}', None),
-        ("I would say 1 or 2.", None),
-        ('{"answer": "7"}', None),
-        ('{"grade": "1"}', None),
-        ('{"answer": ', None),
-        ("", None),
-    ],
-)
-def test_a_reply_is_read_only_where_it_can_mean_one_thing(text, value):
-    reading = read_reply(ASK, reply(text))
-    assert reading.form.get("value") == value
-    assert reading.outcome == ("read" if value else "unreadable")
-
-
-def test_why_there_is_no_answer():
-    assert read_reply(ASK, reply("", refusal="no")).outcome == "refused"
-    assert read_reply(ASK, reply("x", finish="content_filter")).outcome == "refused"
-    assert read_reply(ASK, reply('{"answer": null}')).outcome == "refused"
-    assert read_reply(ASK, reply('{"ans', finish="length")).outcome == "cut"
-
-
-def test_probabilities_count_only_where_the_answer_is_one_token_of_the_scale():
-    def token(text, *top):
-        return {"token": text, "top_logprobs": [{"token": one, "logprob": math.log(share)} for one, share in top]}
-
-    head = [token('{"'), token("answer"), token('":'), token(' "')]
-    split = [*head, token("1", ("1", 0.5), ("2", 0.5)), token('"}')]
-    assert read_reply(ASK, reply('{"answer": "1"}', tokens=split)).expected == 1.5
-    joined = [token('{"answer": '), token('"1"', ('"1"', 0.5), ('"0"', 0.25), ("nothing", 0.25)), token("}")]
-    assert read_reply(ASK, reply('{"answer": "1"}', tokens=joined)).expected == pytest.approx(2 / 3)
-    unsure = [*head, token("1", ("1", 0.3), ("maybe", 0.7)), token('"}')]
-    assert read_reply(ASK, reply('{"answer": "1"}', tokens=unsure)).expected is None
-
-
-def test_numbers_of_a_reply_are_typed_in_a_spelling_with_one_meaning():
-    assert [as_typed(value) for value in (2, 2.0, 0.5, 1.125, 1e-7, None, True, " 3 ")] == [
-        *("2", "2", "0.5", "1.1250", "1e-07", "", "", "3")
-    ]
-
-
-def test_markup_is_read_as_text_and_long_documents_are_cut():
-    shown = document_text(Document("", "A & B", "", "<p>One &amp; two</p><p>three</p>"), 1000)
-    assert shown == "A & B\n\nOne & two\nthree\n"
-    assert document_text(Document("", "", "x" * 500), 100) == "x" * 100 + "\n[the rest of this text was cut]"
 
 
 def test_the_stand_in_runs_as_a_script(tmp_path):

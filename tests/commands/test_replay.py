@@ -76,6 +76,8 @@ def test_designs_over_recorded_preferences(folder):
     result = replay_study(folder / "pairs.toml", folder / "pairs.csv", repeats=1)
     assert result.table["design"].to_list() == ["even", "pairs"]
     assert (result.table["similar"] <= 1).all()
+    assert (result.table["similar_own"] <= 1).all()
+    assert "similar_own: the same by the estimate that stops the study" in " ".join(repr(result).split())
     assert result.answers == 480
 
 

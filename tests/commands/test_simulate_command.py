@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import judgewell
 from judgewell import simulate as simulated
 from judgewell.commands.simulate import simulate
+from judgewell.commands.study import check
 from judgewell.executors import Threads
 from judgewell.server.judging.invitations import new_assessor
 from judgewell.server.store.schema import assessors
@@ -164,9 +165,13 @@ def test_a_study_with_a_goal_says_how_far_the_goal_is(tmp_path):
             for rank, doc in enumerate(docs["doc"], start=1)
         ]
         study.with_name(f"{system}.run").write_text("".join(rows))
-    study.write_text(study.read_text() + '\n[goal]\nsystems = "*.run"\n')
+    text = study.read_text()
+    study.write_text(text.replace("amount = 0 ", "amount = 0.5 ") + '\n[goal]\nsystems = "*.run"\n')
     few = run(study, "--assessors", 1)
     assert "\nGoal: find the best system by DCG@10. " in few.output, few
     many = run(study, "--assessors", 20)
     assert "one is better than two" in many.output or "The goal was not reached" in many.output
     assert "give more --assessors" not in many.output
+    lines = CliRunner().invoke(check, [str(study)]).output.splitlines()
+    line = next(one for one in lines if one.startswith("expected: "))
+    assert f", {0.5 * int(line.split()[1]):.2f} USD; evenly over all documents" in line

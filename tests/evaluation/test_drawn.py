@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from judgewell import compare, evaluate
+from judgewell import compare, evaluate, report
 from judgewell.commands.evaluate import evaluate as evaluate_command
 from judgewell.errors import JudgewellWarning, collect_notes
 
@@ -98,7 +98,7 @@ def test_evaluate_its_command_and_compare_give_the_same(tmp_path):
             result = CliRunner().invoke(evaluate_command, arguments)
         assert result.exit_code == 0, result.output
         assert "DCG@10, nDCG@10 are estimated" in result.stderr
-        assert "do not read the value of one system" in result.stderr
+        assert "one system's nDCG has no interval" in result.stderr
         table = pl.read_csv(result.stdout.encode()).group_by("measure", "system").agg(pl.col("value").mean())
         values = table.sort("measure", "system")["value"].to_numpy().reshape(2, -1)
         assert values[0] == pytest.approx(expected[0] * factor)
@@ -115,6 +115,39 @@ def test_the_table_of_the_command_shows_estimates_without_residuals(tmp_path):
     assert result.exit_code == 0, result.output
     assert "residual" not in result.stdout
     assert "Judged@10" in result.stdout
+
+
+def test_one_systems_ndcg_has_no_interval_and_a_difference_has(tmp_path):
+    runs, gains = collection()
+    sample = drawn(gains, 3)
+    for measure, biased in (("nDCG@10", True), ("AP(rel=0.5)@10", True), ("DCG@10", False)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", JudgewellWarning)
+            compared = compare(runs=runs, gains={"people": sample}, measure=measure)
+        assert (compared["systems"]["low"].null_count() == 3) == biased
+        assert compared["pairs"]["low"].null_count() == 0
+        text = " ".join(repr(compared).split())
+        assert ("Means have no interval: drawn documents bias the score of one system." in text) == biased
+    runs.write_csv(tmp_path / "runs.csv")
+    sample.write_csv(tmp_path / "gains.csv")
+    names = [str(tmp_path / name) for name in ("gains.csv", "runs.csv")]
+    result = CliRunner().invoke(evaluate_command, [*names, "-m", "nDCG@10", "-m", "DCG@10", "--format", "csv"])
+    table = pl.read_csv(result.stdout.encode())
+    kinds = dict(table.group_by("measure").agg(pl.col("interval").unique().first()).rows())
+    assert kinds["nDCG@10"] == "none: drawn documents"
+    assert kinds["DCG@10"] == "bootstrap"
+    assert table.filter(pl.col("measure") == "nDCG@10")["low"].null_count() == 3
+
+
+def test_a_report_gives_no_interval_of_one_systems_ndcg(tmp_path):
+    runs, gains = collection()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JudgewellWarning)
+        made = report(runs=runs, gains=drawn(gains, 3), measure="nDCG@10")
+    items = {item.name: item for part in made.each() for item in part.items}
+    assert "low" not in items["systems"].frame.columns
+    assert "means have no interval, because drawn documents bias the score of one system" in items["systems"].caption
+    assert items["pairs"].frame["low"].null_count() == 0
 
 
 def test_other_judgments_are_drawn_around_the_same_estimates():
@@ -135,7 +168,7 @@ def test_other_judgments_are_drawn_around_the_same_estimates():
 def test_measures_that_are_no_sums_take_gains_as_they_are_with_a_note():
     runs, gains = collection()
     sample = drawn(gains, 1)
-    with pytest.warns(JudgewellWarning, match=r"and AP\S* cannot be estimated from them: .* use nDCG@10"):
+    with pytest.warns(JudgewellWarning, match=r"and AP\S* cannot be estimated from them: .* use DCG@10"):
         scores = evaluate(runs, sample, ["AP(rel=0.5)"])
     plain = evaluate(runs, sample.drop("inclusion"), ["AP(rel=0.5)"])
     assert scores["value"].to_list() == plain["value"].to_list()

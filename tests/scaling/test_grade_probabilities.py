@@ -7,20 +7,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from predicted_relevance import double_topics
 
 from judgewell.scaling.double_judgments import tallies
 from judgewell.scaling.grade_probabilities import enough, estimated
-
-CUTS = np.array([0.0, 0.8])
-
-
-def double_topics(rng: np.random.Generator, topics: int, effect: float, size: int = 40) -> pl.DataFrame:
-    """Documents of unequal worth, better ones in some topics; two assessors with noise give each a grade 0 to 2."""
-    worth = rng.normal(0, 1, (topics, size)) + rng.normal(0, effect, (topics, 1))
-    given = (worth + rng.normal(0, 0.8, (2, topics, size)))[..., None] > CUTS
-    names = np.indices((2, topics, size)).reshape(3, -1).astype(str)
-    columns = {"assessor": names[0], "topic": names[1], "doc": names[2], "value": given.sum(axis=-1).ravel()}
-    return pl.DataFrame(columns).with_columns(pl.col("value").cast(pl.Float64))
 
 
 @pytest.mark.long

@@ -86,3 +86,9 @@ def _run(postgres: str, *statements: str) -> None:
         for statement in statements:
             connection.execute(sa.text(statement))
     engine.dispose()
+
+
+def waits_for_a_turn(connection: sa.Connection) -> int:
+    """How many processes wait for their turn to write."""
+    query = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+    return int(connection.execute(query).scalar_one())

@@ -28,6 +28,7 @@ from judging import Study, check_whole, write_study
 from serving import Browser
 from waiting import HANG, wait_until
 
+from judgewell.server.serve import KEEP_ALIVE
 from judgewell.server.store.schema import answers, assessors
 from judgewell.server.store.transactions import open_store
 
@@ -252,6 +253,15 @@ def test_containerfile_copies_what_the_build_needs_and_runs_as_nobody() -> None:
     assert given["USER"] == ["judgewell"]
     assert given["STOPSIGNAL"] == ["SIGTERM"]
     assert "/healthz" in given["HEALTHCHECK"][0]
+
+
+def test_the_proxy_lets_go_of_a_connection_before_the_server() -> None:
+    """A form sent on a connection that the server has just closed would be lost."""
+    proxy = re.search(r"keepalive (\d+)s", (DEPLOY / "Caddyfile").read_text())
+    assert proxy is not None
+    assert int(proxy[1]) < KEEP_ALIVE == 75
+    guide = (DEPLOY.parent / "docs" / "guide" / "deployment.md").read_text()
+    assert f"keeps an idle connection open for {KEEP_ALIVE} seconds" in guide
 
 
 def test_caddyfile_is_balanced_and_sends_an_address_to_one_server() -> None:

@@ -5,6 +5,7 @@ import pytest
 import sqlalchemy as sa
 from judging import check_whole, good_answer
 
+from judgewell.server.session.stages.judge import beginning
 from judgewell.server.session.stages.stopped import Stopped
 from judgewell.server.store.schema import answers, closing, events, reservations, verdicts
 
@@ -209,6 +210,38 @@ def test_too_little_time_alone_asks_to_revise_and_is_never_held_against_anybody(
     assert page.kind == "questionnaire"
     assert [row.passed for row in study.rows(sa.select(verdicts))] == [False, False]
     assert {row.seconds for row in study.rows(sa.select(answers).where(answers.c.current))} == {4.0}
+
+
+def test_no_page_tells_how_many_seconds_are_too_few(begin):
+    study = begin(topics=1, more="[checks]\nleast_seconds = 37\nrevisions = 1\n")
+    person = study.person()
+    seen = [person.page]
+    while seen[-1].kind != "done":
+        study.clock.move(2)
+        seen.append(person.send(**good_answer(seen[-1])))
+    assert {"instructions", "document", "revise"} <= {page.kind for page in seen}
+    words = [str(getattr(page, name, "")) for page in seen for name in ("text", "notice", "problem", "help")]
+    assert not any("37" in one for one in words)
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_the_document_before_and_its_number_are_shown_where_the_study_says_so(begin, shown):
+    person = begin(more="" if shown else "[work]\nshow_previous = false\n").person()
+    page = person.until("document")
+    assert page.previous is None
+    first = page.document
+    page = person.send(value="12.5")
+    assert (page.previous is not None) == shown
+    if shown:
+        assert (page.previous.answer, page.previous.title) == ("12.5", first.title or beginning(first.text))
+
+
+def test_who_was_invited_is_thanked_told_what_they_earned_and_that_they_may_go(begin):
+    page = begin(topics=1, more="[pay]\namount = 1.5\n").person().until("done")
+    assert page.title == "Thank you"
+    for words in ("Thank you for your careful work", "You have earned 1.50 USD so far", "You can close this page now"):
+        assert words in page.text
+    assert "platform" not in page.text
 
 
 def test_known_pairs_are_checked(begin):

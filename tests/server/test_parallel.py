@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
+from databases import new_database, one_postgres, waits_for_a_turn
 from judging import Study, check_whole, write_study
 from serving import Browser, running
-from waiting import HANG
+from waiting import HANG, wait_until
 
 from judgewell.server.judging import invitations as people
 from judgewell.server.judging.routes import current_page
@@ -103,3 +104,54 @@ def test_twelve_browsers_on_one_server_get_exactly_what_is_needed(database, tmp_
     assert study.rows(sa.select(sa.func.count()).select_from(answers)) == [(6 * 4 * 3,)]
     assert study.rows(sa.select(units.c.free).distinct()) == [(0,)]
     store.close()
+
+
+@pytest.fixture
+def two_studies(tmp_path):
+    """A study of two units as two processes serve it from one PostgreSQL."""
+    database = new_database(one_postgres())
+    path = write_study(tmp_path / "study", topics=2, docs=4, size=4, redundancy=1)
+    both = Study(open_store(database), path), Study(open_store(database), path)
+    yield both
+    for study in both:
+        study.store.close()
+
+
+def agree(study, who, meanwhile=lambda: None, turn=None):
+    """Somebody agrees and takes a unit; `meanwhile` happens before that is committed."""
+    form = {"action": ("agree",)}
+
+    def own(connection):
+        taken = take_own(connection, study.served, who, 0, form)
+        meanwhile()
+        return taken
+
+    return study.store.write(turn or (lambda c: take(c, study.served, who, 0, form)), Own(who, own))
+
+
+def never(_):
+    raise AssertionError("it took a turn")
+
+
+def test_two_processes_hand_out_units_at_the_same_time(two_studies):
+    both = threading.Barrier(2)  # passed only by two who are in their transactions at once
+    who = [study.person().number for study in two_studies]
+    jobs = [agree(study, one, lambda: both.wait(HANG), never) for study, one in zip(two_studies, who, strict=True)]
+    assert [job.result(HANG).page.kind for job in jobs] == ["instructions", "instructions"]
+    check_whole(two_studies[0].store)
+    assert two_studies[0].rows(sa.select(units.c.free)) == [(0,), (0,)]
+
+
+def test_a_unit_that_another_process_hands_out_is_not_handed_out_again(two_studies):
+    first, second = two_studies
+    who = [first.person().number for _ in range(3)]
+    agree(first, who[0]).result(HANG)
+    others = []
+
+    def ask_for_the_last_unit():
+        others.append(agree(second, who[1]))
+        wait_until(lambda: others[0].done() or first.store.read(waits_for_a_turn).result())
+
+    assert agree(first, who[2], ask_for_the_last_unit).result(HANG).page.kind == "instructions"
+    assert others[0].result(HANG).page.kind == "come_back"
+    check_whole(first.store)

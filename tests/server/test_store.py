@@ -6,7 +6,7 @@ import threading
 
 import pytest
 import sqlalchemy as sa
-from databases import new_database, one_postgres
+from databases import new_database, one_postgres, waits_for_a_turn
 from judging import Study, write_study
 from waiting import HANG, wait_until
 
@@ -65,11 +65,6 @@ def test_jobs_beside_one_that_fails_are_stored_once(store):
     outcomes = [type(job.exception(30)).__name__ for job in waiting]
     assert outcomes == ["NoneType", "Broken", "NoneType", "IntegrityError", "NoneType"]
     assert store.read(names).result() == ["a", "b", "c"]
-
-
-def waits_for_a_turn(connection):
-    query = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-    return connection.execute(query).scalar()
 
 
 def test_jobs_that_come_while_a_process_waits_for_its_turn_share_a_commit():

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from judgewell.comparison.scores import Missing, ScoreArray, aligned, score_array, shared_names
-from judgewell.evaluation.drawn import with_estimates
+from judgewell.evaluation.drawn import is_biased, with_estimates
 from judgewell.evaluation.evaluate import system_scores, topic_names
 from judgewell.evaluation.intents import prepare_intents
 from judgewell.evaluation.measures import Measure, find_measure
@@ -53,7 +53,10 @@ def scores_under(
     order = sorted(range(len(topics)), key=topics.__getitem__)
     values = np.stack([one.values for one in results])[:, order]
     names = tuple(one.system for one in results), tuple(topics[at] for at in order)
-    return [ScoreArray(*names, values[..., at], str(one), one.limits) for at, one in enumerate(results[0].measures)]
+    return [
+        ScoreArray(*names, values[..., at], str(one), one.limits, is_biased(one, gains, settings))
+        for at, one in enumerate(results[0].measures)
+    ]
 
 
 def score_sets(

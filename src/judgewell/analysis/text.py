@@ -128,7 +128,9 @@ def _systems(table: pl.DataFrame, sets: Sets, worlds: Mapping[str, Worlds], choi
         wide = table.pivot("set", index="system", values="mean").sort(names[0], "system", descending=[True, False])
         sizes = _set_sizes(table, names, choices) if "top" in table.columns else ""
         return frame_text(wide, SHOWN) + sizes
-    text = frame_text(table.select([name for name in SYSTEMS if name in table.columns]), SHOWN)
+    biased = sets[names[0]].biased
+    hidden = ("low", "high") if biased else ()
+    text = frame_text(table.select([name for name in SYSTEMS if name in table.columns and name not in hidden]), SHOWN)
     if "low" not in table.columns:
         return f"{text}\nOne topic allows no interval and no test."
     over = "judgments and topics" if "both" in worlds else "topics"
@@ -136,6 +138,8 @@ def _systems(table: pl.DataFrame, sets: Sets, worlds: Mapping[str, Worlds], choi
     kinds = sets[names[0]].intervals(choices.level, choices.seed).kind
     how = " or ".join(words for kind, words in INTERVALS.items() if kind in kinds)
     meaning = f"low, high: {level} interval of the mean over topics{f' ({how})' if how else ''}; "
+    if biased:
+        meaning = "Means have no interval: drawn documents bias the score of one system. "
     meaning += f"rank_low, rank_high: of the rank over resampled {over}"
     if "top" in table.columns:
         others = "all other systems" if choices.top_test == "joint" else "the best one"

@@ -111,6 +111,7 @@ def audit(study: str, output: str | None, lines: int, database: str | None) -> N
     rows = [
         {
             **asdict(entry),
+            "account": entry.actor,
             "at": datetime.fromtimestamp(entry.at, UTC).isoformat(timespec="seconds"),
             "data": json.dumps(entry.data, ensure_ascii=False),
         }

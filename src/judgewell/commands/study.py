@@ -149,18 +149,20 @@ def _with_goal(checked: Checked, path: str) -> tuple[Checked, Plan | None]:
 def _goal_text(plan: Plan, checked: Checked) -> str:
     """What the goal is expected to cost and how sure the end will be, by simulation."""
     from judgewell.analysis.goals.cost import expected_cost, goal_words
+    from judgewell.study.cost import cost_of
+    from judgewell.text import counted, work_time
 
-    study, cost = checked.study, checked.cost
-    if study is None or cost is None or plan.low is None:
+    study, design = checked.study, checked.design
+    if study is None or design is None or plan.low is None:
         return f"goal: {goal_words(plan)}; its cost is not simulated for pairs: at most that of the whole design"
-    expected = expected_cost(plan)
-    share = cost.total / max(cost.judgments, 1)
-    hours = cost.hours / max(cost.judgments, 1)
-    money = f", {expected.answers * share:,.2f} {cost.currency}" if cost.total else ""
+    expected = expected_cost(plan, study, design)
+    cost = cost_of(expected.units, expected.judgments, len(plan.pool), 0, study.pay, study.work)
+    money = f", {cost.total:,.2f} {cost.currency}" if cost.total else ""
     return (
         f"goal: {goal_words(plan)}\n"
-        f"expected: {expected.answers:,} judgments (9 of 10 studies: at most {expected.answers_90:,}), "
-        f"{expected.answers * hours:,.1f} hours{money}; evenly over all documents {expected.even:,}\n"
+        f"expected: {counted(cost.units, 'unit')} with {expected.judgments:,} judgments (9 of 10 studies: at most "
+        f"{expected.judgments_90:,}), {work_time(cost.hours)} of work{money}; evenly over all documents "
+        f"{expected.even:,} judgments\n"
         f"{100 * expected.decided:.0f} % of {expected.studies} simulated studies decided, {100 * expected.wrong:.0f} % "
         "wrongly; the others ended as not separable. Their gains are simulated, so read the cost as an order of "
         "magnitude."

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError, note
-from judgewell.stats.means import NO_LIMITS, MeanIntervals, mean_intervals
+from judgewell.stats.means import NO_LIMITS, MeanIntervals, mean_intervals, without_intervals
 from judgewell.tables import SCORES, check
 
 Floats = NDArray[np.float64]
@@ -33,6 +33,7 @@ class ScoreArray:
     values: Floats
     measure: str = ""
     limits: tuple[float, float] = NO_LIMITS  # the least and the largest value of the measure
+    biased: bool = False  # means of single systems are, by about as much for all: they have no interval
 
     @property
     def means(self) -> Floats:
@@ -41,7 +42,8 @@ class ScoreArray:
 
     def intervals(self, level: float = 0.95, seed: int = 0) -> MeanIntervals:
         """Each system's mean with its interval over other topics."""
-        return mean_intervals(self.values, level=level, limits=self.limits, seed=seed)
+        means = mean_intervals(self.values, level=level, limits=self.limits, seed=seed)
+        return without_intervals(means, [self.biased] * len(self.systems))
 
     def number(self, system: str) -> int:
         """The row of a system, or an error that names those there are."""

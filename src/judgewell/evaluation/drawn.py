@@ -42,6 +42,19 @@ def can_estimate(measure: Measure) -> bool:
     return isinstance(measure, nDCG) or fixed_unit(measure) is not None
 
 
+def is_biased(measure: Measure, gains: pl.DataFrame | None, settings: Settings | None = None) -> bool:
+    """Whether one system's score is biased because documents were drawn: of nDCG, whose best possible DCG is not known,
+    and of measures that cannot be estimated."""
+    if gains is None or not is_drawn(gains) or isinstance(measure, Judged | Residual):
+        return False
+    return isinstance(measure, nDCG) or not (can_estimate(measure) and _plain(settings or Settings()))
+
+
+def _plain(settings: Settings) -> bool:
+    """Whether these settings allow estimates."""
+    return settings.ties == "doc" and settings.unjudged == "zero"
+
+
 @dataclass(frozen=True)
 class DrawnDocuments:
     """The documents that scores are about: those that were drawn, and those that a run ranks."""
@@ -155,8 +168,7 @@ def with_estimates(
         yield from results
         return
     settings = settings or Settings()
-    plain = settings.ties == "doc" and settings.unjudged == "zero"
-    places = [place for place, one in enumerate(measures) if plain and can_estimate(one)]
+    places = [place for place, one in enumerate(measures) if _plain(settings) and can_estimate(one)]
     if not places:
         _say(gains, measures, places, 0)
         yield from results
@@ -204,8 +216,8 @@ def _say(gains: pl.DataFrame, measures: Sequence[Measure], places: Sequence[int]
         if any(isinstance(measures[place], nDCG) for place in places):
             note(
                 "the best possible DCG, which nDCG is divided by, comes out too small where few documents were drawn, "
-                "and too large where their gains rest on few answers, by about a tenth: compare systems by nDCG, and "
-                "do not read the value of one system"
+                "and too large where their gains rest on few answers, by about a tenth: so one system's nDCG has no "
+                "interval, and differences between systems are off by the same share; DCG is not"
             )
     other = [
         str(one) for place, one in enumerate(measures) if place not in places and not isinstance(one, Judged | Residual)
@@ -213,5 +225,6 @@ def _say(gains: pl.DataFrame, measures: Sequence[Measure], places: Sequence[int]
     if other:
         note(
             f"{drawn} (column inclusion), and {', '.join(other)} cannot be estimated from them: documents that were "
-            "not drawn count as unjudged, which lowers scores; use nDCG@10, DCG@10, RBP(p=0.8)@10 or P@10"
+            "not drawn count as unjudged, which lowers scores, so means have no interval; use DCG@10, RBP(p=0.8)@10, "
+            "P@10 or nDCG@10"
         )

@@ -177,7 +177,8 @@ def _note_threshold(measures: Sequence[Measure], highest: float) -> None:
     """From which grade on binary measures count a document as relevant, where that could be another grade."""
     counting = [measure for measure in measures if measure.takes_level and getattr(measure, "rel", highest) is None]
     if counting and highest > 1:
-        names = f"{', '.join(map(str, counting))} {'counts' if len(counting) == 1 else 'count'}"
+        each = list(map(str, counting)) if len(counting) < 5 else list(dict.fromkeys(one.name for one in counting))
+        names = f"{', '.join(each)} {'counts' if len(each) == 1 else 'count'}"
         rule = f"documents with a gain of 1 or more as relevant (the highest is {highest:g})"
         note(Information(f"{names} {rule}; for another threshold write {with_rel(counting[0], 2.0)}"))
 

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from judgewell.errors import DataError, MeasureError, note
 from judgewell.evaluation.measures import parse
-from judgewell.stats.means import NO_LIMITS, few_topics_note, mean_intervals, no_spread_note
+from judgewell.stats.means import NO_LIMITS, few_topics_note, mean_intervals, no_spread_note, without_intervals
 
 if TYPE_CHECKING:
     import polars as pl
 
 Floats = NDArray[np.float64]
+
+
+WHY_NONE = {"none": "none: no spread", "biased": "none: drawn documents"}  # kinds without an interval
 
 
 def summarise(scores: pl.DataFrame, *, level: float = 0.95, seed: int = 0) -> pl.DataFrame:
@@ -52,9 +55,15 @@ def summarise_values(
 
 
 def summary_rows(
-    values: Floats, systems: Sequence[str], measures: Sequence[str], *, level: float = 0.95, seed: int = 0
+    values: Floats,
+    systems: Sequence[str],
+    measures: Sequence[str],
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+    biased: Sequence[bool] | None = None,
 ) -> list[dict[str, Any]]:
-    """The rows of `summarise_values`, made without a table."""
+    """The rows of `summarise_values`, made without a table; measures whose means are biased get no interval."""
     count, topics, asked = values.shape
     over = [over_topics(name) for name in measures]
     geometric = np.array([one == "geometric" for one in over], dtype=bool)
@@ -65,6 +74,7 @@ def summary_rows(
         values = np.where(geometric, np.log(np.where(geometric, values, 1.0)), values)
     rows = values.transpose(0, 2, 1).reshape(count * asked, topics)
     means = mean_intervals(rows, level=level, limits=(limits[0], limits[1]), seed=seed)
+    means = means if biased is None else without_intervals(means, [*biased] * count)
     names = [(system, measure) for system in systems for measure in measures]
     spoken = ["" if measure.endswith(".residual") else f"{measure} of {system}" for system, measure in names]
     for text in (few_topics_note(means), no_spread_note(means, spoken)):
@@ -79,10 +89,10 @@ def summary_rows(
             "system": system,
             "measure": measure,
             "mean": mean,
-            "low": None if kind == "none" else low,
-            "high": None if kind == "none" else high,
+            "low": None if kind in WHY_NONE else low,
+            "high": None if kind in WHY_NONE else high,
             "topics": number,
-            "interval": kind if kind != "none" else "none: one topic" if number == 1 else "none: no spread",
+            "interval": "none: one topic" if number == 1 and kind == "none" else WHY_NONE.get(kind, kind),
         }
         for (system, measure), (mean, low, high), number, kind in zip(
             names, ends.tolist(), means.topics.tolist(), means.kind, strict=True

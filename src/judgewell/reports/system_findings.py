@@ -135,11 +135,12 @@ def noise(systems: pl.DataFrame) -> Finding | None:
         return None
     shift = systems["mean"] - systems["without_noise"]
     top = systems.sort("without_noise", descending=True).row(0, named=True)
+    ends = top["without_noise_low"], top["without_noise_high"]
+    around = "" if ends[0] is None else f" {interval(*ends)}"
     text = (
         f"Noise in judgments moves the means of systems by {plain(shift.mean(), 4)} on average "
         f"({plain(shift.min(), 4)} to {plain(shift.max(), 4)}). Without it the best score is "
-        f"{plain(top['without_noise'])} {interval(top['without_noise_low'], top['without_noise_high'])} "
-        f"({top['system']})."
+        f"{plain(top['without_noise'])}{around} ({top['system']})."
     )
     return Finding(text, "systems")
 

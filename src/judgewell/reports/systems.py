@@ -50,7 +50,7 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     if len(scored.sets) > 1 and every:
         answer.append(system_findings.best_elsewhere(scored.sets, table))
     notes = [*scored.notes]
-    items: list[Figure | Grid] = [means_figure(table, scored)] if several else []
+    items: list[Figure | Grid] = [means_figure(table, scored)] if several and not main.biased else []
     if goal is not None:
         notes.append(GOAL_NOTE)
     if several and every:
@@ -122,7 +122,7 @@ def systems_table(scored: Scored, sources: Sources) -> pl.DataFrame:
 
     main = scored.main
     table = pl.DataFrame({"system": main.systems, "mean": main.means})
-    if len(main.topics) > 1:
+    if len(main.topics) > 1 and not main.biased:
         over_topics = main.intervals(sources.level, sources.seed)
         ends = {"low": over_topics.low, "high": over_topics.high}
         table = table.with_columns(**ends).with_columns(pl.col(*ends).fill_nan(None))
@@ -166,7 +166,9 @@ def _systems_grid(table: pl.DataFrame, scored: Scored) -> Grid:
     caption = (
         f"{counted(table.height, 'system')} on {counted(len(main.topics), 'topic')} under {under}, best mean first"
     )
-    if "low" in table.columns:
+    if main.biased:
+        caption += "; means have no interval, because drawn documents bias the score of one system"
+    elif "low" in table.columns:
         caption += "; the 95 % interval is that of the mean over other topics"
     if scored.worlds:
         caption += f". Plausible ranks come from {resamples_of(scored.widest)}"

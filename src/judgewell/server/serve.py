@@ -120,7 +120,10 @@ def _prepare_apart(path: str | Path, database: str | Path) -> None:
 
 
 def _fork_workers() -> None:
-    """Let worker processes begin as copies of this one: loading the server again doubles the time of a start."""
+    """Let worker processes begin as copies of this one: loading the server again doubles the time of a start.
+
+    uvicorn has no public setting for it: its supervisor names this context itself.
+    """
     uvicorn._subprocess.spawn = multiprocessing.get_context("fork")  # type: ignore[assignment]
     os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
 

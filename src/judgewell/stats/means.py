@@ -36,7 +36,7 @@ class MeanIntervals:
     low: Floats
     high: Floats
     topics: Ints
-    kind: tuple[str, ...]  # bootstrap, t, normal, exact, none
+    kind: tuple[str, ...]  # bootstrap, t, normal, exact, none, or biased (see `without_intervals`)
 
 
 def mean_intervals(
@@ -72,6 +72,15 @@ def mean_intervals(
         high=np.concatenate([one.high for one in parts]),
         topics=np.concatenate([one.topics for one in parts]),
         kind=tuple(kind for one in parts for kind in one.kind),
+    )
+
+
+def without_intervals(intervals: MeanIntervals, biased: Sequence[bool]) -> MeanIntervals:
+    """The same without the intervals of rows whose scores are biased: an interval over topics would hide the bias."""
+    low, high = (np.where(biased, np.nan, end) for end in (intervals.low, intervals.high))
+    kinds = zip(intervals.kind, biased, strict=True)
+    return MeanIntervals(
+        intervals.mean, low, high, intervals.topics, tuple("biased" if one else kind for kind, one in kinds)
     )
 
 

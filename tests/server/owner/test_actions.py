@@ -211,6 +211,8 @@ def test_every_action_is_written_down_and_a_failed_one_is_not(begin):
     act(study, "pause", reason="lunch")
     with pytest.raises(InputError):
         act(study, "release", reservation=99)
+    with pytest.raises(InputError, match="reservation is missing; release takes reservation"):
+        act(study, "release")
     entries = study.store.read(audit_entries).result()
     assert [(entry.action, entry.target, entry.account) for entry in entries] == [("pause", "the study", None)]
     assert entries[0].data["reason"] == "lunch"

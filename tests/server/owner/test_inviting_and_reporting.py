@@ -13,6 +13,7 @@ from waiting import HANG
 from judgewell.server.app import make_app
 from judgewell.server.judging.invitations import new_assessor
 from judgewell.server.owner import report_routes
+from judgewell.server.owner.accounts import new_token
 from judgewell.server.owner.report_routes import SANDBOX, Reporter, ReportFailed
 from judgewell.server.process import Server
 from judgewell.server.store.schema import SYNTHETIC, assessors, audit
@@ -71,6 +72,18 @@ def test_people_are_invited_by_name_and_by_number(owner):
         ("invite", {"count": 1}),
         ("links listed", {"count": 5}),
     ]
+
+
+def test_a_program_invites_people(owner):
+    one = owner()
+    now = one.study.clock()
+    token = one.study.store.write(lambda c: new_token(c, now, "owner one", ("write",), 1, "tests")).result()
+    ask = {"headers": {"authorization": f"Bearer {token}"}}
+    links = one.client.post("/api/v1/invitations", json={"labels": ["Ann", "Ben"]}, **ask).json()
+    assert [link["new"] for link in links] == [True, True]
+    again = one.client.post("/api/v1/invitations", json={"labels": ["Ann"]}, **ask).json()
+    assert again == [{**links[0], "new": False}]
+    assert TestClient(one.client.app, follow_redirects=False).get(links[0]["path"]).status_code == 303
 
 
 def test_nobody_is_invited_into_a_rehearsal(owner):

@@ -41,7 +41,9 @@ def test_accounts_are_added_listed_and_ended(study):
     assert "token" not in said("account", study, "sessions")
     said("account", study, "disable", "Rex")
     assert "Rex\treviewer\tdisabled" in said("account", study, "list")
-    actions = [line.split("\t")[2] for line in said("audit", study).splitlines()]
+    lines = [line.split("\t") for line in said("audit", study).splitlines()]
+    assert {line[1] for line in lines} == {"command line"}
+    actions = [line[2] for line in lines]
     assert actions == ["account added", "account added", "token made", "revoke-key", "disable"]
 
 

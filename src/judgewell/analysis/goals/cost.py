@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
+from judgewell.analysis.goals.batch import next_batch
 from judgewell.analysis.goals.follow import follow, recorded
 from judgewell.analysis.goals.look import Mode, Rule, Systems
 from judgewell.analysis.goals.plan import Plan
 from judgewell.analysis.goals.replay import verdict
 from judgewell.analysis.goals.state import FIRST_MEAN, INSIDE, NOISE, TOP
 from judgewell.stats.arrays import Floats
+from judgewell.study.design.batches import batch_units, known_documents
+from judgewell.study.design.plan import Design
+from judgewell.study.model import Study
 
 CELLS = 4_000_000  # systems × documents × simulated studies: a few seconds
 FEWEST, MOST = 5, 40  # simulated studies
@@ -20,48 +25,56 @@ SLOPE, SPREAD = 12.0, 22.0  # of gains over standardised log importance, and aro
 
 @dataclass(frozen=True)
 class ExpectedCost:
-    """Over simulated studies: answers (median and 90 %), the even design's, and how the studies ended."""
+    """Over simulated studies: units and the judgments in them, and how the studies ended.
+
+    Judgments are those of whole units, with the known documents.
+    """
 
     mode: Mode
     studies: int
-    answers: int
-    answers_90: int
-    even: int
+    units: int  # median
+    judgments: int  # median
+    judgments_90: int
+    even: int  # judgments of the even design, median
     decided: float
     wrong: float
 
 
-def expected_cost(plan: Plan, rounds: int | None = None) -> ExpectedCost:
+def expected_cost(plan: Plan, study: Study, design: Design, rounds: int | None = None) -> ExpectedCost:
     """Studies of the plan's pool and systems with made-up gains and answers, by its own design and by the even one.
 
     Gains rise with how many systems rank a document high, and answers vary as those on a scale from 0 to 100 did:
-    variance .45 · q (100 − q).
+    variance .45 · q (100 − q). Units are made as the server makes them, and one batch more than the conclusion needs
+    is handed out, as people begin the next one before the last one is complete. Units of the even design are full.
     """
-    documents = len(plan.pool)
-    rounds = rounds or int(np.clip(CELLS // (len(plan.systems.names) * documents), FEWEST, MOST))
-    modes: tuple[Mode, ...] = (plan.rule.mode, "even")
-    answers: dict[Mode, list[int]] = {mode: [] for mode in modes}
+    known, size = known_documents(design), study.units.documents if study.units else 1
+    room = max(1, size - max((len(grades) for grades in known.values()), default=0))
+    rounds = rounds or int(np.clip(CELLS // (len(plan.systems.names) * len(plan.pool)), FEWEST, MOST))
+    work: list[tuple[int, int]] = []  # units and judgments
+    even: list[int] = []
     decided, wrong = 0, 0
     for number in range(rounds):
         rng = np.random.default_rng([plan.seed, number])
         gains, table = made_up(plan.systems, plan.rule, rng)
         first = plan.first()
         first = replace(first, u=rng.permutation(first.u))
-        for mode in modes:
-            rule = replace(plan.rule, mode=mode)
-            ended = follow(first, rule, plan.systems, recorded(table))
-            answers[mode].append(ended.state.answers)
-            if mode == plan.rule.mode:
-                end = verdict(ended.last.status, ended.last, plan.systems.weights @ gains, rule, plan.systems)
-                decided += end["status"] == "decided"
-                wrong += end["status"] == "decided" and not end["right"]
-    own = answers[plan.rule.mode]
+        ended = follow(first, plan.rule, plan.systems, recorded(table), unit=room)
+        ahead = next_batch(ended.state, ended.last, plan.rule, unit=room).documents
+        made = [batch_units(1, plan.pool[docs], known, size, "", rng).units for docs in (*ended.batches, ahead)]
+        work.append((sum(map(len, made)), sum(int(one["size"].sum()) for one in made)))
+        end = verdict(ended.last.status, ended.last, plan.systems.weights @ gains, plan.rule, plan.systems)
+        decided += end["status"] == "decided"
+        wrong += end["status"] == "decided" and not end["right"]
+        evenly = follow(first, replace(plan.rule, mode="even"), plan.systems, recorded(table))
+        even.append(ceil(evenly.state.answers / room) * size)
+    units, judgments = np.array(work).T
     return ExpectedCost(
         plan.rule.mode,
         rounds,
-        int(np.median(own)),
-        int(np.quantile(own, 0.9)),
-        int(np.median(answers["even"])),
+        int(np.median(units)),
+        int(np.median(judgments)),
+        int(np.quantile(judgments, 0.9)),
+        int(np.median(even)),
         decided / rounds,
         wrong / rounds,
     )

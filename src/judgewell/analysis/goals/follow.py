@@ -22,6 +22,7 @@ class Followed:
     state: State
     last: Look
     looks: tuple[tuple[int, float], ...]  # answers, smallest z
+    batches: tuple[Ints, ...] = ()  # the documents of each
 
     @property
     def cost(self) -> float:
@@ -30,19 +31,31 @@ class Followed:
 
 
 def follow(
-    first: State, rule: Rule, systems: Systems, answers: Answers, available: Ints | None = None, *, stop: bool = True
+    first: State,
+    rule: Rule,
+    systems: Systems,
+    answers: Answers,
+    available: Ints | None = None,
+    *,
+    stop: bool = True,
+    unit: int = 1,
 ) -> Followed:
-    """Ask batch after batch until the rule stops it, or (without `stop`) to the cap; `available` limits the answers."""
+    """Ask batch after batch until the rule stops it, or (without `stop`) to the cap; `available` limits the answers.
+
+    Batches have units of `unit` documents of one topic.
+    """
     state, looks = first, []
+    batches: list[Ints] = []
     while True:
         seen = look(state, rule, systems)
         if state.answers >= rule.first_test * state.documents:
             looks.append((state.answers, seen.least))
         if seen.status == "not separable" or (stop and seen.status == "decided"):
-            return Followed(state, seen, tuple(looks))
-        batch = next_batch(state, seen, rule, available=available)
+            return Followed(state, seen, tuple(looks), tuple(batches))
+        batch = next_batch(state, seen, rule, unit=unit, available=available)
         if not len(batch.documents):
-            return Followed(state, seen, tuple(looks))
+            return Followed(state, seen, tuple(looks), tuple(batches))
+        batches.append(batch.documents)
         points = answers(batch.documents, state.n[batch.documents])
         state = state.answered(batch.documents, points, batch.pi)
 

@@ -177,8 +177,9 @@ def replay_pairs(
 ) -> pl.DataFrame:
     """Preferences asked in random order (even), or each next one where it reduces the variance most (pairs).
 
-    Columns as of `replay`, and `similar`: the share of the answers after which the order of the systems under the gains
-    of the method bradley-terry has a τ of .95 or more with that under all answers.
+    Columns as of `replay`, and the share of the answers after which the order of the systems has a τ of .95 or more
+    with that under all answers: `similar_own` by the estimate that stops the study, `similar` by the gains of the
+    method bradley-terry.
     """
     whole = look_at_pairs(recorded.state(recorded.answers), rule, systems)
     rows: list[dict[str, object]] = []
@@ -202,7 +203,7 @@ def plain_means(state: PairState, systems: Systems) -> Floats:
 def _follow_pairs(
     recorded: RecordedPairs, order: Sequence[Answer], systems: Systems, rule: Rule, design: PairDesign, whole: PairLook
 ) -> dict[str, object]:
-    """One design over the answers in one order, until it has stopped and the order of the systems is similar."""
+    """One design over the answers in one order, until it has stopped and both orders of the systems are similar."""
     waiting: dict[tuple[int, int, int], list[float]] = {}
     left = tuple(np.zeros((size, size)) for size in recorded.sizes)
     for topic, one, other, won in order:
@@ -213,17 +214,20 @@ def _follow_pairs(
     wanted = plain_means(recorded.state(recorded.answers), systems)
     batch = max(1, total // BATCHES)
     ended: dict[str, object] = {}
-    seen, similar = look_at_pairs(state, rule, systems), None
+    similar: dict[str, float] = {}
+    seen = look_at_pairs(state, rule, systems)
     while True:
-        if similar is None and float(tau_b(plain_means(state, systems), wanted)) >= SIMILAR:
-            similar = state.answers / total
+        if "similar" not in similar and float(tau_b(plain_means(state, systems), wanted)) >= SIMILAR:
+            similar["similar"] = state.answers / total
+        if "similar_own" not in similar and float(tau_b(seen.look.means, truth)) >= SIMILAR:
+            similar["similar_own"] = state.answers / total
         stops = seen.look.status == "decided" or state.answers >= total
         if not ended and stops:
             status = "decided" if seen.look.status == "decided" else "not separable"
             ended = {"answers": state.answers, "cost": state.answers / state.documents}
             ended |= verdict(status, seen.look, truth, rule, systems)
-        if (ended and similar is not None) or state.answers >= total:
-            return {**ended, "similar": similar}
+        if (ended and len(similar) == 2) or state.answers >= total:
+            return ended | similar
         if design == "pairs":
             chosen = next_pairs(state, seen, batch, left)
             more = [(*key, waiting[key].pop(0)) for key in chosen]

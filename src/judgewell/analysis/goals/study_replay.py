@@ -58,7 +58,7 @@ class Replay:
             decided=(pl.col("status") == "decided").mean(),
             right=pl.col("right").mean(),
             overstated=gaps,
-            **({"similar": pl.col("similar").median()} if "similar" in joined.columns else {}),
+            **{name: pl.col(name).median() for name in ("similar", "similar_own") if name in joined.columns},
         )
 
     def __repr__(self) -> str:
@@ -76,7 +76,8 @@ class Replay:
             pl.col("overstated").fill_nan(None).map_elements(lambda share: f"{100 * share:+.1f} %", pl.String),
         )
         similar = (
-            " similar: share of the answers until τ ≥ .95 with the order of all (gains by bradley-terry)."
+            " similar: share of the answers until the order of the systems by bradley-terry gains has τ ≥ .95 with "
+            "that of all answers; similar_own: the same by the estimate that stops the study."
             if "similar" in shown.columns
             else ""
         )

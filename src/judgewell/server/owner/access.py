@@ -210,6 +210,13 @@ class AuditEntry:
     data: dict[str, Any]
     address: str | None
 
+    @property
+    def actor(self) -> str:
+        """Who did it: an account by name, or in words where there is none."""
+        if self.account or self.action.startswith("webhook"):
+            return self.account or "server"
+        return "not signed in" if self.address else "command line"
+
 
 def audit_entries(connection: sa.Connection, limit: int = 100, before: int | None = None) -> list[AuditEntry]:
     """The newest lines of the audit log, or those before a line's number."""

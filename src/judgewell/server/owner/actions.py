@@ -178,7 +178,8 @@ def read_fields(action: Action, given: Mapping[str, Any]) -> Fields:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or action.name
         known = ", ".join(action.fields.model_fields)
-        raise InputError(f"{where}: {first['msg']}", cure=f"{action.name} takes {known}") from None
+        problem = f"{where} is missing" if first["type"] == "missing" else f"{where}: {first['msg']}"
+        raise InputError(problem, cure=f"{action.name} takes {known}") from None
 
 
 def _pause(connection: sa.Connection, served: Served, now: float, fields: Pausing) -> Result:

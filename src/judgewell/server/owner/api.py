@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from judgewell.errors import InputError
-from judgewell.server.judging.invitations import invite
+from judgewell.server.judging.invitations import invite, refuse_rehearsal
 from judgewell.server.owner.access import Account, AuditEntry, asked_from, audit_entries, bearer, record, require
 from judgewell.server.owner.actions import ACTIONS, Action, Fields, perform
 from judgewell.server.owner.api_errors import Problem
@@ -279,6 +279,10 @@ def _add_people(routes: APIRouter, asked: Asked) -> None:
     async def invitations(request: Request, wanted: Invitations) -> list[Invitation]:
         account: Account = request.state.account
         sayable(wanted.labels)
+        try:
+            await asyncio.to_thread(refuse_rehearsal, server.store)
+        except InputError as error:
+            raise Problem(422, str(error)) from None
         made = await asyncio.to_thread(invite, server.store, server.served, wanted.labels)
         now, address, counts = clock(), asked_from(request), {"count": sum(one.new for one in made)}
         await done(server.store.write(lambda c: record(c, now, account, "invite", None, counts, address)))

@@ -17,6 +17,7 @@ from judgewell.errors import InputError
 from judgewell.server.cleaning import clean_document
 from judgewell.server.store.schema import batches, documents, goals, items, study, topics, units
 from judgewell.study.check import load_study
+from judgewell.study.design.batches import known_documents
 from judgewell.study.design.chance import generator
 from judgewell.study.design.plan import Design, make_design
 from judgewell.study.inputs import Inputs
@@ -57,23 +58,11 @@ def _with_goal(content: Content, path: str | Path) -> Content:
     plan = load_plan(str(path), content.study, content.inputs)
     if plan is None:
         raise InputError("the study has no goal", file=path)
-    known = _known(content.design)
+    known = known_documents(content.design)
     begin = evidence(plan, known, content.study)
     chosen = begin.next(0, None)
     goal = {"number": 1, "plan": plan.dump(), "known": known}
     return replace(content, design=begin.units(1, chosen), goal=goal, batch=chosen.row(1, None, 0))
-
-
-def _known(design: Design) -> dict[str, dict[str, str]]:
-    """The known documents of each topic, H before N; of a study of pairs the first known pair of the topic."""
-    known: dict[str, dict[str, str]] = {}
-    marked = design.documents.filter(pl.col("known").is_not_null()).select("topic", "doc", "known")
-    for topic, doc, grade in marked.unique(maintain_order=True).iter_rows():
-        known.setdefault(topic, {})[doc] = grade
-    pairs = design.pairs.filter(pl.col("known").is_not_null()).unique("topic", keep="first", maintain_order=True)
-    for topic, left, right, better in pairs.select("topic", "left", "right", "known").iter_rows():
-        known[topic] = {left: "H", right: "N"} if better == "left" else {right: "H", left: "N"}
-    return known
 
 
 def _documents(inputs: Inputs, design: Design) -> pl.DataFrame:

@@ -10,6 +10,18 @@ import polars as pl
 from judgewell.study.design.plan import DOCUMENTS, PAIRS, Design, units_table
 
 
+def known_documents(design: Design) -> dict[str, dict[str, str]]:
+    """The known documents of each topic, H before N; of a study of pairs the first known pair of the topic."""
+    known: dict[str, dict[str, str]] = {}
+    marked = design.documents.filter(pl.col("known").is_not_null()).select("topic", "doc", "known")
+    for topic, doc, grade in marked.unique(maintain_order=True).iter_rows():
+        known.setdefault(topic, {})[doc] = grade
+    pairs = design.pairs.filter(pl.col("known").is_not_null()).unique("topic", keep="first", maintain_order=True)
+    for topic, left, right, better in pairs.select("topic", "left", "right", "known").iter_rows():
+        known[topic] = {left: "H", right: "N"} if better == "left" else {right: "H", left: "N"}
+    return known
+
+
 def batch_units(
     number: int,
     docs: pl.DataFrame,

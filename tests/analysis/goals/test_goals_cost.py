@@ -1,0 +1,59 @@
+"""What a goal is expected to cost, against what studies with synthetic assessors take."""
+
+from pathlib import Path
+
+import pytest
+
+from judgewell import simulate
+from judgewell.analysis.goals.cost import expected_cost
+from judgewell.analysis.goals.plan import load_plan
+from judgewell.sample import folder
+from judgewell.study.check import check_study
+
+STUDY = f"""[study]
+name = "goal"
+seed = 7
+[topics]
+file = "{folder()}/topics.jsonl"
+[documents]
+file = "{folder()}/documents.jsonl"
+[pool]
+runs = "{folder()}/runs/*.run.gz"
+depth = 3
+[grades]
+file = "{folder()}/levels.qrels"
+[known]
+high = [3]
+low = [0]
+[scale]
+kind = "s100"
+[units]
+documents = 4
+redundancy = 6
+[work]
+most_units = 50
+units_per_topic = 4
+[pay]
+amount = 1.5
+[goal]
+systems = "{folder()}/runs/bm25*.run.gz"
+within = 0.05
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+def test_small_units_are_expected_to_cost_what_a_simulated_study_takes(study):
+    """Half the places of these units are known documents', and answers alone would be half the judgments."""
+    taken = simulate(study, assessors=80, studies=2).studies
+    checked = check_study(study)
+    plan = load_plan(str(study), checked.study, checked.inputs)
+    expected = expected_cost(plan, checked.study, checked.design, rounds=15)
+    assert expected.judgments == pytest.approx(taken["judgments"].mean(), rel=0.3)
+    assert expected.units == pytest.approx(taken["attempts"].mean(), rel=0.3)
+    assert expected.even > expected.judgments
