@@ -89,7 +89,7 @@ class JudgewellInformation(JudgewellWarning):
 
 
 class Information(str):
-    """The text of a note that assumes nothing: it reports which rule was applied, and which option changes it."""
+    """The text of a note that assumes nothing: it reports which rule or option was applied."""
 
 
 _PASSED_OVER = (__package__, "contextlib", "functools")  # never the line that a reader of a note wants to see

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.errors import DataError, InputError, note
+from judgewell.errors import DataError, Information, InputError, note
 from judgewell.formats.delimited import Layout
 from judgewell.formats.gains import read_gains
 from judgewell.formats.words import is_number, parse_words
@@ -72,7 +72,7 @@ def kept_where(table: pl.DataFrame, where: str | Iterable[str]) -> pl.DataFrame:
             there = ", ".join("nothing" if one is None else str(one) for one in cells.unique().sort().head(8))
             raise DataError(f"no row has {asked}; there are {there}")
         if not keep.all():
-            note(f"{len(table) - int(keep.sum())} of {len(table)} rows are excluded by {asked}")
+            note(Information(f"{len(table) - int(keep.sum())} of {len(table)} rows are excluded by {asked}"))
         table = table.filter(keep)
     return table
 

@@ -49,9 +49,12 @@ def report_gains(sources: Sources, step: Callable[[], None] = lambda: None) -> R
         return ReportGains(name, f"as given: {name}", given)
     if sources.method is None:
         return None
+    from judgewell.scaling.inputs import with_inclusions
+
     table = sources.judgments if sources.method.takes == "judgments" else sources.pairs
     with collect_notes() as notes:
-        gains, draws = _made(sources.method, table, sources, step)
+        made, draws = _made(sources.method, table, sources, step)
+        gains = made if table is None else with_inclusions(made, table)
         tables = tuple(sources.method.tables(table).items())
     return ReportGains("gains", f"by {sources.method}", gains, draws, tables, tuple(notes))
 

@@ -50,6 +50,9 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     table = systems_table(scored, sources)
     under = next(iter(scored.sets))
     answer: list[Finding | None] = [system_findings.best(table, main.measure, under, len(main.topics))]
+    if goal is not None and not every:
+        table = table.drop("rank_low", "rank_high", "best", "p_top", "top", strict=False)
+        answer = [Finding(text) for text in goal.sentences]
     sentences: list[Finding | None] = []
     if len(scored.sets) > 1 and every:
         answer.append(system_findings.best_elsewhere(scored.sets, table))
@@ -186,7 +189,7 @@ def _systems_grid(table: pl.DataFrame, scored: Scored) -> Grid:
         caption += "; means have no interval, because drawn documents bias the score of one system"
     elif "low" in table.columns:
         caption += "; the 95 % interval is that of the mean over other topics"
-    if scored.worlds:
+    if "rank_low" in table.columns:
         caption += f". Plausible ranks come from {resamples_of(scored.widest)}"
     if "top" in table.columns:
         caption += "; the top set contains the best system with 95 % confidence"

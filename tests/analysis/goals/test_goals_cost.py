@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judgewell import simulate
+from judgewell import report, simulate
 from judgewell.analysis.goals.cost import expected_cost
 from judgewell.analysis.goals.plan import load_plan
 from judgewell.sample import folder
@@ -57,3 +57,17 @@ def test_small_units_are_expected_to_cost_what_a_simulated_study_takes(study):
     assert expected.judgments == pytest.approx(taken["judgments"].mean(), rel=0.3)
     assert expected.units == pytest.approx(taken["attempts"].mean(), rel=0.3)
     assert expected.even > expected.judgments
+
+
+def test_the_report_of_a_best_goal_gives_its_conclusion_alone(study):
+    """Documents that were not asked about are estimated, and neither a top set nor ranks nor pairs are shown."""
+    made = report(study, database=simulate(study, assessors=80).database)
+    (part,) = (one for one in made.each() if one.title == "Which system is best")
+    text = " ".join(finding.text for finding in part.findings)
+    assert "Nothing is concluded about other pairs of systems." in text
+    assert "top set" not in text
+    items = {item.name: item for item in part.items}
+    assert not {"pairs", "worlds", "rank_intervals"} & set(items)
+    assert not {"rank_low", "top", "p_top", "low"} & set(items["systems"].frame.columns)
+    assert "means have no interval, because drawn documents bias" in items["systems"].caption
+    assert "Plausible ranks" not in items["systems"].caption

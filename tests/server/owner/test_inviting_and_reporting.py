@@ -43,6 +43,23 @@ def owner(begin, monkeypatch, tmp_path):
     return Owner
 
 
+def test_the_api_invites_each_label_once(owner):
+    one = owner()
+    now = one.study.clock()
+    token = one.study.store.write(lambda c: new_token(c, now, "owner one", ("write",), 1, "tests")).result()
+    headers = {"authorization": f"Bearer {token}"}
+
+    def invited(*labels):
+        answer = one.client.post("/api/v1/invitations", json={"labels": labels}, headers=headers)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    links = invited("Ann", "Ben")
+    assert [link["new"] for link in links] == [True, True]
+    assert invited("Ann") == [{**links[0], "new": False}]
+    assert TestClient(one.client.app, follow_redirects=False).get(links[0]["path"]).headers["location"] == "/work"
+
+
 def test_people_are_invited_by_name_and_by_number(owner):
     one = owner()
     assert "No one has been invited yet" in one.page("/owner/invitations")
