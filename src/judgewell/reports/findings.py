@@ -101,8 +101,7 @@ def flagged(flags: pl.DataFrame, judgments: pl.DataFrame) -> Finding | None:
         return Finding(f"None of {assessors} is flagged for {listing(list(ran.values())).replace(' and ', ' or ')}.")
     counts = flags.group_by("flag").agg(pl.col("assessor").n_unique()).sort("flag")
     reasons = listing([f"{ran.get(flag, flag.replace('_', ' '))}: {number}" for flag, number in counts.iter_rows()])
-    text = f"{count(who)} of {assessors} {agrees(who, 'is', 'are')} flagged ({reasons}). "
-    text += "A flag is a reason to look, not proof."
+    text = f"{count(who)} of {assessors} {agrees(who, 'is', 'are')} flagged ({reasons})."
     return Finding(text, "flags")
 
 
