@@ -28,8 +28,7 @@ def work(table: pl.DataFrame, one: str, source: str) -> Finding:
     """How much was done by how many."""
     docs = documents_of(table)
     who = table["assessor"].drop_nulls().n_unique()
-    verb = "gave" if one == "judgment" else "compared"
-    doers = f"{counted(who, 'assessor')} {verb}" if who else "There are"
+    doers = f"{counted(who, 'assessor')} gave" if who else "There are"
     text = (
         f"{doers} {counted(table.height, one)} of {counted(docs.height, 'document')} in "
         f"{counted(table['topic'].n_unique(), 'topic')} (median {plain(docs['count'].median())} per document)."
