@@ -226,7 +226,8 @@ def _usual(facts: pl.DataFrame) -> Usual:
 
 
 def _usual_same(varied: pl.DataFrame) -> float | None:
-    return float((varied["same"] * varied["judgments"]).sum() / varied["judgments"].sum()) if varied.height else None
+    same, judgments = varied["same"].to_numpy(), varied["judgments"].to_numpy()
+    return float((same * judgments).sum() / judgments.sum()) if varied.height else None
 
 
 def _spread(around: pl.Series, least: float) -> float | None:

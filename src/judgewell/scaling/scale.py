@@ -86,8 +86,8 @@ def method_and_table(
     takes = chosen.takes if chosen else _holds(judgments, reading)
     table = kept_where(_read(takes, judgments, reading, kind), where)
     if chosen is None:
-        both = (table, None) if takes == "judgments" else (None, table)
-        fitting = method_for(*both, group=options.get("group"))
+        judged, paired = (table, None) if takes == "judgments" else (None, table)
+        fitting = method_for(judged, paired, options.get("group"))
         own = parse(fitting)
         chosen = _named(own.name, {**own.options(), **options}, seed)
         note(f"no method is given: gains are made by {chosen}; judgewell scale --list shows the others")
