@@ -71,6 +71,6 @@ def test_actions_and_the_log_of_them(study, tmp_path):
         said("act", study, "drop")
     with pytest.raises(InputError, match="no assessor is named"):
         said("forget", study)
-    with pytest.raises(InputError, match="the Assessors page shows the pseudonym"):
+    with pytest.raises(InputError, match="the Assessors page shows the pseudonyms"):
         said("forget", study, "Ada")
     assert said("forget", study, "--older-than", "30") == "Personal data of 0 assessors deleted\n"
