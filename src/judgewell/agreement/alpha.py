@@ -315,4 +315,4 @@ def _note_repeats(frame: pl.DataFrame) -> None:
     named = frame.filter(pl.col("assessor").is_not_null())
     repeats = named.height - named.select("topic", "doc", "assessor").n_unique()
     if repeats:
-        note(f"{some(repeats, 'judgment')} repeat a document the same assessor already judged; all count")
+        note(f"{some(repeats, 'judgment')} repeat a document the same assessor already judged; alpha uses all")

@@ -92,7 +92,7 @@ def _first_judgments(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     once = named.unique([*keys, "assessor"], keep="first", maintain_order=True)
     repeats = named.height - once.height
     if repeats:
-        note(f"{some(repeats, 'judgment')} repeat an earlier one by the same assessor; the first counts")
+        note(f"{some(repeats, 'judgment')} repeat an earlier one by the assessor; pairs of assessors use the first")
     return once
 
 
@@ -107,7 +107,7 @@ def _enough(code: Ints, least_documents: int) -> tuple[Ints, Ints, Ints]:
         )
     if not enough.all():
         left = some(int((~enough).sum()), "pair")
-        note(f"{left} of assessors with fewer than {least_documents} shared documents excluded")
+        note(f"{left} of assessors share fewer than {least_documents} documents and are not compared")
     renumbered = np.where(enough, np.cumsum(enough) - 1, -1)
     return codes[enough], renumbered[place.ravel()], counts[enough]
 

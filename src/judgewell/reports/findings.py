@@ -28,8 +28,7 @@ def work(table: pl.DataFrame, one: str, source: str) -> Finding:
     """How much was done by how many."""
     docs = documents_of(table)
     who = table["assessor"].drop_nulls().n_unique()
-    verb = "gave" if one == "judgment" else "compared"
-    doers = f"{counted(who, 'assessor')} {verb}" if who else "There are"
+    doers = f"{counted(who, 'assessor')} gave" if who else "There are"
     text = (
         f"{doers} {counted(table.height, one)} of {counted(docs.height, 'document')} in "
         f"{counted(table['topic'].n_unique(), 'topic')} (median {plain(docs['count'].median())} per document)."
@@ -102,8 +101,7 @@ def flagged(flags: pl.DataFrame, judgments: pl.DataFrame) -> Finding | None:
         return Finding(f"None of {assessors} is flagged for {listing(list(ran.values())).replace(' and ', ' or ')}.")
     counts = flags.group_by("flag").agg(pl.col("assessor").n_unique()).sort("flag")
     reasons = listing([f"{ran.get(flag, flag.replace('_', ' '))}: {number}" for flag, number in counts.iter_rows()])
-    text = f"{count(who)} of {assessors} {agrees(who, 'is', 'are')} flagged ({reasons}). "
-    text += "A flag is a reason to look, not proof."
+    text = f"{count(who)} of {assessors} {agrees(who, 'is', 'are')} flagged ({reasons})."
     return Finding(text, "flags")
 
 
