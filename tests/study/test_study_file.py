@@ -182,7 +182,7 @@ def test_what_is_not_toml_is_told_with_its_line(study):
         ((('file = "pool.csv"', 'runs = ["runs/*.run"]'),), r"study\.toml:\d+: no run file matches runs/\*\.run"),
         (
             (("high = [3]\nreserve = [2]", "high = [7]"),),
-            "topic 1: no document is known to be highly relevant; grade one",
+            r"study\.toml:31: topics 1, 2: no document is known to be highly relevant; grade one",
         ),
     ],
 )

@@ -52,6 +52,7 @@ class Problem:
     cure: str | None = None
     file: str | None = None
     line: int | None = None
+    information: bool = False  # only says what follows from the settings
 
     @property
     def error(self) -> InputError:
