@@ -82,3 +82,25 @@ def test_design_for_a_machine_writes_a_pool(judgewell):
     assert set(pool["topic"]) == set(sample.levels()["topic"])
     code, _, err = judgewell(*words, "-o", "pool.csv")
     assert (code, "--budget" in err) == (2, True)
+
+
+def test_information_about_a_design_passes_a_strict_check(judgewell):
+    judgewell("new", "mine", "--from", "pairs")
+    path = Path("mine/study.toml")
+    path.write_text(path.read_text().replace('consent = "This is', 'consent = "Ours is', 1))
+    code, _, err = judgewell("check", str(path), "--strict")
+    assert code == 0
+    assert "info: mine/study.toml" in err
+    assert "5 of 36 pairs repeat a pair of an earlier group (a lower groups.share repeats fewer)" in err
+
+
+def test_a_goals_measure_is_checked_beside_other_mistakes(judgewell):
+    judgewell("new", "mine")
+    path = Path("mine/study.toml")
+    path.write_text(path.read_text() + '\n[goal]\nsystems = "run/*.run"\nmeasure = "nDCG@10"\n')
+    for change in (("", ""), ("redundancy = 5", "redundancy = 0")):
+        path.write_text(path.read_text().replace(*change))
+        code, _, err = judgewell("check", str(path))
+        assert code == 2
+        assert "no run file matches run/*.run" in err
+        assert "nDCG@10 depends on the topic's other documents; decide by DCG@10" in err

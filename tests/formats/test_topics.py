@@ -82,6 +82,7 @@ def test_every_kind_of_file_gives_the_same_topics(tmp_path, content):
         ("1\t \n", r":1: topic 1 has no text"),
         ('{"qid": 1, "query": "tea"}\n{"qid": 2 "query": "x"}\n', r":2: this is not JSON"),
         ('{"query": "tea"}\n', r":1: a topic without an id"),
+        ("query,title\n1,tea\n", r":1: no column is the topic.s id; there are query, title; call it topic, "),
         ('{"qid": 1.5, "query": "tea"}\n', r":1: qid 1\.5 is not text"),
         ('{"qid": 1, "query": "tea"}\n[]\n', r":2: this line is not an object"),
         ("topic,title\n1,tea,milk\n", r":2: this line has 3 fields, the first line has 2"),

@@ -297,9 +297,12 @@ def test_only_the_checks_that_could_run_are_named():
     nobody = pl.DataFrame(schema={"assessor": pl.String, "flag": pl.String})
     judged = pl.DataFrame({"assessor": ["a"] * 8, "value": range(8), "seconds": [None] * 8, "comment": [None] * 8})
     text = told.flagged(nobody, judged).text
-    assert text == "None of 1 assessor is flagged for giving nearly always the same answer."
+    assert text == "None of 1 assessor gave one answer in at least 90 % of 6 or more judgments."
+    same = pl.DataFrame({"assessor": ["a"], "flag": ["same_answer"]})
+    counted = "Of 1 assessor, 1 gave one answer in at least 90 % of 6 or more judgments."
+    assert told.flagged(same, judged).text == counted
     timed = judged.with_columns(seconds=pl.lit(30.0))
-    assert told.flagged(nobody, timed).text.endswith("the same answer or a median time below 5 s.")
+    assert told.flagged(nobody, timed).text.endswith(" or took less than 5 s in the median.")
     assert told.flagged(nobody, judged.head(5)) is None  # too few for any check
 
 

@@ -89,7 +89,16 @@ def test_missing_files_are_named_beside_wrong_settings(study):
         "there is no file topic.txt",
         "no run file matches runs/*.run",
         "there is no file grade.qrels",
-        "units.documents 0 must be at least 1; it is how many documents a unit has, the known ones included",
+        "units.documents 0 must be at least 1; what it sets: how many documents a unit has, the known ones included",
+    ]
+
+
+def test_what_a_setting_is_for_follows_its_rule_whatever_its_words(study):
+    mistakes = told(study(("fee = 0", "fee = 20"), ('known = "strict"', 'known = "of"')))
+    assert [mistake.partition(": ")[2] for mistake in mistakes] == [
+        "checks.known 'of' is not one of 'strict', 'ties' or 'off'; "
+        "what it sets: must the known H be scored above the known N",
+        "pay.fee 20 must be at most 1.0; what it sets: the platform's fee as a share of the pay (write 0.2 for 20 %)",
     ]
 
 
@@ -109,8 +118,8 @@ def test_every_mistake_is_told_at_once_with_its_line(study):
     text = path.read_text().split("\n")
     mistakes = told(path)
     expected = {
-        "documents = 0": "units.documents 0 must be at least 1; it is how many documents a unit has",
-        'redundancy = "five"': "units.redundancy 'five' is not a whole number; it is the minimum number of judgments",
+        "documents = 0": "units.documents 0 must be at least 1; what it sets: how many documents a unit has",
+        'redundancy = "five"': "units.redundancy 'five' is not a whole number; what it sets: the minimum",
         'order = "latin"': "units.order 'latin' is not one of 'random' or 'balanced'",
         "sede = 1": "there is no setting study.sede; did you mean seed?",
         "silence = true": "work.silence true is not a number",
@@ -173,7 +182,7 @@ def test_what_is_not_toml_is_told_with_its_line(study):
         ((('file = "pool.csv"', 'runs = ["runs/*.run"]'),), r"study\.toml:\d+: no run file matches runs/\*\.run"),
         (
             (("high = [3]\nreserve = [2]", "high = [7]"),),
-            "topic 1: no document is known to be highly relevant; grade one",
+            r"study\.toml:31: topics 1, 2: no document is known to be highly relevant; grade one",
         ),
     ],
 )
@@ -205,17 +214,20 @@ def test_all_bad_files_are_told_together(study):
     folder = path.parent
     (folder / "documents.jsonl").write_text('{"doc": "a"}\n')
     (folder / "topics.txt").write_text("1\n")
-    (folder / "pool.csv").write_text("topic,document\n1,a\n")
+    (folder / "pool.csv").write_text("topic,paper\n1,a\n")
     (folder / "grades.qrels").write_text("1 0 a\n")
-    files = {mistake.split(":")[0] for mistake in told(path)}
+    mistakes = told(path)
+    assert any(one.startswith("pool.csv:1: the column doc is missing; there are topic, paper") for one in mistakes)
+    files = {mistake.split(":")[0] for mistake in mistakes}
     assert files == {"documents.jsonl", "topics.txt", "pool.csv", "grades.qrels"}
 
 
 def test_documents_without_text_and_topics_without_documents_are_told(study):
     path = study()
-    (path.parent / "pool.csv").write_text("topic,doc\n1,bread-box\n1,lost-1\n1,lost-2\n")
+    (path.parent / "pool.csv").write_text("topic,doc\n1,bread-box\n1,lost-1\n1,lost-2\n9,bread-box\n")
     mistakes = told(path)
-    assert any("the pool has no documents for topic 2" in mistake for mistake in mistakes)
+    said = "the pool has no documents for topic 2, but for topic 9 that the topic file does not have"
+    assert any(said in mistake for mistake in mistakes)
     assert any("does not have 2 documents: lost-1 (topic 1), lost-2 (topic 1)" in mistake for mistake in mistakes)
 
 

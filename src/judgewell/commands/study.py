@@ -56,7 +56,7 @@ def check(study: str, strict: bool) -> None:
 
     checked, plan = _with_goal(check_study(study), study)
     print_problems(checked)
-    if checked.mistakes or (strict and checked.warnings):
+    if checked.mistakes or (strict and not all(one.information for one in checked.warnings)):
         sys.exit(2)
     print(f"{study}: no mistakes")
     if checked.cost:
@@ -134,14 +134,19 @@ def design(
 
 def _with_goal(checked: Checked, path: str) -> tuple[Checked, Plan | None]:
     """The check with what is wrong with the goal, and the goal's plan where there is one."""
-    if checked.study is None or checked.inputs is None or checked.study.goal is None:
-        return checked, None
     from dataclasses import replace
 
-    from judgewell.analysis.goals.plan import plan_of
-    from judgewell.study.file import read_source
+    from judgewell.study.file import read_source, without_mistakes
 
-    plan, mistakes, noted = plan_of(checked.study, checked.inputs, read_source(path))
+    source = read_source(path)
+    study = checked.study or without_mistakes(source)
+    if study is None or study.goal is None:
+        return checked, None
+    from judgewell.analysis.goals.plan import measure_mistakes, plan_of
+
+    if checked.study is None or checked.inputs is None:
+        return replace(checked, mistakes=(*checked.mistakes, *measure_mistakes(study.goal, source))), None
+    plan, mistakes, noted = plan_of(study, checked.inputs, source)
     both = (*checked.mistakes, *mistakes), (*checked.warnings, *noted)
     return replace(checked, mistakes=both[0], warnings=both[1]), plan
 
@@ -286,7 +291,7 @@ def print_problems(checked: Checked) -> None:
     for problem in checked.mistakes:
         print(f"judgewell: {problem}", file=sys.stderr)
     for problem in checked.warnings:
-        print(f"note: {problem}", file=sys.stderr)
+        print(f"{'info' if problem.information else 'note'}: {problem}", file=sys.stderr)
 
 
 def _cost_text(cost: Cost) -> str:

@@ -39,6 +39,11 @@ def read_topics(path: str | Path) -> pl.DataFrame:
     else:
         contents = contents.named()
         frame, place = contents.frame(), contents.place
+        if contents.kind == "csv" and not columns_called(frame, NAMES["topic"]):
+            problem = f"no column is the topic's id; there are {', '.join(frame.columns)}"
+            raise InputError(
+                problem, cure=f"call it {', '.join(NAMES['topic'][:-1])} or {NAMES['topic'][-1]}", file=path, line=1
+            )
     if frame.is_empty():
         raise place.error("there are no topics in this file", CURE)
     texts = {ours: [_clean(text) for text in text_called(frame, theirs, place)] for ours, theirs in NAMES.items()}

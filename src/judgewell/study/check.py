@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
 from judgewell.errors import DataError, InputError, collect_notes
 from judgewell.study.cost import Cost, cost_of_design, group_alternatives, hand_out, largest_topic, unit_alternatives
-from judgewell.study.design.plan import Design, Note, make_design
+from judgewell.study.design.plan import Design, Note, make_design, without_known
 from judgewell.study.file import Problem, Source, first_of, parse, read_source, without_mistakes
 from judgewell.study.inputs import Inputs, missing_files, read_inputs
 from judgewell.study.model import Study
@@ -40,6 +40,9 @@ def check_study(path: str | Path) -> Checked:
     inputs, wrong, noted = read_inputs(usable, source) if usable else (None, [], [])
     if study is None or inputs is None:
         return Checked(_each_once(source, [*mistakes, *wrong, *missing_files(source)]), tuple(noted), study)
+    unknown = without_known(study, inputs)
+    if unknown:
+        return Checked((source.problem(("known",), *unknown),), tuple(noted), study, inputs)
     place = ("groups",) if study.groups else ("templates",) if study.templates else ("units",)
     with collect_notes() as collected:
         try:
@@ -47,7 +50,8 @@ def check_study(path: str | Path) -> Checked:
         except (DataError, InputError) as error:
             problem, _, cure = str(error).partition("; ")
             return Checked((source.problem(place, problem, cure or None),), tuple(noted), study, inputs)
-    noted += [source.problem(place, text) for text in (*collected, *_condensed(design.notes))]
+    noted += [source.problem(place, text) for text in collected]
+    noted += [replace(source.problem(place, text), information=True) for text in _condensed(design.notes)]
     cost = cost_of_design(study, design)
     noted += [*_unwise(study, inputs, design, source), *_owner(study, cost, source)]
     return Checked((), tuple(noted), study, inputs, design, cost)
@@ -97,7 +101,7 @@ def _condensed(notes: Sequence[Note]) -> list[str]:
 
 
 def _more(topics: int) -> str:
-    return f" (and the like in {topics} more topic{'s' if topics > 1 else ''})" if topics else ""
+    return f" ({topics} more topic{'s are' if topics > 1 else ' is'} like this)" if topics else ""
 
 
 def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> list[Problem]:

@@ -52,6 +52,7 @@ class Problem:
     cure: str | None = None
     file: str | None = None
     line: int | None = None
+    information: bool = False  # only says what follows from the settings
 
     @property
     def error(self) -> InputError:
@@ -245,7 +246,7 @@ def _as_problem(mistake: dict[str, Any], source: Source) -> Problem:
         return source.problem(place, f"{key}: {problem}", cure or None)
     rule = RULES.get(kind)
     rule_text = rule.format(**context) if rule else mistake["msg"]
-    return source.problem(place, f"{key} {_shown(mistake['input'])} {rule_text}", about and f"it is {about}")
+    return source.problem(place, f"{key} {_shown(mistake['input'])} {rule_text}", about and f"what it sets: {about}")
 
 
 def _place(loc: tuple[str | int, ...], settings: Mapping[str, Any]) -> Place:

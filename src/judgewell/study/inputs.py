@@ -77,12 +77,13 @@ def read_inputs(study: Study, source: Source) -> tuple[Inputs | None, list[Probl
     )
     if topics is None or documents is None or pool is None or grades is None or texts is None or reading.problems:
         return None, reading.problems, reading.notes
+    strange = sorted(set(pool["topic"].drop_nulls()) - set(topics["topic"]))
     topics = _chosen(reading, topics, study.topics.only)
     pool = pool.filter(pl.col("topic").is_in(topics["topic"].implode()))
     known = _known(study, grades, given).filter(pl.col("topic").is_in(topics["topic"].implode()))
     known = known.join(documents.select("doc"), on="doc", how="semi")
     inputs = Inputs(topics, documents, pool, grades, known, texts)
-    _check_together(reading, inputs, study)
+    _check_together(reading, inputs, study, strange)
     return (None if reading.problems else inputs), reading.problems, reading.notes
 
 
@@ -172,6 +173,7 @@ def _named(frame: pl.DataFrame, names: tuple[str, ...], path: Path) -> pl.DataFr
                 f"the column {name} is missing; there are {', '.join(frame.columns)}",
                 cure=f"name the columns {', '.join(names)}",
                 file=path,
+                line=1 if path.suffix.lower() in (".csv", ".tsv") else None,
             )
         if name not in frame.columns and other is not None:
             frame = frame.rename({other: name})
@@ -199,15 +201,19 @@ def _known(study: Study, grades: pl.DataFrame, given: pl.DataFrame | None) -> pl
     return pl.concat(parts)
 
 
-def _check_together(reading: _Reading, inputs: Inputs, study: Study) -> None:
-    """Whether the tables fit each other: every topic has documents, and every document a text."""
+def _check_together(reading: _Reading, inputs: Inputs, study: Study, strange: list[str]) -> None:
+    """Whether the tables fit each other: every topic has documents, and every document a text.
+
+    `strange` are the topics of the pool that the topic file does not have.
+    """
     source = reading.source
     place = ("pool", "file") if study.pool.file else ("pool", "runs")
     pooled = set(inputs.pool["topic"].unique())
     without = [topic for topic in inputs.topics["topic"] if topic not in pooled]
     if without:
-        topics = _few(without, "topic")
-        reading.problems.append(source.problem(place, f"the pool has no documents for {topics}", "see topics.only"))
+        beside = f", but for {_few(strange, 'topic')} that the topic file does not have" if strange else ""
+        problem = f"the pool has no documents for {_few(without, 'topic')}{beside}"
+        reading.problems.append(source.problem(place, problem, "see topics.only"))
     textless = inputs.pool.join(inputs.documents, on="doc", how="anti").sort("topic", "doc")
     if not textless.is_empty():
         documents = _few([f"{doc} (topic {topic})" for topic, doc, *_ in textless.iter_rows()], "document")

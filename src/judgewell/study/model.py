@@ -232,7 +232,7 @@ class Work(Section):
 class Pay(Section):
     amount: float = setting("what a unit pays", 0.0, ge=0)
     currency: str = setting("the currency", "USD", min_length=1)
-    fee: float = setting("the platform's fee as a share of the pay, e.g. 0.2", 0.0, ge=0)
+    fee: float = setting("the platform's fee as a share of the pay (write 0.2 for 20 %)", 0.0, ge=0, le=1)
     seconds: float = setting("the seconds one judgment is expected to take", 60.0, gt=0)
     overhead: float = setting("the seconds a unit takes besides (reading the topic, checks)", 60.0, ge=0)
     lost: float = setting("the share of units expected to be lost and done again", 0.0, ge=0, lt=1)

@@ -17,7 +17,7 @@ from judgewell.evaluation.measures.base import Linear
 from judgewell.formats.runs import open_runs
 from judgewell.stats.arrays import Floats
 from judgewell.study.file import Problem, Source, matching, read_source
-from judgewell.study.inputs import Inputs
+from judgewell.study.inputs import Inputs, missing_files
 from judgewell.study.model import Goal, Study
 from judgewell.tables import INCLUSION
 
@@ -80,12 +80,13 @@ def plan_of(study: Study, inputs: Inputs, source: Source) -> tuple[Plan | None, 
     goal = study.goal
     if goal is None:
         return None, [], []
-    place: tuple[str, ...] = ("goal",)
+    wrong = measure_mistakes(goal, source)
+    if wrong:
+        return None, [*wrong, *missing_files(source)], []
+    measure = linear_measure(goal.measure)
+    place: tuple[str, ...] = ("goal", "systems")
     with collect_notes() as notes:
         try:
-            place = ("goal", "measure")
-            measure = linear_measure(goal.measure)
-            place = ("goal", "systems")
             pool = inputs.pool.select("topic", "doc").sort("topic", "doc")
             systems = goal_systems(goal, measure, pool, source)
             place = ("goal", "decide")
@@ -98,13 +99,21 @@ def plan_of(study: Study, inputs: Inputs, source: Source) -> tuple[Plan | None, 
                     "a drawn pool (column inclusion) beside [goal]", cure="give the whole pool: the goal draws from it"
                 )
         except JudgewellError as error:
-            text, cure = (error.problem, error.cure) if isinstance(error, InputError) else _parts(error)
-            return None, [source.problem(place, text, cure)], []
+            return None, [source.problem(place, *_parts(error))], []
     return (
         Plan(pool, systems, rule_of(study, pool), str(measure), low, high, study.study.seed),
         [],
         [source.problem(("goal", "systems"), text) for text in notes],
     )
+
+
+def measure_mistakes(goal: Goal, source: Source) -> list[Problem]:
+    """What is wrong with the goal's measure, whatever else is wrong with the study."""
+    try:
+        linear_measure(goal.measure)
+    except JudgewellError as error:
+        return [source.problem(("goal", "measure"), *_parts(error))]
+    return []
 
 
 def load_plan(path: str, study: Study, inputs: Inputs) -> Plan | None:
@@ -130,6 +139,8 @@ def rule_of(study: Study, pool: pl.DataFrame) -> Rule:
 
 
 def _parts(error: JudgewellError) -> tuple[str, str | None]:
+    if isinstance(error, InputError):
+        return error.problem, error.cure
     problem, _, cure = str(error).partition("; ")
     return problem, cure or None
 

@@ -119,6 +119,9 @@ def _of_units(study: Study, inputs: Inputs) -> Iterable[Design]:
     settings = study.units
     if settings is None:
         return
+    unknown = without_known(study, inputs)
+    if unknown:
+        raise DataError("; ".join(unknown))
     twice = _judged_twice(study, inputs)
     for topic in inputs.topics["topic"]:
         rng = generator(study.study.seed, "units", topic)
@@ -204,6 +207,19 @@ def _judged_twice(study: Study, inputs: Inputs) -> dict[str, list[str]]:
     return dict(chosen.group_by("topic").agg("doc").iter_rows())
 
 
+def without_known(study: Study, inputs: Inputs) -> tuple[str, str] | None:
+    """The problem and its cure where topics of a design of units lack a known document that [known] asks for."""
+    if study.known is None or study.units is None:
+        return None
+    for kinds, grade in ((("H", "reserve"), "highly relevant"), (("N",), "not relevant")):
+        topics = [one for one in inputs.topics["topic"] if not any(inputs.known_of(one, kind) for kind in kinds)]
+        if topics:
+            names = ", ".join(topics[:5]) + (f" and {len(topics) - 5} more" if len(topics) > 5 else "")
+            problem = f"topic{'s' if len(topics) > 1 else ''} {names}: no document is known to be {grade}"
+            return problem, "grade one, list it in a file of known documents, or leave [known] out"
+    return None
+
+
 def _known_pair(study: Study, inputs: Inputs, topic: str, docs: list[str], rng: np.random.Generator) -> tuple[str, ...]:
     """The topic's H and N for all its units: by lot, from the pool where it has any; none where none are asked for."""
     if study.known is None:
@@ -213,12 +229,6 @@ def _known_pair(study: Study, inputs: Inputs, topic: str, docs: list[str], rng: 
         candidates = next((known for kind in kinds if (known := inputs.known_of(topic, kind))), [])
         pooled = [doc for doc in candidates if doc in set(docs)]
         candidates = pooled or candidates
-        if not candidates:
-            grade = "highly relevant" if kinds[0] == "H" else "not relevant"
-            raise DataError(
-                f"topic {topic}: no document is known to be {grade}; "
-                "grade one, list it in a file of known documents, or leave [known] out"
-            )
         chosen.append(candidates[rng.integers(len(candidates))])
     return tuple(chosen)
 
@@ -330,12 +340,17 @@ def _group_notes(topic: str, made: Grouping, settings: Groups) -> tuple[Note, ..
         ),
         "resampled": (
             made.resampled,
-            f"{made.resampled} of the {plan.size * plan.groups} places of a partition hold a document again",
+            f"its documents do not fill groups of {plan.size} evenly, so {made.resampled} of "
+            f"{plan.size * plan.groups} places repeat a document, which gets more judgments (see groups.documents)",
         ),
-        "repeats": (made.repeats, f"{made.repeats} of {pairs} pairs meet again in a later group"),
+        "repeats": (
+            made.repeats,
+            f"{made.repeats} of {pairs} pairs repeat a pair of an earlier group (a lower groups.share repeats fewer)",
+        ),
         "known_repeats": (
             made.known_repeats,
-            f"{made.known_repeats} of {len(made.pairs)} known pairs are the same as in an earlier group",
+            f"the known pair of {made.known_repeats} of {len(made.pairs)} groups is also that of an earlier group "
+            "(more known documents repeat fewer)",
         ),
         "breaks": (made.breaks, f"{made.breaks} times both documents of a pair change at once"),
     }
