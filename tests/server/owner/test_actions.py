@@ -13,6 +13,7 @@ from judgewell.server.queries.progress import working
 from judgewell.server.queries.standing_answers import judgments_frame
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.store.schema import answers, assessors, audit, events, items, reservations, units
+from judgewell.text import counted
 
 
 def act(study, name, **fields):
@@ -114,7 +115,7 @@ def check_left_out(study, count):
     assert [topic.excluded for topic in found.topics] == [count]
     assert [topic.completed for topic in found.topics] == [0]
     assert found.topics[0].complete == 0
-    assert f"excluded: {count} units" in status_text(found)
+    assert f"excluded: {counted(count, 'unit')} by" in status_text(found)
     frame = study.store.read(lambda c: judgments_frame(c, study.clock())).result()
     assert set(frame["ending"]) == {"excluded"}
 

@@ -35,6 +35,7 @@ from judgewell.server.session.stages.judge import DocumentPage
 from judgewell.server.store.schema import reservations
 from judgewell.server.store.transactions import Store, open_store
 from judgewell.server.web import Pages
+from judgewell.text import counted
 
 ENDINGS = ("completed", "excluded", "failed", "abandoned", "in progress")
 KINDS = ("magnitude", "bounded", "s100", "ordinal", "binary")
@@ -165,7 +166,7 @@ def of_status(study: Study) -> dict[str, tuple[int, int]]:
     state = json.loads(CliRunner().invoke(status_command, [*arguments, "--format", "json"]).output)
     for one in state["endings"]:
         assert sum(topic[one["ending"].replace(" ", "_")] for topic in state["topics"]) == one["units"]
-        assert f"{one['ending']}: {one['units']} units" in text
+        assert f"{one['ending']}: {counted(one['units'], 'unit')} by" in text
     return {one["ending"]: (one["units"], one["answers"]) for one in state["endings"]}
 
 
