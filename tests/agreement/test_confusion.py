@@ -27,9 +27,9 @@ def test_confusion_of_the_papers_example() -> None:
 def test_disagreement_gives_the_papers_probabilities() -> None:
     """p(R | i) at the top threshold, eq. (5): 4/10, 5/17, 1/13."""
     table = disagreement(as_judgments({"U1": labels(ONE), "U2": labels(TWO)}))
-    top = table.filter(other=2.0).sort("grade", descending=True)["p"].to_list()
+    top = table.filter(other=2.0).sort("grade", descending=True)["share"].to_list()
     assert top == pytest.approx([4 / 10, 5 / 17, 1 / 13])
-    assert table.group_by("grade").agg(pl.col("p").sum())["p"].to_list() == pytest.approx([1.0] * 3)
+    assert table.group_by("grade").agg(pl.col("share").sum())["share"].to_list() == pytest.approx([1.0] * 3)
     wide = table.pivot(on="other", index="grade", values="pairs").drop("grade").to_numpy()
     assert (wide == wide.T).all()
 

@@ -37,6 +37,15 @@ def test_labels_that_agree_or_differ_by_chance_or_are_few_are_not():
     assert notes == []
 
 
+def test_labels_of_no_judged_document_are_noted():
+    with collect_notes() as notes:
+        note_reversed(JUDGMENTS, {"nist": labels(VALUES).with_columns(topic=pl.lit("T") + pl.col("topic"))})
+    assert notes == [
+        "none of the 30 labels of nist is of a document of the judgments; check that both use the same topic and "
+        "document ids"
+    ]
+
+
 def test_a_label_in_the_place_of_judgments_is_noted():
     twice = pl.concat([JUDGMENTS, JUDGMENTS])
     with collect_notes() as notes:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from judgewell.agreement.jackknife import jackknife_interval
 from judgewell.agreement.kappa import WEIGHTS, cohen_kappa, fleiss_kappa, kappa_between, weighted_kappa
 from judgewell.agreement.overlap import mean_over_pairs, shared_documents
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, InputError, JudgewellWarning, collect_notes
 
 # Fleiss' example as it is usually printed: 10 documents, 14 raters, 5 categories, kappa 0.210
 FLEISS = [
@@ -129,9 +129,23 @@ def test_too_little_overlap_is_said() -> None:
     with pytest.raises(DataError, match="needs the column 'assessor'"):
         cohen_kappa({"topic": ["t"], "doc": ["a"], "value": [1.0]})
     twice = pl.concat([panel(1), panel(1).head(3).with_columns(value=pl.lit(9.0))])
-    with pytest.warns(JudgewellWarning, match="3 judgments repeat an earlier one"):
+    with pytest.warns(
+        JudgewellWarning, match="3 judgments repeat an earlier one .* in comparisons of two assessors the first"
+    ):
         again = shared_documents(twice, least_documents=1)
     np.testing.assert_array_equal(again.first, shared_documents(panel(1), least_documents=1).first)
+
+
+def test_pairs_that_share_too_little_are_counted_in_their_analysis() -> None:
+    lone = pl.DataFrame({"topic": ["v"] * 2, "doc": ["z"] * 2, "assessor": ["p", "q"], "value": [1.0, 1.0]})
+    table = pl.concat([panel(1).select(lone.columns).cast(lone.schema), lone])
+    with collect_notes() as notes:
+        shared_documents(table, least_documents=2)
+        shared_documents(table, by=["topic"], least_documents=2)
+    assert notes[-2:] == [
+        "1 pair of assessors shares fewer than 2 documents and is not compared",
+        "1 pair of assessors, counted for each topic, shares fewer than 2 documents and is not compared",
+    ]
 
 
 def test_mean_over_pairs_weighs_by_documents_and_its_interval_covers() -> None:

@@ -171,7 +171,7 @@ def test_what_fewer_judgments_give_is_reported_below_all_there_are() -> None:
     )
     few = str(finding(table.with_columns(typical=pl.lit(3))))
     assert "with 2 of the typical 3, at 0.700" in few
-    assert few.endswith("No smaller number of judgments reaches 0.9.")
+    assert few.endswith("None of the numbers tried (up to 2) reaches 0.9.")
     assert finding(table.with_columns(typical=pl.lit(1))) is None
 
 

@@ -30,6 +30,21 @@ def test_a_reversed_assessor_is_named_with_the_reason() -> None:
     assert usual == "None of 8 assessors is unusual in speed, variety of answers or ranking of documents."
 
 
+def test_one_pair_of_documents_does_not_make_an_assessor_reversed() -> None:
+    ends = pl.col("doc").is_in(["d0", "d15"])
+    one_pair = judged("c").with_columns(topic=pl.when(ends).then("topic").otherwise("doc"))
+    table = agree(one_pair, section=["unusual assessors"], kind="ordinal")["unusual_assessors"]
+    assert table.filter(assessor="c").select("tau", "why").row(0) == (-1.0, None)
+
+
+def test_constant_assessors_are_named_even_where_half_of_all_are_constant() -> None:
+    constant = pl.col("assessor").is_in(list("abcde"))
+    rare = judged(None).with_columns(value=pl.when(constant | (pl.col("doc") < "d4")).then(3).otherwise("value"))
+    long = pl.concat([rare.with_columns(topic=pl.lit(topic)) for topic in "uvwx"])
+    table = agree(long, section=["unusual assessors"], kind="ordinal")["unusual_assessors"]
+    assert table.filter(why="constant")["assessor"].sort().to_list() == list("abcde")
+
+
 def test_few_assessors_are_not_compared() -> None:
     few = judged(None).filter(pl.col("assessor").is_in(["a", "b", "c"]))
     agreement = agree(few, section=["unusual assessors"], kind="ordinal")
@@ -87,3 +102,11 @@ def test_a_value_that_most_judgments_have_is_a_warning_about_alpha() -> None:
     findings = agree(frame, section=["reliability"], kind="ordinal").findings
     assert findings[1].startswith("83.3 % of the judgments are 3: so little varies that α can be low")
     assert len(agree(judged(None), section=["reliability"], kind="ordinal").findings) == 1
+
+
+def test_the_first_sentence_of_every_scale_precedes_the_second_of_any() -> None:
+    values = [3, 3, 3, 3, 3, 3, 3, 2, 3, 3, 1, 3]
+    frame = pl.DataFrame({"topic": "t", "doc": list("aabbccddeeff"), "assessor": ["x", "y"] * 6, "value": values})
+    both = pl.concat([frame.with_columns(scale=pl.lit(name)) for name in ("one", "two")])
+    findings = agree(both, section=["reliability"], kind="ordinal").findings
+    assert [text[:14] for text in findings] == ["Scale one: Kri", "Scale two: Kri", "Scale one: 83.", "Scale two: 83."]

@@ -1,6 +1,7 @@
 """Charts are their data: what is drawn is what is in the table, with titles and tooltips."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -8,7 +9,7 @@ import pytest
 
 from judgewell.charts import labels
 from judgewell.charts import marks as charts
-from judgewell.charts.drawing import pdf, svg
+from judgewell.charts.drawing import pdf, specification, svg
 from judgewell.charts.themes import theme
 from judgewell.reports import bins
 
@@ -180,13 +181,38 @@ def test_names_cover_neither_points_nor_names_and_stay_inside():
     points = pl.DataFrame({"name": [f"a-rather-long-name-{n}" for n in range(60)], "x": x})
     points = points.with_columns(y=pl.Series(np.clip(x + rng.normal(0, 0.05, 60), 0, 1)))
     placed = labels.beside(points, 0.0, 1.0, 340)
-    assert 1 <= placed.height <= labels.NAMED
+    assert 1 <= placed.height <= labels.NAMED + 2
     boxes = [(340 * x, 340 * y, labels.LETTER * len(name) / 2) for name, x, y in placed.iter_rows()]
     for x, y, half in boxes:
         assert half <= x <= 340 - half
         assert not any(abs(340 * a - x) < half and abs(340 * b - y) < 6 for a, b in points.select("x", "y").iter_rows())
     for one, (x, y, half) in enumerate(boxes):
         assert all(abs(x - a) >= half + w or abs(y - b) >= labels.LINE for a, b, w in boxes[one + 1 :])
+
+
+def test_the_best_of_each_set_is_named_even_where_it_differs_like_the_others():
+    x = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.72, 0.9, 0.81]
+    y = [0.3, 0.05, 0.5, 0.2, 0.7, 0.42, 0.52, 0.9, 0.95]
+    points = pl.DataFrame({"name": list("abcdefghi"), "x": x, "y": y})
+    assert {"h", "i"} <= set(labels.beside(points, 0.0, 1.0, 340)["name"])
+
+
+def test_bars_of_whole_numbers_have_ticks_at_these():
+    def ticks(low):
+        frame = pl.DataFrame({"low": low, "high": [one + 1 for one in low], "count": [3] * len(low)})
+        return encodings(charts.histogram(frame, "value"))[0]["x"]["axis"].get("values")
+
+    assert ticks([-0.5, 0.5, 1.5]) == [0, 1, 2]
+    assert ticks([0.25, 1.25]) is None
+
+
+def test_labels_of_a_narrow_axis_are_equally_far_apart():
+    frame = pl.DataFrame({"name": ["a", "b"], "value": [-0.9, 0.9], "low": [-1.0, 0.8], "high": [-0.8, 1.0]})
+    drawn = svg(specification(charts.dots(frame, "", "score").properties(width=300)))
+    words = re.findall(r"<text([^>]*)>([−-]?[01]\.\d)</text>", drawn)
+    shown = [float(number.replace("−", "-")) for how, number in words if 'opacity="0"' not in how]
+    assert 2 < len(shown) < 11
+    assert len({round(b - a, 6) for a, b in pairwise(shown)}) == 1
 
 
 def test_every_kind_of_figure_is_tried_here():

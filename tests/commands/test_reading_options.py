@@ -43,7 +43,7 @@ def test_rows_by_several_values_and_by_none(judgewell, where, documents):
     options = [word for one in where for word in ("--where", one)]
     code, out, err = judgewell("scale", "j.csv", "--method", "mean", "--interval", "none", "-o", "-", *options)
     assert (code, len(out.splitlines()) - 1) == (0, documents), err
-    assert re.search(r"^info: \d of \d rows are excluded by pilot=", err, re.M)
+    assert re.search(r"^info: \d of \d rows are used: those with pilot=", err, re.M)
 
 
 def test_rows_that_no_one_can_choose(judgewell):

@@ -221,7 +221,7 @@ def test_another_studys_answers_come_beside_and_its_own_are_not_replaced(judged,
         text = (folder / "report.html").read_text()
         assert " complete (" in text
         assert re.search(r"gave \d+ judgments", text)
-        assert re.search(r"compared \d+ pairs", text)
+        assert re.search(r"gave \d+ pairwise judgments", text)
 
 
 def test_a_study_without_finished_work_is_refused(folder):
@@ -296,10 +296,11 @@ def test_the_command_line_is_at_the_end_of_the_page_and_information_is_not_refus
         Path(f"{name}.run").write_text(
             "".join(f"{t} Q0 {doc} {n} {9 - n} {name}\n" for t in (1, 2) for n, doc in enumerate(order, 1))
         )
-    words = ("report", "-o", "r.html", "--labels", "q.qrels", "--runs", "x.run", "y.run", "-m", "P@1", "--worlds", "50")
+    files = ("--labels", "q.qrels", "--runs", "x.run", "y.run")
+    words = ("report", "-o", "r.html", *files, "-m", "P@1", "-m", "nDCG@1", "--worlds", "50")
     judgewell(*words)
     page = Path("r.html").read_text()
-    command = "judgewell report --labels q.qrels --runs x.run y.run --measure P@1 --worlds 50 --output report.html"
+    command = f"judgewell report {' '.join(files)} --measure P@1 --measure nDCG@1 --worlds 50 --output report.html"
     assert f"<dt>command line</dt><dd>{command}</dd>" in page
     assert "P@1 counts documents with a gain of 1 or more as relevant" in page
     code, _, err = judgewell(*words, "--strict")

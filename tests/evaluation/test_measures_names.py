@@ -175,6 +175,7 @@ def test_names_of_ir_measures_are_read_and_printed_so_that_it_reads_them_too(nam
     [
         ("nDCGG@10", "no measure 'nDCGG@10' \\(did you mean nDCG"),
         ("nDGC@10", "did you mean nDCG.*--list"),
+        ("P@10(rel=2)", "did you mean P\\(rel=2\\)@10"),
         ("", "no measure ''"),
         ("P", "P needs a cutoff; write P@10"),
         ("R", "R needs a cutoff; write R@10"),

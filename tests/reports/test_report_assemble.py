@@ -297,9 +297,12 @@ def test_only_the_checks_that_could_run_are_named():
     nobody = pl.DataFrame(schema={"assessor": pl.String, "flag": pl.String})
     judged = pl.DataFrame({"assessor": ["a"] * 8, "value": range(8), "seconds": [None] * 8, "comment": [None] * 8})
     text = told.flagged(nobody, judged).text
-    assert text == "None of 1 assessor is flagged for giving nearly always the same answer."
+    assert text == "None of 1 assessor gave one answer in at least 90 % of 6 or more judgments."
+    same = pl.DataFrame({"assessor": ["a"], "flag": ["same_answer"]})
+    counted = "Of 1 assessor, 1 gave one answer in at least 90 % of 6 or more judgments."
+    assert told.flagged(same, judged).text == counted
     timed = judged.with_columns(seconds=pl.lit(30.0))
-    assert told.flagged(nobody, timed).text.endswith("the same answer or a median time below 5 s.")
+    assert told.flagged(nobody, timed).text.endswith(" or took less than 5 s in the median.")
     assert told.flagged(nobody, judged.head(5)) is None  # too few for any check
 
 
@@ -331,6 +334,30 @@ def test_report_and_compare_count_the_same_differences():
         report(labels={"expert": labels}, **given, baseline="bm25")
 
 
+def test_changed_verdicts_and_other_measures_are_those_of_compare():
+    from judgewell.analysis.compare import compare
+    from judgewell.commands.reporting import report
+
+    _, labels, runs = study(topics=9)
+    best = labels.with_columns(gain=(pl.col("gain") >= pl.col("gain").max()).cast(pl.Float64))
+    sets = {"expert": labels, "best": best}
+    given = {"runs": runs, "measure": ["nDCG@10", "nDCG@3"], "worlds": 50, "baseline": "s2"}
+    page, compared = report(labels=sets, **given), compare(gains=sets, **given)
+    said = " ".join(str(compared).split())
+    (verdicts,) = [text for text in texts(page) if "the same way under expert and best" in text]
+    assert verdicts in said
+    assert "; only under expert: " in verdicts
+    every = report(labels=sets, **given | {"baseline": None})
+    (verdicts,) = [text for text in texts(every) if "the same way under expert and best" in text]
+    pairs = item(every, "pairs").frame.filter("significant")
+    one = verdicts.split("only under expert: ")[1].split(", ")[0].split(" above ")
+    assert tuple(one) in set(pairs.select("first", "second").iter_rows())
+    columns = ["system", "mean", "low", "high", "p_top", "top"]
+    of_compare = compared["systems"].filter(pl.col("measure") == "nDCG@3", pl.col("set") == "expert")
+    assert item(page, "systems_2").frame.select(columns).equals(of_compare.select(columns))
+    assert any("the best mean nDCG@3: " in text and "(the top set)" in text for text in texts(page))
+
+
 def test_a_report_says_at_the_top_which_assessors_are_not_people():
     kinds = ["person", "synthetic", "machine", "machine"]
     some = pl.DataFrame({"assessor_kind": kinds})
@@ -340,7 +367,8 @@ def test_a_report_says_at_the_top_which_assessors_are_not_people():
         "not from people."
     )
     machines = some.filter(assessor_kind="machine")
-    assert not_people(machines, machines).startswith("All 2 judgments and all 2 pairs come from machine assessors")
+    both = "All 2 judgments and all 2 pairwise judgments come from machine assessors"
+    assert not_people(machines, machines).startswith(both)
     assert not_people(some.filter(assessor_kind="person"), pl.DataFrame({"assessor": ["a"]})) == ""
 
 

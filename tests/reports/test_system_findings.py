@@ -49,9 +49,14 @@ def test_a_top_set_with_a_system_that_differs_from_the_best_is_explained():
     text = significant(differing(("a", "b"), ("a", "c")), TABLE, "crowd").text
     assert text.startswith("Under crowd, 2 of 3 pairs of systems differ significantly (66.7 %; paired t-test")
     assert text.endswith(
-        "The top set comes from another test (sign flips, against all other systems at once), so it can keep a system "
-        "that differs significantly from the best one in the pairwise test."
+        "The top set comes from another test (sign flips, against all other systems at once): it keeps 1 system that "
+        "differs significantly from a here."
     )
+
+
+def test_a_top_set_without_a_system_like_the_best_is_explained():
+    text = significant(differing(("b", "c")), TABLE, "crowd").text
+    assert text.endswith("at once): it excludes 1 system that does not differ significantly from a here.")
 
 
 def test_a_top_set_that_fits_the_pairs_needs_no_explanation():

@@ -6,6 +6,8 @@ import threading
 import sqlalchemy as sa
 from judging import check_whole
 
+from judgewell.server.owner.pages import place_words
+from judgewell.server.queries.history import assessor_rows
 from judgewell.server.queries.money import money, money_details
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.session.budget import budget
@@ -28,6 +30,7 @@ def test_no_unit_is_handed_out_beyond_the_budget(begin):
     assert held(study) == 4  # of 1.25 each
     waiting = [person for person in people if person.page.kind == "come_back"]
     assert len(waiting) == 4  # units in progress may still be given up
+    assert "No task is free right now. Please come back in 1 minute." in waiting[0].page.text
     for person in people:
         if person not in waiting:
             person.until("done")
@@ -130,6 +133,11 @@ def test_pay_for_an_hour_counts_the_time_at_work(begin):
     assert details.documents == 8
 
 
+def owners_words(study):
+    """Where the owner reads that the first assessor is."""
+    return place_words(study.store.read(lambda c: assessor_rows(c, study.clock())).result()[0])
+
+
 def test_somebody_who_fails_again_and_again_is_thanked_and_stopped(begin):
     study = begin(topics=8, known=True, more="[pay]\namount = 1.0\n[checks]\nrevisions = 0\nmost_failed = 3\n")
     person = study.person()
@@ -141,12 +149,15 @@ def test_somebody_who_fails_again_and_again_is_thanked_and_stopped(begin):
         assert bool(page.more) == (failed < 3)
         if failed < 3:
             assert "did not pass the quality checks" in page.text
+            assert page.more == "Continue with another task"
+            assert owners_words(study) == "failed a check in the last unit"
             page = person.send(action="more")
     assert "Several of your tasks did not pass" in page.text
     assert "Thank you for the time you gave" in page.text
     assert "You have earned 1.00 USD so far" in page.text
     assert "You can close this page now" in page.text
     assert "platform" not in page.text
-    assert person.send(action="more").kind == "no_work"
+    assert owners_words(study) == "locked out after a failed check"
+    assert person.send(action="more").kind == "stopped"
     assert study.person().page.kind == "consent"
     check_whole(study.store)

@@ -137,6 +137,8 @@ def test_the_status_counts_topics_checks_and_money(gathered):
     text = status_text(found)
     assert "check known: 1 passed, 1 failed" in text
     assert "cost so far: 2.00 USD and 0.50 in fees" in text
+    assert "completed: 1 unit by 1 assessor, 4 standing answers" in text
+    assert text.splitlines()[-1] == f"pay for an hour of work: {found.hourly.median:,.2f} USD"
 
 
 def rows_of(store):

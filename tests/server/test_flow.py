@@ -135,13 +135,24 @@ def test_a_failed_question_gives_two_tries_then_another_unit_and_never_a_rejecti
     page = person.send(choice="3")
     assert isinstance(page, Stopped)
     assert page.ending.code == "FC1"
-    assert page.more
+    assert page.more == "Continue with another topic"
+    assert "continue with this task" in page.text
+    assert "this study" not in page.text
     page = person.send(action="more")
     assert page.kind == "topic"
     assert person.until("done").ending.code == "DONE1"
     states = study.rows(sa.select(reservations.c.state, reservations.c.ending).order_by("number"))
     assert states == [("failed", "failed_comprehension"), ("done", "completed")]
     check_whole(study.store)
+
+
+def test_a_failed_question_of_the_only_topic_ends_the_study(begin):
+    person = begin(topics=1, more=QUESTION.format(topic=0)).person()
+    person.until("comprehension")
+    person.send(choice="2")
+    page = person.send(choice="3")
+    assert "cannot continue with this study" in page.text
+    assert not page.more
 
 
 def test_the_quiz_is_passed_once_and_failed_for_good(begin):

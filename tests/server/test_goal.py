@@ -191,6 +191,8 @@ def test_status_and_overview_show_the_goal(filled):
     assert state.goal is not None
     assert state.goal.status == "decided"
     assert "is the best system" in status_text(state)
+    assert "ended: the goal is reached" in status_text(state)
+    assert "paused" not in status_text(state)
     glance = store.read(lambda connection: overview(connection, served, served.clock())).result()
     assert glance.goal == state.goal
     assert glance.remaining == 0

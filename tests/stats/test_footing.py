@@ -90,6 +90,8 @@ def test_judgments_alone_in_their_units_are_compared_within_assessors() -> None:
     assert by_document["value"].max() == pytest.approx(0, abs=1e-9)  # the moduli are gone, the proportions stay
     assert footed["value"].std() > 0.5
     assert method_for(alone(), None) == "magnitude(group=assessor)"
+    with collect_notes() as notes:
+        assert (method_for(alone(), None, group="unit"), notes) == ("magnitude", [])
     together = alone().with_columns(pl.lit("u").alias("unit"), pl.lit("t").alias("topic"))
     assert (offset_of(together), method_for(together, None)) == ("unit", "magnitude")
     assert offset_of(alone().head(4)) == "unit"  # assessors with one judgment each have no modulus either

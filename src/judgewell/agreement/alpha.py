@@ -23,6 +23,7 @@ from judgewell.agreement.common import each_group, judgments_of, rows_table, som
 from judgewell.agreement.jackknife import jackknife_interval, refusal
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
+from judgewell.text import agrees, count
 
 BLOCK_CELLS = 4_000_000  # cells of distances or counts held at once: 32 MB
 DIRECT_VALUES = 200  # up to this many distinct values they are compared one by one on a ratio scale
@@ -315,4 +316,5 @@ def _note_repeats(frame: pl.DataFrame) -> None:
     named = frame.filter(pl.col("assessor").is_not_null())
     repeats = named.height - named.select("topic", "doc", "assessor").n_unique()
     if repeats:
-        note(f"{some(repeats, 'judgment')} repeat a document the same assessor already judged; all count")
+        again = f"{count(repeats)} {agrees(repeats, 'judgment repeats', 'judgments repeat')}"
+        note(f"{again} a document the same assessor already judged; for α all count")

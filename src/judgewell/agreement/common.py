@@ -127,7 +127,7 @@ def rows_table(rows: Sequence[Mapping[str, Any]], *numbers: str) -> pl.DataFrame
 
 def some(count: int, what: str) -> str:
     """A count with its noun: "1 document", "12 documents"."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    return f"{count} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def or_none(value: float) -> float | None:

@@ -69,7 +69,7 @@ def disagreement(judgments: Any) -> pl.DataFrame:
     """P(another assessor gives j | one gives i), over all ordered pairs of distinct assessors of a document.
 
     The disagreement matrix of the predicted relevance model (Demeester et al. 2015, eq. 5): `pairs` is symmetric, and
-    each row of `p` adds up to 1.
+    the `share`s of each grade add up to 1.
     """
     frame = judgments_of(judgments)
     require(frame, "assessor", "disagreement between assessors")
@@ -90,6 +90,6 @@ def disagreement(judgments: Any) -> pl.DataFrame:
             "grade": np.repeat(grades, size),
             "other": np.tile(grades, size),
             "pairs": pairs.ravel().astype(np.int64),
-            "p": p.ravel(),
+            "share": p.ravel(),
         }
-    ).with_columns(pl.col("p").fill_nan(None))
+    ).with_columns(pl.col("share").fill_nan(None))

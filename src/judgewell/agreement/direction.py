@@ -9,14 +9,15 @@ import polars as pl
 
 from judgewell.agreement.common import DOCUMENT
 from judgewell.errors import note
-from judgewell.text import plain
+from judgewell.text import count, plain
 
 FEWEST = 20  # documents; fewer correlate negatively by chance
 SURE = 3.0  # standard errors of a correlation below 0
 
 
 def note_reversed(judgments: pl.DataFrame | None, labels: Mapping[str, pl.DataFrame]) -> None:
-    """A note for each label set that correlates negatively with the judgments, or else with the first label set.
+    """A note for each label set that correlates negatively with the judgments, or else with the first label set, or
+    that has none of its documents.
 
     The correlation is that of ranks within topics (Spearman); chance alone gives it a standard error of 1/√documents.
     """
@@ -28,6 +29,12 @@ def note_reversed(judgments: pl.DataFrame | None, labels: Mapping[str, pl.DataFr
         other = sets.pop(reference)
     for name, table in sets.items():
         both = table.select(*DOCUMENT, x="gain").join(other.select(*DOCUMENT, y="gain"), on=DOCUMENT)
+        if both.is_empty():
+            note(
+                f"none of the {count(table.height)} labels of {name} is of a document of {reference}; check that both "
+                "use the same topic and document ids"
+            )
+            continue
         ranks = [pl.col(side).rank() - pl.col(side).rank().mean() for side in ("x", "y")]
         correlation = both.select(pl.corr(*(rank.over("topic") for rank in ranks))).item()
         if both.height >= FEWEST and correlation is not None and correlation * math.sqrt(both.height) < -SURE:

@@ -22,6 +22,7 @@ from judgewell.agreement.common import (
 from judgewell.agreement.jackknife import LEAST_ASSESSORS
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
+from judgewell.text import agrees, count, counted
 
 LEAST_DOCUMENTS = 10  # with fewer shared documents a pair's statistic is mostly noise
 
@@ -65,7 +66,7 @@ def shared_documents(judgments: Any, *, by: Sequence[str] = (), least_documents:
     code = both["who"].to_numpy() * len(names) + both["who_second"].to_numpy()
     if by:
         code = code + places["split"].to_numpy()[document] * len(names) ** 2
-    codes, pair, counts = _enough(code, least_documents)
+    codes, pair, counts = _enough(code, least_documents, by)
     kept = pair >= 0
     pairs = _named_pairs(codes, counts, names, once.unique("split", maintain_order=True).select(*by) if by else None)
     topic = places["topic_number"].to_numpy()[document[kept]]
@@ -92,11 +93,12 @@ def _first_judgments(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     once = named.unique([*keys, "assessor"], keep="first", maintain_order=True)
     repeats = named.height - once.height
     if repeats:
-        note(f"{some(repeats, 'judgment')} repeat an earlier one by the same assessor; the first counts")
+        again = f"{count(repeats)} {agrees(repeats, 'judgment repeats', 'judgments repeat')}"
+        note(f"{again} an earlier one by the same assessor; in comparisons of two assessors the first counts")
     return once
 
 
-def _enough(code: Ints, least_documents: int) -> tuple[Ints, Ints, Ints]:
+def _enough(code: Ints, least_documents: int, by: Sequence[str]) -> tuple[Ints, Ints, Ints]:
     """The codes of pairs that share enough, each row's place among them (−1 where not), and how many they share."""
     codes, place, counts = np.unique(code, return_inverse=True, return_counts=True)
     enough = counts >= least_documents
@@ -106,8 +108,10 @@ def _enough(code: Ints, least_documents: int) -> tuple[Ints, Ints, Ints]:
             f"the best shares {counts.max()}"
         )
     if not enough.all():
-        left = some(int((~enough).sum()), "pair")
-        note(f"{left} of assessors with fewer than {least_documents} shared documents excluded")
+        few = int((~enough).sum())
+        where = f", counted for each {' and '.join(by)}," if by else ""
+        share = f"{agrees(few, 'shares', 'share')} fewer than {least_documents} documents"
+        note(f"{counted(few, 'pair')} of assessors{where} {share} and {agrees(few, 'is', 'are')} not compared")
     renumbered = np.where(enough, np.cumsum(enough) - 1, -1)
     return codes[enough], renumbered[place.ravel()], counts[enough]
 

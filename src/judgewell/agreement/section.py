@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 import polars as pl
 
@@ -177,7 +178,8 @@ class _Run:
             raise DataError("; ".join(dict.fromkeys(reasons.values())))
         for scale, reason_text in reasons.items():
             note(f"{table.title} was not computed on the scale {scale}: {reason_text}")
-        findings = [f"Scale {scale}: {text}" for scale, frame in frames.items() for text in _sentences(table, frame)]
+        texts = [[f"Scale {scale}: {text}" for text in _sentences(table, frame)] for scale, frame in frames.items()]
+        findings = [text for turn in zip_longest(*texts) for text in turn if text]  # the first of every scale first
         named = [
             frame.drop("scale", strict=False).select(pl.lit(scale).alias("scale"), pl.all())
             for scale, frame in frames.items()

@@ -16,13 +16,13 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, collect_notes
-from judgewell.text import percent
+from judgewell.text import counted, percent
 
 LEAST = 6  # judgments before anything is said of somebody
 FASTER = 4  # times faster than usual is too fast
 SAME = 0.9  # one answer in so many of all
-USUAL_SAME = 0.75  # where most people answer so much alike, the material is, and nobody is constant
 AGAINST = -1.28  # standard errors below no relation at all: reversed
+LEAST_PAIRS, SIGN = 10, 0.05  # pairs of documents that tell an order; fewer must pass a sign test against it
 UNLIKE = -2.33  # standard errors below the usual relation: unlike the others
 CHANCE = 0.01  # of as many failures, or answers alike, by somebody like the others
 TOGETHER = -2.45  # standard errors below the usual in order, known documents and time together
@@ -61,8 +61,9 @@ class Person:
 class Usual:
     """What is usual in this study: medians over assessors, and shares of all checks.
 
-    `pace` is the spread of assessors' median times, as logarithms; `order` that of their orders, in the standard errors
-    of no relation. Either is None where too few people are there to tell.
+    `same` is the share of the commonest answers of the assessors who gave more than one answer. `pace` is the spread of
+    assessors' median times, as logarithms; `order` that of their orders, in the standard errors of no relation.
+    Either is None where too few people are there to tell.
     """
 
     seconds: float | None
@@ -215,13 +216,17 @@ def _usual(facts: pl.DataFrame) -> Usual:
     orders = enough.select((pl.col("tau") - tau) / pl.col("error")).to_series() if tau is not None else pl.Series([0.0])
     return Usual(
         seconds,
-        middle("same"),
+        _usual_same(enough.filter(pl.col("same") < 1)),
         tau,
         share("known_failed", "known_of"),
         share("failed", "of"),
         _spread(times, LEAST_PACE),
         _spread(orders, LEAST_ORDER),
     )
+
+
+def _usual_same(varied: pl.DataFrame) -> float | None:
+    return float((varied["same"] * varied["judgments"]).sum() / varied["judgments"].sum()) if varied.height else None
 
 
 def _spread(around: pl.Series, least: float) -> float | None:
@@ -264,7 +269,7 @@ def _fast(number: dict[str, float], usual: Usual) -> Evidence | None:
 
 
 def _constant(row: dict[str, object], number: dict[str, float], usual: Usual) -> Evidence | None:
-    if usual.same is None or usual.same >= USUAL_SAME or number["judgments"] < LEAST or not number["same"] >= SAME:
+    if usual.same is None or number["judgments"] < LEAST or not number["same"] >= SAME:
         return None
     answer = str(row["answer"]).removesuffix(".0")
     of = int(number["judgments"])
@@ -280,7 +285,10 @@ def _order(number: dict[str, float], usual: Usual) -> Evidence | None:
     if usual.tau is None or np.isnan(tau) or not error > 0:
         return None
     pairs = int(number["pairs"])
-    sentence = f"τ = {tau:.2f} with the others' order, on {pairs} pairs of documents (usually {usual.tau:.2f})"
+    if pairs < LEAST_PAIRS and _chance(int(number["disagree"]), pairs, 0.5) > SIGN:
+        return None
+    on = counted(pairs, "pair")
+    sentence = f"τ = {tau:.2f} with the others' order, on {on} of documents (usually {usual.tau:.2f})"
     if tau / error <= AGAINST:
         return Evidence("reversed", sentence.replace("-", "−"), tau, usual.tau, pairs)
     if tau < usual.tau / 2 and (tau - usual.tau) / error <= UNLIKE:

@@ -194,7 +194,8 @@ def _pairs(table: pl.DataFrame, names: Sequence[str], choices: Choices, every_pa
     text = f"{count} of {len(one)} pairs of systems{of}{against} differ significantly ({_test(choices)})"
     if every_pair or choices.baseline:
         rows = one.sort("difference", descending=True, maintain_order=True)
-        changes = _changed_verdicts(table, names, choices.baseline) if choices.baseline else ""
+        sentences = changed_verdicts(table, names, choices.baseline) if choices.baseline else []
+        changes = "".join(f"\n{prose(sentence)}" for sentence in sentences)
         return f"{text}\n{frame_text(rows.select(columns))}{_meaning_of_pairs(choices)}{changes}"
     best = one.sort("mean_first", "first", descending=[True, False])["first"][0]
     rows = one.filter((pl.col("first") == best) | (pl.col("second") == best)).sort("mean_second", descending=True)
@@ -210,26 +211,41 @@ def _meaning_of_pairs(choices: Choices) -> str:
     return f"\n{prose(text + '.')}"
 
 
-def _changed_verdicts(table: pl.DataFrame, names: Sequence[str], baseline: str) -> str:
-    """For every other set, which systems differ significantly from the baseline under only one of it and the first."""
-    verdict = pl.col("difference").sign() * pl.col("significant").cast(pl.Int8)
-    verdicts = {name: dict(table.filter(pl.col("set") == name).select("first", verdict).iter_rows()) for name in names}
+def changed_verdicts(table: pl.DataFrame, names: Sequence[str], baseline: str | None, most: int = SHOWN) -> list[str]:
+    """For every other set a sentence: which pairs (systems, with a baseline) differ significantly the same way under it
+    and the first set, under only one of them, or the other way round; `most` of each are named, the best first."""
     first, *others = names
-    lines = []
+    one = _verdicts(table.filter(pl.col("set") == first), baseline)
+    what, units = ("other systems", "systems") if baseline else ("pairs of systems", "pairs")
+    sentences = []
     for other in others:
-        one, two = verdicts[first], verdicts[other]
+        two = _verdicts(table.filter(pl.col("set") == other), baseline)
         changed = {
-            f"only under {first}": [name for name in one if one[name] and not two[name]],
-            f"only under {other}": [name for name in one if two[name] and not one[name]],
-            "the other way round": [name for name in one if one[name] * two[name] < 0],
+            f"only under {first}": [_pair_text(pair, one, baseline) for pair in one if one[pair] and not two[pair]],
+            f"only under {other}": [_pair_text(pair, two, baseline) for pair in two if two[pair] and not one[pair]],
+            "the other way round": [_pair_text(pair, one, baseline) for pair in one if one[pair] * two[pair] < 0],
         }
-        differing = "; ".join(f"{what}: {listed(which, 'systems', SHOWN)}" for what, which in changed.items() if which)
-        same = sum(one[name] * two[name] > 0 for name in one)
-        differ = f"{agrees(same, 'differs', 'differ')} significantly from {baseline}"
-        text = f"{same or 'None'} of {len(one)} other systems {differ} the same way under {first} and {other}"
-        text += f"; {differing}" if differing else ", and no other under one of them alone"
-        lines.append(f"\n{prose(text + '.')}")
-    return "".join(lines)
+        differing = "; ".join(f"{where}: {listed(which, units, most)}" for where, which in changed.items() if which)
+        same = sum(one[pair] * two[pair] > 0 for pair in one)
+        differ = f"{agrees(same, 'differs', 'differ')} significantly{f' from {baseline}' if baseline else ''}"
+        text = (
+            f"{f'{same:,}' if same else 'None'} of {len(one):,} {what} {differ} the same way under {first} and {other}"
+        )
+        sentences.append(f"{text}; {differing}." if differing else f"{text}, and no other under one of them alone.")
+    return sentences
+
+
+def _verdicts(pairs: pl.DataFrame, baseline: str | None) -> dict[tuple[str, str], int]:
+    """For each pair, its names in one order, which is significantly better: 1 the first, -1 the second, 0 neither."""
+    verdict = pl.col("difference").sign().cast(pl.Int8) * pl.col("significant").cast(pl.Int8)
+    best_first = pairs.sort("mean_first", "mean_second", "first", "second", descending=[True, True, False, False])
+    rows = best_first.select("first", "second", verdict).iter_rows()
+    return {(a, b) if baseline or a < b else (b, a): sign if baseline or a < b else -sign for a, b, sign in rows}
+
+
+def _pair_text(pair: tuple[str, str], verdicts: Mapping[tuple[str, str], int], baseline: str | None) -> str:
+    """The system that is compared with the baseline, or the better system of a pair before the other."""
+    return pair[0] if baseline else " above ".join(pair if verdicts[pair] > 0 else pair[::-1])
 
 
 def _worlds(tables: Mapping[str, pl.DataFrame], worlds: Mapping[str, Worlds], level: float) -> str:

@@ -31,7 +31,8 @@ def log_axis(shown: Iterable[float | None]) -> dict[str, Any]:
         factors = (1, 1.5, 2, 3, 4, 6, 8)
     ticks = [float(f"{factor}e{power}") for power in powers for factor in factors]
     scale = alt.Scale(type="log", nice=False, domain=[short(low), short(high)])
-    return {"scale": scale, "axis": alt.Axis(values=[tick for tick in ticks if low <= tick <= high], format=",~r")}
+    shown_ticks = [tick for tick in ticks if low <= tick <= high]
+    return {"scale": scale, "axis": alt.Axis(values=shown_ticks, format=",~r", labelOverlap="greedy")}
 
 
 def round_ends(low: float, high: float) -> tuple[float, float, float]:
@@ -46,12 +47,11 @@ def _steps(first: int) -> Iterator[float]:
 
 
 def whole_axis(shown: Iterable[float], **more: Any) -> alt.Axis:
-    """Ticks at whole numbers alone: Vega's own smallest step does not hold for bins and short axes."""
+    """Ticks at whole numbers, equally far apart: Vega's own smallest step does not hold for bins and short axes."""
     numbers = list(shown)
     low, high = min(numbers, default=0), max(numbers, default=1)
     step = int(next(step for step in _steps(0) if (high - low) / step <= MOST_TICKS))
-    first = math.ceil(low)
-    values = sorted({first, *range(math.ceil(first / step) * step, math.floor(high) + 1, step)})
+    values = list(range(math.ceil(low / step) * step, math.floor(high) + 1, step))
     return alt.Axis(values=values, format=",d", **more)
 
 

@@ -27,15 +27,18 @@ def wrapped(names: Sequence[str]) -> str:
 
 
 def beside(frame: pl.DataFrame, low: float, high: float, side: int) -> pl.DataFrame:
-    """The names of the points (name, x, y) whose difference y − x is most unlike the others', each at the middle of a
-    free place beside its point; one without a free place has no name. The square has `side` pixels from low to high."""
+    """The names of the points (name, x, y) with the highest x and y, then of those whose difference y − x is most
+    unlike the others', each at the middle of a free place beside its point; one without a free place has no name. The
+    square has `side` pixels from low to high."""
     apart = (pl.col("y") - pl.col("x")) - (pl.col("y") - pl.col("x")).median()
     pixel = (high - low) / side or 1.0
     points = [(x / pixel, y / pixel) for x, y in frame.select("x", "y").iter_rows()]
     taken: list[tuple[float, float, float]] = []
     rows = []
+    highest = [frame.sort(axis, "name", descending=[True, False]).head(1) for axis in ("x", "y")]
     farthest = frame.sort(apart.abs(), "name", descending=[True, False]).head(NAMED)
-    for name, x, y in farthest.select("name", "x", "y").iter_rows():
+    named = pl.concat([*highest, farthest]).unique("name", keep="first", maintain_order=True)
+    for name, x, y in named.select("name", "x", "y").iter_rows():
         half = LETTER * len(name) / 2
         sides = [(half + 7, 0), (-half - 7, 0), (0, 13), (0, -13)]
         sides += [(side * (half + 6), up) for up in (11, -11, 24, -24) for side in (1, -1)]

@@ -33,8 +33,10 @@ ONCE = alt.Data(values=[{}])  # type: ignore[no-untyped-call]  # the data of a l
 
 
 def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = False, whole: bool = False) -> Chart:
-    """Counts in bins (low, high, count), with a fitted curve where the table has one (curve)."""
+    """Counts in bins (low, high, count), with a fitted curve where the table has one (curve); bins around whole numbers
+    have ticks at these."""
     edges = [*frame["low"], *frame["high"]]
+    whole = whole or all(high - low == 1 and low % 1 == 0.5 for low, high in frame.select("low", "high").iter_rows())
     ticks = whole_axis(edges) if whole else alt.Axis(tickCount=FEW_TICKS)
     across = log_axis(edges) if log else {"scale": alt.Scale(nice=False, zero=False), "axis": ticks}
     base = alt.Chart(_data(frame))
@@ -282,7 +284,8 @@ def confusion(frame: pl.DataFrame, row: str, column: str, count: str) -> Chart:
 
 def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
     """Each system's score in two sets with intervals (name, x, x_low, x_high, y, y_low, y_high) in a square with its
-    diagonal; those whose difference is most unlike the others' are named where there is room."""
+    diagonal; the best of each set and those whose difference is most unlike the others' are named where there is
+    room."""
     columns = ("x", "y", "x_low", "y_low", "x_high", "y_high")  # a mean without an interval has no ends
     ends = [value for column in columns for value in frame[column].drop_nulls()]
     low, high, step = round_ends(min(ends), max(ends))

@@ -31,7 +31,8 @@ def theme(dark: bool = False) -> dict[str, Any]:
         # Other viewers have other letters: room for names that are wider than measured.
         "padding": {"left": 16, "top": 5, "right": 8, "bottom": 5},
         "axis": {**words, **sizes, "gridColor": grid, "domainColor": soft, "tickColor": soft, "labelLimit": 0},
-        "axisXQuantitative": {"labelOverlap": "greedy", "labelSeparation": 10, "labelFlush": False},
+        # Where labels overlap, every second one goes, so that those that stay are equally far apart.
+        "axisXQuantitative": {"labelOverlap": "parity", "labelSeparation": 10, "labelFlush": False},
         "axisYDiscrete": {"labelPadding": 7},
         "legend": {**words, "labelFontSize": 12, "titleFontSize": 12, "orient": "top", "symbolStrokeWidth": 2},
         "header": {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal"},

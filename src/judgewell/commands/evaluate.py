@@ -181,7 +181,6 @@ def _print_and_write(
     """The means on the terminal, every topic in the file."""
     import numpy as np
 
-    from judgewell.evaluation.drawn import is_biased
     from judgewell.evaluation.evaluate import ready
     from judgewell.evaluation.summary import summary_rows
     from judgewell.formats.provenance import provenance
@@ -204,7 +203,11 @@ def _print_and_write(
     values = results[0].values[None] if len(results) == 1 else np.stack([result.values for result in results])
     names = [result.system for result in results]
     measures = [*wanted, *beside]
-    biased = None if work.drawn is None else [is_biased(one, work.drawn, work.settings) for one in measures]
+    biased = None
+    if work.drawn is not None:
+        from judgewell.evaluation.drawn import is_biased
+
+        biased = [is_biased(one, work.drawn, work.settings) for one in measures]
     summary = summary_rows(values, names, [*map(str, measures)], level=level, seed=given["seed"], biased=biased)
     if output:
         written.write(output, lambda: provenance("evaluate", options, hashes.result(), of_scores))

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from judgewell.server.judging.invitations import Invited
+    from judgewell.server.session.served import Served
+    from judgewell.server.store.transactions import Store
 
 LABELS = ("label", "email", "name")
 
@@ -68,6 +70,13 @@ def invite(
         links = assessors.invited(store, served) if listed else []
         links += assessors.invite(store, served, wanted, again=again) if wanted else []
         links += assessors.invite_more(store, served, count) if count else []
+        for action, number in (
+            ("link revoked", int(revoke is not None)),
+            ("links listed", len(links) if listed else 0),
+            ("invite", sum(link.new for link in links)),
+        ):
+            if number:
+                _record(store, served, action, number)
     if output is None:
         for link in links:
             print(f"{link.label}\t{base}{link.path}")
@@ -78,6 +87,13 @@ def invite(
         click.echo(f"note: {old} of {len(links)} had a link before and keep it; --again makes new ones", err=True)
     if revoke is not None:
         click.echo(f"The link of {revoke} is closed.", err=True)
+
+
+def _record(store: Store, served: Served, action: str, count: int) -> None:
+    """One line of the audit log; names are personal data and stay out of it."""
+    from judgewell.server.owner.access import record
+
+    store.write(lambda connection: record(connection, served.clock(), None, action, data={"count": count})).result()
 
 
 def _read_people(path: str) -> pl.DataFrame:

@@ -126,7 +126,11 @@ def _command_line() -> str:
             study = [str(value)]
         else:
             values = value if isinstance(value, tuple) else () if value is True else (value,)
-            words += [max(param.opts, key=len), *map(str, values)]
+            name = max(param.opts, key=len)
+            if name in TakesSeveral.several or not values:
+                words += [name, *map(str, values)]
+            else:
+                words += [word for one in values for word in (name, str(one))]
     return shlex.join([*words[:2], *study, *words[2:], "--output", "report.html"])
 
 

@@ -260,10 +260,8 @@ def _note_rejected(table: pl.DataFrame, place: Place) -> None:
 def _refuse_other(what: str, holds: str, wanted: Table, place: Place) -> None:
     """Pairs where judgments are asked for, and judgments where pairs are."""
     if holds != wanted.name:
-        fits, design = (
-            ("preference or bradley-terry", "[groups]") if holds == "pairs" else ("magnitude or mean", "[scale]")
-        )
-        raise place.error(f"{what} {holds}", f"use a method for {holds}, such as {fits}, or a study with {design}")
+        fits = "preference or bradley-terry" if holds == "pairs" else "magnitude or mean"
+        raise place.error(f"{what} {holds}", f"use a method for {holds}, such as {fits}; report takes it as --{holds}")
 
 
 def _guessed(frame: pl.DataFrame, table: Table, columns: Columns, place: Place) -> Columns:

@@ -72,7 +72,7 @@ def kept_where(table: pl.DataFrame, where: str | Iterable[str]) -> pl.DataFrame:
             there = ", ".join("nothing" if one is None else str(one) for one in cells.unique().sort().head(8))
             raise DataError(f"no row has {asked}; there are {there}")
         if not keep.all():
-            note(Information(f"{len(table) - int(keep.sum())} of {len(table)} rows are excluded by {asked}"))
+            note(Information(f"{int(keep.sum())} of {len(table)} rows are used: those with {asked}"))
         table = table.filter(keep)
     return table
 

@@ -79,7 +79,7 @@ def quality_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
         sentences += filter(None, [findings.flagged(flags, sources.judgments)])
     if flags is not None and flags.height:
         caption = f"{counted(flags['assessor'].n_unique(), 'assessor')}; seen is how many of the judgments (of) are so."
-        items.append(Grid("flags", "Attention flags", caption, flags))
+        items.append(Grid("flags", "Same answers, haste and repeated comments", caption, flags))
     items += grids_for("quality", outcomes, without=("units_per_assessor", "time_by_position"))
     notes = notes_for("quality", outcomes) if sentences or items else ()
     return Part("quality", "Quality", tuple(sentences), tuple(items), notes)

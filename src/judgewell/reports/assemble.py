@@ -135,7 +135,7 @@ def subtitle(sources: Sources) -> str:
     if sources.judgments is not None:
         counts.append(counted(sources.judgments.height, "judgment"))
     if sources.pairs is not None:
-        counts.append(counted(sources.pairs.height, "pair"))
+        counts.append(counted(sources.pairs.height, "pairwise judgment"))
     for one, sets in (("gain set", sources.gains), ("label set", sources.labels), ("machine", sources.machine)):
         if sets:
             counts.append(f"{counted(len(sets), one)} ({', '.join(sets)})")

@@ -14,9 +14,8 @@ SECONDS = 3600
 def cost_part(sources: Sources) -> Part:
     """Judgments, hours and money; of a study with a goal also its conclusion and the even design's cost."""
     study = sources.study
-    tables = [
-        (table, word) for table, word in ((sources.judgments, "judgment"), (sources.pairs, "pair")) if table is not None
-    ]
+    kinds = (sources.judgments, "judgment"), (sources.pairs, "pairwise judgment")
+    tables = [(table, word) for table, word in kinds if table is not None]
     if not tables:
         return Part("cost", "What it cost")
     counts = [counted(table.height, word) for table, word in tables]

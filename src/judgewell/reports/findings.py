@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgewell.reports.parts import Finding
-from judgewell.text import agrees, count, counted, listing, percent, plain
+from judgewell.text import count, counted, listing, percent, plain
 
 if TYPE_CHECKING:
     from judgewell.reports.sources import CollectedStudy, Sources
@@ -28,8 +28,7 @@ def work(table: pl.DataFrame, one: str, source: str) -> Finding:
     """How much was done by how many."""
     docs = documents_of(table)
     who = table["assessor"].drop_nulls().n_unique()
-    verb = "gave" if one == "judgment" else "compared"
-    doers = f"{counted(who, 'assessor')} {verb}" if who else "There are"
+    doers = f"{counted(who, 'assessor')} gave" if who else "There are"
     text = (
         f"{doers} {counted(table.height, one)} of {counted(docs.height, 'document')} in "
         f"{counted(table['topic'].n_unique(), 'topic')} (median {plain(docs['count'].median())} per document)."
@@ -92,19 +91,16 @@ def most_used(judgments: pl.DataFrame) -> Finding:
 
 
 def flagged(flags: pl.DataFrame, judgments: pl.DataFrame) -> Finding | None:
-    """How many assessors an attention check flags; only the checks that the data allow are named."""
+    """How many assessors each attention check finds; only the checks that the data allow are named."""
     ran = _attention_checks(judgments)
     assessors = counted(judgments["assessor"].drop_nulls().n_unique(), "assessor")
     if not ran:
         return None
-    who = flags["assessor"].n_unique()
-    if not who:
-        return Finding(f"None of {assessors} is flagged for {listing(list(ran.values())).replace(' and ', ' or ')}.")
-    counts = flags.group_by("flag").agg(pl.col("assessor").n_unique()).sort("flag")
-    reasons = listing([f"{ran.get(flag, flag.replace('_', ' '))}: {number}" for flag, number in counts.iter_rows()])
-    text = f"{count(who)} of {assessors} {agrees(who, 'is', 'are')} flagged ({reasons}). "
-    text += "A flag is a reason to look, not proof."
-    return Finding(text, "flags")
+    counts = dict(flags.group_by("flag").agg(pl.col("assessor").n_unique()).iter_rows())
+    if not counts:
+        return Finding(f"None of {assessors} {listing(list(ran.values())).replace(' and ', ' or ')}.")
+    seen = [f"{count(counts[flag])} {words}" for flag, words in ran.items() if flag in counts]
+    return Finding(f"Of {assessors}, {listing(seen)}.", "flags")
 
 
 def _attention_checks(judgments: pl.DataFrame) -> dict[str, str]:
@@ -116,9 +112,9 @@ def _attention_checks(judgments: pl.DataFrame) -> dict[str, str]:
         same_comment=pl.col("comment").count(),
     ).max()
     looks_for = {
-        "same_answer": "giving nearly always the same answer",
-        "hurried": "a median time below 5 s",
-        "same_comment": "repeating one comment",
+        "same_answer": "gave one answer in at least 90 % of 6 or more judgments",
+        "hurried": "took less than 5 s in the median",
+        "same_comment": "repeated one comment",
     }
     return {name: words for name, words in looks_for.items() if (most[name][0] or 0) >= FEWEST_FOR_A_FLAG}
 

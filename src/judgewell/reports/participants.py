@@ -32,7 +32,7 @@ def participants_part(sources: Sources) -> Part:
         sentences += [findings.work(frame, "judgment", "asked"), findings.most_used(frame)]
         items += values_figures(frame)
     if sources.pairs is not None:
-        sentences.append(findings.work(sources.pairs, "pair", "asked"))
+        sentences.append(findings.work(sources.pairs, "pairwise judgment", "asked"))
     if sources.judgments is None and sources.pairs is None:
         sentences.append(findings.given(sources))
     by_topic = topics(sources)

@@ -80,7 +80,7 @@ class Sources:
 def not_people(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
     """A sentence where not all assessors are people; empty where they are, or where nothing is known about them."""
     counts: dict[str, list[str]] = {"synthetic": [], "machine": []}
-    for table, one in ((judgments, "judgment"), (pairs, "pair")):
+    for table, one in ((judgments, "judgment"), (pairs, "pairwise judgment")):
         if table is None or "assessor_kind" not in table.columns:
             continue
         for kind, given in counts.items():

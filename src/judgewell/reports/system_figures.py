@@ -151,7 +151,7 @@ def scatter_figures(scored: Scored, sources: Sources) -> list[Figure]:
         caption = (
             f"Each dot is one of {counted(data.height, 'system')}: its mean {scored.main.measure} under both, with "
             f"95 % intervals over {counted(len(scored.main.topics), 'topic')}; on the dashed line both are equal, "
-            "and named are the systems whose difference is most unlike that of the others."
+            "and named are the best systems and those whose difference is most unlike that of the others."
         )
         measure = scored.main.measure
         chart = charts.scatter(data, f"{measure} under {first}", f"{measure} under {other}", "system")

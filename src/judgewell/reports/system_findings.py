@@ -87,21 +87,28 @@ def significant(pairs: pl.DataFrame, systems: pl.DataFrame, under: str, baseline
         head += f"{agrees(number, 'differs', 'differ')} significantly"
         share = f"{percent(number / pairs.height)}; "
     text = f"Under {under}, {head} ({share}{PAIR_TEST})."
-    if _beats_its_top_set(pairs, systems):
-        text += (
-            " The top set comes from another test (sign flips, against all other systems at once), so it can keep a "
-            "system that differs significantly from the best one in the pairwise test."
-        )
-    return Finding(text, "pair_counts")
+    return Finding(text + _against_top_set(pairs, systems), "pair_counts")
 
 
-def _beats_its_top_set(pairs: pl.DataFrame, systems: pl.DataFrame) -> bool:
-    """Whether the best system differs significantly from another one of the top set."""
+def _against_top_set(pairs: pl.DataFrame, systems: pl.DataFrame) -> str:
+    """Why the top set keeps systems that differ significantly from the best one, or excludes others, where it does."""
     if "top" not in systems.columns:
-        return False
+        return ""
     best, top = systems["system"][0], systems.filter("top")["system"].to_list()
-    both = pl.col("first").is_in(top) & pl.col("second").is_in(top)
-    return pairs.filter("significant", both, (pl.col("first") == best) | (pl.col("second") == best)).height > 0
+    against = pairs.filter((pl.col("first") == best) | (pl.col("second") == best))
+    inside = pl.col("first").is_in(top) & pl.col("second").is_in(top)
+    kept, excluded = against.filter(inside, "significant"), against.filter(~inside, ~pl.col("significant"))
+    odd = [
+        f"it {verb} {counted(part.height, 'system')} that {agrees(part.height, *words)} significantly from {best} here"
+        for verb, part, words in (
+            ("keeps", kept, ("differs", "differ")),
+            ("excludes", excluded, ("does not differ", "do not differ")),
+        )
+        if part.height
+    ]
+    if not odd:
+        return ""
+    return f" The top set comes from another test (sign flips, against all other systems at once): {' and '.join(odd)}."
 
 
 def ranks(table: pl.DataFrame, under: str) -> Finding:

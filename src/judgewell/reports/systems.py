@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import polars as pl
 
 from judgewell.analysis.conclusions import Choices, without_noise_columns
 from judgewell.analysis.conclusions import pairs_table as compared_pairs
+from judgewell.analysis.conclusions import systems_table as compared_systems
+from judgewell.analysis.text import changed_verdicts
 from judgewell.charts.axes import squared
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.significance import DEFAULT_CORRECTION
@@ -32,6 +35,7 @@ from judgewell.reports.system_findings import PAIR_TEST, UNCORRECTED
 from judgewell.stats.means import no_spread_note
 from judgewell.text import counted, plain
 
+NAMED_PAIRS = 3  # pairs that a sentence about changed verdicts names
 GOAL_NOTE = (
     "The study asked about the documents on which its goal depends. Scores are estimates in which a document that it "
     "did not ask about counts with its predicted gain. The conclusion that counts is that of the goal."
@@ -83,7 +87,9 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
         sentences += more
         items += figures
     if len(scored.measures) > 1 and several:
-        items.append(_measures(scored))
+        others, grids = _other_measures(scored, sources, under)
+        sentences += others
+        items += [*grids, _measures(scored)]
     items += [_difficulty(scored), *_judged_grid(scored)]
     lead, rest = ([one for one in some if one is not None] for some in (answer, sentences))
     return Part("systems", "Systems", (*lead, *rest), tuple(items), tuple(notes), lead=len(lead))
@@ -158,9 +164,19 @@ def intervals(scored: Scored, level: float) -> pl.DataFrame:
 
 def pairs_table(main: ScoreArray, sources: Sources) -> pl.DataFrame:
     """Every pair of systems, the better first, or every system against the baseline, as `judgewell compare` does."""
-    choices = Choices(alpha=sources.alpha, level=sources.level, seed=sources.seed, baseline=sources.baseline)
-    pairs = compared_pairs(main, choices)
+    pairs = compared_pairs(main, _choices(sources))
     return pairs.sort("mean_first", "mean_second", "first", "second", descending=[True, True, False, False])
+
+
+def _choices(sources: Sources) -> Choices:
+    return Choices(
+        alpha=sources.alpha,
+        level=sources.level,
+        seed=sources.seed,
+        baseline=sources.baseline,
+        worlds=sources.worlds,
+        executor=sources.executor,
+    )
 
 
 def _systems_grid(table: pl.DataFrame, scored: Scored) -> Grid:
@@ -240,6 +256,7 @@ def _side_by_side(scored: Scored, sources: Sources) -> tuple[list[Finding | None
         return [], []
     table = side_by_side(scored.sets, alpha=sources.alpha, seed=sources.seed)
     items: list[Figure | Grid] = [*scatter_figures(scored, sources)]
+    verdicts: list[str] = []
     caption = (
         f"{main.measure} of {counted(len(main.systems), 'system')} on the "
         f"{counted(len(main.topics), 'topic')} that all sets share; "
@@ -280,7 +297,28 @@ def _side_by_side(scored: Scored, sources: Sources) -> tuple[list[Finding | None
                 shown,
             )
         )
-    return [system_findings.similar(table)], items
+        pairs = pl.concat(
+            pairs_table(one, sources).select(pl.lit(name).alias("set"), pl.all()) for name, one in scored.sets.items()
+        )
+        verdicts = changed_verdicts(pairs, list(scored.sets), sources.baseline, NAMED_PAIRS)
+    return [system_findings.similar(table), *(Finding(text, "discrimination") for text in verdicts)], items
+
+
+def _other_measures(scored: Scored, sources: Sources, under: str) -> tuple[list[Finding], list[Grid]]:
+    """Each measure after the first: its best systems, and every system's mean with its interval and the top set."""
+    findings, grids = [], []
+    for number, (measure, scores) in enumerate(list(scored.measures.items())[1:], 2):
+        with collect_notes():  # that topics are few is in the finding
+            table = compared_systems(scores, _choices(sources))
+        if text := no_spread_note(scores.intervals(sources.level, sources.seed), scores.systems):
+            note(text)
+        table = table.drop("low", "high") if scores.biased else table
+        name = f"systems_{number}"
+        findings.append(replace(system_findings.best(table, measure, under, len(scores.topics)), source=name))
+        caption = f"{measure} under {under}, best mean first; columns as in the table Systems."
+        columns = ("system", "mean", "low", "high", "rank_low", "rank_high", "top")
+        grids.append(Grid(name, f"Systems by {measure}", caption, table, columns, {"mean": f"mean {measure}"}))
+    return findings, grids
 
 
 def _measures(scored: Scored) -> Grid:

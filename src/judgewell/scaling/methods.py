@@ -91,18 +91,19 @@ def _below(method: type[Method]) -> Iterator[type[Method]]:
         yield from _below(child)
 
 
-def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None) -> str:
+def method_for(judgments: pl.DataFrame | None, pairs: pl.DataFrame | None, group: str | None = None) -> str:
     """The method taken where none is asked for: by the kind of the values, as everywhere.
 
     Judgments of several kinds are an error that says how to choose. Magnitudes in units of mostly one judgment are
-    normalised by assessor.
+    normalised by assessor, unless a `group` is asked for.
     Of pairs the ratios, where there are any; else strengths with a prior,
     which are finite even for a document that was always preferred.
     """
     if judgments is not None:
         method = kind_of(judgments).method
-        if method == "magnitude" and offset_of(judgments) == "assessor":
-            note("most units hold one judgment, so magnitudes are normalised by assessor (--group unit: by unit)")
+        if method == "magnitude" and group is None and offset_of(judgments) == "assessor":
+            by_unit = "--method 'magnitude(group=unit)': by unit"
+            note(f"most units hold one judgment, so magnitudes are normalised by assessor ({by_unit})")
             return "magnitude(group=assessor)"
         return method
     if pairs is None:

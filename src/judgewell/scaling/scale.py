@@ -86,7 +86,8 @@ def method_and_table(
     takes = chosen.takes if chosen else _holds(judgments, reading)
     table = kept_where(_read(takes, judgments, reading, kind), where)
     if chosen is None:
-        fitting = method_for(*((table, None) if takes == "judgments" else (None, table)))
+        both = (table, None) if takes == "judgments" else (None, table)
+        fitting = method_for(*both, group=options.get("group"))
         own = parse(fitting)
         chosen = _named(own.name, {**own.options(), **options}, seed)
         note(f"no method is given: gains are made by {chosen}; judgewell scale --list shows the others")

@@ -301,7 +301,7 @@ def after_work() -> dict[str, pages.Page]:
             ending=pages.Ending(),
         ),
         "stopped": Stopped(
-            **common(), text=as_html(SAY("end.failed_comprehension")), ending=pages.Ending(), more=WORDS["again"]
+            **common(), text=as_html(SAY("end.failed_topic")), ending=pages.Ending(), more=SAY("end.another_topic")
         ),
         "come_back": ComeBack(
             **common(title=SAY("end.later")),

@@ -21,6 +21,8 @@ from judgewell.assessors.people import make_people
 from judgewell.assessors.simulation import BEGIN, fill
 from judgewell.server.app import make_app
 from judgewell.server.judging.invitations import new_assessor
+from judgewell.server.owner import live_cache
+from judgewell.server.owner.live_analysis import insight
 from judgewell.server.queries.export import export
 from judgewell.server.store.schema import MACHINE, assessors, machines, reservations, topics
 from judgewell.server.store.transactions import Store, open_store
@@ -263,6 +265,22 @@ def test_nothing_is_claimed_before_it_is_computed_and_failed_checks_show_at_once
     assert "no one has worked since" in first
     study.person().until("document")
     assert "no one has worked since" not in client.get("/owner").text
+
+
+def test_only_those_who_judged_are_counted_as_usual(begin, clock, monkeypatch):
+    asked = '[[checks.question]]\ntopic = "t{}"\nquestion = "?"\nanswers = ["a", "b", "c"]\nright = 1\n'
+    study = begin(topics=2, more="".join(asked.format(topic) for topic in range(2)))
+    study.person().until("done")
+    wrong = study.person()
+    wrong.until("comprehension")
+    wrong.send(choice="2")
+    computed = study.store.read(lambda connection: insight(connection, clock())).result()
+    assert len(computed.assessors) == 2
+    monkeypatch.setattr(live_cache, "in_a_process", lambda url, now: computed)
+    client = sign_in(study.store, clock(), clock)
+    page = next(text for _ in range(1000) if "No unusual" in (text := client.get("/owner").text))
+    assert "No unusual assessor among 1 assessor who judged" in page
+    assert "Checks that failed are listed below." in page
 
 
 def test_a_message_is_shown_once_and_topics_by_their_names(begin, clock):

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import subprocess
 
 import pytest
 import sqlalchemy as sa
@@ -158,8 +159,10 @@ def test_the_report_is_made_when_asked_for_opened_and_downloaded(owner, monkeypa
     monkeypatch.setattr(report_routes.router, "__defaults__", (make,))
     one = owner(topics=1)
     assert one.client.get("/owner/report.html").status_code == 404
-    one.page("/owner/report")
-    settled(one)
+    assert "Make the report" in one.page("/owner/report")
+    assert made == []  # opening the page starts nothing
+    one.send("/owner/report")
+    settled(one, made, 1)
     page = one.page("/owner/report")
     assert "Open the report" in page
     assert "no answers since" in page
@@ -173,14 +176,14 @@ def test_the_report_is_made_when_asked_for_opened_and_downloaded(owner, monkeypa
     one.study.person().until("done")
     assert "there have been answers since" in one.page("/owner/report")
     one.send("/owner/report")
-    settled(one)
+    settled(one, made, 2)
     assert one.client.get("/owner/report.html").text == "<h1>report 2</h1>"
 
 
-def settled(one):
-    """Wait until no report is in the making."""
+def settled(one, made, count):
+    """Wait until so many reports are made, and none is in the making."""
     for _ in range(1000):
-        if "being made. It appears" not in one.page("/owner/report"):
+        if "it will appear here" not in one.page("/owner/report") and len(made) == count:
             return
     raise AssertionError("the report is not made")
 
@@ -197,12 +200,29 @@ def test_a_report_that_cannot_be_made_says_why_and_keeps_the_last_one(owner):
     reporter, other = Reporter(server, None, make), Reporter(server, None, make)
     reporter.start("1")
     reporter.wait()
-    assert (other.page.read_text(), other.is_old("1"), other.is_old("2"), other.trouble) == ("fine", False, True, "")
+    assert (other.page.read_text(), other.is_old("1"), other.is_old("2")) == ("fine", False, True)
+    assert other.trouble("1") is None
     fails.append(True)
     reporter.start("2")
     reporter.wait()
-    assert (other.page.read_text(), other.trouble) == ("fine", "there is nothing to report on")
+    assert (other.page.read_text(), other.trouble("2")[0]) == ("fine", "there is nothing to report on")
+    assert other.trouble("3") is None  # after new answers it may no longer hold
     assert oct(reporter.folder.stat().st_mode & 0o777) == "0o700"
+
+
+def test_the_review_page_says_when_a_review_can_be_asked_for(owner):
+    page = owner().page("/owner/review")
+    assert "<h1>Review</h1>" in page
+    assert "before judging begins" in page
+
+
+def test_the_reason_of_a_failed_report_is_a_plain_sentence(monkeypatch, tmp_path):
+    def fail(*_, **__):
+        raise subprocess.CalledProcessError(2, "judgewell", stderr="note\njudgewell: no unit is completed yet\n")
+
+    monkeypatch.setattr(report_routes.subprocess, "run", fail)
+    with pytest.raises(ReportFailed, match=r"^no unit is completed yet$"):
+        report_routes.run_report("study", "database", tmp_path / "page.html", "A title")
 
 
 def test_one_report_is_made_at_a_time(owner):

@@ -47,6 +47,20 @@ def test_accounts_are_added_listed_and_ended(study):
     assert actions == ["account added", "account added", "token made", "revoke-key", "disable"]
 
 
+def test_invitations_are_in_the_log_without_names(study):
+    said("invite", study, "Ada", "--count", "2", "--address", "https://judge.example")
+    said("invite", study, "--list", "--address", "https://judge.example")
+    said("invite", study, "--revoke", "Ada")
+    log = said("audit", study)
+    lines = [tuple(line.split("\t")[i] for i in (1, 2, 4)) for line in log.splitlines()]
+    assert lines == [
+        ("command line", "invite", '{"count": 3}'),
+        ("command line", "links listed", '{"count": 3}'),
+        ("command line", "link revoked", '{"count": 1}'),
+    ]
+    assert "Ada" not in log
+
+
 def test_actions_and_the_log_of_them(study, tmp_path):
     assert said("act", study, "pause", "reason==cmd") == "The study is paused: no new units are handed out.\n"
     assert "paused: the whole study" in said("status", study)
@@ -57,4 +71,6 @@ def test_actions_and_the_log_of_them(study, tmp_path):
         said("act", study, "drop")
     with pytest.raises(InputError, match="no assessor is named"):
         said("forget", study)
+    with pytest.raises(InputError, match="the Assessors page shows the pseudonyms"):
+        said("forget", study, "Ada")
     assert said("forget", study, "--older-than", "30") == "Personal data of 0 assessors deleted\n"

@@ -19,7 +19,7 @@ def _fewer(table: pl.DataFrame) -> str | None:
         return None
     one, most = rows.row(0, named=True), rows.row(-1, named=True)
     text = (
-        "With one judgment per document, the ranking of documents agrees with the full one at τ-b = "
+        "With one judgment per document, the ranking of documents by medians agrees with the full one at τ-b = "
         f"{plain(one['tau_median'])}"
     )
     if most["judgments"] > 1:
@@ -27,7 +27,8 @@ def _fewer(table: pl.DataFrame) -> str | None:
     settled = rows.filter(pl.col("tau_median") >= SETTLED)
     if settled.height:
         return f"{text}. It reaches {SETTLED:g} with {counted(settled['judgments'][0], 'judgment')} per document."
-    return f"{text}. No smaller number of judgments reaches {SETTLED:g}."
+    tried = f"up to {most['judgments']}" if most["judgments"] > 1 else "1"
+    return f"{text}. None of the numbers tried ({tried}) reaches {SETTLED:g}."
 
 
 def _split_values(evidence: Evidence) -> pl.DataFrame:

@@ -326,6 +326,8 @@ def _unknown(asked: str, name: str) -> str:
 
     if asked.partition(".")[0] in {*FAMILIES, *SETS}:
         return f"{asked} is in trec_eval's own output only; print it with --format trec_eval"
+    if turned := re.fullmatch(r"([^@()]+)(@[^@()]+)(\(.*\))", asked):
+        return f"there is no measure {asked!r}; did you mean {turned[1]}{turned[3]}{turned[2]}?"
     close = _hint(name, [*_by_name(), *all_measures()])
     names = "" if close else f": {', '.join(all_measures())}"
     return f"there is no measure {asked!r}{close}; `judgewell evaluate --list` shows all{names}"

@@ -23,7 +23,7 @@ def assessor_called(connection: sa.Connection, pseudonym: str) -> int:
     """The number of an assessor by pseudonym; an error where there is none."""
     number = find_assessor(connection, pseudonym)
     if number is None:
-        raise InputError(f"there is no assessor {pseudonym!r}", cure="take the pseudonym from the status or an export")
+        raise InputError(f"there is no assessor {pseudonym!r}", cure="the Assessors page shows the pseudonyms")
     return number
 
 

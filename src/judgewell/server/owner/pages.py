@@ -168,7 +168,7 @@ STAGES = {
     "questionnaire": "answering the questionnaire",
     "done": "finished a unit",
     "declined": "did not consent",
-    "stopped": "stopped after a failed check",
+    "stopped": "failed a check in the last unit",
 }
 
 
@@ -201,7 +201,9 @@ def stage_words(stage: str) -> str:
 
 
 def place_words(row: AssessorRow) -> str:
-    """Where an assessor is, or that an invite link was not opened yet."""
+    """Where an assessor is, or that an invite link was not opened yet, or that they get no more units."""
+    if row.locked_out:
+        return "locked out after a failed check"
     return "not opened yet" if row.unopened else stage_words(row.stage)
 
 

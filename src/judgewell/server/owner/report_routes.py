@@ -53,7 +53,7 @@ def run_report(study: str, database: str, page: Path, title: str) -> None:
         subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LONGEST, check=True)
     except subprocess.CalledProcessError as error:
         lines = error.stderr.strip().splitlines() or [f"it ended with {error.returncode}"]
-        raise ReportFailed(lines[-1]) from None
+        raise ReportFailed(lines[-1].removeprefix("judgewell: ")) from None
     except subprocess.TimeoutExpired:
         raise ReportFailed(f"it took longer than {LONGEST:.0f} seconds") from None
 
@@ -81,11 +81,11 @@ class Reporter:
         path = self.folder / "report.html"
         return path if path.is_file() else None
 
-    @property
-    def trouble(self) -> str:
-        """Why the last one could not be made; "" where it could."""
+    def trouble(self, stamp: str) -> tuple[str, float] | None:
+        """Why the last one could not be made from these answers, and when; None where it could, or was not tried."""
         path = self.folder / "trouble"
-        return path.read_text("utf-8") if path.is_file() else ""
+        tried, _, why = path.read_text("utf-8").partition("\n") if path.is_file() else ("", "", "")
+        return (why, path.stat().st_mtime) if why and tried == stamp else None
 
     @property
     def busy(self) -> bool:
@@ -121,7 +121,7 @@ class Reporter:
                 (folder / "stamp").write_text(stamp, "utf-8")
                 trouble.unlink(missing_ok=True)
             except (ReportFailed, OSError) as error:
-                trouble.write_text(str(error), "utf-8")
+                trouble.write_text(f"{stamp}\n{error}", "utf-8")
 
     @contextmanager
     def _alone(self) -> Iterator[bool]:
@@ -142,12 +142,10 @@ def router(server: Server, study: str | None, make: Make = run_report) -> APIRou
 
     @routes.get(PAGE)
     async def look(request: Request) -> Response:
-        """The newest report; the first one is made when somebody asks."""
+        """The newest report; one is made when somebody asks."""
         account = await require(server, request)
         stamp = await done(server.store.read(answers_stamp))
-        page, trouble = reporter.page, reporter.trouble
-        if page is None and not trouble:
-            reporter.start(stamp)
+        page = reporter.page
         values = {
             "study": server.served.title,
             "account": account,
@@ -155,7 +153,7 @@ def router(server: Server, study: str | None, make: Make = run_report) -> APIRou
             "made": page.stat().st_mtime if page else None,
             "busy": reporter.busy,
             "old": reporter.is_old(stamp),
-            "trouble": trouble,
+            "trouble": reporter.trouble(stamp),
             "message": last_message(server, request),
         }
         response = respond(request, "report", values)

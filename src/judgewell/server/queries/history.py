@@ -37,6 +37,7 @@ class AssessorRow:
     kind: str  # person, synthetic or machine
     label: str
     stage: str
+    locked_out: bool  # by a failed check: no more units
     created: float
     moved: float
     done: int
@@ -134,13 +135,14 @@ def assessor_rows(connection: sa.Connection, now: float, only: int | None = None
     mine = sa.true() if only is None else reservations.c.assessor == only
     counts = endings_by(connection, now, reservations.c.assessor, mine)
     whole, parts = exclusion_reasons(connection)
-    own = (assessors.c[name] for name in ("number", "pseudonym", "origin", "stage", "created", "moved"))
+    own = (assessors.c[name] for name in ("number", "pseudonym", "origin", "stage", "scratch", "created", "moved"))
     label = sa.func.coalesce(assessors.c.label, "").label("label")
     people = sa.select(*own, label, ASSESSOR_KIND.label("kind")).order_by(assessors.c.number)
     rows = connection.execute(people if only is None else people.where(assessors.c.number == only))
     return [
         AssessorRow(
-            **row,
+            **{name: value for name, value in row.items() if name != "scratch"},
+            locked_out="keep_stopped" in row["scratch"],
             **of_units(counts.get(row["number"], {}), "done"),
             excluded_for=whole.get(row["number"]),
             units_excluded=len(parts.get(row["number"], {})),

@@ -199,13 +199,16 @@ def status_text(state: Status) -> str:
     given = f"{counted(state.answers - state.revised, 'answer')}, {counted(state.revised, 'revision')}"
     lines += ["", f"{given}; {counted(state.assessors, 'assessor')}"]
     lines += [
-        f"{one.ending}: {one.units:,} units by {one.assessors:,} assessors, {one.answers:,} standing answers"
+        f"{one.ending}: {counted(one.units, 'unit')} by {counted(one.assessors, 'assessor')}, "
+        + counted(one.answers, "standing answer")
         for one in state.endings
         if one.units
     ]
     lines += [f"check {one.name}: {one.passed:,} passed, {one.failed:,} failed" for one in state.checks]
     lines += [one.text for one in state.machines]
-    if state.paused:
+    if state.goal is not None and state.goal.ended is not None:
+        lines.append(f"ended: the goal is {'reached' if state.goal.status == 'decided' else 'not reached'}")
+    elif state.paused:
         stopped = [f"topic {topic}" if topic else "the whole study" for topic in state.paused]
         lines.append(f"paused: {', '.join(stopped)}")
     if state.goal is not None:
@@ -218,8 +221,9 @@ def status_text(state: Status) -> str:
         lines.append(state.within_budget)
     if state.hourly.median is not None:
         rate, who = state.hourly, counted(state.hourly.assessors, "assessor")
-        lines.append(f"pay for an hour of work: {rate.median:,.2f} {state.currency} in the median of {who}, ")
-        lines[-1] += f"from {rate.lowest:,.2f} to {rate.highest:,.2f}"
+        lines.append(f"pay for an hour of work: {rate.median:,.2f} {state.currency}")
+        if rate.assessors > 1:
+            lines[-1] += f" in the median of {who}, from {rate.lowest:,.2f} to {rate.highest:,.2f}"
     return "\n".join(lines) + "\n"
 
 

@@ -18,6 +18,7 @@ from judgewell.server.session.answers import (
     to_keep,
 )
 from judgewell.server.session.assignment import close, outlook
+from judgewell.server.session.limits import has_failed_often
 from judgewell.server.session.pages import (
     CommentBox,
     Document,
@@ -153,7 +154,9 @@ def _finish(step: Step) -> State:
         return step.go("revise")
     if any(check.decides for check in failed):
         close(step.connection, state, step.now, "failed_quality")
-        return step.go("stopped", ending="failed_quality", notice=step.served.say("check.revise_last"))
+        out = not state.is_machine and has_failed_often(step.connection, step.served, state.assessor)
+        kept = {"keep_stopped": True} if out else {}
+        return step.go("stopped", ending="failed_quality", notice=step.served.say("check.revise_last"), **kept)
     close(step.connection, state, step.now, "completed")
     count = int(state.scratch.get("keep_units", 0)) + 1
     return step.go("questionnaire", keep_units=count) if _asks(step, count) else thank(step, keep_units=count)

@@ -39,12 +39,13 @@ def _page(look: Look) -> Page:
     key = "failed_quality" if quality else "failed_comprehension"
     takes = ending(look.connection, served, state.assessor, "completed" if earned else key)
     often = quality and has_failed_often(look.connection, served, state.assessor)
-    words, last = "failed_often" if often else key, not (more or takes.link)
+    words = "failed_often" if often else "failed_topic" if more and not quality else key
+    other = "topic" if served.study.work.units_per_topic == 1 and not quality else "task"
     return Stopped(
         **look.common,
-        text=farewell(look.connection, served, state.assessor, words, last=last),
+        text=farewell(look.connection, served, state.assessor, words, last=not (more or takes.link)),
         ending=takes,
-        more=served.say("page.again") if more else "",
+        more=served.say(f"end.another_{other}") if more else "",
     )
 
 

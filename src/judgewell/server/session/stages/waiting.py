@@ -17,7 +17,7 @@ from judgewell.server.session.state import State
 
 @dataclass(frozen=True, kw_only=True)
 class ComeBack(Page):
-    """All work is in other hands just now; `minutes` says when to look again, `ending` is what was earned before."""
+    """No work is free just now; `minutes` says when to look again, `ending` is what was earned before."""
 
     kind: ClassVar[str] = "come_back"
     template: ClassVar[str] = "waiting"
@@ -54,10 +54,11 @@ def _page(look: Look) -> Page:
         return NoWork(**look.common, title=served.say("end.thanks"), text=text, ending=earned)
     minutes = max(1, ceil(wait / 60))
     paused = waits_for_pause(connection, served, state, served.clock())
+    key = "trouble.paused" if paused else "end.come_back_one" if minutes == 1 else "end.come_back"
     return ComeBack(
         **look.common,
         title=served.say("end.later"),
-        text=served.show("trouble.paused") if paused else served.show("end.come_back", minutes=minutes),
+        text=served.show(key, minutes=minutes),
         minutes=minutes,
         again=served.say("page.again"),
         ending=Ending() if reached == "no_work" else ending(connection, served, state.assessor, reached),
