@@ -117,7 +117,8 @@ def _tell_alone(alone: int, groups: int, group: Group) -> None:
     """A single number has no ratio to others: normalised, it becomes the mean, whatever it was."""
     if not alone:
         return
-    cure = "normalise by assessor (--method 'magnitude(group=assessor)'), or average the numbers as they are (--method median)"
+    cure = "normalise by assessor (--method 'magnitude(group=assessor)'), "
+    cure += "or average the numbers as they are (--method median)"
     note(
         f"{alone} of {groups} {group}s hold one judgment, which counts as the mean whatever it says; {cure}"
         if group == "unit"
