@@ -165,12 +165,13 @@ def _goal_text(plan: Plan, checked: Checked) -> str:
     money = f", {cost.total:,.2f} {cost.currency}" if cost.total else ""
     return (
         f"goal: {goal_words(plan)}\n"
-        f"expected: {counted(cost.units, 'unit')} with {expected.judgments:,} judgments (9 of 10 studies: at most "
+        f"expected: {counted(cost.units, 'unit')} with {expected.judgments:,} judgments, known documents counted "
+        "(9 of 10 studies: at most "
         f"{expected.judgments_90:,}), {work_time(cost.hours)} of work{money}; evenly over all documents "
         f"{expected.even:,} judgments\n"
         f"{100 * expected.decided:.0f} % of {expected.studies} simulated studies decided, {100 * expected.wrong:.0f} % "
-        "wrongly; the others ended as not separable. Their gains are simulated, so read the cost as an order of "
-        "magnitude."
+        "wrongly; the others ended as not separable. Their gains are made up (not the grades), and no unit fails a "
+        "check, so read the cost as an order of magnitude."
     )
 
 

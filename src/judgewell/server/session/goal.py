@@ -129,6 +129,7 @@ def sentence(plan: Plan, seen: Look) -> str:
     names, rule = plan.systems.names, plan.rule
     if seen.status == "not separable":
         return f"The goal was not reached: {seen.reason}. The systems are not separable at this cost."
+    after = f"after {seen.answers:,} judgments, known documents not counted"
     low, high = OVERSTATED[rule.mode]
     stated = f"Differences at such a stop were overstated by {low} to {high} % in our tests."
     if plan.low is None:
@@ -138,13 +139,13 @@ def sentence(plan: Plan, seen: Look) -> str:
         )
         stated += f"{high:+} %."
     if rule.decide == "order":
-        return f"The order of the systems is decided after {seen.answers:,} answers. {stated}"
+        return f"The order of the systems is decided {after}. {stated}"
     if len(names) == 2:
         within = f", or within {rule.within:g} points of it," if rule.within else ""
         better = f"{names[seen.leader]} is better than {names[1 - seen.leader]}{within}"
-        return f"{better} by {plan.measure} after {seen.answers:,} answers. {stated}"
+        return f"{better} by {plan.measure} {after}. {stated}"
     within = f", or within {rule.within:g} points of the best," if rule.within else ""
-    best = f"{names[seen.leader]} is the best system{within} by {plan.measure} after {seen.answers:,} answers."
+    best = f"{names[seen.leader]} is the best system{within} by {plan.measure} {after}."
     return f"{best} Nothing is concluded about other pairs of systems. {stated}"
 
 
