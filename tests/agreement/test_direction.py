@@ -41,8 +41,7 @@ def test_labels_of_no_judged_document_are_noted():
     with collect_notes() as notes:
         note_reversed(JUDGMENTS, {"nist": labels(VALUES).with_columns(topic=pl.lit("T") + pl.col("topic"))})
     assert notes == [
-        "none of the 30 labels of nist is of a document of the judgments; check that both use the same topic and "
-        "document ids"
+        "no label of nist belongs to a document of the judgments; check that both use the same topic and document ids"
     ]
 
 

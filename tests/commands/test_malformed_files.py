@@ -438,7 +438,7 @@ LABELS = [
     ("a.qrels", "", (), 'error a.qrels: there is no judgment in it; a line is: topic 0 document grade'),
     ("a.qrels", "q 0 a one\n", (), "error a.qrels:1: gain 'one' is not a number; write a number, or say what eac"),
     ("a.qrels", "q 0 a 1\nq 0 a 0\n", (), 'error a.qrels:2: topic q, doc a appears twice (first in line 1); keep one r'),
-    ("a.qrels", "other 0 z 1\n", (), ''),
+    ("a.qrels", "other 0 z 1\n", (), ' | no label of a belongs to a document of the judgments'),
     ("a.csv", "topic,doc,label\nq,a,1\nq,b,x\n", (), "error a.csv:3: gain 'x' is not a number; write a number, or say what each an"),
     ("missing.qrels", None, (), 'error missing.qrels: there is no such file'),
     ("a.qrels", "q 0 a 1\nq 0 b 0\n", (), ''),

@@ -175,7 +175,7 @@ def test_a_report_of_a_study_says_what_was_asked_and_what_became_of_it(judged, t
     assert counted["answers"].item() == answers.filter(pl.col("ending") == "completed").height
     assert ended["answers"].sum() == answers.height
     text = page.read_text()
-    counted = f"all {counted['answers'].item():,} {'judgments' if kind == 'magnitude' else 'pairs'}"
+    counted = f"all {counted['answers'].item():,} {'judgments' if kind == 'magnitude' else 'pairwise judgments'}"
     notice = f"This is a rehearsal: {counted} come from synthetic assessors, not from people."
     assert notice in " ".join(made.output.split())
     assert text.index(notice) < text.index("<main>")

@@ -9,7 +9,7 @@ import polars as pl
 
 from judgewell.agreement.common import DOCUMENT
 from judgewell.errors import note
-from judgewell.text import count, plain
+from judgewell.text import plain
 
 FEWEST = 20  # documents; fewer correlate negatively by chance
 SURE = 3.0  # standard errors of a correlation below 0
@@ -31,8 +31,8 @@ def note_reversed(judgments: pl.DataFrame | None, labels: Mapping[str, pl.DataFr
         both = table.select(*DOCUMENT, x="gain").join(other.select(*DOCUMENT, y="gain"), on=DOCUMENT)
         if both.is_empty():
             note(
-                f"none of the {count(table.height)} labels of {name} is of a document of {reference}; check that both "
-                "use the same topic and document ids"
+                f"no label of {name} belongs to a document of {reference}; check that both use the same topic and "
+                "document ids"
             )
             continue
         ranks = [pl.col(side).rank() - pl.col(side).rank().mean() for side in ("x", "y")]
