@@ -48,9 +48,9 @@ class ScoreArray:
     def number(self, system: str) -> int:
         """The row of a system, or an error that names those there are."""
         if system not in self.systems:
-            raise InputError(
-                f"there is no system {system!r}", cure=f"the systems are {listed(self.systems, 'systems', NAMED)}"
-            )
+            alike_first = sorted(self.systems, key=lambda one: system.lower() not in one.lower())
+            cure = f"the systems are {listed(alike_first, 'systems', NAMED)}"
+            raise InputError(f"there is no system {system!r}", cure=cure)
         return self.systems.index(system)
 
     def of(self, system: str) -> Floats:
