@@ -165,7 +165,8 @@ def test_a_recognised_export_says_how_it_is_read_and_that_is_no_reason_to_refuse
     path = written(tmp_path, NYT + "1,w,11/9/2017 00:58:30,11/9/2017 00:59:00,relevant,1,325,9\n")
     with collect_notes(strict=True) as notes:
         read_judgments(path, kind="ordinal")
-    read = "topic = topic, doc = document_id, assessor = _worker_id, value = relevance"
+    read = "topic = topic, doc = document_id, assessor = _worker_id, value = relevance "
+    read += "(not_relevant is 0, relevant is 1, highly_relevant is 2)"
     assert f"read as the NYT topical relevance export: {read}; --columns topic=NAME" in notes[0]
     with pytest.raises(InputError, match=r"no column 'relevanse' to read value from; the columns are _unit_id, _w"):
         read_judgments(path, {"value": "relevanse"})

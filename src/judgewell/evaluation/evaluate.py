@@ -174,7 +174,11 @@ def ready(measures: Sequence[Measure], gains: pl.DataFrame | Judged, settings: S
 
 
 def _note_threshold(measures: Sequence[Measure], highest: float) -> None:
-    """From which grade on binary measures count a document as relevant, where that could be another grade."""
+    """From which grade on binary measures count a document as relevant, where that could be another or none is."""
+    for measure in measures:
+        least = getattr(measure, "rel", None) if measure.takes_level else None
+        if least is not None and least > highest:
+            note(f"no document is relevant to {measure}: the highest gain is {highest:g}")
     counting = [measure for measure in measures if measure.takes_level and getattr(measure, "rel", highest) is None]
     if counting and highest > 1:
         each = list(map(str, counting)) if len(counting) < 5 else list(dict.fromkeys(one.name for one in counting))

@@ -229,7 +229,9 @@ def _nyt(frame: pl.DataFrame, columns: Columns, place: Place) -> pl.DataFrame:
         if len(merged):
             place.note(f"{len(merged)} rows of merged pilots repeat others and are excluded")
         frame = frame.filter(~pl.col("pilot").str.ends_with("_merged"))
-    _say(place, "NYT topical relevance", topic="topic", doc="document_id", assessor="_worker_id", value=answers)
+    meaning = ", ".join(f"{word} is {grade:g}" for word, grade in GRADES.items())
+    names = {"topic": "topic", "doc": "document_id", "assessor": "_worker_id", "value": f"{answers} ({meaning})"}
+    _say(place, "NYT topical relevance", **names)
     frame = with_durations(frame, place)
     two = pl.col("pilot").str.contains("_2P") if pilots else pl.lit(False)
     table = frame.select(
