@@ -145,9 +145,7 @@ def few_topics_note(intervals: MeanIntervals) -> str:
     few = [count for count in few if count < FEW_TOPICS]
     if not few:
         return ""
-    text = f"intervals of means are Student's t, because {min(few)} topics are too few for a bootstrap ({FEW_TOPICS})"
-    exact = ", or Clopper and Pearson's where every topic scores an end of the measure's range"
-    return text + (exact if "exact" in intervals.kind else "")
+    return f"intervals of means are Student's t, because {min(few)} topics are too few for a bootstrap ({FEW_TOPICS})"
 
 
 def no_spread_note(intervals: MeanIntervals, names: Sequence[str]) -> str:
