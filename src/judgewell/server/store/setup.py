@@ -20,8 +20,9 @@ from judgewell.study.frozen import changes, freeze, study_hash
 
 def database_words(path: str | Path, database: str | Path | None) -> str:
     """` --database …` for a command to copy; nothing where a command finds the database without it."""
-    without_option = (os.environ.get("JUDGEWELL_DATABASE"), str(default_database(path)))
-    if database is None or str(database) in without_option:
+    if database is None or str(database) == os.environ.get("JUDGEWELL_DATABASE"):
+        return ""
+    if Path(path).is_file() and str(database) == str(default_database(path)):
         return ""
     return f" --database {quote(without_password(str(database)))}"
 
