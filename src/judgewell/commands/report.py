@@ -122,6 +122,10 @@ def _command_line() -> str:
         value = context.params.get(param.name or "")
         if param.name in UNCHANGED or value is None or value == () or value == param.get_default(context):
             continue
+        if param.name in ("study", "database") and "://" in value:
+            from judgewell.server.store.transactions import without_password
+
+            value = without_password(value)
         if isinstance(param, click.Argument):
             study = [str(value)]
         else:
