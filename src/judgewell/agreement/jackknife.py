@@ -47,10 +47,8 @@ def refusal(documents: int, assessors: int, what: str = "documents") -> str | No
     return None
 
 
-def jackknife_interval(
-    estimate: float, without: Sequence[Floats], level: float = 0.95, judgments: Floats | None = None
-) -> Interval:
-    """The interval from the estimates without each document (or group of them) and without each assessor; those without
+def jackknife_interval(estimate: float, without: Sequence[Floats], judgments: Floats | None = None) -> Interval:
+    """The 95 % interval from the estimates without each document (or group of them) and without each assessor; those without
     each judgment, where given, keep noise from being counted twice."""
     from scipy.stats import t
 
@@ -63,7 +61,7 @@ def jackknife_interval(
     freedom = variance**2 / sum(part**2 / size for part, size in parts)
     if judgments is not None:
         variance = max(variance - _variance(judgments)[0], *(part for part, _ in parts))
-    reach = float(t.ppf((1 + level) / 2, freedom)) * np.sqrt(variance)
+    reach = float(t.ppf(0.975, freedom)) * np.sqrt(variance)
     return Interval(estimate - reach, min(estimate + reach, 1.0), BOTH)
 
 

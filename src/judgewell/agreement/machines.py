@@ -145,7 +145,10 @@ def _tau_b(both: pl.DataFrame) -> float | None:
 
 def _kappas(both: pl.DataFrame, replicates: int, seed: int) -> dict[str, float | None]:
     x, y, weight = (both[name].to_numpy() for name in ("people", "machine", "weight"))
-    simple, weighted = (kappa.weighted_kappa(x, y, weight, kind, replicates, seed) for kind in ("none", "quadratic"))
+    simple, weighted = (
+        kappa.weighted_kappa(x, y, weight, kind, replicates, np.random.default_rng(seed))
+        for kind in ("none", "quadratic")
+    )
     if simple["kappa"] is None:
         return {}
     ends = {f"weighted_{name}": weighted[name] for name in ("kappa", "low", "high")}
