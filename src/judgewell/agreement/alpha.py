@@ -18,11 +18,11 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from judgewell.agreement.alpha_without import alphas_without
-from judgewell.agreement.common import each_group, judgments_of, rows_table, some
+from judgewell.agreement.common import each_group, judgments_of, rows_table
 from judgewell.agreement.jackknife import jackknife_interval, refusal
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
-from judgewell.text import agrees, count
+from judgewell.text import agrees, count, counted
 
 BLOCK_CELLS = 4_000_000  # cells of distances held at once: 32 MB
 DIRECT_VALUES = 200  # up to this many distinct values they are compared one by one on a ratio scale
@@ -69,7 +69,7 @@ def krippendorff_alpha(
         raise DataError(f"alpha {rows[0]['note']}")
     single = sum(row["single"] for row in rows)
     if single:
-        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are excluded from alpha")
+        note(f"{counted(single, 'document')} with one judgment say nothing about agreement and are excluded from alpha")
     return rows_table(rows, "alpha", "low", "high")
 
 
@@ -154,7 +154,7 @@ def _prepare(codes: Ints, values: Floats) -> _Values:
 def _problem(prepared: _Values, metric: str, documents: int) -> str | None:
     """Why alpha cannot be had, or nothing."""
     if not len(prepared.sizes):
-        return f"needs two judgments per document; {some(documents, 'document')} have one"
+        return f"needs two judgments per document; {counted(documents, 'document')} have one"
     if metric == "ratio" and prepared.values.min() < 0:
         return f"on a ratio scale needs values of 0 or more; {prepared.values.min():g} is below 0"
     if np.ptp(prepared.values) == 0:

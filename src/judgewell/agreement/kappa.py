@@ -22,14 +22,15 @@ from judgewell.agreement.common import (
     judgments_of,
     or_none,
     rows_table,
-    some,
     with_number,
 )
 from judgewell.agreement.jackknife import few_groups, jackknife_interval, refusal
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.laplacian import summed
 from judgewell.stats.resampling import percentile_interval, weight_blocks
+from judgewell.text import counted
 
 WEIGHTS = ("none", "linear", "quadratic")
 MOST_GROUPS = 500  # groups removed in turn; more are merged
@@ -76,9 +77,7 @@ def weighted_kappa(
     return row
 
 
-def cohen_kappa(
-    judgments: Any, weights: str = "none", *, least_documents: int = LEAST_DOCUMENTS
-) -> pl.DataFrame:
+def cohen_kappa(judgments: Any, weights: str = "none", *, least_documents: int = LEAST_DOCUMENTS) -> pl.DataFrame:
     """Cohen's kappa of each two assessors who share enough documents, largest overlap first.
 
     :func:`judgewell.agreement.overlap.mean_over_pairs` gives the mean over pairs with its interval.
@@ -107,7 +106,7 @@ def fleiss_kappa(judgments: Any, *, by: Sequence[str] = (), interval: bool = Tru
         raise DataError(f"Fleiss' kappa {rows[0]['note']}")
     single = sum(row["single"] for row in rows)
     if single:
-        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are excluded from kappa")
+        note(f"{counted(single, 'document')} with one judgment say nothing about agreement and are excluded from kappa")
     return rows_table(rows, "kappa", "low", "high", "observed", "expected")
 
 
@@ -126,7 +125,7 @@ def _kappas(x: Floats, y: Floats, weights: str, drawn: Floats) -> Floats:
     _check_weights(weights)
     distinct, codes = np.unique(np.concatenate([x, y]), return_inverse=True)
     first, second = (
-        np.stack([np.bincount(own, counts, len(distinct)) for counts in drawn]) for own in np.split(codes.ravel(), 2)
+        np.stack([summed(own, counts, len(distinct)) for counts in drawn]) for own in np.split(codes.ravel(), 2)
     )
     return _beyond_chance(drawn @ _distance(x, y, weights), first, second, distinct, weights)
 
@@ -134,12 +133,13 @@ def _kappas(x: Floats, y: Floats, weights: str, drawn: Floats) -> Floats:
 def _kappa_by_group(x: Floats, y: Floats, group: Ints, weights: str) -> Floats:
     """Kappa in each group (0, 1, 2 …)."""
     distinct, codes = np.unique(np.concatenate([x, y]), return_inverse=True)
-    shape = int(group.max()) + 1, len(distinct)
+    groups, values = int(group.max()) + 1, len(distinct)
     first, second = (
-        np.bincount(group * shape[1] + own, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+        summed(group * values + own, np.ones(len(own)), groups * values).reshape(groups, values)
         for own in np.split(codes.ravel(), 2)
     )
-    return _beyond_chance(np.bincount(group, weights=_distance(x, y, weights)), first, second, distinct, weights)
+    disagreement = summed(group, _distance(x, y, weights), groups)
+    return _beyond_chance(disagreement, first, second, distinct, weights)
 
 
 def _beyond_chance(disagreement: Floats, first: Floats, second: Floats, distinct: Floats, weights: str) -> Floats:
@@ -168,7 +168,7 @@ def _fleiss_row(frame: pl.DataFrame, interval: bool) -> dict[str, Any]:
     row |= {"documents": len(np.unique(document[twice])), "single": documents - len(np.unique(document[twice]))}
     row["note"] = None
     if not twice.any():
-        return row | {"note": f"needs two judgments per document; {some(documents, 'document')} have one"}
+        return row | {"note": f"needs two judgments per document; {counted(documents, 'document')} have one"}
     if len(np.unique(value[twice])) == 1:
         same = frame["value"].to_numpy()[twice][0]
         return row | {"note": f"is undefined where all values are equal; all are {same:g}"}
