@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -25,6 +26,7 @@ from judgewell.study.platform import Platform
 from judgewell.study.questions import PAIR_QUESTIONS, AnyScale, Preference, Questions, Scale
 from judgewell.study.section import Section, many, renamed, setting, valid
 
+CENT = 0.01
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -249,6 +251,12 @@ class Pay(Section):
     def dearest(self) -> float:
         """The most that another unit costs, with the fee."""
         return max(self.amount, self.bonus or 0.0) * (1 + self.fee)
+
+    def affordable(self, spent: float = 0.0) -> float:
+        """How many units the rest of the budget pays for; sums are compared to the cent."""
+        if self.budget is None or not self.dearest:
+            return math.inf
+        return max(0, (self.budget + CENT / 2 - spent) // self.dearest)
 
 
 class Privacy(Section):

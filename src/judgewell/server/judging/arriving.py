@@ -11,7 +11,6 @@ from starlette.routing import Route
 from judgewell.server.judging import invitations as people
 from judgewell.server.platforms import links, notices
 from judgewell.server.process import Server, done
-from judgewell.server.store.transactions import Job, Own
 from judgewell.server.tokens import numbered
 from judgewell.server.web import Refusal
 
@@ -28,8 +27,7 @@ def routes(server: Server) -> list[Route]:
         if assessor is None or not await done(store.read(lambda connection: people.is_welcome(connection, assessor))):
             server.slow_down(request)
             raise Refusal(404, "link")
-        opened: Job[None] = lambda connection: people.mark_opened(connection, assessor, served.clock())  # noqa: E731
-        await done(store.write(opened, Own(assessor, opened)))
+        await done(store.write(lambda connection: people.mark_opened(connection, assessor, served.clock()), assessor))
         return server.enter(request, assessor)
 
     async def join(request: Request) -> Response:

@@ -14,10 +14,11 @@ from judgewell.errors import InputError
 from judgewell.server.platforms.keys import Keys
 from judgewell.server.platforms.links import Arrival, BadLink, read_link
 from judgewell.server.platforms.notices import take_waiting
-from judgewell.server.session.assignment import release
+from judgewell.server.session.assignment import release_all
 from judgewell.server.session.served import Served
+from judgewell.server.session.state import log_event
 from judgewell.server.store.prepared import Prepared
-from judgewell.server.store.schema import SYNTHETIC, arrivals, assessors, events, identities, study
+from judgewell.server.store.schema import SYNTHETIC, arrivals, assessors, identities, study
 from judgewell.server.store.transactions import Job, Store
 from judgewell.server.tokens import numbered, signed
 
@@ -43,9 +44,7 @@ def new_assessor(connection: sa.Connection, origin: str, now: float, label: str 
         "moved": now,
     }
     number = connection.execute(sa.insert(assessors).values(row).returning(assessors.c.number)).scalar_one()
-    connection.execute(
-        sa.insert(events).values(at=now, kind="created", assessor=number, data={"origin": origin, "label": label})
-    )
+    log_event(connection, now, "created", number, origin=origin, label=label)
     return int(number)
 
 
@@ -113,12 +112,9 @@ def revoke(store: Store, served: Served, label: str) -> int:
         now = served.clock()
         numbers = [number for own, number in _invited(connection) if own == label]
         for number in numbers:
-            whose = assessors.c.number == number
-            held = connection.execute(sa.select(assessors.c.reservation).where(whose)).scalar()
-            if held is not None:
-                release(connection, held, now, "the invite link was revoked")
-            connection.execute(sa.update(assessors).where(whose).values(forgotten=now))
-            connection.execute(sa.insert(events).values(at=now, kind="revoked", assessor=number, data={}))
+            release_all(connection, number, now, "the invite link was revoked")
+            connection.execute(sa.update(assessors).where(assessors.c.number == number).values(forgotten=now))
+            log_event(connection, now, "revoked", number)
         return len(numbers)
 
     return store.write(close).result()
@@ -195,7 +191,7 @@ def _arriving(served: Served, arrival: Arrival, present: int | None) -> Job[int]
         else:
             connection.execute(sa.update(identities).where(*key).values(ids))
         take_waiting(connection, served, known, arrival.person, arrival.session)
-        connection.execute(sa.insert(events).values(at=now, kind="arrived", assessor=known, data={}))
+        log_event(connection, now, "arrived", known)
         return int(known)
 
     return job

@@ -44,7 +44,8 @@ from judgewell.server.queries.progress import (
     working,
 )
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
-from judgewell.server.queries.status import Status, status, study_row
+from judgewell.server.queries.status import Status, status
+from judgewell.server.session.served import study_row
 from judgewell.server.web import Refusal
 
 T = TypeVar("T")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -38,7 +39,7 @@ class Unit:
 
 def ask_more(
     connection: sa.Connection, served: Served, topic: str, docs: Sequence[str], more: int, scale: str | None = None
-) -> dict[str, list[str]]:
+) -> dict[str, Any]:
     """Ask for so many more judgments of documents of a topic; the units that are needed more often, and the extra ones.
 
     Where the study has several scales and none is named, on each of them. The same request in the same state of the

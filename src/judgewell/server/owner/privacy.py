@@ -11,9 +11,9 @@ import sqlalchemy as sa
 
 from judgewell.server.judging.invitations import new_pseudonym
 from judgewell.server.owner.exclusions import assessor_called
-from judgewell.server.session.assignment import release
+from judgewell.server.session.assignment import release_all
 from judgewell.server.store.erasure import erase
-from judgewell.server.store.schema import arrivals, assessors, audit, keys, reservations
+from judgewell.server.store.schema import arrivals, assessors, audit, keys
 
 DAY = 86400.0
 AT_ONCE = 200
@@ -46,9 +46,7 @@ def forget_old(connection: sa.Connection, now: float, days: float) -> int:
 
 
 def _forget(connection: sa.Connection, now: float, assessor: int, comments: bool) -> str:
-    live = sa.select(reservations.c.number).where(reservations.c.assessor == assessor, reservations.c.state == "live")
-    for reservation in connection.execute(live).scalars().all():
-        release(connection, reservation, now, "personal data deleted")
+    release_all(connection, assessor, now, "personal data deleted")
     pseudonym = new_pseudonym()
     erase(connection, now, assessor, pseudonym, comments=comments)
     return pseudonym

@@ -20,9 +20,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from judgewell.errors import InputError
-from judgewell.server.session.assignment import release
+from judgewell.server.session.assignment import release_all
 from judgewell.server.session.served import Served
-from judgewell.server.store.schema import assessors, identities, notices
+from judgewell.server.store.schema import identities, notices
 from judgewell.server.store.transactions import Job, Store
 from judgewell.study.model import Study
 
@@ -180,9 +180,7 @@ def _act(connection: sa.Connection, notice: Notice, who: int | None, earlier: li
     connection.execute(sa.update(identities).where(identities.c.assessor == who).values(status=notice.status))
     if notice.status not in FREEING:
         return "changed"
-    held = connection.execute(sa.select(assessors.c.reservation).where(assessors.c.number == who)).scalar()
-    why = f"the platform says {notice.status}"
-    return "freed" if held is not None and release(connection, held, now, why) else "changed"
+    return "freed" if release_all(connection, who, now, f"the platform says {notice.status}") else "changed"
 
 
 def take_waiting(connection: sa.Connection, served: Served, who: int, person: str, submission: str | None) -> None:
