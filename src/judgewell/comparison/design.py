@@ -12,15 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from judgewell.comparison.scores import ScoreArray
 from judgewell.comparison.significance import Test, check_alpha, paired_tests, t_p
 from judgewell.errors import DataError, InputError
 from judgewell.executors import Executor
+from judgewell.stats.arrays import Floats
 from judgewell.stats.resampling import tasks
 
-Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
 Pool = Literal["median", "mean"]
 

@@ -12,13 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats
 from judgewell.stats.means import NO_LIMITS, MeanIntervals, mean_intervals, without_intervals
 from judgewell.tables import SCORES, check
 
-Floats = NDArray[np.float64]
 Missing = Literal["error", "zero", "drop"]
 MISSING = ("error", "zero", "drop")
 NAMED = 20  # systems listed in the error about an unknown name

@@ -14,14 +14,14 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judgewell.comparison.correlation import concordance
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.resampling import tasks
 from judgewell.tables import GAINS, RUNS, check
 
-Floats = NDArray[np.float64]
 Profile = Callable[[Floats], Floats]  # grades of an assessor -> gains
 
 BLOCK = 64  # gain tables drawn at once
@@ -115,7 +115,7 @@ class IndividualDraws:
     """`size` gain tables in which each document's gain is one of its judgments, chosen at random."""
 
     values: Floats  # the judgments, document by document
-    counts: NDArray[np.int64]  # of each document
+    counts: Ints  # of each document
     size: int
     seed: int
 
