@@ -111,4 +111,6 @@ def page_of(
 
 def trouble(served: Served, key: str) -> Trouble:
     """A page for somebody we do not know, or cannot serve just now."""
-    return Trouble(**served.marks, step="", text=served.show(f"trouble.{key}"))
+    again = key == "server"
+    title = served.say("trouble.try_later" if again or key == "arrival_later" else "trouble.bad_link")
+    return Trouble(**served.marks, step="", title=title, text=served.show(f"trouble.{key}"), again=again)
