@@ -55,7 +55,7 @@ def test_findings_beyond_one_screen_are_counted_and_shown_when_asked_for(judgewe
 def test_without_agreement_the_reason_is_said(judgewell):
     Path("same.csv").write_text("topic,doc,assessor,value\nt,a,v,1\nt,a,w,1\nt,b,v,1\nt,b,w,1\n")
     _, out, _ = judgewell("agree", "same.csv")
-    assert "No agreement was measured: alpha is undefined where all values are equal; all 4 are 1." in out
+    assert "No agreement was measured: alpha is undefined where all values are equal" in out.replace("\n", " ")
 
 
 def test_a_column_of_the_judgments_is_a_label_set_too(judgewell):
