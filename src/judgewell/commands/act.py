@@ -72,7 +72,7 @@ def forget(study: str, pseudonym: str | None, comments: bool, older_than: float 
     """
     import time
 
-    from judgewell.server.owner.retention import retain
+    from judgewell.server.owner.privacy import retain
 
     if (pseudonym is None) == (older_than is None):
         raise InputError("no assessor is named", cure="give a pseudonym, or --older-than DAYS")
