@@ -136,11 +136,11 @@ SCORES = Table(
 
 TABLES = {table.name: table for table in (JUDGMENTS, PAIRS, GAINS, RUNS, SCORES)}
 
-# The names other tools give the same columns (PyTerrier, ir_measures, ranx, crowd exports); ours always wins.
+# The names other tools give the same columns (PyTerrier, ir_measures, ranx, Quepid, crowd exports); ours always wins.
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "topic": ("qid", "query_id", "q_id", "query-id", "topic_id", "query"),
     "doc": ("docno", "doc_id", "corpus-id", "docid", "document_id", "did"),
-    "gain": ("label", "relevance", "rel", "grade", "score"),
+    "gain": ("label", "relevance", "rel", "grade", "score", "rating"),
     "system": ("run", "run_id", "runid", "tag", "name"),
     "assessor": ("worker", "worker_id", "annotator"),
     "unit": ("unit_id",),

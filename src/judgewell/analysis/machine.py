@@ -33,11 +33,11 @@ from judgewell.comparison.difference import (
     people_alone,
     pseudo_gains,
 )
-from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.scores import ScoreArray, system_number
 from judgewell.errors import DataError, InputError, note
 from judgewell.evaluation.measures import Measure, nDCG
 from judgewell.evaluation.measures.base import Linear
-from judgewell.evaluation.resampled import Rankings, fixed_unit, rank_weights, ranked_items
+from judgewell.evaluation.resampled import Rankings, cutoff_of, fixed_unit, rank_weights, ranked_items
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 from judgewell.stats.arrays import Floats, Ints
@@ -75,11 +75,7 @@ def compare_with_machine(
 ) -> Comparison:
     """Every system's mean and every pair's difference, with intervals for these topics and for topics as a sample."""
     name, gains = human
-    depth = max((one.cutoff or 0) for one in measures)
-    for one in measures:
-        if one.cutoff is None:
-            raise InputError(f"{one} looks at whole rankings", cure=f"give it a cutoff: {one}@10")
-    evidence = gather(runs, gains, labels, depth, settings, choices.seed)
+    evidence = gather(runs, gains, labels, max(map(cutoff_of, measures)), settings, choices.seed)
     tables: dict[str, list[pl.DataFrame]] = {}
     scores = {}
     for one in measures:
@@ -197,10 +193,9 @@ def estimate(evidence: Evidence, measure: Measure, rng: np.random.Generator) -> 
     fitted = cross_fit(sample, reached)
     documents = _documents(evidence, reached, fitted, np.diff(steps), steps[0])
     if isinstance(measure, nDCG):
-        depth = int(measure.cutoff or 0)
-        weights = rank_weights(evidence.rankings, measure)
+        weights, discounts = rank_weights(evidence.rankings, measure), measure.weights(cutoff_of(measure))
         first, second = (
-            ndcg_estimate(weights, sample, grade, steps, one, measure.weights(depth), rng)
+            ndcg_estimate(weights, sample, grade, steps, one, discounts, rng)
             for one in (fitted, people_alone(sample, reached))
         )
         return Judged(first, second, documents, fitted.penalty)
@@ -274,9 +269,8 @@ def _pairs(systems: Sequence[str], judged: Judged, rows: Ints, choices: Choices)
     order = sorted(range(len(systems)), key=lambda at: (-estimate.means[rows[at]], systems[at]))
     named = [(one, other) for at, one in enumerate(order) for other in order[at + 1 :]]
     if choices.baseline:
-        if choices.baseline not in systems:
-            raise InputError(f"there is no system {choices.baseline!r}", cure=f"the systems are {', '.join(systems)}")
-        named = [pair for pair in named if choices.baseline in (systems[pair[0]], systems[pair[1]])]
+        baseline = system_number(systems, choices.baseline)
+        named = [pair for pair in named if baseline in pair]
     first, second = np.array(named, dtype=np.int64).reshape(-1, 2).T
     gaps = estimate.scores[rows[first]] - estimate.scores[rows[second]]
     names = {"first": [systems[at] for at in first], "second": [systems[at] for at in second]}

@@ -17,9 +17,8 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from judgewell.errors import DataError, InputError
+from judgewell.stats.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Ties = Literal["b", "strict", "name"]
 
 TIE = 1e-9

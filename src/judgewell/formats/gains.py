@@ -14,6 +14,7 @@ from judgewell.formats.frames import load, mine, read_nested
 from judgewell.formats.trec import QRELS, read_qrels
 from judgewell.formats.words import settled
 from judgewell.tables import GAINS, check, frame_of, named, refuse_missing
+from judgewell.text import agrees, counted
 
 NEGATIVE = ("unjudged", "zero", "keep", "error", "auto")
 
@@ -137,6 +138,7 @@ def without_negatives(frame: pl.DataFrame, negative: str, path: str | None = Non
         return frame.with_columns(pl.col("gain").clip(lower_bound=0))
     kept = frame.filter(pl.col("gain") >= 0)
     lost = sorted(set(frame["topic"]) - set(kept["topic"]))
-    alone = f"; {len(lost)} topics have no other and do not count (the first: {lost[0]})" if lost else ""
+    what = f"; {counted(len(lost), 'topic')} {agrees(len(lost), 'has', 'have')} no other and" if lost else ""
+    alone = f"{what} {agrees(len(lost), 'does', 'do')} not count (the first: {lost[0]})" if lost else ""
     note(f"{problem}; taken as unjudged, as trec_eval does{alone}", path)
     return kept

@@ -15,6 +15,7 @@ import polars as pl
 from judgewell.scaling.double_judgments import Estimate, Tallies, Weight, check_split, grades_of, tallies
 from judgewell.scaling.inputs import judgments_of
 from judgewell.stats.laplacian import Array
+from judgewell.stats.resampling import jackknife_variance
 
 Prior = Literal["marginal", "uniform"]
 
@@ -92,12 +93,6 @@ def _jackknifed(a: Array, b: Array, added: float, smoothing: float, level: float
     half = stdtrit(degrees(b), (1 + level) / 2) * np.sqrt(jackknife_variance(without))
     p = np.divide(top - a, total - b, out=np.full(len(a), top / total), where=total > b)
     return float(expit(z - half)), float(expit(z + half)), float(np.sqrt(jackknife_variance(p)))
-
-
-def jackknife_variance(without: Array) -> float:
-    """(T - 1)/T * sum of squared deviations of the estimates without each of T topics."""
-    size = len(without)
-    return float((size - 1) / size * ((without - without.mean()) ** 2).sum())
 
 
 def degrees(sizes: Array) -> float:

@@ -1,4 +1,4 @@
-"""Resampling that the stages share: bootstrap draws over groups, percentile intervals, permutations.
+"""Resampling that the stages share: bootstrap draws over groups, percentile intervals, jackknife, permutations.
 
 A draw is made over whole groups (topics, documents, assessors), because rows of one group are not independent.
 Draws come as counts ("how often was each group drawn").
@@ -60,6 +60,12 @@ def percentile_interval(replicates: ArrayLike, level: float = 0.95, axis: int = 
     low, high = np.nanpercentile(np.where(nothing, 0.0, values), tails, axis=axis)
     gone = np.squeeze(nothing, axis=axis)
     return np.where(gone, np.nan, low)[()], np.where(gone, np.nan, high)[()]
+
+
+def jackknife_variance(without: NDArray[np.float64]) -> float:
+    """(T − 1)/T · the sum of squared deviations of the estimates without each of T groups."""
+    size = len(without)
+    return float((size - 1) / size * ((without - without.mean()) ** 2).sum())
 
 
 def check_level(level: float) -> None:

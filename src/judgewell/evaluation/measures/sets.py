@@ -6,22 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from judgewell.errors import MeasureError
-from judgewell.evaluation.measures.base import Linear, Measure, ratio, setting
+from judgewell.evaluation.measures.base import Linear, Measure, given_lengths, ratio, setting
 from judgewell.evaluation.measures.binary import Binary
 from judgewell.evaluation.measures.ranks import Array
 from judgewell.values import dataclass
 
 SOURCE = "van Rijsbergen, Information Retrieval, 1979"
-
-
-def given_lengths(measure: Measure, lengths: Any) -> Array:
-    """The number of retrieved documents of each ranking, which gains do not tell."""
-    if lengths is None:
-        raise MeasureError(
-            f"{measure.name} counts the retrieved documents, which gains do not tell; give their lengths"
-        )
-    return np.asarray(lengths, dtype=np.float64)
 
 
 class Judged(Linear):
@@ -48,10 +38,7 @@ class Judged(Linear):
         return self.total(self.credit(self.top(gains)), ideal, lengths=lengths)
 
     def total(self, credit: Array, ideal: Array, weights: Array | None = None, lengths: Any = None) -> Array:
-        looked = given_lengths(self, lengths)
-        return ratio(
-            super().total(credit, ideal, weights), looked if self.cutoff is None else np.minimum(looked, self.cutoff)
-        )
+        return ratio(super().total(credit, ideal, weights), given_lengths(self, lengths))
 
 
 class NumRel(Binary):
@@ -119,10 +106,7 @@ class OfRetrieved(Binary):
     needs_lengths: ClassVar[bool] = True
 
     def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
-        retrieved = given_lengths(self, lengths)
-        return self.of_lengths(
-            self.top(gains), ideal, retrieved if self.cutoff is None else np.minimum(retrieved, self.cutoff)
-        )
+        return self.of_lengths(self.top(gains), ideal, given_lengths(self, lengths))
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         raise NotImplementedError

@@ -19,7 +19,7 @@ from judgewell.server.process import Server, address_of, cookie_rules
 from judgewell.server.session.answers import Form, first
 from judgewell.server.tokens import opened, signed
 from judgewell.server.web import Refusal
-from judgewell.text import counted
+from judgewell.text import agrees, counted
 
 OWN = ("action", "guard", "next")  # fields of the form that are not the action's
 MOST_DOCUMENTS = 2100
@@ -79,6 +79,10 @@ def _whole_or_topic(name: str) -> str:
     return "The study" if name == "the study" else f"Topic {name}"
 
 
+def _units(number: int) -> str:
+    return f"{counted(number, 'unit')} {agrees(number, 'is', 'are')}"
+
+
 def _more_asked(result: Result) -> str:
     made = [("units raised", result["raised"]), ("extra units", result["extra"])]
     listed = "; ".join(f"{what}: {', '.join(names)}" for what, names in made if names)
@@ -88,8 +92,8 @@ def _more_asked(result: Result) -> str:
 OUTCOMES: dict[str, Callable[[Result], str]] = {
     "pause": lambda result: f"{_whole_or_topic(result['paused'])} is paused: no new units are handed out.",
     "resume": lambda result: f"{_whole_or_topic(result['resumed'])} is resumed: units are handed out again.",
-    "release": lambda _: "The unit is released; someone else can take it.",
-    "extend": lambda result: f"The unit is held until {details(result['until'])}.",
+    "release": lambda result: f"{_units(result['released'])} released; someone else can take over.",
+    "extend": lambda result: f"{_units(result['extended'])} held until {details(result['until'])}.",
     "exclude": lambda result: f"Work is excluded: {counted(result['units'], 'finished unit')}.",
     "include": lambda result: f"Work is included again: {counted(result['units'], 'finished unit')}.",
     "more": _more_asked,

@@ -15,7 +15,7 @@ from judgewell.errors import InputError
 from judgewell.server.queries.history import find_assessor
 from judgewell.server.session.assignment import release
 from judgewell.server.session.state import log_event
-from judgewell.server.store.schema import assessors, exclusions, reservations, units
+from judgewell.server.store.schema import assessors, exclusions, identities, reservations, units
 
 Source = Literal["owner", "review"]
 
@@ -26,6 +26,18 @@ def assessor_called(connection: sa.Connection, pseudonym: str) -> int:
     if number is None:
         raise InputError(f"there is no assessor {pseudonym!r}", cure="the Assessors page shows the pseudonyms")
     return number
+
+
+def pseudonym_of(connection: sa.Connection, name: str) -> str:
+    """The pseudonym of an assessor by what an owner knows: the pseudonym, the platform's id, the invited name."""
+    ids = sa.select(identities.c.assessor).where(identities.c.outside == name)
+    for known in (assessors.c.pseudonym == name, assessors.c.number.in_(ids), assessors.c.label == name):
+        called = list(connection.execute(sa.select(assessors.c.pseudonym).where(known).limit(2)).scalars())
+        if len(called) > 1:
+            raise InputError(f"{name!r} is the name of several assessors", cure="give the pseudonym of one")
+        if called:
+            return str(called[0])
+    raise InputError(f"there is no assessor {name!r}", cure="the Assessors page shows the pseudonyms")
 
 
 def find_reservation(connection: sa.Connection, assessor: int, unit: str) -> int:

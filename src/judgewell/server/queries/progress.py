@@ -226,6 +226,16 @@ def working(connection: sa.Connection, now: float, most: int = MOST_WORKING) -> 
     return [Working(**row) for row in connection.execute(query).mappings()]
 
 
+def working_text(at_work: Sequence[Working], now: float) -> str:
+    """A line for each assessor who has a unit, for a terminal."""
+    return "".join(
+        f"working: {one.pseudonym} on {one.unit}, last seen {(now - one.seen) / 60:.0f} min ago"
+        + (", late: the place went to someone else" if one.late else "")
+        + "\n"
+        for one in at_work
+    )
+
+
 def check_bars(connection: sa.Connection) -> list[CheckBar]:
     """Every check over time, passed and failed."""
     ends = connection.execute(sa.select(sa.func.min(verdicts.c.at), sa.func.max(verdicts.c.at))).one()
