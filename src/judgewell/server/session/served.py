@@ -135,7 +135,7 @@ class Served:
     @cached_property
     def questions(self) -> tuple[Preference | Absolute | Ratio, ...]:
         """What is asked about each pair; nothing where documents are judged one by one."""
-        return self.study.groups.asked().asked if self.study.groups else ()
+        return self.study.groups.asked() if self.study.groups else ()
 
     @property
     def silence(self) -> float:
