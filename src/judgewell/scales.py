@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 KindName = Literal["ratio", "interval", "ordinal", "nominal"]
 Metric = Literal["nominal", "ordinal", "interval"]
-Axis = Literal["log", "linear", "steps", "bars"]
 
 FEWEST = 10  # values among which one can be odd
 FEW_VALUES = 20  # whole numbers with more distinct values than this are not grades
@@ -39,15 +38,14 @@ class Meaning:
 
     metric: Metric  # of Krippendorff's alpha, on the common footing
     method: str  # the scaling method that is used unless another is named
-    axis: Axis
     footing: str  # how values are made comparable between assessors, in words
 
 
 MEANINGS: dict[KindName, Meaning] = {
-    "ratio": Meaning("interval", "magnitude", "log", "ln value minus the unit's offset"),
-    "interval": Meaning("interval", "mean", "linear", "as given"),
-    "ordinal": Meaning("ordinal", "mean", "steps", "as given"),
-    "nominal": Meaning("nominal", "mean", "bars", "as given"),
+    "ratio": Meaning("interval", "magnitude", "ln value minus the unit's offset"),
+    "interval": Meaning("interval", "mean", "as given"),
+    "ordinal": Meaning("ordinal", "mean", "as given"),
+    "nominal": Meaning("nominal", "mean", "as given"),
 }
 
 
@@ -103,11 +101,6 @@ class Kind:
     def method(self) -> str:
         """The name of the scaling method that is used unless another is named."""
         return MEANINGS[self.name].method
-
-    @property
-    def axis(self) -> Axis:
-        """The axis on which a chart shows the values."""
-        return MEANINGS[self.name].axis
 
     @property
     def footing(self) -> str:

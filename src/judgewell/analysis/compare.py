@@ -34,8 +34,7 @@ from judgewell.evaluation.transform import parse_transform
 from judgewell.executors import executor_of
 from judgewell.formats.files import files_among, is_given, is_path
 from judgewell.formats.frames import read_frame
-from judgewell.formats.gains import read_gains
-from judgewell.formats.intents import read_intents
+from judgewell.formats.gains import read_gains, read_intents
 from judgewell.formats.judgments import read_judgments
 from judgewell.formats.options import reading
 from judgewell.formats.runs import Run, open_runs

@@ -156,7 +156,7 @@ def robustness(
                     "second": second,
                     "tau_b": float(counts.tau_b),
                     "tau_a": float(counts.tau_a),
-                    "tied": int(counts.tied),
+                    "tied": int(counts.unknown),
                 }
             )
     return pl.DataFrame(rows)
