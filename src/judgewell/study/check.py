@@ -141,8 +141,8 @@ def _examples(study: Study, source: Source) -> list[Problem]:
     untouched = has_example_topics(source.resolved(study.topics.file))
     if study.study.consent == example()["study"]["consent"]:
         cure = "before people judge, say who asks, what for and whom to write to"
-        problem = source.problem(("study", "consent"), "this is the example's consent text", cure)
-        problems.append(replace(problem, information=untouched))
+        kept = source.problem(("study", "consent"), "this is the example's consent text", cure)
+        problems.append(replace(kept, information=untouched))
     if not untouched:
         given = [one["answers"] for one in example()["checks"]["question"]]
         for number, question in enumerate(study.checks.question):
