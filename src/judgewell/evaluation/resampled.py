@@ -134,9 +134,16 @@ def ranked_items(
     return Rankings([run.system for run in runs], judged.topics, items, rows, lengths)
 
 
+def cutoff_of(measure: Measure) -> int:
+    """How deep a measure looks; one that looks at whole rankings is refused."""
+    if measure.cutoff is None:
+        raise InputError(f"{measure} looks at whole rankings", cure=f"give it a cutoff: {measure}@10")
+    return measure.cutoff
+
+
 def rank_weights(rankings: Rankings, measure: Linear) -> list[Floats]:
     """What a document's credit adds to a system's score: systems × documents for each topic; for nDCG, to its DCG."""
-    depth = int(measure.cutoff or 0)
+    depth = cutoff_of(measure)
     unit = fixed_unit(measure)
     weights = measure.weights(depth) * (1.0 if unit is None else unit)
     parts = []
