@@ -103,10 +103,10 @@ def fill(
     served = store.read(lambda connection: load_served(connection, clock)).result()
     _refuse_begun(store, study)
     truth = truth or truth_of(store, study, seed)
-    names = store.read(_document_names).result()
+    rows = store.read(lambda connection: connection.execute(sa.select(documents.c.number, documents.c.doc)).all())
     if served.study.goal:
         from judgewell.server.session.goal import advance
-    hall = _Hall(store, served, clock, names)
+    hall = _Hall(store, served, clock, {row.number: row.doc for row in rows.result()})
     store.write(lambda connection: _let_in(connection, hall, crowd, truth)).result()
     needed = store.read(_needed).result()
     while hall.queue:
@@ -192,10 +192,6 @@ def _refuse_begun(store: Store, study: str | Path) -> None:
             cure="name a new one with --database",
             file=study,
         )
-
-
-def _document_names(connection: sa.Connection) -> dict[int, str]:
-    return {row.number: row.doc for row in connection.execute(sa.select(documents.c.number, documents.c.doc))}
 
 
 def _known(connection: sa.Connection) -> dict[tuple[str, str], str]:
