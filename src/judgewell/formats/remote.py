@@ -104,7 +104,7 @@ def _mended(path: str) -> Iterator[None]:
 
 def _raised() -> tuple[type[Exception], ...]:
     """The errors of the libraries that are loaded by now."""
-    return tuple(getattr(sys.modules.get(module), name, OSError) for module, name in PROBLEMS)
+    return tuple(vars(sys.modules[module])[name] for module, name in PROBLEMS if module in sys.modules)
 
 
 def _line(problem: BaseException) -> str:
