@@ -89,7 +89,7 @@ def _mended(path: str) -> Iterator[None]:
         raise InputError(f"there is no such file{reason}", file=path) from None
     except PermissionError as problem:
         raise InputError(f"this file may not be read ({_line(problem)})", cure="check your access", file=path) from None
-    except (OSError, *_raised()) as problem:
+    except _raised() as problem:
         raise InputError(f"this file cannot be read ({_line(problem)})", file=path) from None
     except ValueError as problem:
         if "rotocol" not in str(problem):
@@ -103,8 +103,8 @@ def _mended(path: str) -> Iterator[None]:
 
 
 def _raised() -> tuple[type[Exception], ...]:
-    """The errors of the libraries that are loaded by now."""
-    return tuple(vars(sys.modules[module])[name] for module, name in PROBLEMS if module in sys.modules)
+    """The errors of files, and of the libraries that are loaded by now."""
+    return (OSError, *(getattr(sys.modules.get(module), name, OSError) for module, name in PROBLEMS))
 
 
 def _line(problem: BaseException) -> str:
