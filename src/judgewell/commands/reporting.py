@@ -31,6 +31,7 @@ from judgewell.scaling.methods import method_for, parse
 
 if TYPE_CHECKING:
     from judgewell.formats.delimited import Layout
+    from judgewell.study.model import Goal
 
 DEFAULT_MEASURE = "nDCG@10"
 SQLITE = b"SQLite format 3"  # how a file of it begins
@@ -83,10 +84,12 @@ def report(
         own = _answers(collected, judgments, pairs, how, where, kind)
         people, machines = split_machines(own[0])
         answers = (people, own[1]) if name_assessors else with_codes(people, own[1])
-        labels, runs = _of_study(study, labels, runs)
+        given, named = _there(runs), [measure] if isinstance(measure, str) else list(measure)
+        labels, runs, goal = _of_study(study, labels, runs)
         systems = open_runs(runs, executor=workers) if _there(runs) else []
+        if goal is not None and not given and not isinstance(goal.decide, str):
+            systems = [run for run in systems if run.system in goal.decide]
         _check_baseline(baseline, [run.system for run in systems])
-        measures = [measure] if isinstance(measure, str) else list(measure)
         sources = Sources(
             judgments=answers[0],
             pairs=answers[1],
@@ -94,7 +97,7 @@ def report(
             labels=_labels(labels, answers[0], words, columns),
             machine=machines | _labels(machine, answers[0], words, columns),
             runs=systems,
-            measures=parse_all(measures or [DEFAULT_MEASURE]) if systems else [],
+            measures=parse_all(named or [goal.measure if goal else DEFAULT_MEASURE]) if systems else [],
             method=None if _there(gains) else _method(method, *answers),
             draws=draws,
             worlds=worlds,
@@ -216,17 +219,17 @@ def _answers(
     return tables[0], tables[1]
 
 
-def _of_study(study: str | None, labels: Any, runs: Any) -> tuple[Any, Any]:
-    """The labels and runs given; else the study file's own."""
-    if not _is_study_file(study) or (_there(labels) and _there(runs)):
-        return labels, runs
+def _of_study(study: str | None, labels: Any, runs: Any) -> tuple[Any, Any, Goal | None]:
+    """The labels and runs given, else the study file's own: the systems of its goal or those of its pool; its goal."""
+    if not _is_study_file(study):
+        return labels, runs, None
     from judgewell.study.file import read_source, read_study
 
     assert study is not None
     chosen, source = read_study(study), read_source(study)
     grades = [f"grades={source.resolved(chosen.grades.file)}"] if chosen.grades else []
-    own = [str(source.resolved(pattern)) for pattern in chosen.pool.runs]
-    return (labels if _there(labels) else grades), (runs if _there(runs) else own)
+    own = [str(source.resolved(pattern)) for pattern in (chosen.goal.systems if chosen.goal else chosen.pool.runs)]
+    return (labels if _there(labels) else grades), (runs if _there(runs) else own), chosen.goal
 
 
 def _labels(

@@ -158,6 +158,9 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
     remaining = remaining_completions(connection, now)
     pace = None if paused is not None else _pace(connection, now)
     excluded = sa.select(sa.func.count(sa.distinct(exclusions.c.assessor))).where(exclusions.c.undone.is_(None))
+    to_come = remaining  # of an open goal, also units that are not made yet
+    if state.goal is not None and state.goal.ended is None:
+        to_come = max(remaining, state.goal.units_to_end or 0)
     units_of = of_units({one.ending: one.units for one in state.endings}, "done")
     return Overview(
         study=served.title,
@@ -175,11 +178,11 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
         answers=state.answers,
         revised=state.revised,
         pace=pace,
-        expected_end=_expected_end(now, pace, remaining) if units_of["in_progress"] else None,
+        expected_end=_expected_end(now, pace, to_come) if units_of["in_progress"] else None,
         last_seen=connection.execute(sa.select(sa.func.max(reservations.c.seen))).scalar(),
         topics=state.topics,
         checks=state.checks,
-        money=money(connection, served.study.pay, remaining),
+        money=money(connection, served.study.pay, to_come),
         bars=tuple(_bars(connection, now)),
         goal=state.goal,
     )
