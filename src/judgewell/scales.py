@@ -161,7 +161,7 @@ def infer(values: pl.Series, scale: str | None = None) -> tuple[Kind, str, bool]
     if whole and low >= 0 and high <= 1:
         return Kind("nominal"), "they are 0 or 1", False
     if whole and low >= -FEW_VALUES and high <= FEW_VALUES:
-        return Kind("ordinal"), f"they are few whole numbers ({low:g} to {high:g})", False
+        return Kind("ordinal"), f"they are few whole numbers ({low:g} to {high:g}){_codes(numbers)}", False
     if low >= 0 and high <= 1:
         return Kind("interval", 0, 1), "they lie from 0 to 1", False
     if low == 0 and FEW_VALUES < high <= 100:
@@ -171,7 +171,18 @@ def infer(values: pl.Series, scale: str | None = None) -> tuple[Kind, str, bool]
         return Kind("interval", 0, 100), reason, False
     if low > 0:
         return Kind("ratio"), "all are above 0", False
-    return Kind("interval"), "not all are above 0", False
+    return Kind("interval"), f"not all are above 0{_codes(numbers)}", False
+
+
+def _codes(numbers: pl.Series) -> str:
+    """A hint at values below 0 that are probably codes: one or two whole numbers that are not half of a -2 … 2."""
+    different = numbers.unique().sort()
+    below = different.filter(different < 0)
+    half = different[0] == -different[-1] and len(different) == different[-1] - different[0] + 1
+    if half or not 1 <= len(below) <= 2 or not (below == below.round()).all():
+        return ""
+    rule = ",".join(f"{value:g}=" for value in below)
+    return f"; where values below 0 mean that no judgment was given, leave them out by --words '{rule}'"
 
 
 def odd_value(values: pl.Series) -> tuple[int, str] | None:

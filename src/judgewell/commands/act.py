@@ -86,7 +86,7 @@ def forget(study: str, assessor: str | None, comments: bool, older_than: float |
     """
     import time
 
-    from judgewell.server.owner.retention import retain
+    from judgewell.server.owner.privacy import retain
 
     if (assessor is None) == (older_than is None):
         raise InputError("no assessor is named", cure="name an assessor, or give --older-than DAYS")

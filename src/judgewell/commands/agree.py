@@ -130,6 +130,9 @@ def _print_findings(agreement: Agreement, summary: bool) -> None:
         print("\nFINDINGS")
     for paragraph in shown:
         print(paragraph)
+    reasons = [why for name, why in agreement.not_analysed.items() if name.startswith("reliability")]
+    if not paragraphs and reasons:
+        print("\n" + prose(f"No agreement was measured: {reasons[0]}."))
     if summary:
         more = len(paragraphs) - len(shown)
         findings = f"{more} more finding{'s' if more > 1 else ''}, " if more else ""

@@ -23,7 +23,7 @@ from judgewell.evaluation.settings import Settings
 from judgewell.executors import Executor
 from judgewell.formats.runs import Run
 from judgewell.stats.arrays import Floats, Ints
-from judgewell.stats.drawn import log_importance, predicted_values
+from judgewell.stats.sampling import log_importance, predicted_values
 from judgewell.tables import INCLUSION
 
 DOCUMENT = ["topic", "doc"]

@@ -17,7 +17,7 @@ from judgewell.evaluation.resampled import Rankings, cutoff_of, rank_weights, ra
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 from judgewell.stats.arrays import Floats
-from judgewell.stats.drawn import log_importance
+from judgewell.stats.sampling import log_importance
 from judgewell.study.design.chance import generator
 
 
