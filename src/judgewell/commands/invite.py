@@ -102,6 +102,8 @@ def _read_people(path: str) -> pl.DataFrame:
 
     try:
         table = pl.read_csv(path, infer_schema=False)
+    except FileNotFoundError:
+        raise InputError("there is no such file", file=path) from None
     except (pl.exceptions.PolarsError, UnicodeError) as error:
         raise InputError(
             f"this is not a CSV table: {str(error).splitlines()[0]}", cure="write a first line with name", file=path
