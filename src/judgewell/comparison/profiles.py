@@ -55,9 +55,9 @@ def _orders(x: Floats, y: Floats, rbo_p: float) -> dict[str, float]:
         "rbo": biased.extrapolated,
         "rbo_least": biased.least,
         "rbo_residual": biased.residual,
-        "concordant": int(counts.concordant),
-        "discordant": int(counts.discordant),
-        "tied": int(counts.tied),
+        "concordant": int(counts.agree),
+        "discordant": int(counts.disagree),
+        "tied": int(counts.unknown),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,9 +61,7 @@ def evaluate(
     """
     from judgewell.evaluation.drawn import with_estimates
     from judgewell.evaluation.intents import prepare_intents
-    from judgewell.evaluation.pooled import scores_with_pool
-    from judgewell.formats.gains import read_gains, without_negatives
-    from judgewell.formats.intents import read_intents
+    from judgewell.formats.gains import read_gains, read_intents, without_negatives
 
     settings = Settings(order, precision, ties, unjudged, topics)
     with warnings.catch_warnings():
@@ -120,6 +119,40 @@ def system_scores(
         with Threads(PROCESSORS if compiled.extension() else 2 * PROCESSORS) as threads:
             yield from _shared_out(runs, judged, measures, settings, threads, progress, gaps)
     gaps.say(len(runs), len(judged.topics), settings)
+
+
+def scores_with_pool(
+    runs: Sequence[Run],
+    gains: pl.DataFrame | Judged,
+    pool: pl.DataFrame | None,
+    measures: Sequence[Measure],
+    settings: Settings | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[SystemScores]:
+    """`system_scores` of `gains`; measures that see the pool are given that of `pool`, the gains with those below 0,
+    which mean pooled documents that were not judged.
+
+    The runs are read a second time for those measures, and only where there are gains below 0. Rankings without their
+    unjudged documents hold none of these, as trec_eval -J has it.
+    """
+    seeing = [place for place, measure in enumerate(measures) if measure.sees_pool]
+    condensed = settings is not None and settings.unjudged == "condense"
+    if pool is None or condensed or not seeing or not (pool["gain"] < 0).any():
+        yield from system_scores(runs, gains, measures, settings, executor, progress)
+        return
+    judged = gains if isinstance(gains, Judged) else prepare(gains)
+    pooled = prepare(pool.filter(pool["topic"].is_in(judged.topics)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JudgewellWarning)  # the same notes come with the others
+        second = list(system_scores(runs, pooled, [measures[place] for place in seeing], settings, executor))
+    number = {topic: row for row, topic in enumerate(pooled.topics)}
+    rows = np.array([number[topic] for topic in judged.topics])
+    first = system_scores(runs, judged, measures, settings, executor, progress)
+    for plain, other in zip(first, second, strict=True):
+        values = plain.values.copy()
+        values[:, seeing] = other.values[rows]
+        yield replace(plain, values=values)
 
 
 def topic_names(gains: pl.DataFrame) -> pl.Series:

@@ -17,7 +17,6 @@ from judgewell.study.model import Study
 from judgewell.study.new import example, has_example_topics
 
 UNTRANSLATED_SHOWN = 10
-CENT = 0.005
 
 
 @dataclass(frozen=True)
@@ -157,8 +156,8 @@ def _owner(study: Study, cost: Cost, source: Source) -> list[Problem]:
     problems = []
     budget = study.pay.budget
     if budget is not None and cost.total > budget:
-        units = int((budget + CENT) // study.pay.dearest)
-        pays = f"the budget of {budget:,.2f} {cost.currency} pays for {units:,} of {cost.units:,} units"
+        units = f"{study.pay.affordable():,.0f} of {cost.units:,} units"
+        pays = f"the budget of {budget:,.2f} {cost.currency} pays for {units}"
         problem = f"{pays}; then the study ends"
         problems.append(source.problem(("pay", "budget"), problem, f"all of them cost {cost.total:,.2f}"))
     if study.owner.webhook and not study.owner.webhook_secret:

@@ -104,6 +104,7 @@ class OfRetrieved(Binary):
 
     source: ClassVar[str] = SOURCE
     needs_lengths: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
         return self.of_lengths(self.top(gains), ideal, given_lengths(self, lengths))
@@ -152,7 +153,6 @@ class SetP(OfRetrieved):
     name: ClassVar[str] = "SetP"
     trec_names: ClassVar[tuple[str, ...]] = ("set_P",)
     shorthands: ClassVar = {"SetRelP": {"relative": True}, "set_relative_P": {"relative": True}}
-    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         most = np.minimum(lengths, self.known(ideal)) if self.relative else lengths
@@ -173,7 +173,6 @@ class SetF(OfRetrieved):
     name: ClassVar[str] = "SetF"
     trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
     dotted: ClassVar[str] = "beta"
-    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         return ratio((self.beta + 1) * self.retrieved_relevant(gains), self.beta * self.known(ideal) + lengths)
@@ -188,8 +187,6 @@ class F1(OfRetrieved):
     """
 
     name: ClassVar[str] = "F1"
-    trec_names: ClassVar[tuple[str, ...]] = ()
-    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         known = np.asarray(self.known(ideal))
@@ -226,7 +223,6 @@ class SetAP(OfRetrieved):
 
     name: ClassVar[str] = "SetAP"
     trec_names: ClassVar[tuple[str, ...]] = ("set_map",)
-    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         both = np.asarray(self.retrieved_relevant(gains), dtype=np.float64)

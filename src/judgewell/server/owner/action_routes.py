@@ -12,10 +12,10 @@ from starlette.responses import RedirectResponse, Response
 
 from judgewell.errors import InputError
 from judgewell.server.limits import LARGEST_BODY, read_form
-from judgewell.server.owner.access import asked_from, check_guard, cookie_rules, local, require
+from judgewell.server.owner.access import Account, check_guard, guard, local, require
 from judgewell.server.owner.actions import ACTIONS, Action, Result, perform, read_fields
-from judgewell.server.owner.pages import details
-from judgewell.server.process import Server
+from judgewell.server.owner.pages import details, respond
+from judgewell.server.process import Server, address_of, cookie_rules
 from judgewell.server.session.answers import Form, first
 from judgewell.server.tokens import opened, signed
 from judgewell.server.web import Refusal
@@ -41,7 +41,7 @@ def router(server: Server) -> APIRouter:
             raise Refusal(404, "link")
         try:
             fields = read_fields(action, _given(action, form))
-            address = asked_from(request)
+            address = address_of(request)
             result = await asyncio.to_thread(perform, server.store, server.served, action, fields, account, address)
             message = outcome(action, result)
         except InputError as error:
@@ -105,14 +105,12 @@ OUTCOMES: dict[str, Callable[[Result], str]] = {
 }
 
 
-def last_message(server: Server, request: Request) -> str:
-    """What came of the last action, for the page that is shown after it; "" where there is nothing to tell."""
-    return opened(server.served.secret, "message", unquote(request.cookies.get(_cookie(server), ""))) or ""
-
-
-def shown_once(server: Server, request: Request, response: Response) -> Response:
-    """The response that shows the message of the last action, which the browser then forgets; a fragment shows none."""
-    if "x-fragment" not in request.headers:
+def show(server: Server, request: Request, account: Account, name: str, values: dict[str, Any]) -> Response:
+    """A page of the dashboard. It shows what came of the last action once; a fragment does not."""
+    message = opened(server.served.secret, "message", unquote(request.cookies.get(_cookie(server), "")))
+    known = {"study": server.served.title, "account": account, "guard": guard(server, account), "message": message}
+    response = respond(request, name, values | known)
+    if message and "x-fragment" not in request.headers:
         response.delete_cookie(_cookie(server), **cookie_rules(request))
     return response
 

@@ -21,7 +21,8 @@ from judgewell.server.owner.extra_judgments import ask_more
 from judgewell.server.owner.privacy import forget
 from judgewell.server.session.assignment import release
 from judgewell.server.session.served import Served
-from judgewell.server.store.schema import events, pauses, reservations, topics, units
+from judgewell.server.session.state import log_event
+from judgewell.server.store.schema import pauses, reservations, topics, units
 from judgewell.server.store.transactions import Store
 from judgewell.study.file import in_our_words
 
@@ -192,7 +193,7 @@ def _pause(connection: sa.Connection, served: Served, now: float, fields: Pausin
     _check_topic(connection, fields.topic)
     connection.execute(sa.delete(pauses).where(pauses.c.topic == fields.topic))
     connection.execute(sa.insert(pauses).values(topic=fields.topic, at=now, reason=fields.reason or None))
-    log_event(connection, now, "paused", topic=fields.topic or None, reason=fields.reason or None)
+    log_event(connection, now, "paused", **fields.model_dump(exclude_defaults=True))
     return {"paused": fields.topic or "the study"}
 
 
@@ -200,7 +201,7 @@ def _resume(connection: sa.Connection, served: Served, now: float, fields: OfTop
     _check_topic(connection, fields.topic)
     if connection.execute(sa.delete(pauses).where(pauses.c.topic == fields.topic)).rowcount == 0:
         raise InputError(f"{fields.target} is not paused", cure="pause it first")
-    log_event(connection, now, "resumed", topic=fields.topic or None)
+    log_event(connection, now, "resumed", **fields.model_dump(exclude_defaults=True))
     return {"resumed": fields.topic or "the study"}
 
 
@@ -208,11 +209,6 @@ def _check_topic(connection: sa.Connection, topic: str) -> None:
     known = connection.execute(sa.select(topics.c.topic).where(topics.c.topic == topic)).scalar()
     if topic and known is None:
         raise InputError(f"there is no topic {topic!r}", cure="take its id from the study's topics")
-
-
-def log_event(connection: sa.Connection, now: float, kind: str, **data: Any) -> None:
-    given = {name: value for name, value in data.items() if value is not None}
-    connection.execute(sa.insert(events).values(at=now, kind=kind, data=given))
 
 
 def _release(connection: sa.Connection, served: Served, now: float, fields: Releasing) -> Result:
@@ -227,8 +223,8 @@ def _extend(connection: sa.Connection, served: Served, now: float, fields: Exten
     until, assessor = now + fields.minutes * 60, assessor_called(connection, fields.assessor)
     held = _in_progress(connection, fields)
     connection.execute(sa.update(reservations).where(reservations.c.number.in_(held)).values(held_until=until))
-    event = {"at": now, "kind": "extended", "assessor": assessor, "data": {"minutes": fields.minutes}}
-    connection.execute(sa.insert(events), [{**event, "reservation": reservation} for reservation in held])
+    for reservation in held:
+        log_event(connection, now, "extended", assessor, reservation, minutes=fields.minutes)
     return {"extended": len(held), "until": until}
 
 

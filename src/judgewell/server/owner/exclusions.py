@@ -7,14 +7,15 @@ is included again takes its place if that is still free, and otherwise counts be
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import sqlalchemy as sa
 
 from judgewell.errors import InputError
 from judgewell.server.queries.history import find_assessor
 from judgewell.server.session.assignment import release
-from judgewell.server.store.schema import assessors, events, exclusions, identities, reservations, units
+from judgewell.server.session.state import log_event
+from judgewell.server.store.schema import assessors, exclusions, identities, reservations, units
 
 Source = Literal["owner", "review"]
 
@@ -84,6 +85,7 @@ def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reaso
     connection.execute(sa.update(assessors).where(assessors.c.number == assessor).values(excluded=everything))
     mine = sa.select(reservations).where(reservations.c.assessor == assessor).order_by(reservations.c.unit)
     changed = [row for row in connection.execute(mine).all() if row.excluded != (everything or row.number in excluded)]
+    data: dict[str, Any] = {"reason": reason} if reason else {}
     for row in changed:
         if not row.excluded and row.state == "live":
             release(connection, row.number, now, "excluded")
@@ -93,8 +95,7 @@ def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reaso
             change = 1 if not row.excluded else -1
             connection.execute(sa.update(units).where(units.c.number == row.unit).values(free=units.c.free + change))
         connection.execute(sa.update(reservations).where(reservations.c.number == row.number).values(values))
-        event = {"at": now, "kind": kind, "assessor": assessor, "reservation": row.number}
-        connection.execute(sa.insert(events), {**event, "data": {"reason": reason} if reason else {}})
+        log_event(connection, now, kind, assessor, row.number, **data)
     return len(changed)
 
 
