@@ -192,6 +192,8 @@ def help_parts(command: click.Command) -> tuple[list[str], list[str]]:
         lines = [line.strip() for line in paragraph.replace("\b", "").strip().splitlines()]
         if len(lines) > 1 and lines[1].startswith("judgewell "):
             examples += lines[1:]
+        elif "\b" in paragraph:
+            prose += [lines[0], "```text\n" + "\n".join(lines[1:]) + "\n```"]
         else:
             prose.append(" ".join(lines))
     return prose, examples

@@ -88,7 +88,7 @@ def test_expected_and_actual_counts_agree_on_the_doubly_judged_set(pairs: list[t
     """Sum over grades of N(grade) p(R|grade) is the number of relevant judgments, exactly (eq. 5)."""
     judgments = doubly([x for x, _ in pairs], [y for _, y in pairs])
     table = grade_probabilities.parameters(judgments, threshold=theta, grades=[0, 1, 2, 3])
-    counted = predicted.count_relevant(judgments, table.drop_nulls("p"), grade="value")
+    counted = predicted.count_relevant(judgments.rename({"value": "gain"}), table.drop_nulls("p"), by=["topic"])
     assert counted["expected"][0] == pytest.approx(counted["binary"][0], abs=1e-9)
     assert counted["results"][0] == 2 * len(pairs)
 
@@ -243,7 +243,7 @@ def test_counts_for_each_list_of_results() -> None:
     assert counted["expected"].to_list() == pytest.approx([p[2] + p[0], p[1]])
     assert counted["sigma"].to_list() == pytest.approx([np.hypot(sigma[2], sigma[0]), sigma[1]])
     with pytest.raises(DataError, match=r"the grade 7 has no p"):
-        predicted.count_relevant(results.with_columns(gain=pl.lit(7)), table)
+        predicted.count_relevant(results.with_columns(gain=pl.lit(7)), table, by=["system"])
 
 
 TABLE3 = {"Key": (0.53, 0.93), "HRel": (0.27, 0.88), "Rel": (0.04, 0.46), "Non": (0.01, 0.08)}  # top, marginal
@@ -269,7 +269,7 @@ def test_published_counts_follow_from_published_parameters(
     thousands = np.repeat([3.0, 2.0, 1.0, 0.0], np.maximum(counts * 1000, 0).round().astype(int))
     for p, threshold, published in ((p_top, 3.0, top_expected), (p_marginal, 1.0, expected)):
         table = pl.DataFrame({"grade": [3.0, 2.0, 1.0, 0.0], "threshold": threshold, "p": p, "sigma_pairs": 0.01})
-        counted = predicted.count_relevant(pl.DataFrame({"gain": thousands}), table)
+        counted = predicted.count_relevant(pl.DataFrame({"topic": "t", "gain": thousands}), table, by=["topic"])
         assert counted["expected"][0] / 1000 == pytest.approx(published, abs=0.01)
 
 

@@ -332,7 +332,7 @@ def _better(served: Served, place: _Place) -> str:
 def _document_or_pair(connection: sa.Connection, hall: _Hall, place: _Place, page: Judging) -> Sight:
     item = hall.served.items(connection, place.unit)[place.position - 1]
     numbers = [item.doc] if item.other is None else [item.doc, item.other]
-    questions = hall.served.questions.asked if hall.served.questions else ()
+    questions = hall.served.questions
     shown: dict[str, Any] = {
         "topic": place.topic,
         "docs": tuple(hall.names[number] for number in numbers),

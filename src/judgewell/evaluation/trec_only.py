@@ -212,7 +212,7 @@ class Unjudged(TrecOnly):
 
 @dataclass(frozen=True, kw_only=True)
 class RelString(TrecOnly):
-    """The grades of the first documents, one character each, as the digits of one number: `string_of` shows them."""
+    """The grades of the first documents, one character each, as the digits of a number: `quoted_string` shows them."""
 
     rank: int = setting(10, "the rank down to which it looks", least=1)
 
@@ -227,13 +227,16 @@ class RelString(TrecOnly):
         return weighted_sum(digit, np.power(float(len(STRING_CHARACTERS)), np.arange(top.shape[-1], dtype=np.float64)))
 
 
-def string_of(number: float) -> str:
-    """The characters that RelString packed: a digit for a grade, > above 9, - unjudged, . pooled and not judged."""
+def quoted_string(number: float) -> str:
+    """The characters that RelString packed, as trec_eval prints them.
+
+    A digit is a grade, > one above 9, - an unjudged document, . one that was pooled and not judged.
+    """
     rest, characters = int(number), []
     while rest:
         rest, digit = divmod(rest, len(STRING_CHARACTERS))
         characters.append(STRING_CHARACTERS[digit])
-    return "".join(characters)
+    return f"'{''.join(characters)}'"
 
 
 def hits_within(hit: Truth, rank: Any) -> Any:
@@ -256,8 +259,3 @@ def discounted_sums(gains: Array) -> Array:
 def last(sums: Array) -> Array:
     """The last of running sums, 0 where there are none."""
     return to_depth(sums, max(sums.shape[-1], 1))[..., -1]
-
-
-def quoted_string(number: float) -> str:
-    """The characters as trec_eval prints them."""
-    return f"'{string_of(number)}'"

@@ -33,20 +33,19 @@ TOPICS = 9  # panels of a figure by topic
 def figure_2(data: Data) -> Made:
     """Figure 2: how many documents of each topic were seen by how many workers (§3)."""
     table = assessors_per_document_of_pairs(data.study.pairs)
-    names = table.columns
     frame = table.select(
         panel=pl.format("topic {}", pl.col("topic")),
-        low=pl.col(names[1]) - 0.5,
-        high=pl.col(names[1]) + 0.5,
-        count=pl.col(names[2]),
+        low=pl.col("assessors") - 0.5,
+        high=pl.col("assessors") + 0.5,
+        count="documents",
     )
     chart = bar_panels(frame, "workers", "documents")
     caption = "Documents by the number of different workers who saw them, topic by topic."
     units = units_per_assessor(data.study.pairs)
     grid = Grid("figure-2-units", "Groups for each worker", "How many workers did so many groups.", units)
     rows = [
-        ("most groups of one worker", 32.0, float(units[units.columns[0]].max() or 0)),  # type: ignore[arg-type]
-        ("workers with one group", 112.0, float(units[units.columns[1]][0])),
+        ("most groups of one worker", 32.0, _number(units["units"].max())),
+        ("workers with one group", 112.0, float(units["assessors"][0])),
     ]
     return Made(
         (Figure("figure-2", "Workers for each document", caption, chart, table), grid), beside("figure-2", rows)

@@ -230,9 +230,9 @@ def table_6(data: Data) -> Made:
     ]
     impossible = [
         f"{value:.2f}"
-        for values, pairs in ((_japanese(), 28), (_chinese(), 66))
+        for name, values in TABLE_6.items()
         for value in values
-        if not attainable(value, pairs)
+        if not attainable(value, 28 if name.startswith("Japanese") else 66)
     ]
     caption = "τ between systems' nDCG@10 with U1's and with U2's grades; documents that both graded."
     grid = Grid("table-6", "Robustness", caption, robust)
@@ -241,14 +241,6 @@ def table_6(data: Data) -> Made:
         "not τ-a; τ-b with a tied pair or two gives them.",
     )
     return Made((grid,), beside("table-6", rows), notes)
-
-
-def _japanese() -> list[float]:
-    return [value for name, values in TABLE_6.items() if name.startswith("Japanese") for value in values]
-
-
-def _chinese() -> list[float]:
-    return [value for name, values in TABLE_6.items() if name.startswith("Chinese") for value in values]
 
 
 def table_7(data: Data) -> Made:

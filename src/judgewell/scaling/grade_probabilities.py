@@ -14,14 +14,15 @@ import polars as pl
 
 from judgewell.scaling.double_judgments import Estimate, Tallies, Weight, check_split, grades_of, tallies
 from judgewell.scaling.inputs import judgments_of
-from judgewell.stats.laplacian import Array
+from judgewell.stats.arrays import Floats
+from judgewell.stats.resampling import jackknife_variance
 
 Prior = Literal["marginal", "uniform"]
 
 MIN_TOPICS = 5  # fewer say nothing of other topics
 
 
-def probabilities(relevant: Array, judged: Array, smoothing: float = 0.0, prior: Prior = "marginal") -> Array:
+def probabilities(relevant: Floats, judged: Floats, smoothing: float = 0.0, prior: Prior = "marginal") -> Floats:
     """p(R|i) from counts whose last axis is the grade; NaN where a grade was never used.
 
     (N_relevant + a * m) / (N_judged + a): a the smoothing, m the share of relevant judgments overall (`marginal`) or a
@@ -59,7 +60,7 @@ def estimated(
 
 def topic_interval(
     tally: Tallies, level: float = 0.95, smoothing: float = 0.0, prior: Prior = "marginal"
-) -> tuple[Array, Array, Array]:
+) -> tuple[Floats, Floats, Floats]:
     """The interval of each p(R|grade) over topics and the standard error of p, NaN with fewer than MIN_TOPICS topics.
 
     A delete-one-topic jackknife of z = logit((A + 1/2)/(B + 1)) with t of K - 1 degrees of freedom, K = B^2 / sum b_t^2
@@ -83,7 +84,7 @@ def topic_interval(
     return ends[0], ends[1], ends[2]
 
 
-def _jackknifed(a: Array, b: Array, added: float, smoothing: float, level: float) -> tuple[float, float, float]:
+def _jackknifed(a: Floats, b: Floats, added: float, smoothing: float, level: float) -> tuple[float, float, float]:
     """Low, high and standard error of a share A / B over topics with a of b each."""
     from scipy.special import expit, logit, stdtrit
 
@@ -94,13 +95,7 @@ def _jackknifed(a: Array, b: Array, added: float, smoothing: float, level: float
     return float(expit(z - half)), float(expit(z + half)), float(np.sqrt(jackknife_variance(p)))
 
 
-def jackknife_variance(without: Array) -> float:
-    """(T - 1)/T * sum of squared deviations of the estimates without each of T topics."""
-    size = len(without)
-    return float((size - 1) / size * ((without - without.mean()) ** 2).sum())
-
-
-def degrees(sizes: Array) -> float:
+def degrees(sizes: Floats) -> float:
     """Kish's effective number of topics less 1, at least 1."""
     return max(float(sizes.sum() ** 2 / (sizes**2).sum()) - 1, 1.0)
 

@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judgewell.errors import InputError
+from judgewell.stats.arrays import Bools, Floats, Ints
 from judgewell.stats.resampling import bootstrap_weights, check_level
 from judgewell.values import dataclass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 REPLICATES = 1000
 FEW_TOPICS = 10  # below it Student's t: a bootstrap of so few topics is too coarse
@@ -113,7 +111,7 @@ def _block_intervals(
     return MeanIntervals(mean, low, high, topics, tuple(kind.tolist()))
 
 
-def _at_ends(rows: Floats, least: Floats, most: Floats) -> NDArray[np.bool_]:
+def _at_ends(rows: Floats, least: Floats, most: Floats) -> Bools:
     """Which rows hold nothing but the two ends of their measure."""
     ends = (rows == least[:, None]) | (rows == most[:, None]) | np.isnan(rows)
     return np.asarray(ends.all(axis=-1) & np.isfinite(least) & np.isfinite(most))

@@ -301,7 +301,10 @@ def after_work() -> dict[str, pages.Page]:
             ending=pages.Ending(),
         ),
         "stopped": Stopped(
-            **common(), text=as_html(SAY("end.failed_topic")), ending=pages.Ending(), more=SAY("end.another_topic")
+            **common(title=SAY("end.task_ended")),
+            text=as_html(SAY("end.failed_topic")),
+            ending=pages.Ending(),
+            more=SAY("end.another_topic"),
         ),
         "come_back": ComeBack(
             **common(title=SAY("end.later")),
@@ -311,7 +314,9 @@ def after_work() -> dict[str, pages.Page]:
             again=WORDS["again"],
         ),
         "no_work": NoWork(**common(title=SAY("end.thanks")), text=as_html(SAY("end.no_work")), ending=pages.Ending()),
-        "trouble": pages.Trouble(**common(step=""), text=as_html(SAY("trouble.link"))),
+        "trouble": pages.Trouble(
+            **common(step="", title=SAY("trouble.try_later")), text=as_html(SAY("trouble.server")), again=True
+        ),
     }
 
 

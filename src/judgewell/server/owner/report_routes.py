@@ -22,9 +22,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import FileResponse, Response
 
 from judgewell.server.limits import read_form
-from judgewell.server.owner.access import check_guard, guard, require
-from judgewell.server.owner.action_routes import last_message, shown_once, telling
-from judgewell.server.owner.pages import respond
+from judgewell.server.owner.access import check_guard, require
+from judgewell.server.owner.action_routes import show, telling
 from judgewell.server.process import Server, done
 from judgewell.server.queries.progress import answers_stamp
 from judgewell.server.web import Refusal
@@ -147,17 +146,12 @@ def router(server: Server, study: str | None, make: Make = run_report) -> APIRou
         stamp = await done(server.store.read(answers_stamp))
         page = reporter.page
         values = {
-            "study": server.served.title,
-            "account": account,
-            "guard": guard(server, account),
             "made": page.stat().st_mtime if page else None,
             "busy": reporter.busy,
             "old": reporter.is_old(stamp),
             "trouble": reporter.trouble(stamp),
-            "message": last_message(server, request),
         }
-        response = respond(request, "report", values)
-        return shown_once(server, request, response) if values["message"] else response
+        return show(server, request, account, "report", values)
 
     @routes.post(PAGE)
     async def again(request: Request) -> Response:

@@ -65,17 +65,12 @@ class ReviewProgress:
     note: str
 
 
-def rule(served: Served) -> CommentReview | None:
-    """The study's rule, where it asks for a review."""
-    return served.study.checks.review
-
-
 def next_reading(connection: sa.Connection, served: Served, account: Account, now: float) -> Reading | None:
     """The unit that a reviewer reads now: the one they opened, or the next that still needs them; None where none does.
 
     A job that writes: the unit is kept for them for an hour.
     """
-    check = rule(served)
+    check = served.study.checks.review
     if check is None:
         return None
     open_one = sa.select(reviews.c.number, reviews.c.reservation).where(
@@ -147,7 +142,7 @@ def give_review(
 
     None where the review is not this account's, was given before, or went to somebody else meanwhile.
     """
-    check = rule(served)
+    check = served.study.checks.review
     reason = reason.strip()[:LONGEST_REASON]
     if objects and not reason:
         raise InputError("an objection needs a reason", cure="say in a few words what is wrong")
@@ -182,7 +177,7 @@ def _decide(connection: sa.Connection, check: CommentReview, now: float, assesso
 
 def review_progress(connection: sa.Connection, served: Served, account: Account | None = None) -> ReviewProgress | None:
     """How far the review is; None where the study asks for none."""
-    check = rule(served)
+    check = served.study.checks.review
     if check is None:
         return None
     count = connection.execute(sa.select(sa.func.count()).select_from(reservations).where(_reviewable())).scalar_one()

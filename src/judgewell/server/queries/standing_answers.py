@@ -141,10 +141,16 @@ def _any(connection: sa.Connection, column: sa.ColumnElement[Any], *of: sa.Colum
 
 def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
     """The rows as a table of ours; an empty one has its columns too."""
-    marks = dict.fromkeys(("comment", "assessor_kind", "known", "left_known", "right_known"), pl.String) | ENDED
-    marks |= {INCLUSION.name: INCLUSION.dtype, "expected": pl.Float64, "spread": pl.Float64, "swapped": pl.String}
-    frame = read_frame(connection, query, {column.name: column.dtype for column in table.columns} | marks)
+    frame = read_frame(connection, query, _types(table))
     return frame if frame.is_empty() else check(frame, table)
+
+
+def _types(table: Table) -> dict[str, Any]:
+    """The types of a table's columns and of those beside them."""
+    texts = ("comment", "assessor_kind", "known", "left_known", "right_known", "swapped")
+    numbers = ("expected", "spread", "first", "at")
+    beside = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64) | {INCLUSION.name: INCLUSION.dtype}
+    return {column.name: column.dtype for column in table.columns} | beside | ENDED
 
 
 def read_frame(connection: sa.Connection, query: sa.Select[Any], schema: dict[str, Any] | None = None) -> pl.DataFrame:
@@ -172,9 +178,6 @@ class Work:
         return sum(int((frame["ending"] == EXCLUDED).sum()) for frame in (self.judgments, self.pairs))
 
 
-_TIMED: dict[str, Any] = {"first": pl.Float64, "at": pl.Float64}
-
-
 def load_work(connection: sa.Connection, now: float) -> Work:
     """All of it, from what the connection sees."""
     judgments = _ended(connection, _documents_query(_document_columns(connection, now) | _times()), JUDGMENTS)
@@ -193,9 +196,7 @@ def _times() -> Columns:
 
 
 def _ended(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
-    schema = {column.name: column.dtype for column in table.columns} | ENDED | _TIMED
-    schema |= dict.fromkeys(("comment", "assessor_kind"), pl.String)
-    frame = read_frame(connection, query.order_by(None).order_by(answers.c.number), schema)
+    frame = read_frame(connection, query.order_by(None).order_by(answers.c.number), _types(table))
     ended = frame.filter(pl.col("ending").is_in([COMPLETED, EXCLUDED, FAILED]))
     return ended.with_columns(kept=pl.col("ending") == COMPLETED)
 

@@ -19,7 +19,8 @@ from judgewell.server.queries.endings import (
 from judgewell.server.queries.goal import GoalProgress, goal_progress
 from judgewell.server.queries.machines import MachineRow, machine_rows
 from judgewell.server.queries.money import Hourly, hourly, money
-from judgewell.server.store.schema import answers, assessors, pauses, reservations, study, units, verdicts
+from judgewell.server.session.served import study_row
+from judgewell.server.store.schema import answers, assessors, pauses, reservations, units, verdicts
 from judgewell.study.model import Study
 from judgewell.text import counted
 
@@ -57,20 +58,27 @@ class CheckResult:
     failed: int
 
 
-@dataclass(frozen=True)
-class Status:
-    """A study's progress."""
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """What was collected so far, and how far that is."""
 
     study: str
-    hash: str
-    frozen: bool
-    topics: tuple[TopicProgress, ...]
-    checks: tuple[CheckResult, ...]
     endings: tuple[UnitEnding, ...]
     assessors: int
     consented: int
     answers: int  # with every revision
     revised: int
+    topics: tuple[TopicProgress, ...]
+    checks: tuple[CheckResult, ...]
+    goal: GoalProgress | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status(Counts):
+    """A study's progress."""
+
+    hash: str
+    frozen: bool
     paid: float
     fee: float
     currency: str
@@ -80,7 +88,6 @@ class Status:
     within_budget: str  # a sentence about units that the budget does not pay for, or empty
     hourly: Hourly
     paused: tuple[str, ...] = ()  # topics; "" is the whole study
-    goal: GoalProgress | None = None
     machines: tuple[MachineRow, ...] = ()  # they are among the assessors, and not paid
 
     @property
@@ -90,11 +97,6 @@ class Status:
     @property
     def completed(self) -> int:
         return sum(topic.completed for topic in self.topics)
-
-
-def study_row(connection: sa.Connection) -> Any:
-    """The study itself: name, hash, frozen settings, when the first judgment came."""
-    return connection.execute(sa.select(study)).one()
 
 
 def status(connection: sa.Connection, now: float) -> Status:
@@ -177,17 +179,7 @@ def check_results(connection: sa.Connection) -> list[CheckResult]:
     return [CheckResult(name, int(good), count - int(good)) for name, good, count in connection.execute(query)]
 
 
-COLUMNS = (
-    "topic",
-    "units",
-    "needed",
-    "completed",
-    "in progress",
-    "late",
-    "failed",
-    "abandoned",
-    "excluded",
-)
+COLUMNS = ("topic", "units", "needed", "completed", "in progress", "late", "failed", "abandoned", "excluded")
 
 
 def status_text(state: Status) -> str:
