@@ -18,6 +18,7 @@ from judgewell.comparison.scores import ScoreArray, aligned
 from judgewell.comparison.worlds import Worlds
 from judgewell.errors import InputError
 
+SIZE = 380
 FORMATS = (".svg", ".pdf", ".png", ".html", ".json")
 
 
