@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -28,6 +28,9 @@ from judgewell.reports.sources import CollectedStudy, Sources, codes_of, not_peo
 from judgewell.scales import with_kinds
 from judgewell.scaling.inputs import judgments_of, pairs_of
 from judgewell.scaling.methods import method_for, parse
+
+if TYPE_CHECKING:
+    from judgewell.study.model import Goal
 
 DEFAULT_MEASURE = "nDCG@10"
 SQLITE = b"SQLite format 3"  # how a file of it begins
@@ -82,10 +85,12 @@ def report(
         own = _answers(collected, judgments, pairs, how, where, kind)
         people, machines = split_machines(own[0])
         answers = (people, own[1]) if name_assessors else with_codes(people, own[1])
-        labels, runs = _of_study(study, labels, runs)
+        own_runs, named = not is_given(runs), [measure] if isinstance(measure, str) else list(measure)
+        labels, runs, goal = _of_study(study, labels, runs)
         systems = open_runs(runs, executor=workers) if is_given(runs) else []
+        if goal is not None and own_runs and not isinstance(goal.decide, str):
+            systems = [run for run in systems if run.system in goal.decide]
         _check_baseline(baseline, [run.system for run in systems])
-        measures = [measure] if isinstance(measure, str) else list(measure)
         sources = Sources(
             judgments=answers[0],
             pairs=answers[1],
@@ -93,7 +98,7 @@ def report(
             labels=_labels(labels, answers[0], how),
             machine=machines | _labels(machine, answers[0], how),
             runs=systems,
-            measures=parse_all(measures or [DEFAULT_MEASURE]) if systems else [],
+            measures=parse_all(named or [goal.measure if goal else DEFAULT_MEASURE]) if systems else [],
             method=None if is_given(gains) else _method(method, *answers),
             draws=draws,
             worlds=worlds,
@@ -211,17 +216,17 @@ def _answers(
     return tables[0], tables[1]
 
 
-def _of_study(study: str | None, labels: Any, runs: Any) -> tuple[Any, Any]:
-    """The labels and runs given; else the study file's own."""
-    if not _is_study_file(study) or (is_given(labels) and is_given(runs)):
-        return labels, runs
+def _of_study(study: str | None, labels: Any, runs: Any) -> tuple[Any, Any, Goal | None]:
+    """The labels and runs given, else the study file's own: the systems of its goal or those of its pool; its goal."""
+    if not _is_study_file(study):
+        return labels, runs, None
     from judgewell.study.file import read_source, read_study
 
     assert study is not None
     chosen, source = read_study(study), read_source(study)
     grades = [f"grades={source.resolved(chosen.grades.file)}"] if chosen.grades else []
-    own = [str(source.resolved(pattern)) for pattern in chosen.pool.runs]
-    return (labels if is_given(labels) else grades), (runs if is_given(runs) else own)
+    own = [str(source.resolved(pattern)) for pattern in (chosen.goal.systems if chosen.goal else chosen.pool.runs)]
+    return (labels if is_given(labels) else grades), (runs if is_given(runs) else own), chosen.goal
 
 
 def _labels(labels: Any, judgments: pl.DataFrame | None, how: Mapping[str, Any]) -> dict[str, pl.DataFrame]:

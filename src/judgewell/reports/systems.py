@@ -58,7 +58,7 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
         answer.append(system_findings.best_elsewhere(scored.sets, table))
     notes = [*scored.notes]
     items: list[Figure | Grid] = [means_figure(table, scored)] if several and not main.biased else []
-    if goal is not None:
+    if goal is not None and sources.judgments is not None:
         notes.append(GOAL_NOTE)
     if several and every:
         worlds = scored.widest
@@ -86,7 +86,7 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
         more, figures = _side_by_side(scored, sources)
         sentences += more
         items += figures
-    if len(scored.measures) > 1 and several:
+    if len(scored.measures) > 1 and several and every:
         others, grids = _other_measures(scored, sources, under)
         sentences += others
         items += [*grids, _measures(scored)]
