@@ -12,8 +12,13 @@ from agreement_studies import made_study
 from scipy import stats
 
 import judgewell
+from judgewell.agreement.common import judgments_of
+from judgewell.agreement.evidence import Evidence
+from judgewell.agreement.footing import footing_of
 from judgewell.agreement.power import grade_power, power_of
+from judgewell.agreement.section import run_section
 from judgewell.agreement.sections import section_named
+from judgewell.agreement.sections.stability import SECTION as STABILITY
 from judgewell.agreement.stability import (
     document_stability,
     inferred_grades,
@@ -79,6 +84,8 @@ def test_document_stability() -> None:
     assert table["tau_median"].is_sorted()
     assert table["tau_median"][-1] < 1
     assert table["expert_tau_median"][0] < table["expert_tau_median"][-1]
+    medians = document_stability(judgments, average="median", most=12, orders=10)
+    assert medians["tau_median"].to_list() != table["tau_median"].to_list()
     flat = document_stability(judgments.with_columns(value=pl.lit(1.0)), most=2, orders=2)
     assert flat["tau_median"].null_count() == 2
     assert "ties all its documents" in flat["note"][0]
@@ -155,9 +162,20 @@ def test_grade_power() -> None:
 @pytest.mark.realdata
 def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
     judgments, labels = trec8
-    table = document_stability(judgments, labels["sormunen"], most=10, orders=3)
-    assert table["tau_median"].is_sorted()
-    assert table["expert_tau_median"][9] == pytest.approx(0.445, abs=0.02)
+    for average, tau in (("mean", 0.486), ("median", 0.445)):
+        table = document_stability(judgments, labels["sormunen"], average=average, most=10, orders=3)
+        assert table["tau_median"].is_sorted()
+        assert table["expert_tau_median"][9] == pytest.approx(tau, abs=0.02)
+
+
+@pytest.mark.parametrize(("kind", "average"), [("interval", "mean"), ("ratio", "median")])
+def test_judgments_are_averaged_as_in_their_gains(kind: str, average: Any) -> None:
+    judgments = made_study(2, units=30)[0].with_columns(kind=pl.lit(kind))
+    ours = judgewell.agree(judgments, section=["stability"])["document_stability"]
+    footed = footing_of(judgments_of(judgments)).judgments
+    assert ours.equals(document_stability(footed, average=average))
+    asked = run_section(STABILITY, Evidence(judgments=judgments, averaged_by="median"), files=False)
+    assert asked.tables["document_stability"].equals(document_stability(footed, average="median"))
 
 
 def test_what_fewer_judgments_give_is_reported_below_all_there_are() -> None:

@@ -330,7 +330,7 @@ def test_report_and_compare_count_the_same_differences():
     said = f"of 5 other systems differ significantly from s2: {better} better"
     assert any(said in text and "Holm’s correction" in text for text in texts)
     assert {"baseline_differences"} <= {one.name for one in page.figures}
-    with pytest.raises(InputError, match=r"the baseline bm25 is not one of the systems; name one of them: s0, s1"):
+    with pytest.raises(InputError, match=r"there is no system 'bm25'; the systems are s0, s1"):
         report(labels={"expert": labels}, **given, baseline="bm25")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,7 @@ from judgewell.stats.concordance import count_concordance
 from judgewell.stats.resampling import permutations
 
 Score = Callable[[pl.DataFrame], pl.DataFrame]
+Average = Literal["mean", "median"]
 
 
 def inferred_grades(ratios: Floats) -> Floats:
@@ -92,9 +93,15 @@ def judge_stability(
 
 
 def document_stability(
-    judgments: Any, grades: Any = None, *, most: int = 20, orders: int = 20, seed: int = 0
+    judgments: Any,
+    grades: Any = None,
+    *,
+    average: Average = "mean",
+    most: int = 20,
+    orders: int = 20,
+    seed: int = 0,
 ) -> pl.DataFrame:
-    """How many judgments per document are enough: tau-b of medians of k random judgments with medians of all.
+    """How many judgments per document are enough: tau-b of averages of k random judgments with averages of all.
 
     The mean over topics, then quartiles over random orders; with grades also the tau with the experts. Documents with
     fewer than k judgments count with all they have.
@@ -103,15 +110,15 @@ def document_stability(
     documents = with_number(frame.unique("document", maintain_order=True), ["topic"], "number")
     code, value = frame["document"].to_numpy(), frame["value"].to_numpy()
     sizes = np.bincount(code)
-    whole = frame.group_by("document", maintain_order=True).agg(pl.col("value").median())["value"].to_numpy()
+    whole = _averages_of_first(value, sizes, int(sizes.max()), average)
     expert = None if grades is None else with_grades(documents, grades)["grade"].to_numpy()
     rng = np.random.default_rng(seed)
     by_count: dict[int, list[tuple[float, float]]] = {k: [] for k in range(1, min(most, int(sizes.max())) + 1)}
     for _ in range(orders):
         shuffled = value[np.lexsort((rng.random(len(code)), code))]
         for count in by_count:
-            medians = _medians_of_first(shuffled, sizes, count)
-            by_count[count].append(_mean_tau(medians, whole, expert, documents["number"].to_numpy()))
+            averages = _averages_of_first(shuffled, sizes, count, average)
+            by_count[count].append(_mean_tau(averages, whole, expert, documents["number"].to_numpy()))
     rows = []
     for count, taus in by_count.items():
         with_all, with_expert = np.array(taus).T
@@ -262,25 +269,27 @@ def _tau_with_order(inferred: Floats) -> Floats:
     return np.asarray(signs.sum(axis=1) / np.sqrt(np.maximum(untied, 1) * len(first)))
 
 
-def _medians_of_first(shuffled: Floats, sizes: Ints, count: int) -> Floats:
-    """The median of each document's first `count` values."""
+def _averages_of_first(shuffled: Floats, sizes: Ints, count: int, average: Average) -> Floats:
+    """The mean or median of each document's first `count` values; in ascending order, so that equal values have equal
+    means."""
+    averaged = {"mean": np.mean, "median": np.median}[average]
     starts = np.cumsum(sizes) - sizes
     taken = np.minimum(sizes, count)
-    medians = np.empty(len(sizes))
+    averages = np.empty(len(sizes))
     for size in np.unique(taken):
         which = np.flatnonzero(taken == size)
-        medians[which] = np.median(shuffled[starts[which][:, None] + np.arange(size)], axis=1)
-    return medians
+        averages[which] = averaged(np.sort(shuffled[starts[which][:, None] + np.arange(size)], axis=1), axis=1)
+    return averages
 
 
-def _mean_tau(medians: Floats, whole: Floats, expert: Floats | None, topics: Ints) -> tuple[float, float]:
+def _mean_tau(averages: Floats, whole: Floats, expert: Floats | None, topics: Ints) -> tuple[float, float]:
     """The mean over topics of tau-b with all judgments, and with the experts' grades."""
-    with_all = _mean_known(count_concordance(medians, whole, topics).tau_b)
+    with_all = _mean_known(count_concordance(averages, whole, topics).tau_b)
     if expert is None:
         return with_all, np.nan
     known = ~np.isnan(expert)
     _, number = np.unique(topics[known], return_inverse=True)
-    return with_all, _mean_known(count_concordance(medians[known], expert[known], number.ravel()).tau_b)
+    return with_all, _mean_known(count_concordance(averages[known], expert[known], number.ravel()).tau_b)
 
 
 def _mean_known(values: Floats) -> float:

@@ -33,7 +33,7 @@ from judgewell.comparison.difference import (
     people_alone,
     pseudo_gains,
 )
-from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.scores import ScoreArray, system_number
 from judgewell.errors import DataError, InputError, note
 from judgewell.evaluation.measures import Measure, nDCG
 from judgewell.evaluation.measures.base import Linear
@@ -274,8 +274,7 @@ def _pairs(systems: Sequence[str], judged: Judged, rows: Ints, choices: Choices)
     order = sorted(range(len(systems)), key=lambda at: (-estimate.means[rows[at]], systems[at]))
     named = [(one, other) for at, one in enumerate(order) for other in order[at + 1 :]]
     if choices.baseline:
-        if choices.baseline not in systems:
-            raise InputError(f"there is no system {choices.baseline!r}", cure=f"the systems are {', '.join(systems)}")
+        system_number(choices.baseline, systems)
         named = [pair for pair in named if choices.baseline in (systems[pair[0]], systems[pair[1]])]
     first, second = np.array(named, dtype=np.int64).reshape(-1, 2).T
     gaps = estimate.scores[rows[first]] - estimate.scores[rows[second]]

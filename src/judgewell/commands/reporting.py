@@ -12,7 +12,7 @@ from judgewell.agreement.direction import note_labels, note_reversed
 from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import database_of, existing
-from judgewell.comparison.scores import NAMED, listed
+from judgewell.comparison.scores import system_number
 from judgewell.errors import Information, InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.executors import executor_of
@@ -134,9 +134,10 @@ def _check_inputs(study: Any, database: Any, judgments: Any, pairs: Any, gains: 
 
 
 def _check_baseline(baseline: str | None, systems: list[str]) -> None:
-    if baseline is not None and baseline not in systems:
-        known = listed(systems, "systems", NAMED) or "there are no runs"
-        raise InputError(f"the baseline {baseline} is not one of the systems", cure=f"name one of them: {known}")
+    if baseline is not None and not systems:
+        raise InputError("a baseline is given without runs", cure="add --runs")
+    if baseline is not None:
+        system_number(baseline, systems)
 
 
 def _title(sources: Sources, judgments: Any, pairs: Any) -> str:

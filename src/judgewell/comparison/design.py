@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.scores import ScoreArray, system_number
 from judgewell.comparison.significance import Test, check_alpha, paired_tests, t_p
 from judgewell.errors import DataError, InputError
 from judgewell.executors import Executor
@@ -114,7 +114,7 @@ def judges_needed(
         raise InputError(f"pool {pool!r} is not one of median, mean")
     if min(judges, default=1) < 1:
         raise InputError(f"{min(judges)} judges are too few", cure="ask for one or more")
-    at, other = (_number(systems, name) for name in (first, second))
+    at, other = (system_number(name, systems) for name in (first, second))
     executor = executor or Executor()
     values = np.concatenate([np.asarray(one, dtype=np.float64) for one in judgments])
     counts = np.array([len(one) for one in judgments])
@@ -172,9 +172,3 @@ def _fewest(reached: Callable[[int], float], power: float) -> int | None:
         else:
             low = middle
     return high
-
-
-def _number(systems: Sequence[str], name: str) -> int:
-    if name not in systems:
-        raise InputError(f"there is no system {name!r}", cure=f"the systems are {', '.join(systems)}")
-    return list(systems).index(name)

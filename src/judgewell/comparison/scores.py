@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
@@ -47,11 +48,7 @@ class ScoreArray:
 
     def number(self, system: str) -> int:
         """The row of a system, or an error that names those there are."""
-        if system not in self.systems:
-            alike_first = sorted(self.systems, key=lambda one: system.lower() not in one.lower())
-            cure = f"the systems are {listed(alike_first, 'systems', NAMED)}"
-            raise InputError(f"there is no system {system!r}", cure=cure)
-        return self.systems.index(system)
+        return system_number(system, self.systems)
 
     def of(self, system: str) -> Floats:
         """One system's scores, topic by topic."""
@@ -133,6 +130,17 @@ def note_identical(scores: ScoreArray) -> None:
         systems = sum(map(len, groups))
         names = "; ".join(listed(group, "systems") for group in groups[:3])
         note(f"{systems} systems score the same as another on every topic and are tied ({names})")
+
+
+def system_number(system: str, systems: Sequence[str]) -> int:
+    """The place of a system, or an error that names those there are, the ones like it first."""
+    if system in systems:
+        return list(systems).index(system)
+    alike = [one for one in systems if system.lower() in one.lower() or one.lower() in system.lower()]
+    alike += [one for one in get_close_matches(system, systems) if one not in alike]
+    every = listed([*alike, *(one for one in systems if one not in alike)], "systems", NAMED)
+    near = f"did you mean {alike[0]}? " if alike else ""
+    raise InputError(f"there is no system {system!r}", cure=f"{near}the systems are {every}")
 
 
 def listed(names: Sequence[str], what: str, most: int = 5) -> str:

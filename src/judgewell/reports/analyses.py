@@ -224,7 +224,7 @@ def _alphas(table: pl.DataFrame) -> list[Figure]:
     if rows.height < 2 or "scale" in rows.columns:
         return []
     data = rows.select(name="topic", value="alpha", low="low", high="high", documents="documents")
-    data = data.sort("value", descending=True)
+    data = data.sort("value", "name", descending=[True, False])
     title = "Agreement between assessors, by topic"
     if data.height > MOST_TOPICS:
         spread = bins.binned(data["value"], bins=30)

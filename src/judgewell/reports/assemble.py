@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -116,6 +116,7 @@ def analysed(sources: Sources, used: ReportGains | None, step: Callable[[], None
         pairs=sources.pairs,
         labels=sources.labels,
         gains=used.gains if used else None,
+        averaged_by=_average(sources),
         score=sources.method if sources.method is not None and sources.method.takes == "pairs" else None,
         machine=sources.machine,
         systems=partial(system_tables, runs=sources.runs, measures=sources.measures[:1], seed=sources.seed),
@@ -127,6 +128,12 @@ def analysed(sources: Sources, used: ReportGains | None, step: Callable[[], None
         outcomes.append(outcome)
         step()
     return outcomes
+
+
+def _average(sources: Sources) -> Literal["mean", "median"] | None:
+    """How the report's method averages a document's judgments; nothing where it does not."""
+    average = getattr(sources.method, "average", sources.method.name if sources.method else "")
+    return "median" if average.endswith("median") else "mean" if average.endswith("mean") else None
 
 
 def subtitle(sources: Sources) -> str:

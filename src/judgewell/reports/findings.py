@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from judgewell.reports.parts import Finding
-from judgewell.text import count, counted, listing, percent, plain
+from judgewell.text import count, counted, fractions, listing, percent, plain
 
 if TYPE_CHECKING:
     from judgewell.reports.sources import CollectedStudy, Sources
@@ -121,14 +121,15 @@ def _attention_checks(judgments: pl.DataFrame) -> dict[str, str]:
 
 def gains(table: pl.DataFrame, made: str) -> Finding:
     """Where the gains lie and how sure they are."""
-    gain = table["gain"]
-    text = (
-        f"The gains of {counted(table.height, 'document')} ({made}) range from {plain(gain.min())} to "
-        f"{plain(gain.max())}; their median is {plain(gain.median())}"
-    )
+    gain = pl.col("gain")
     known = table.filter(pl.col("low").is_not_null() & pl.col("high").is_not_null())
+    numbers = table.select(gain.min().alias("least"), gain.max().alias("most"), gain.median()).row(0)
+    least, most, median, width = fractions([*numbers, (known["high"] - known["low"]).median()])
+    text = (
+        f"The gains of {counted(table.height, 'document')} ({made}) range from {least} to {most}; their median is "
+        f"{median}"
+    )
     if known.height:
-        width = (known["high"] - known["low"]).median()
         which = "" if known.height == table.height else f" ({count(known.height)} of them)"
-        text += f"; the median width of 95 % intervals{which} is {plain(width)}"
+        text += f"; the median width of 95 % intervals{which} is {width}"
     return Finding(text + ".", "gains_histogram")

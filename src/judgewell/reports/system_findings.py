@@ -141,7 +141,7 @@ def noise(systems: pl.DataFrame) -> Finding | None:
     if "without_noise" not in systems.columns:
         return None
     shift = systems["mean"] - systems["without_noise"]
-    top = systems.sort("without_noise", descending=True).row(0, named=True)
+    top = systems.sort("without_noise", "system", descending=[True, False]).row(0, named=True)
     ends = top["without_noise_low"], top["without_noise_high"]
     around = "" if ends[0] is None else f" {interval(*ends)}"
     text = (
