@@ -272,13 +272,13 @@ def _tau_with_order(inferred: Floats) -> Floats:
 def _averages_of_first(shuffled: Floats, sizes: Ints, count: int, average: Average) -> Floats:
     """The mean or median of each document's first `count` values; in ascending order, so that equal values have equal
     means."""
-    averaged = {"mean": np.mean, "median": np.median}[average]
     starts = np.cumsum(sizes) - sizes
     taken = np.minimum(sizes, count)
     averages = np.empty(len(sizes))
     for size in np.unique(taken):
         which = np.flatnonzero(taken == size)
-        averages[which] = averaged(np.sort(shuffled[starts[which][:, None] + np.arange(size)], axis=1), axis=1)
+        values = np.sort(shuffled[starts[which][:, None] + np.arange(size)], axis=1)
+        averages[which] = values.mean(axis=1) if average == "mean" else np.median(values, axis=1)
     return averages
 
 

@@ -74,12 +74,6 @@ def quality_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
         sentences.insert(0, findings.checks(checks))
         caption = "Results of the checks over all attempts, and the share of first attempts that failed."
         items.append(Grid("checks", "Checks while judging", caption, checks))
-    flags = _flags(sources)
-    if flags is not None and sources.judgments is not None:
-        sentences += filter(None, [findings.flagged(flags, sources.judgments)])
-    if flags is not None and flags.height:
-        caption = f"{counted(flags['assessor'].n_unique(), 'assessor')}; seen is how many of the judgments (of) are so."
-        items.append(Grid("flags", "Same answers, haste and repeated comments", caption, flags))
     items += grids_for("quality", outcomes, without=("units_per_assessor", "time_by_position"))
     notes = notes_for("quality", outcomes) if sentences or items else ()
     return Part("quality", "Quality", tuple(sentences), tuple(items), notes)
@@ -98,16 +92,6 @@ def _quality_figures(sources: Sources, tables: dict[str, pl.DataFrame]) -> list[
     if "units_per_assessor" in tables and tables["units_per_assessor"].height > 1:
         figures.append(_units(tables["units_per_assessor"]))
     return figures
-
-
-def _flags(sources: Sources) -> pl.DataFrame | None:
-    """Assessors who give one answer, hurry or repeat one comment; nothing where assessors are not named."""
-    frame = sources.judgments
-    if frame is None or frame["assessor"].null_count() == frame.height:
-        return None
-    from judgewell.study.unit_flags import attention_flags
-
-    return attention_flags(frame).sort("flag", "assessor")
 
 
 def _known(table: pl.DataFrame) -> Figure:
