@@ -201,7 +201,7 @@ def test_split_halves_imply_the_reliability_there_is() -> None:
     doc = np.repeat(np.arange(docs), each)
     frame = pl.DataFrame({"topic": (doc % 4).astype(str), "doc": doc.astype(str), "value": value, "kind": "interval"})
     row = split_halves(frame).row(0, named=True)
-    assert row["half"] == pytest.approx(3 / 6, abs=0.04)
+    assert row["correlation"] == pytest.approx(3 / 6, abs=0.04)
     assert row["reliability"] == pytest.approx(6 / 9, abs=0.04)
     assert row["one"] == pytest.approx(1 / 4, abs=0.04)
     assert row["for_90"] == pytest.approx(27, abs=4)

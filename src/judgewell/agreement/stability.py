@@ -132,7 +132,8 @@ def document_stability(
 def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataFrame:
     """How far two random halves of each document's judgments agree, and what that implies for more judgments.
 
-    `half` is the mean over topics and random splits of Pearson's r between the documents' means from the two halves.
+    `correlation` is the mean over topics and random splits of Pearson's r between the documents' means from the two
+    halves.
     With k judgments in a half, Spearman–Brown's m judgments have the reliability q r / (1 + (q − 1) r), q = m / k:
     `reliability` is that of all judgments, `one` of a single one, `for_90` the judgments per document that 0.9 needs.
     Documents with one judgment have no halves and are excluded.
@@ -155,7 +156,7 @@ def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataF
         correlations.append(_mean_known(_pearson(one, other, topic)))
     r = _mean_known(np.array(correlations))
     typical = float(np.median(sizes))
-    row: dict[str, Any] = {"documents": len(sizes), "judgments": typical, "splits": splits, "half": or_none(r)}
+    row: dict[str, Any] = {"documents": len(sizes), "judgments": typical, "splits": splits, "correlation": or_none(r)}
     row |= {"reliability": None, "one": None, "for_90": None, "note": None}
     if np.isnan(r) or r <= 0:
         row["note"] = "the halves do not correlate: there is no reliability to speak of"
@@ -163,7 +164,7 @@ def split_halves(judgments: Any, *, splits: int = 50, seed: int = 0) -> pl.DataF
         half = typical / 2
         row |= {"reliability": _spearman_brown(r, 2.0), "one": _spearman_brown(r, 1 / half)}
         row["for_90"] = None if r >= 1 else float(np.ceil(half * 0.9 * (1 - r) / (0.1 * r) - 1e-9))
-    return rows_table([row], "half", "reliability", "one", "for_90")
+    return rows_table([row], "correlation", "reliability", "one", "for_90")
 
 
 def _spearman_brown(r: float, longer: float) -> float:

@@ -149,7 +149,7 @@ def profiles(frame: pl.DataFrame, x: str, y: str) -> Any:
     """A small chart for each topic: its line, and dashed that of all topics (topic, x, y, all)."""
     steps = sorted(set(frame["x"]))
     base = alt.Chart().encode(
-        x=alt.X("x:Q", title=x, scale=alt.Scale(domain=[steps[0], steps[-1]], nice=False, padding=6),
+        x=alt.X("x:Q", title=None, scale=alt.Scale(domain=[steps[0], steps[-1]], nice=False, padding=6),
                 axis=alt.Axis(values=steps, grid=False, format="~g")),
         tooltip=[_tip("topic", "topic", kind="N"), _tip("x", x), _tip("y", y), _tip("all", "all topics"),
                  _tip("documents", "documents", ",")],
@@ -163,6 +163,8 @@ def profiles(frame: pl.DataFrame, x: str, y: str) -> Any:
         alt.layer(whole, own, data=_data(frame))
         .properties(width=160, height=105)
         .facet(facet=alt.Facet("topic:N", title=None), columns=4)
+        .resolve_axis(x="independent")  # so that panels above an empty place have numbers too
+        .properties(title=alt.TitleParams(x, orient="bottom", anchor="middle", fontSize=11, fontWeight="normal"))
     )
 
 

@@ -104,6 +104,8 @@ def report(
             study=collected,
             executor=workers,
         )
+        if words:
+            note(Information(f"answers in words: {', '.join(f'{word} is {means}' for word, means in words.items())}"))
         note_labels(sources.judgments)
         note_reversed(sources.judgments, {**sources.labels, **sources.machine})
     for text in notes:
@@ -186,7 +188,7 @@ def _collected(study: str | None, database: str | None) -> CollectedStudy | None
     from judgewell.server.queries.collected import collected_study
 
     if not database and not _is_study_file(study) and not _is_database(str(study)):
-        cure = "name the study first; labels and qrels go behind --labels, gains behind --gains"
+        cure = "labels and qrels go behind --labels, runs behind --runs, gains behind --gains"
         raise InputError(f"{study} is neither a study file (.toml) nor the database of a study", cure=cure)
     with existing(str(study), database or (None if _is_study_file(study) else study)) as store:
         return collected_study(store, time.time())

@@ -178,7 +178,7 @@ def _note_threshold(measures: Sequence[Measure], highest: float) -> None:
     for measure in measures:
         least = getattr(measure, "rel", None) if measure.takes_level else None
         if least is not None and least > highest:
-            note(f"no document is relevant to {measure}: the highest gain is {highest:g}")
+            note(f"every score of {measure} is 0: no document is relevant to it, the highest gain is {highest:g}")
     counting = [measure for measure in measures if measure.takes_level and getattr(measure, "rel", highest) is None]
     if counting and highest > 1:
         each = list(map(str, counting)) if len(counting) < 5 else list(dict.fromkeys(one.name for one in counting))

@@ -154,7 +154,8 @@ def agreement_part(sources: Sources, outcomes: Sequence[Outcome]) -> Part:
     figures: list[Figure] = []
     figures += _clouds(sources)
     if "against_the_rest" in tables:
-        figures += _assessors(tables["against_the_rest"])
+        everybody = sources.judgments["assessor"].n_unique() if sources.judgments is not None else 0
+        figures += _assessors(tables["against_the_rest"], everybody)
     if "alpha_by_topic" in tables:
         figures += _alphas(tables["alpha_by_topic"])
     if "label_confusion" in tables:
@@ -180,14 +181,18 @@ def _clouds(sources: Sources) -> list[Figure]:
     return figures
 
 
-def _assessors(table: pl.DataFrame) -> list[Figure]:
+def _assessors(table: pl.DataFrame, everybody: int) -> list[Figure]:
     tau = table["tau_b"].drop_nulls().drop_nans()
     if len(tau) < 10:
         return []
     data = bins.binned(tau, bins=30)
+    left = everybody - len(tau)
+    others = (
+        f"; {counted(left, 'other')} share too few documents with others or rank none above another" if left else ""
+    )
     caption = (
         f"How closely each of {counted(len(tau), 'assessor')} ranks documents like the mean of the others (τ-b: 1 is "
-        "the same order, 0 is chance)."
+        f"the same order, 0 is chance){others}."
     )
     return [
         Figure(

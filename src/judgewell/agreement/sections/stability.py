@@ -49,8 +49,8 @@ def _halves(table: pl.DataFrame) -> str | None:
         return None
     return (
         f"Gains from one random half of the judgments correlate with those from the other half at "
-        f"{plain(row['half'])}; for all {plain(row['judgments'])} judgments per document this implies a reliability of "
-        f"{plain(row['reliability'])} (Spearman–Brown)."
+        f"{plain(row['correlation'])}; for all {plain(row['judgments'])} judgments per document this implies a "
+        f"reliability of {plain(row['reliability'])} (Spearman–Brown)."
     )
 
 
@@ -65,10 +65,21 @@ def document_stability(evidence: Evidence, get: Get) -> pl.DataFrame:
     return stability.document_stability(_split_values(evidence), average=evidence.average, seed=evidence.seed)
 
 
-@SECTION.table("Split-half reliability", finding=_halves)
+@SECTION.table(
+    "Split-half reliability",
+    finding=_halves,
+    columns="documents judgments correlation reliability one for_90 note",
+    heads={
+        "judgments": "judgments per document (median)",
+        "correlation": "correlation of the halves",
+        "reliability": "reliability of all judgments",
+        "one": "reliability of one judgment",
+        "for_90": "judgments for a reliability of 0.9",
+    },
+)
 def split_halves(evidence: Evidence, get: Get) -> pl.DataFrame:
-    """Correlation within topics between documents’ means from two random halves of their judgments, and what it implies
-    for more judgments (Spearman–Brown)."""
+    """Correlation within topics between documents’ means from two random halves of their judgments (mean over 50
+    splits), and what it implies for more judgments (Spearman–Brown)."""
     return stability.split_halves(_split_values(evidence), seed=evidence.seed)
 
 
