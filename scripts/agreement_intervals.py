@@ -17,11 +17,11 @@ from scipy.stats import mannwhitneyu
 
 from judgewell.agreement.alpha import krippendorff_alpha
 from judgewell.agreement.alpha_without import alphas_without
-from judgewell.agreement.footing import footing_of
 from judgewell.agreement.grade_tests import grade_differences
 from judgewell.agreement.jackknife import jackknife_interval
 from judgewell.agreement.kappa import fleiss_kappa
 from judgewell.agreement.pair_agreement import same_pair_agreement
+from judgewell.stats.footing import footing_of
 from judgewell.tables import JUDGMENTS, check
 
 Floats = NDArray[np.float64]
@@ -79,7 +79,7 @@ def covered(statistic: str, design: tuple[int, int, int]) -> tuple[str, str, str
         widths.append(high - low)
         if statistic != "Fleiss’ κ":
             found = jackknife_interval(estimate, [alphas_without(doc, value, doc, kind)])
-            alone.append((found.low or 0) <= truth <= (found.high or 0))
+            alone.append((found["low"] or 0) <= truth <= (found["high"] or 0))
     first = f"{100 * np.mean(alone):.1f} %" if alone else "—"
     return first, f"{100 * np.mean(both):.1f} %", f"{np.median(widths):.2f}"
 

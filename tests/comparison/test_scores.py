@@ -86,6 +86,6 @@ def test_identical_systems_are_told() -> None:
     with pytest.warns(JudgewellWarning, match="2 systems score the same as another on every topic"):
         note_identical(found)
     with pytest.raises(InputError, match="did you mean p_bm25\\? the systems are p_bm25, p_bm25rm3, colbert"):
-        system_number("BM25", ["colbert", "p_bm25", "p_bm25rm3"])
+        system_number(["colbert", "p_bm25", "p_bm25rm3"], "BM25")
     with pytest.raises(InputError, match="the systems are a, b, c"):
         found.of("d")

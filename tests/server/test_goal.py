@@ -224,6 +224,18 @@ def test_before_the_first_answer_there_is_one_batch_and_no_leader(begun):
     assert goal.advance(store, served) is False
 
 
+def test_the_money_to_come_is_that_of_the_way_to_the_end(begun):
+    """Not only that of the units made so far."""
+    store, served, clock, _ = begun
+    made = store.read(lambda connection: overview(connection, served, clock())).result()
+    assert made.money.units_to_come == made.remaining
+    seen = {"next": {"answers": 100, "contested": 1, "to_end": 600}}
+    store.write(lambda c: c.execute(sa.update(batches).values(completed=clock(), look=seen))).result()
+    far = store.read(lambda connection: overview(connection, served, clock())).result()
+    assert far.money.units_to_come == far.goal.units_to_end == 100 > made.remaining  # units of 8, two known
+    assert far.goal.money_to_end == 150.0
+
+
 def test_units_are_made_when_none_is_free_and_two_processes_make_them_once(begun):
     store, served, _, database = begun
     store.write(lambda c: c.execute(sa.update(units).values(free=0))).result()
@@ -339,9 +351,9 @@ def test_a_study_of_pairs_asks_for_the_pairs_that_matter(tmp_path):
 def test_a_system_leads_only_when_it_is_ahead(difference, lead):
     progress = GoalProgress(
         *("best", "DCG@10", "collecting", "more is needed", 10, 3, 1, "a", (ContestedPair("a", "b", difference, 0.5),)),
-        *(1, 100, 1, None, None, "EUR", None),
+        *(1, 100, 1, None, None, None, "EUR", None),
     )
     text = progress.sentences
     assert text[1] == f"{lead} More is needed."
-    assert text[2] == "1 pair of systems is still open; about 1 after the next 100 answers."
-    assert text[3].startswith("At these scores, the study will use all answers its redundancy allows")
+    assert text[2] == "1 pair of systems is still open; about 1 after the next 100 judgments."
+    assert text[3].startswith("At these scores, the study will use all judgments its redundancy allows")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from judgewell.commands.common import choice, kind_option, reading, reading_options, refuse_unwritable
+from judgewell.commands.common import choice, kind_option, reading_options, refuse_unwritable
 
 
 @click.command()
@@ -23,10 +23,11 @@ from judgewell.commands.common import choice, kind_option, reading, reading_opti
 @kind_option
 @click.option("--strict", is_flag=True, help="Treat notes as errors.")
 def replay(study: str, answers: str, output: str | None, chart: str | None, strict: bool, **given: Any) -> None:
-    """Ask recorded answers again by other designs, and show what each would have cost.
+    """Replay recorded answers under other designs, and show what each would have cost.
 
     STUDY names the goal ([goal] with systems, measure and decide); the pool is the documents of the answers. Every
-    design asks batch by batch and stops by the same rule. It is right if all answers together say the same.
+    design asks batch by batch and stops by the same rule. It is right if all answers together lead to the same
+    conclusion.
 
     \b
     Examples:
@@ -39,11 +40,9 @@ def replay(study: str, answers: str, output: str | None, chart: str | None, stri
     from judgewell.terminal import notes, progress
 
     refuse_unwritable(output)
-    read = reading(given, "judgments", "pairs")
     with notes(strict) as collected:
         with progress("studies replayed") as show:
-            how = {name: given[name] for name in ("designs", "systems", "repeats", "seed", "kind")}
-            result = replay_study(study, answers, **how, **read, compared=given["rule"], progress=show)
+            result = replay_study(study, answers, **given, progress=show)
         if chart:
             from judgewell.comparison.charts import save
 

@@ -14,10 +14,8 @@ from judgewell.commands.common import (
     cluster_options,
     executing,
     kind_option,
-    reading,
     reading_options,
     where_option,
-    without_place,
 )
 from judgewell.commands.database import database_option
 from judgewell.errors import DataError, Information, InputError
@@ -39,7 +37,12 @@ if TYPE_CHECKING:
 @click.option("--labels", multiple=True, help="Labels to compare with: files (NAME=FILE), or columns of the judgments.")
 @click.option("--machine", multiple=True, help="A machine's labels (or other cheap ones) of all documents: NAME=FILE.")
 @click.option("--runs", multiple=True, help="Runs to score, several at once: --runs runs/*.run.")
-@click.option("-m", "--measure", multiple=True, help="Measures; the first is the main one.  [default: nDCG@10]")
+@click.option(
+    "-m",
+    "--measure",
+    multiple=True,
+    help="Measures; the first is the main one.  [default: that of the study's goal, else nDCG@10]",
+)
 @click.option("--baseline", help="Compare all systems with this one, not every pair.")
 @click.option("--title", help="The page's title.  [default: the study or the data]")
 @click.option(
@@ -61,9 +64,9 @@ def report(context: click.Context, /, **given: Any) -> None:
     """Write one self-contained HTML page about a study: systems, judgments, gains and all tables.
 
     STUDY is a study file or its database: settings come from the frozen study, judgments from its completed units, and
-    failed or abandoned units are counted. The grades in a study file are the labels and the runs of its pool the
-    systems, unless --labels or --runs name others. Judgments of another study, such as pairs beside magnitudes, come
-    from a file. Without STUDY everything is read from the files named.
+    failed or abandoned units are counted. The grades in a study file are the labels, and the systems are those of its
+    goal or else the runs of its pool, unless --labels or --runs name others. Judgments of another study, such as pairs
+    beside magnitudes, come from a file. Without STUDY everything is read from the files named.
 
     The report uses everything that is given and lists what could not be analysed, with reasons. Systems are scored
     under the gains (given, or made from the judgments) and under every set of labels, with intervals over topics and
@@ -98,11 +101,10 @@ def report(context: click.Context, /, **given: Any) -> None:
         )
     page = Path(given["output"])
     _refuse_page(page)
-    printing = ("output", "files", "strict", "quiet", "separator", "no_header")
-    options = {name: value for name, value in without_place(given).items() if name not in printing}
+    options = {name: value for name, value in given.items() if name not in UNCHANGED}
     with notes(given["strict"]) as collected:
         with progress("reporting") as show, executing(given["cluster"], given["processes"]) as executor:
-            made = report_on(**options | reading(given, "judgments", "pairs"), executor=executor, progress=show)
+            made = report_on(**options, executor=executor, progress=show)
         made = replace(made, record={"command line": _command_line(), **made.record})
         if given["strict"]:
             _refuse_notes(made)

@@ -43,7 +43,7 @@ class Worlds:
 
     def above(self, first: str, second: str) -> float:
         """The share of worlds in which the first system is above the second, ties counting half."""
-        at, other = (system_number(name, self.systems) for name in (first, second))
+        at, other = (system_number(self.systems, name) for name in (first, second))
         return float((self.higher[at, other] + self.tied[at, other] / 2) / self.count)
 
     def table(self, level: float = 0.95) -> pl.DataFrame:

@@ -119,11 +119,17 @@ def matching(path: str | Path) -> list[str]:
     return names
 
 
-def stem(path: str | Path) -> str:
-    """A file's name without folder, compression and one more ending: runs/bm25.run.gz is bm25."""
-    name = Path(path).name
+def uncompressed(path: str | Path) -> str:
+    """A file's path without the ending of its compression."""
+    name = str(path)
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
+    return name
+
+
+def stem(path: str | Path) -> str:
+    """A file's name without folder, compression and one more ending: runs/bm25.run.gz is bm25."""
+    name = Path(uncompressed(path)).name
     for ending in (".run", ".txt", ".trec", ".res", ".qrels", ".csv", ".tsv", ".json", ".jsonl", ".parquet"):
         if name.endswith(ending) and name != ending:
             return name.removesuffix(ending)
@@ -152,6 +158,11 @@ def named_files(words: Iterable[str]) -> dict[str, str]:
 def is_path(data: Any) -> bool:
     """Whether data are named by a path, and not given as a table."""
     return isinstance(data, str | os.PathLike)
+
+
+def is_given(data: Any) -> bool:
+    """Whether an option holds something: a table, even an empty one, or what is neither None nor empty."""
+    return data is not None and (hasattr(data, "columns") or bool(data))
 
 
 def files_among(*sources: Any) -> tuple[str, ...]:

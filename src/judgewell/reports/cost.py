@@ -26,12 +26,8 @@ def cost_part(sources: Sources) -> Part:
         counts.append(f"{study.spent:,.2f} {study.currency} with fees")
     findings = [Finding(f"The data of this report took {listing(counts)}.")]
     if study is not None and study.goal is not None:
-        goal = study.goal
-        findings = [*(Finding(text) for text in goal.sentences), *findings]
-        needed = f"about {goal.even:,} answers" if goal.even is not None else "more answers than its cap allows"
-        findings.append(
-            Finding(f"An even design would have needed {needed} for the same certainty, against {goal.answers:,}.")
-        )
+        findings = [*(Finding(text) for text in study.goal.sentences), *findings]
+        findings += [Finding(study.goal.cost)] if study.goal.cost else []
     return Part("cost", "What it cost", tuple(findings))
 
 

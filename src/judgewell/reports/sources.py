@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GoalEnd:
-    """How far a study's goal is, in words, and what an even design would have needed (None: more than its cap)."""
+    """How far a study's goal is, in words, and what an even design would have needed ("" where that is not known)."""
 
     decide: str  # best, order, or "A or B"
-    ended: bool
     sentences: tuple[str, ...]
-    answers: int
-    even: int | None
+    cost: str = ""
 
 
 @dataclass(frozen=True)

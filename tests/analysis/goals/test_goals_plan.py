@@ -86,7 +86,8 @@ def test_scores_are_those_of_evaluate_as_shares_of_the_highest(study):
 
     path = study()
     plan = load_plan(path, *load_study(path))
-    gains = levels().sort("topic", "doc")["gain"].to_numpy() / 3 * 100
+    assert len(plan.pool) < levels().height  # documents that no system ranks high change no score
+    gains = plan.pool.join(levels(), on=["topic", "doc"], maintain_order="left")["gain"].to_numpy() / 3 * 100
     runs = sorted(str(one) for one in (path.parent / "runs").glob("*.run"))
     scores = evaluate(runs, levels(), ["DCG@10"])
     theirs = scores.group_by("system").agg(pl.col("value").mean()).sort("system")
@@ -120,6 +121,18 @@ def test_systems_and_scales_that_a_goal_cannot_use(study):
     assert 'magnitude lets each choose their own; take kind = "s100", "ordinal" or "binary"' in free[0]
 
 
+def test_floor_asks_about_documents_that_no_system_ranks(study):
+    sampled, floor = (load_plan(path, *load_study(path)) for path in map(study, ("", 'ask = "floor"\n')))
+    assert len(floor.pool) == len(load_study(study())[1].pool) > len(sampled.pool)
+
+
+def test_a_pool_without_the_systems_documents_is_refused(study):
+    path = study()
+    for run in (path.parent / "runs").glob("*.run"):
+        run.write_text(f"kettle Q0 elsewhere 1 1 {run.stem}\n")
+    assert "no document of the pool is among the first of the systems; pool their runs" in mistakes(path)[0]
+
+
 def test_a_goal_freezes_its_runs(study):
     files = freeze(study())["files"]
     assert sum(name.startswith("runs/") for name in files) == 4
@@ -144,7 +157,9 @@ def test_short_rankings_of_pooled_documents_are_not_outside_the_pool(study):
     checked = check_study(path)
     topics = checked.inputs.topics.height
     notes = [str(one) for one in plan_of(checked.study, checked.inputs, read_source(path))[2]]
-    assert len(notes) == 1
+    assert len(notes) == 2
+    unranked = pooled.height - 4 * topics
+    assert f"{unranked} of {pooled.height} documents of the pool are not asked about" in notes[1]
     assert f"{4 * topics} of {4 * topics} rankings have fewer than 10 documents" in notes[0]
     first = sorted((path.parent / "runs").glob("*.run"))[0]
     first.write_text(first.read_text().replace(f" {pooled['doc'][0]} ", " elsewhere ", 1))

@@ -6,7 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import Measure, cut_known, ratio, refuse_below, setting, unjudged_as_zero
+from judgewell.evaluation.measures.base import (
+    SUMMED,
+    Measure,
+    cut_known,
+    ratio,
+    refuse_negative,
+    setting,
+    unjudged_as_zero,
+)
 from judgewell.evaluation.measures.ranks import Array, Kept, Truth, added_up, keep, weighted_sum
 from judgewell.values import dataclass
 
@@ -24,10 +32,7 @@ class GAP(Measure):
 
     name: ClassVar[str] = "GAP"
     source: ClassVar[str] = "Robertson, Kanoulas & Yilmaz, SIGIR 2010"
-    laws: ClassVar[frozenset[str]] = frozenset(
-        {"range01", "scale_invariant", "monotone_append", "swap_up", "unjudged_is_zero", "zero_without_relevant"}
-        | {"ideal_is_best", "best_is_one_uncut"}
-    )
+    laws: ClassVar[frozenset[str]] = SUMMED | {"scale_invariant", "best_is_one_uncut"}
 
     def __call__(self, gains: Array, ideal: Array) -> Array:
         top = self.top(gains)
@@ -40,7 +45,7 @@ class GAP(Measure):
         return ratio(reached, added_up(unjudged_as_zero(ideal)))
 
     def check(self, gains: Array) -> None:
-        refuse_below(self, gains)
+        refuse_negative(self, gains)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +69,7 @@ class Blended(Measure):
         return worthy, np.where(worthy.there, reached / (self.beta * best + rank + 1), 0.0)
 
     def check(self, gains: Array) -> None:
-        refuse_below(self, gains)
+        refuse_negative(self, gains)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -23,22 +24,21 @@ from judgewell.study.design.units import make_units
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit as it is asked: its documents in order, and which of them are known."""
+    """A unit as it is asked: its documents in order, with the grade of those that are known."""
 
     number: int
     unit: str
-    docs: tuple[int, ...]
-    known: tuple[tuple[int, str], ...]
+    docs: dict[int, str | None]
 
     @property
     def open(self) -> frozenset[int]:
         """The documents that are asked for their own sake."""
-        return frozenset(self.docs) - {doc for doc, _ in self.known}
+        return frozenset(doc for doc, known in self.docs.items() if not known)
 
 
 def ask_more(
     connection: sa.Connection, served: Served, topic: str, docs: Sequence[str], more: int, scale: str | None = None
-) -> dict[str, list[str]]:
+) -> dict[str, Any]:
     """Ask for so many more judgments of documents of a topic; the units that are needed more often, and the extra ones.
 
     Where the study has several scales and none is named, on each of them. The same request in the same state of the
@@ -97,16 +97,13 @@ def _units(connection: sa.Connection, topic: str, scale: str | None) -> list[Uni
         .where(units.c.topic == topic, units.c.scale == scale if scale is not None else units.c.scale.is_(None))
         .order_by(units.c.place, items.c.position)
     )
-    docs: dict[tuple[int, str], dict[int, str | None]] = {}
+    held: dict[int, Unit] = {}
     for number, unit, doc, other, known in connection.execute(query):
-        mine = docs.setdefault((number, unit), {})
-        mine[doc] = known if other is None else None
+        docs = held.setdefault(number, Unit(number, unit, {})).docs
+        docs[doc] = known if other is None else None
         if other is not None:
-            mine[other] = None
-    return [
-        Unit(number, unit, tuple(mine), tuple((doc, known) for doc, known in mine.items() if known))
-        for (number, unit), mine in docs.items()
-    ]
+            docs[other] = None
+    return list(held.values())
 
 
 def _whole(held: list[Unit], asked: frozenset[int]) -> list[Unit]:
@@ -140,9 +137,8 @@ def _extra(
 ) -> list[str]:
     """Extra units for the documents, made as the design makes its own."""
     design = served.study.units
-    if design is None:
-        raise InputError("extra judgments need a design of units")
-    known = dict(held[0].known)
+    assert design is not None  # in every other design existing units cover whatever is asked
+    known = {doc: grade for doc, grade in held[0].docs.items() if grade}
     pool = [*known, *sorted({doc for unit in held for doc in unit.open} - set(known))]
     need = np.array([more if doc in rest else 0 for doc in pool], dtype=np.int64)
     if not (rest - set(known)):

@@ -14,29 +14,31 @@ from judgewell.server.queries.goal import goal_inclusion
 from judgewell.server.queries.money import worked
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
 from judgewell.server.queries.status import Status, status
-from judgewell.server.store.schema import goals, study, topics, verdicts
+from judgewell.server.session.served import study_row
+from judgewell.server.store.schema import goals, topics, verdicts
 from judgewell.server.store.transactions import Store
 from judgewell.study.checks import check_words
 from judgewell.study.model import Study
+from judgewell.text import counted
 
 
 def collected_study(store: Store, now: float) -> CollectedStudy:
     """Read the study and everything that was answered, as of one moment."""
     with store.snapshot() as connection:
-        row = connection.execute(sa.select(study.c.name, study.c.hash, study.c.frozen)).one_or_none()
-        if row is None:
-            raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
+        row = study_row(connection)
         judgments, pairs = (counting(frame(connection, now)) for frame in (judgments_frame, pairs_frame))
         if judgments.is_empty() and pairs.is_empty():
             raise InputError(f"no unit of the study {row.name} is completed yet", cure="wait until one is")
         progress = status(connection, now)
-        _note_what_does_not_count(progress.endings)
+        for one in progress.endings:
+            if one.ending != COMPLETED and one.answers:
+                note(f"{counted(one.answers, 'answer')} of {counted(one.units, 'unit')} are not used: {one.ending}")
         return CollectedStudy(
             name=row.name,
             hash=row.hash,
             judgments=None if judgments.is_empty() else judgments,
             pairs=None if pairs.is_empty() else pairs,
-            settings=settings_table(Study.model_validate(row.frozen["settings"])),
+            settings=pl.DataFrame(list(_settings(Study.model_validate(row.frozen["settings"]))), _WORDS, orient="row"),
             endings=_endings(progress.endings),
             checks=_checks(connection),
             topics=_topics(connection, progress),
@@ -51,10 +53,12 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
 
 
 def _goal(connection: sa.Connection, progress: Status, judgments: pl.DataFrame) -> GoalEnd | None:
-    """How far the goal is, and what an even design would have needed for the same certainty."""
-    drawn = goal_inclusion(connection)
-    if progress.goal is None or drawn is None or judgments.is_empty():
+    """How far the goal is, and what an even design would have needed for the same certainty (documents only)."""
+    end, drawn = progress.goal, goal_inclusion(connection)
+    if end is None:
         return None
+    if drawn is None or end.leader is None or judgments.is_empty():
+        return GoalEnd(end.decide, tuple(end.sentences))
     from judgewell.analysis.goals.batch import even_answers
     from judgewell.analysis.goals.look import look
     from judgewell.analysis.goals.plan import Plan
@@ -63,8 +67,16 @@ def _goal(connection: sa.Connection, progress: Status, judgments: pl.DataFrame) 
     pi = plan.pool.join(drawn, on=["topic", "doc"], how="left", maintain_order="left")["inclusion"].fill_null(0.0)
     asked = judgments.filter(pl.col("known").is_null()) if "known" in judgments.columns else judgments
     seen = look(plan.state(asked, pi.to_numpy()), plan.rule, plan.systems)
-    end, even = progress.goal, even_answers(seen, plan.rule, plan.systems)
-    return GoalEnd(end.decide, end.status != "collecting", tuple(end.sentences), end.answers, even)
+    even = even_answers(seen, plan.rule, plan.systems)
+    needed = "more than its cap allows" if even is None else f"about {even:,} judgments"
+    cost = (
+        f"The last look is based on {end.answers:,} judgments; an even design would have needed {needed} for the same "
+    )
+    cost += "certainty (known documents not counted)."
+    if judgments.height > end.answers:
+        rest = judgments.height - end.answers
+        cost += f" The other {rest:,} judgments are of known documents or were completed after that look."
+    return GoalEnd(end.decide, tuple(end.sentences), cost)
 
 
 def _endings(endings: tuple[UnitEnding, ...]) -> pl.DataFrame:
@@ -76,12 +88,6 @@ def _endings(endings: tuple[UnitEnding, ...]) -> pl.DataFrame:
         if one.units
     ]  # fmt: skip
     return pl.DataFrame(rows)
-
-
-def _note_what_does_not_count(endings: tuple[UnitEnding, ...]) -> None:
-    for one in endings:
-        if one.ending != COMPLETED and one.answers:
-            note(f"{one.answers:,} answers of {one.units:,} units are not used: {one.ending}")
 
 
 def _checks(connection: sa.Connection) -> pl.DataFrame:
@@ -121,14 +127,15 @@ def _machines(progress: Status) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def settings_table(chosen: Study) -> pl.DataFrame:
-    """The frozen study in words: setting, value."""
-    return pl.DataFrame(list(_settings(chosen)), schema={"setting": pl.String, "value": pl.String}, orient="row")
+_WORDS = {"setting": pl.String, "value": pl.String}
 
 
 def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
+    """The frozen study in words."""
     yield "study", chosen.study.title or chosen.study.name
-    yield from _question(chosen)
+    for name, scale in chosen.scales.items():
+        grades = ", ".join(f"{grade.name} = {grade.value:g}" for grade in scale.choices)
+        yield "scale", f"{name}: {grades}" if grades else name
     if chosen.units:
         yield "design", f"units of {chosen.units.documents} documents, in {chosen.units.order} order"
         yield "judgments of a document", f"{chosen.units.redundancy} at least"
@@ -137,6 +144,7 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
         yield "assessors of an order", str(chosen.templates.judges)
     if chosen.groups:
         groups = chosen.groups
+        yield "asked about a pair", ", ".join(groups.questions)
         yield "design", f"groups of {groups.documents} documents, each in {groups.partners} pairs"
         yield "assessors of a group", str(groups.assessors)
     if chosen.double:
@@ -150,14 +158,6 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
         {"invite": "invitation", "prolific": "Prolific", "panel": "a panel"}[chosen.platform.kind],
     )
     yield "seed", str(chosen.study.seed)
-
-
-def _question(chosen: Study) -> Iterator[tuple[str, str]]:
-    for name, scale in chosen.scales.items():
-        grades = ", ".join(f"{grade.name} = {grade.value:g}" for grade in scale.choices)
-        yield "scale", f"{name}: {grades}" if grades else name
-    if chosen.groups:
-        yield "asked about a pair", ", ".join(chosen.groups.questions)
 
 
 def _asked_checks(chosen: Study) -> Iterator[str]:
