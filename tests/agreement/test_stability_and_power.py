@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 from agreement_studies import made_study
-from judgewell.agreement.footing import footing_of
 from scipy import stats
 
 import judgewell
@@ -28,6 +27,7 @@ from judgewell.agreement.stability import (
     unit_ratios,
 )
 from judgewell.errors import DataError, JudgewellWarning
+from judgewell.stats.footing import footing_of
 
 
 def judges(seed: int, count: int, noise: float) -> tuple[pl.DataFrame, pl.DataFrame]:
