@@ -59,17 +59,13 @@ def act(study: str, action: str, fields: tuple[str, ...], database: str | None) 
       judgewell act study.toml exclude assessor=a-x7k2m9p4qz reason="copied comments"
       judgewell act study.toml more topic=t17 docs=d1 docs=d2 more=2
     """
-    given: dict[str, Any] = {}
+    given: dict[str, list[str]] = {}
     for field in fields:
         name, sign, value = field.partition("=")
         if not sign:
             raise InputError(f"{field!r} is not name=value", cure="write for example reason=late")
-        given[name] = value if name not in given else [*_listed(given[name]), value]
-    do(study, database, action, given)
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+        given.setdefault(name, []).append(value)
+    do(study, database, action, {name: one[0] if len(one) == 1 else one for name, one in given.items()})
 
 
 @click.command()
@@ -93,7 +89,8 @@ def forget(study: str, assessor: str | None, comments: bool, older_than: float |
     from judgewell.server.owner.privacy import retain
 
     if (assessor is None) == (older_than is None):
-        raise InputError("no assessor is named", cure="name an assessor, or give --older-than DAYS")
+        given = "no assessor is named" if assessor is None else f"both {assessor} and --older-than are given"
+        raise InputError(given, cure="name an assessor, or give --older-than DAYS")
     if assessor is not None:
         return do(study, database, "forget", {"assessor": assessor, "comments": comments})
     count = 0

@@ -7,7 +7,6 @@ answer is an order of size; the interval of the difference (see significance) sa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -28,19 +27,6 @@ SMALL_BLOCK = 32
 BLOCK_CELLS = 4_000_000
 
 
-@dataclass(frozen=True)
-class TopicsNeeded:
-    """How often a test on so many topics like these finds the difference, and the fewest that reach the power asked."""
-
-    first: str
-    second: str
-    difference: float
-    effect: float  # difference / standard deviation of the differences
-    topics: int | None  # None where MOST_TOPICS are not enough
-    power: float  # asked for
-    curve: pl.DataFrame  # topics, found (share of simulated studies), wrong (significant the other way round)
-
-
 def topics_needed(
     scores: ScoreArray,
     first: str,
@@ -52,8 +38,11 @@ def topics_needed(
     sizes: Sequence[int] | None = None,
     simulations: int = 2000,
     seed: int = 0,
-) -> TopicsNeeded:
+) -> pl.DataFrame:
     """Draw studies of more or fewer topics from those at hand, with replacement, and test each.
+
+    Columns topics, found (share of studies in which the difference is significant), wrong (significant the other way
+    round) and enough (found reaches the power; in no row where MOST_TOPICS are not enough).
 
     Without `sizes` the number of topics is doubled until the power is reached and then narrowed down; studies of every
     size come from their own seeded generator, so the answer does not depend on which sizes were tried.
@@ -75,17 +64,12 @@ def topics_needed(
             shares[size] = _power(differences, size, alpha, test, simulations, seed)
         return shares[size][0]
 
-    fewest = _fewest(reached, power) if sizes is None else None
+    if sizes is None:
+        _try_sizes(reached, power)
     for size in sizes or ():
         reached(size)
-    if sizes is not None:
-        fewest = min((size for size in sizes if shares[size][0] >= power), default=None)
-    curve = pl.DataFrame(
-        [{"topics": size, "found": shares[size][0], "wrong": shares[size][1]} for size in sorted(shares)],
-        schema={"topics": pl.Int64, "found": pl.Float64, "wrong": pl.Float64},
-    )
-    effect = float(differences.mean() / differences.std(ddof=1))
-    return TopicsNeeded(first, second, float(differences.mean()), effect, fewest, power, curve)
+    rows = [(size, *shares[size], shares[size][0] >= power) for size in sorted(shares)]
+    return pl.DataFrame(rows, schema=["topics", "found", "wrong", "enough"], orient="row")
 
 
 def judges_needed(
@@ -156,12 +140,12 @@ def _power(
     return right / simulations, wrong / simulations
 
 
-def _fewest(reached: Callable[[int], float], power: float) -> int | None:
-    """The fewest topics whose power is reached: double, then halve the gap down to 2 % of the answer."""
+def _try_sizes(reached: Callable[[int], float], power: float) -> None:
+    """Double the number of topics until the power is reached, then halve the gap down to 2 % of the answer."""
     high = 4
     while reached(high) < power:
         if high >= MOST_TOPICS:
-            return None
+            return
         high = min(2 * high, MOST_TOPICS)
     low = high // 2 if high > 4 else 1
     while high - low > max(1, high // 50):
@@ -170,4 +154,3 @@ def _fewest(reached: Callable[[int], float], power: float) -> int | None:
             high = middle
         else:
             low = middle
-    return high

@@ -31,8 +31,6 @@ class Overlap:
     extrapolated: float
     least: float
     residual: float
-    variant: str
-    p: float
 
 
 def rbo(first: ArrayLike, second: ArrayLike, p: float = 0.9, variant: Variant = "b") -> Overlap:
@@ -94,8 +92,6 @@ def _overlap(short: _Ranking, long: _Ranking, p: float, variant: str) -> Overlap
         extrapolated=float(weights @ extrapolated + extrapolated[-1] * p**long.size),
         least=least,
         residual=float(weights @ most + _most_below(short.size, long.size, matched, p)) - least,
-        variant=variant,
-        p=p,
     )
 
 

@@ -7,7 +7,7 @@ out once for each row of the table, not for each place where the row is ranked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,14 +69,11 @@ class Rankings:
         unjudged = np.isnan(flat)
         measure.check(flat[~unjudged] if unjudged.any() else flat)
         scores = np.empty((len(flat), len(self.systems), len(self.topics)))
-        for start, stop in self._blocks(len(flat), depth):
-            self._score(measure, depth, flat[start:stop], scores[start:stop])
-        return scores.reshape(*gains.shape[:-1], len(self.systems), len(self.topics))
-
-    def _blocks(self, draws: int, depth: int) -> Iterator[tuple[int, int]]:
         widest = max((len(rows) for rows in self.rows), default=1)
         block = max(1, BLOCK_CELLS // max(len(self.systems) * depth, widest, 1))
-        return ((start, min(start + block, draws)) for start in range(0, draws, block))
+        for start in range(0, len(flat), block):
+            self._score(measure, depth, flat[start : start + block], scores[start : start + block])
+        return scores.reshape(*gains.shape[:-1], len(self.systems), len(self.topics))
 
     def _score(self, measure: Measure, depth: int, gains: Floats, out: Floats) -> None:
         """Topic by topic; draws are the last axis inside, so that a row's gains lie side by side."""

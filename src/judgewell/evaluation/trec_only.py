@@ -7,7 +7,7 @@ called with `lengths`, the number of retrieved documents of each ranking.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -71,7 +71,8 @@ class RprecMult(TrecOnly):
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         rank = np.floor(self.multiple * np.asarray(self.known(ideal)) + 0.9)
-        return ratio(hits_within(self.relevant(gains), rank), rank)
+        within = np.arange(gains.shape[-1]) < rank[..., None]
+        return ratio(np.count_nonzero(self.relevant(gains) & within, axis=-1), rank)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,11 +238,6 @@ def quoted_string(number: float) -> str:
         rest, digit = divmod(rest, len(STRING_CHARACTERS))
         characters.append(STRING_CHARACTERS[digit])
     return f"'{''.join(characters)}'"
-
-
-def hits_within(hit: Truth, rank: Any) -> Any:
-    """How many ranks down to `rank`, one for each row, are true."""
-    return np.count_nonzero(hit & (np.arange(hit.shape[-1]) < np.asarray(rank)[..., None]), axis=-1)
 
 
 def unjudged(gains: Array, lengths: Array) -> Truth:

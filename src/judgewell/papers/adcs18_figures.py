@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from judgewell.agreement.effort import assessors_per_document_of_pairs, units_per_assessor
+from judgewell.agreement.effort import assessors_per_document, units_per_assessor
 from judgewell.agreement.grades import grade_distributions
 from judgewell.agreement.stability import partition_stability
 from judgewell.agreement.times import time_against_length, time_and_length, time_distribution, time_histogram
@@ -25,14 +24,16 @@ from judgewell.papers.charts import bar_panels, box_panels, dot_cloud
 from judgewell.papers.items import Made, beside
 from judgewell.reports.parts import Figure, Grid
 from judgewell.scaling.ratio import ratio_cells
+from judgewell.stats.arrays import Floats
 
 LONGEST = 600.0  # seconds for a pair; longer ones were pauses
 TOPICS = 9  # panels of a figure by topic
+STEPS = 500  # of the iteration that fills the matrix of ratios
 
 
 def figure_2(data: Data) -> Made:
     """Figure 2: how many documents of each topic were seen by how many workers (§3)."""
-    table = assessors_per_document_of_pairs(data.study.pairs)
+    table = assessors_per_document(data.study.pairs)
     frame = table.select(
         panel=pl.format("topic {}", pl.col("topic")),
         low=pl.col("assessors") - 0.5,
@@ -261,7 +262,7 @@ def whole_partitions(pairs: pl.DataFrame) -> pl.DataFrame:
     return pairs.join(whole, on=key, how="semi", maintain_order="left")
 
 
-def both_readings(pairs: pl.DataFrame, steps: int = 500) -> pl.DataFrame:
+def both_readings(pairs: pl.DataFrame) -> pl.DataFrame:
     """Log scores by the paper's iteration with row means and with column means, compared topic by topic.
 
     y_i ← mean over j of log M_ij, where M_ij is the geometric mean of the answers, or S_i/S_j where there are none.
@@ -276,15 +277,15 @@ def both_readings(pairs: pl.DataFrame, steps: int = 500) -> pl.DataFrame:
         log = np.full((len(own), len(own)), np.nan)
         log[left, right], log[right, left] = cells.value[at], -cells.value[at]
         np.fill_diagonal(log, 0.0)
-        by_row, by_column = (_iterated(log, axis, steps) for axis in (1, 0))
+        by_row, by_column = (_iterated(log, axis) for axis in (1, 0))
         rows.append({"topic": topic, "documents": len(own), "correlation": float(np.corrcoef(by_row, by_column)[0, 1])})
     return pl.DataFrame(rows)
 
 
-def _iterated(log: NDArray[np.float64], axis: int, steps: int) -> NDArray[np.float64]:
+def _iterated(log: Floats, axis: int) -> Floats:
     known = ~np.isnan(log)
-    y: NDArray[np.float64] = np.zeros(len(log))
-    for _ in range(steps):
+    y: Floats = np.zeros(len(log))
+    for _ in range(STEPS):
         y = np.asarray(np.where(known, np.nan_to_num(log), y[:, None] - y[None, :]).mean(axis=axis))
-    centred: NDArray[np.float64] = y - y.mean()
+    centred: Floats = y - y.mean()
     return centred

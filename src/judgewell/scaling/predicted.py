@@ -57,7 +57,7 @@ def count_relevant(results: pl.DataFrame, table: pl.DataFrame, *, by: Sequence[s
     """How many results are relevant, for each group: `binary`, at or above the threshold (eq. 1), and `expected`, for
     a random user (eq. 2), with the standard error that the uncertain p bring.
 
-    `results` holds one judged result per row with its grade in the column `gain`; `table` comes from `parameters`.
+    `results` holds one judged result per row with its grade in the column `gain`; `table` comes from `estimated`.
     """
     known = table.select("threshold", "p", "sigma_pairs", gain="grade")
     counts = results.with_columns(pl.col("gain").cast(pl.Float64)).group_by([*by, "gain"]).agg(results=pl.len())

@@ -197,7 +197,6 @@ def before_work() -> dict[str, pages.Page]:
             text=as_html(instructions + "\n\n" + SAY("instructions.judging")),
             scale=MAGNITUDE.instructions,
             ready=SAY("ready.text", total=8, minutes=9),
-            start=SAY("page.start"),
         ),
         "practice": Practice(
             **common(title=SAY("practice.title")),
@@ -311,7 +310,6 @@ def after_work() -> dict[str, pages.Page]:
             text=as_html(SAY("end.come_back", minutes=5)),
             minutes=5,
             ending=pages.Ending(),
-            again=WORDS["again"],
         ),
         "no_work": NoWork(**common(title=SAY("end.thanks")), text=as_html(SAY("end.no_work")), ending=pages.Ending()),
         "trouble": pages.Trouble(

@@ -32,6 +32,7 @@ from judgewell.server.process import Server, address_of, done
 from judgewell.server.queries.export import defused
 from judgewell.server.queries.history import AssessorRow, Trail, assessor_rows, find_assessor, trail
 from judgewell.server.queries.money import MoneyDetails, money_details
+from judgewell.server.queries.money import money as money_of
 from judgewell.server.queries.progress import (
     Overview,
     TopicRow,
@@ -44,7 +45,7 @@ from judgewell.server.queries.progress import (
     working,
 )
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
-from judgewell.server.queries.status import Status, status
+from judgewell.server.queries.status import Status, remaining_completions, status, topic_progress
 from judgewell.server.session.served import study_row
 from judgewell.server.web import Refusal
 
@@ -219,14 +220,15 @@ def _add_study(routes: APIRouter, asked: Asked, computed: Computed) -> None:
         pay = served.study.pay
 
         def find(connection: sa.Connection) -> MoneyDetails:
-            spent = overview(connection, served, clock()).money
-            return money_details(connection, pay, spent, clock())
+            now = clock()
+            spent = money_of(connection, pay, remaining_completions(connection, now))
+            return money_details(connection, pay, spent, now)
 
         return await asked.read(find)
 
     @routes.get("/topics", tags=["study"], summary="Progress of each topic")
     async def all_topics() -> list[TopicRow]:
-        return await asked.read(lambda connection: topic_rows(connection, status(connection, clock()).topics))
+        return await asked.read(lambda connection: topic_rows(connection, topic_progress(connection, clock())))
 
     @routes.get("/topics/{topic:path}/units", tags=["study"], summary="The units of a topic", responses=NOT_FOUND)
     async def all_units(topic: Id) -> list[UnitRow]:

@@ -30,6 +30,7 @@ from judgewell.server.queries.history import AssessorRow, assessor_rows, trail
 from judgewell.server.queries.machines import MachineRow, machine_rows
 from judgewell.server.queries.money import money_details
 from judgewell.server.queries.progress import TopicRow
+from judgewell.server.queries.status import check_results, topic_progress
 from judgewell.server.session.served import Served
 from judgewell.server.web import Refusal
 
@@ -93,7 +94,7 @@ class Look:
         return progress.overview(self.connection, self.served, self.now)
 
     def topics(self) -> list[TopicRow]:
-        return progress.topic_rows(self.connection, self.overview().topics)
+        return progress.topic_rows(self.connection, topic_progress(self.connection, self.now))
 
 
 Read = Callable[[Look], Values]
@@ -221,7 +222,7 @@ def _texts(look: Look, rows: Iterable[Document]) -> dict[str, tuple[str, str]]:
 
 def _checks(look: Look) -> Values:
     return {
-        "checks": look.overview().checks,
+        "checks": check_results(look.connection),
         "charts": drawn.check_charts(progress.check_bars(look.connection)),
         "failures": progress.failures(look.connection),
     }

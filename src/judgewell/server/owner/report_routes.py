@@ -62,7 +62,7 @@ class Reporter:
 
     def __init__(self, server: Server, study: str | None, make: Make = run_report) -> None:
         self._server, self._study, self._make = server, study, make
-        self._worker: threading.Thread | None = None
+        self.worker: threading.Thread | None = None
 
     @property
     def folder(self) -> Path:
@@ -95,18 +95,13 @@ class Reporter:
     def start(self, stamp: str) -> None:
         """Begin to make a new one, unless one is being made."""
         if not self.busy:
-            self._worker = threading.Thread(target=self._run, args=(stamp,), name="report", daemon=True)
-            self._worker.start()
+            self.worker = threading.Thread(target=self._run, args=(stamp,), name="report", daemon=True)
+            self.worker.start()
 
     def is_old(self, stamp: str) -> bool:
         """Whether there are newer answers than those of the report."""
         path = self.folder / "stamp"
         return not path.is_file() or path.read_text("utf-8") != stamp
-
-    def wait(self) -> None:
-        """Wait until the one in the making is done."""
-        if self._worker is not None:
-            self._worker.join()
 
     def _run(self, stamp: str) -> None:
         with self._alone() as mine:

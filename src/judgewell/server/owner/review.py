@@ -15,9 +15,11 @@ import sqlalchemy as sa
 from judgewell.errors import DataError, InputError, collect_notes
 from judgewell.server.owner.access import Account
 from judgewell.server.owner.exclusions import exclude
+from judgewell.server.queries.endings import EXCLUDING
 from judgewell.server.session import pages
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
+    ANSWERED,
     answers,
     exclusions,
     items,
@@ -110,12 +112,7 @@ def _reviewable() -> sa.ColumnElement[bool]:
     commented = sa.exists().where(
         answers.c.reservation == reservations.c.number, answers.c.current, sa.func.length(answers.c.comment) > 0
     )
-    other = sa.exists().where(
-        exclusions.c.assessor == reservations.c.assessor,
-        sa.or_(exclusions.c.reservation.is_(None), exclusions.c.reservation == reservations.c.number),
-        exclusions.c.undone.is_(None),
-        exclusions.c.source != "review",
-    )
+    other = sa.exists().where(EXCLUDING, exclusions.c.source != "review")
     return sa.and_(reservations.c.state == "done", commented, ~other)
 
 
@@ -123,7 +120,7 @@ def _reading(connection: sa.Connection, served: Served, review: int, reservation
     query = (
         sa.select(items.c.unit, items.c.position, items.c.doc, items.c.other, answers.c.comment, units.c.topic)
         .join_from(answers, units, units.c.number == answers.c.unit)
-        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .join(items, ANSWERED)
         .where(answers.c.reservation == reservation, answers.c.current)
         .order_by(items.c.position)
     )

@@ -14,16 +14,18 @@ import polars as pl
 import sqlalchemy as sa
 
 from judgewell.formats.provenance import provenance, write_record, write_result
-from judgewell.server.queries.endings import COMPLETED, EXCLUDED, ending, failed_check
+from judgewell.server.queries.endings import COMPLETED, EXCLUDED, EXCLUDING, ending, failed_check
 from judgewell.server.queries.machines import replies_query
 from judgewell.server.queries.standing_answers import ENDED, judgments_frame, pairs_frame, read_frame
 from judgewell.server.session.served import study_row
 from judgewell.server.store.private_files import create_private
 from judgewell.server.store.schema import (
+    ANSWERED,
+    LEFT,
+    RIGHT,
     answers,
     assessors,
     closing,
-    documents,
     events,
     exclusions,
     items,
@@ -180,17 +182,8 @@ def _units_query(now: float) -> sa.Select[Any]:
 
 def _why() -> sa.ColumnElement[Any]:
     """The reason for which a unit is excluded: the newest in force."""
-    return (
-        sa.select(exclusions.c.reason)
-        .where(
-            exclusions.c.assessor == reservations.c.assessor,
-            sa.or_(exclusions.c.reservation.is_(None), exclusions.c.reservation == reservations.c.number),
-            exclusions.c.undone.is_(None),
-        )
-        .order_by(exclusions.c.number.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
+    newest = sa.select(exclusions.c.reason).where(EXCLUDING).order_by(exclusions.c.number.desc()).limit(1)
+    return newest.scalar_subquery()
 
 
 def _verdicts_query() -> sa.Select[Any]:
@@ -240,12 +233,11 @@ def _log_of_answers() -> sa.Select[Any]:
     given = ("position", "revision", "current", "value", "preferred", "left_relevant", "right_relevant", "left_score")
     more = ("right_score", "typed", "comment", "seconds", "idle", "visit", "highlight")
     columns = [answers.c[name] for name in (*given, *more)]
-    left, right = documents.alias("left_document"), documents.alias("right_document")
     single = items.c.other.is_(None)
-    sides = [sa.case((~single, left.c.doc)).label("left"), right.c.doc.label("right")]
+    sides = [sa.case((~single, LEFT.c.doc)).label("left"), RIGHT.c.doc.label("right")]
     return (
-        _log_query(answers, sa.literal("answer"), *columns, sa.case((single, left.c.doc)).label("doc"), *sides)
-        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
-        .join(left, left.c.number == items.c.doc)
-        .outerjoin(right, right.c.number == items.c.other)
+        _log_query(answers, sa.literal("answer"), *columns, sa.case((single, LEFT.c.doc)).label("doc"), *sides)
+        .join(items, ANSWERED)
+        .join(LEFT, LEFT.c.number == items.c.doc)
+        .outerjoin(RIGHT, RIGHT.c.number == items.c.other)
     )

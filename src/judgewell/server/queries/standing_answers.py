@@ -14,8 +14,11 @@ import sqlalchemy as sa
 from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, STANDS, ending
 from judgewell.server.queries.goal import goal_inclusion
 from judgewell.server.store.schema import (
+    ANSWERED,
     ASSESSOR_KIND,
+    LEFT,
     MACHINE,
+    RIGHT,
     answers,
     assessors,
     documents,
@@ -73,9 +76,6 @@ def counting(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(pl.col("ending") == COMPLETED).drop(*ENDED)
 
 
-_LEFT, _RIGHT = documents.alias("left_document"), documents.alias("right_document")
-
-
 def _document_columns(connection: sa.Connection, now: float) -> Columns:
     given = {"scale": units.c.scale, "kind": _kind_of_scale(connection), "value": answers.c.value}
     return {"topic": units.c.topic, "doc": documents.c.doc, **_who(), **given, **_last(now)}
@@ -92,7 +92,7 @@ def _kind_of_scale(connection: sa.Connection) -> sa.ColumnElement[Any]:
 
 def _pair_columns(now: float) -> Columns:
     given = ("preferred", "left_relevant", "right_relevant", "left_score", "right_score")
-    sides = {"topic": units.c.topic, "left": _LEFT.c.doc, "right": _RIGHT.c.doc}
+    sides = {"topic": units.c.topic, "left": LEFT.c.doc, "right": RIGHT.c.doc}
     return {**sides, **_who(), **{name: answers.c[name] for name in given}, **_last(now)}
 
 
@@ -111,7 +111,7 @@ def _documents_query(columns: Columns) -> sa.Select[Any]:
 
 
 def _pairs_query(columns: Columns) -> sa.Select[Any]:
-    return standing(columns).join(_LEFT, _LEFT.c.number == items.c.doc).join(_RIGHT, _RIGHT.c.number == items.c.other)
+    return standing(columns).join(LEFT, LEFT.c.number == items.c.doc).join(RIGHT, RIGHT.c.number == items.c.other)
 
 
 def standing(columns: Columns) -> sa.Select[Any]:
@@ -122,7 +122,7 @@ def standing(columns: Columns) -> sa.Select[Any]:
         .join(reservations, reservations.c.number == answers.c.reservation)
         .join(assessors, assessors.c.number == answers.c.assessor)
         .join(units, units.c.number == answers.c.unit)
-        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .join(items, ANSWERED)
         .where(STANDS)
         .order_by(units.c.number, assessors.c.number, answers.c.position)
     )

@@ -22,6 +22,7 @@ from judgewell.server.queries.money import Hourly, hourly, money
 from judgewell.server.session.served import study_row
 from judgewell.server.store.schema import answers, assessors, pauses, reservations, units, verdicts
 from judgewell.study.model import Study
+from judgewell.terminal import text_table
 from judgewell.text import counted
 
 
@@ -114,7 +115,7 @@ def status(connection: sa.Connection, now: float) -> Status:
         study=row.name,
         hash=row.hash,
         frozen=row.first_judgment is not None,
-        topics=tuple(_topics(connection, now)),
+        topics=topic_progress(connection, now),
         checks=tuple(check_results(connection)),
         endings=unit_endings(connection, now),
         assessors=people[0],
@@ -135,7 +136,8 @@ def status(connection: sa.Connection, now: float) -> Status:
     )
 
 
-def _topics(connection: sa.Connection, now: float) -> list[TopicProgress]:
+def topic_progress(connection: sa.Connection, now: float) -> tuple[TopicProgress, ...]:
+    """Every topic, in order."""
     counts = endings_by(connection, now, reservations.c.topic)
     late = endings_by(connection, now, reservations.c.topic, reservations.c.state == "late")
     missing = missing_completions(now).subquery()
@@ -149,7 +151,7 @@ def _topics(connection: sa.Connection, now: float) -> list[TopicProgress]:
     for topic, count, needed, complete in connection.execute(query.order_by(missing.c.topic)):
         ended = of_units(counts.get(topic, {})) | {"late": late.get(topic, {}).get(IN_PROGRESS, 0)}
         rows.append(TopicProgress(topic, units=count, complete=int(complete), needed=int(needed), **ended))
-    return rows
+    return tuple(rows)
 
 
 def missing_completions(now: float) -> sa.Select[Any]:
@@ -187,7 +189,7 @@ def status_text(state: Status) -> str:
     rows = [tuple(getattr(topic, name.replace(" ", "_")) for name in COLUMNS) for topic in state.topics]
     if len(rows) > 1:
         rows.append(("all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])))
-    lines = _aligned([COLUMNS, *(tuple(map(str, row)) for row in rows)])
+    lines = [text_table(COLUMNS, [tuple(map(str, row)) for row in rows])]
     given = f"{counted(state.answers - state.revised, 'answer')}, {counted(state.revised, 'revision')}"
     lines += ["", f"{given}; {counted(state.assessors, 'assessor')}"]
     lines += [
@@ -217,13 +219,3 @@ def status_text(state: Status) -> str:
         if rate.assessors > 1:
             lines[-1] += f" in the median of {who}, from {rate.lowest:,.2f} to {rate.highest:,.2f}"
     return "\n".join(lines) + "\n"
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    ]

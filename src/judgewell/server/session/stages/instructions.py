@@ -22,7 +22,6 @@ class Instructions(Page):
     text: Markup
     scale: Markup
     ready: str
-    start: str
 
 
 def _wanted(step: Step) -> bool:
@@ -41,7 +40,6 @@ def _page(look: Look) -> Page:
         text=how_it_works(served, state),
         scale=_scale_help(served, state),
         ready=ready(served, state),
-        start=served.say("page.start"),
     )
 
 
