@@ -36,6 +36,13 @@ def test_tables_labels_and_what_is_not_there() -> None:
         judgewell.agree(judgments, section=["astrology"])
 
 
+def test_scores_are_read_as_compare_reads_them() -> None:
+    wide = pl.DataFrame({"system": ["s"] * 3, "topic": ["1", "2", "all"], "AP": [0.1, 0.4, 0.25]})
+    with pytest.warns(JudgewellWarning, match="are means over topics and are excluded"):
+        agreement = judgewell.agree(scores=wide, section=["difficulty"])
+    assert agreement["topic_difficulty"]["topic"].to_list() == ["1", "2"]
+
+
 def test_pairs_are_recognised_and_partitions_scored() -> None:
     rows = [
         (str(part), f"{part}-{who}", who, a, b, "left" if a < b else "right")
