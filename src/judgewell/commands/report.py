@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from judgewell.reports.parts import Report
 
 
-@click.command(cls=TakesSeveral)
+@click.command(cls=TakesSeveral, context_settings={"allow_extra_args": True})
 @click.argument("study", required=False)
 @click.option("-o", "--output", required=True, help="The page: report.html.")
 @database_option
@@ -72,6 +72,10 @@ def report(context: click.Context, /, **given: Any) -> None:
     under the gains (given, or made from the judgments) and under every set of labels, with intervals over topics and
     judgments.
 
+    Which option for which file: --labels for grades by experts or qrels, which judgments and gains are compared with;
+    --gains for numbers that judgewell scale (or another method) made and that the report goes on with instead of making
+    its own. Of qrels alone, with runs, say --labels.
+
     \b
     Examples, from a study:
       judgewell report study.toml -o report.html
@@ -90,6 +94,11 @@ def report(context: click.Context, /, **given: Any) -> None:
     from judgewell.reports.files import files_folder
     from judgewell.terminal import notes, progress, prose
 
+    if context.args:
+        raise InputError(
+            f"{context.args[0]} is one argument too many: report takes one STUDY",
+            cure="runs go behind --runs, labels and qrels behind --labels, gains behind --gains",
+        )
     page = Path(given["output"])
     _refuse_page(page)
     options = {name: value for name, value in given.items() if name not in UNCHANGED}

@@ -12,7 +12,7 @@ from judgewell.agreement.direction import note_labels, note_reversed
 from judgewell.agreement.machines import split_machines
 from judgewell.analysis.scores import named_sets
 from judgewell.commands.database import database_of, existing
-from judgewell.comparison.scores import NAMED, listed
+from judgewell.comparison.scores import system_number
 from judgewell.errors import Information, InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.executors import executor_of
@@ -108,6 +108,9 @@ def report(
             study=collected,
             executor=workers,
         )
+        if how["words"]:
+            meanings = ", ".join(f"{word} is {means}" for word, means in how["words"].items())
+            note(Information(f"answers in words: {meanings}"))
         note_labels(sources.judgments)
         note_reversed(sources.judgments, {**sources.labels, **sources.machine})
     for text in notes:
@@ -138,9 +141,10 @@ def _check_inputs(study: Any, database: Any, judgments: Any, pairs: Any, gains: 
 
 
 def _check_baseline(baseline: str | None, systems: list[str]) -> None:
-    if baseline is not None and baseline not in systems:
-        known = listed(systems, "systems", NAMED) or "there are no runs"
-        raise InputError(f"the baseline {baseline} is not one of the systems", cure=f"name one of them: {known}")
+    if baseline is not None and not systems:
+        raise InputError("a baseline is given without runs", cure="add --runs")
+    if baseline is not None:
+        system_number(systems, baseline)
 
 
 def _title(sources: Sources, judgments: Any, pairs: Any) -> str:
@@ -185,7 +189,7 @@ def _collected(study: str | None, database: str | None) -> CollectedStudy | None
     from judgewell.server.queries.collected import collected_study
 
     if not database and not _is_study_file(study) and not _is_database(str(study)):
-        cure = "name the study first; labels and qrels go behind --labels, gains behind --gains"
+        cure = "labels and qrels go behind --labels, runs behind --runs, gains behind --gains"
         raise InputError(f"{study} is neither a study file (.toml) nor the database of a study", cure=cure)
     with existing(str(study), database or (None if _is_study_file(study) else study)) as store:
         return collected_study(store, time.time())

@@ -19,7 +19,7 @@ def cost_part(sources: Sources) -> Part:
     if not tables:
         return Part("cost", "What it cost")
     counts = [counted(table.height, word) for table, word in tables]
-    hours = sum(_hours(table) for table, _ in tables)
+    hours = study.hours if study is not None else sum(_hours(table) for table, _ in tables)
     if hours:
         counts.append(f"{work_time(hours)} of work")
     if study is not None and study.spent:

@@ -44,6 +44,7 @@ class CollectedStudy:
     machines: pl.DataFrame = field(default_factory=pl.DataFrame)  # assessors that are models: what they did and took
     spent: float = 0.0  # what was paid, with the fee
     currency: str = ""
+    hours: float = 0.0  # of work in completed units, from taking a unit to finishing it without idle time
     goal: GoalEnd | None = None
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from judgewell.analysis.goals.look import Decide, Mode, Rule, Systems
 from judgewell.analysis.goals.state import State
 from judgewell.analysis.goals.systems import Points, first_state, linear_measure, state_of, systems_of
+from judgewell.comparison.scores import system_number
 from judgewell.errors import Information, InputError, JudgewellError, collect_notes, note
 from judgewell.evaluation.measures.base import Linear
 from judgewell.formats.runs import open_runs
@@ -167,11 +168,7 @@ def chosen_systems(systems: Systems, goal: Goal) -> Systems:
     """All systems, or the two that are to be decided between."""
     if isinstance(goal.decide, str):
         return systems
-    strange = [name for name in goal.decide if name not in systems.names]
-    if strange:
-        names = ", ".join(sorted(systems.names)[:10]) + (", …" if len(systems.names) > 10 else "")
-        raise InputError(f"there is no system {strange[0]!r}", cure=f"the systems are {names}")
-    rows = [systems.names.index(name) for name in goal.decide]
+    rows = [system_number(systems.names, name) for name in goal.decide]
     return Systems(tuple(goal.decide), systems.weights[rows], systems.importance)
 
 

@@ -11,6 +11,7 @@ from judgewell.errors import InputError, note
 from judgewell.reports.sources import CollectedStudy, GoalEnd
 from judgewell.server.queries.endings import COMPLETED, UnitEnding
 from judgewell.server.queries.goal import goal_inclusion
+from judgewell.server.queries.money import worked
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
 from judgewell.server.queries.status import Status, status
 from judgewell.server.session.served import study_row
@@ -46,6 +47,7 @@ def collected_study(store: Store, now: float) -> CollectedStudy:
             completed=progress.completed,
             spent=progress.paid + progress.fee,
             currency=progress.currency,
+            hours=sum(seconds for _, seconds in worked(connection)) / 3600,
             goal=_goal(connection, progress, judgments),
         )
 
