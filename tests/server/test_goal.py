@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -27,8 +28,9 @@ from judgewell.server.queries.standing_answers import counting, judgments_frame
 from judgewell.server.queries.status import status, status_text
 from judgewell.server.session import goal
 from judgewell.server.session.goal_evidence import collected
+from judgewell.server.session.limits import limits_of, more_to_come
 from judgewell.server.session.served import load_served
-from judgewell.server.store.schema import assessors, batches, events, goals, items, pauses, reservations, units
+from judgewell.server.store.schema import assessors, batches, events, goals, items, pauses, reservations, topics, units
 from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import open_store
 
@@ -234,6 +236,30 @@ def test_the_money_to_come_is_that_of_the_way_to_the_end(begun):
     far = store.read(lambda connection: overview(connection, served, clock())).result()
     assert far.money.units_to_come == far.goal.units_to_end == 100 > made.remaining  # units of 8, two known
     assert far.goal.money_to_end == 150.0
+
+
+def test_nobody_waits_for_units_of_a_topic_in_which_their_work_was_excluded(begun):
+    """A unit that was given up before its first answer counts for nothing, unless it is excluded."""
+    store, served, clock, _ = begun
+
+    names = [row.topic for row in rows(store, sa.select(topics.c.topic))]
+    size = {"size": 1, "need": 1, "free": 0}
+    made = [
+        {"number": at, "place": at, "unit": f"of {topic}", "topic": topic, **size}
+        for at, topic in enumerate(names, 900)
+    ]
+    store.write(lambda connection: connection.execute(sa.insert(units), made)).result()
+
+    def hopes(connection, excluded):
+        who, now = new_assessor(connection, "invite", clock()), clock()
+        row = {"assessor": who, "round": 1, "state": "expired", "created": now, "seen": now, "expires": now}
+        row |= {"late": False, "excluded": excluded, "revisions": 0, "backs": 0}
+        connection.execute(
+            sa.insert(reservations), [row | {"topic": one["topic"], "unit": one["number"]} for one in made]
+        )
+        return more_to_come(connection, served, replace(limits_of(connection, served, who), most=1))
+
+    assert store.write(lambda c: [hopes(c, True), hopes(c, False)]).result() == [False, True]
 
 
 def test_units_are_made_when_none_is_free_and_two_processes_make_them_once(begun):

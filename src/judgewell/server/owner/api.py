@@ -32,7 +32,6 @@ from judgewell.server.process import Server, address_of, done
 from judgewell.server.queries.export import defused
 from judgewell.server.queries.history import AssessorRow, Trail, assessor_rows, find_assessor, trail
 from judgewell.server.queries.money import MoneyDetails, money_details
-from judgewell.server.queries.money import money as money_of
 from judgewell.server.queries.progress import (
     Overview,
     TopicRow,
@@ -45,7 +44,7 @@ from judgewell.server.queries.progress import (
     working,
 )
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
-from judgewell.server.queries.status import Status, remaining_completions, status, topic_progress
+from judgewell.server.queries.status import Status, status, topic_progress
 from judgewell.server.session.served import study_row
 from judgewell.server.web import Refusal
 
@@ -221,8 +220,7 @@ def _add_study(routes: APIRouter, asked: Asked, computed: Computed) -> None:
 
         def find(connection: sa.Connection) -> MoneyDetails:
             now = clock()
-            spent = money_of(connection, pay, remaining_completions(connection, now))
-            return money_details(connection, pay, spent, now)
+            return money_details(connection, pay, overview(connection, served, now).money, now)
 
         return await asked.read(find)
 
