@@ -344,4 +344,4 @@ def test_a_system_leads_only_when_it_is_ahead(difference, lead):
     text = progress.sentences
     assert text[1] == f"{lead} More is needed."
     assert text[2] == "1 pair of systems is still open; about 1 after the next 100 answers."
-    assert text[3].startswith("At these scores, the study will use all answers its redundancy allows")
+    assert text[3].startswith("At these scores, the study will use all answers its design allows")

@@ -68,7 +68,7 @@ class GoalProgress:
         text.append(f"{counted(self.contested_pairs, 'pair')} of systems {are} still open{more}.")
         if not self.next_answers:
             return text
-        end = "At these scores, the study will use all answers its redundancy allows without reaching its goal."
+        end = "At these scores, the study will use all answers its design allows without reaching its goal."
         if self.to_end is not None:
             end = f"About {self.to_end:,} more answers are expected until the study can stop"
             end += f" ({self.money_to_end:,.2f} {self.currency})." if self.money_to_end else "."
@@ -109,9 +109,12 @@ def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | Non
 
 
 def _cost(study: Study, known: dict[str, Any], answers: int) -> float:
-    """What the units of so many answers cost, with the fee; known documents take places and give no answers."""
-    size = study.units.documents if study.units else 1
-    room = max(1, size - max((len(one) for one in known.values()), default=0))
+    """What the units of so many answers cost, with the fee; known documents or pairs take places and give none."""
+    if study.groups:
+        room = study.groups.pairs - any(len(one) == 2 for one in known.values())
+    else:
+        size = study.units.documents if study.units else 1
+        room = max(1, size - max((len(one) for one in known.values()), default=0))
     return -(-answers // room) * study.pay.amount * (1 + study.pay.fee)
 
 
