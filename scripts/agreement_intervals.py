@@ -17,11 +17,11 @@ from scipy.stats import mannwhitneyu
 
 from judgewell.agreement.alpha import krippendorff_alpha
 from judgewell.agreement.alpha_without import alphas_without
-from judgewell.agreement.footing import footing_of
 from judgewell.agreement.grade_tests import grade_differences
 from judgewell.agreement.jackknife import jackknife_interval
 from judgewell.agreement.kappa import fleiss_kappa
 from judgewell.agreement.pair_agreement import same_pair_agreement
+from judgewell.stats.footing import footing_of
 from judgewell.tables import JUDGMENTS, check
 
 Floats = NDArray[np.float64]

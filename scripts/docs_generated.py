@@ -11,7 +11,9 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, get_args
@@ -30,7 +32,7 @@ from judgewell.scaling.method import Method, choices
 from judgewell.scaling.methods import FAMILIES, OPTIONS, methods
 from judgewell.study.model import Study
 
-PARTS = ("Formula", "Use", "Traps")
+PARTS = ("Formula", "Use", "Traps")  # of a docstring, each behind its name
 
 RANKING = (
     "import numpy as np",
@@ -96,15 +98,15 @@ def quick_pages() -> dict[str, str]:
 def parts_of(thing: type) -> dict[str, str]:
     """A docstring by its parts: `about`, the first paragraph, `more`, and what follows Formula:, Use: and Traps:."""
     text = inspect.cleandoc(thing.__doc__ or "")
-    found = {"about": "", "more": ""}
-    for number, paragraph in enumerate(re.split(r"\n\n|\n(?=(?:Formula|Use|Traps): )", text)):
-        said = re.match(r"(Formula|Use|Traps): ", paragraph)
+    parts = {"about": "", "more": ""}
+    for number, paragraph in enumerate(re.split(rf"\n\n|\n(?=(?:{'|'.join(PARTS)}): )", text)):
+        named = re.match(rf"({'|'.join(PARTS)}): ", paragraph)
         joined = " ".join(paragraph.split())
-        if said:
-            found[said[1]] = joined[said.end() :]
+        if named:
+            parts[named[1]] = joined[named.end() :]
         else:
-            found["about" if number == 0 else "more"] += ("\n\n" if number > 1 else "") + joined
-    return found
+            parts["about" if number == 0 else "more"] += ("\n\n" if number > 1 else "") + joined
+    return parts
 
 
 def session(lines: Iterable[str], shown: Sequence[str], names: dict[str, Any]) -> str:
@@ -120,19 +122,15 @@ def session(lines: Iterable[str], shown: Sequence[str], names: dict[str, Any]) -
     return "\n".join([*out, "```"])
 
 
+def page(parts: Iterable[str]) -> str:
+    """A page of its parts, a blank line between them."""
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell_text(cell) for cell in line) + " |" for line in lines)
-
-
-def cell_text(cell: str) -> str:
-    """A cell with what Markdown would take for its own made plain."""
-    return re.sub(r"<(\w+)>", r"&lt;\1&gt;", cell.replace("|", "\\|"))
-
-
-def slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    lines = [header, ["---"] * len(header), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return re.sub(r"<(\w+)>", r"&lt;\1&gt;", "\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
 # Commands
@@ -145,8 +143,12 @@ def command_pages() -> dict[str, str]:
     for name in COMMANDS:
         command = app.get_command(group, name)
         assert command is not None
-        pages[f"reference/commands/{name}.md"] = command_page(command, click.Context(command, group, info_name=name))
-        rows.append((f"[`judgewell {name}`]({name}.md)", first_sentence(command.help or "")))
+        context = click.Context(command, group, info_name=name)
+        text = [f"# judgewell {name}", *command_text(command, context, 2)]
+        for inner_name, inner in getattr(command, "commands", {}).items():
+            text += [f"## {inner_name}", *command_text(inner, click.Context(inner, context, info_name=inner_name), 3)]
+        pages[f"reference/commands/{name}.md"] = page(text)
+        rows.append((f"[`judgewell {name}`]({name}.md)", help_parts(command)[0][0]))
     pages["reference/commands/index.md"] = (
         "# Commands\n\nIn the order in which a study uses them. `judgewell COMMAND --help` prints the same.\n\n"
         + table(("command", "what it does"), rows)
@@ -154,19 +156,6 @@ def command_pages() -> dict[str, str]:
         "reason, and 130 if you stopped it. `python -m judgewell` is the same as `judgewell`.\n"
     )
     return pages
-
-
-def first_sentence(text: str) -> str:
-    return " ".join(text.split("\n\n")[0].split())
-
-
-def command_page(command: click.Command, context: click.Context) -> str:
-    text = [f"# judgewell {command.name}", *command_text(command, context, 2)]
-    if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
-            said = click.Context(inner, context, info_name=name)
-            text += [f"## {name}", *command_text(inner, said, 3)]
-    return "\n\n".join(text) + "\n"
 
 
 def command_text(command: click.Command, context: click.Context, level: int) -> list[str]:
@@ -192,6 +181,8 @@ def help_parts(command: click.Command) -> tuple[list[str], list[str]]:
         lines = [line.strip() for line in paragraph.replace("\b", "").strip().splitlines()]
         if len(lines) > 1 and lines[1].startswith("judgewell "):
             examples += lines[1:]
+        elif "\b" in paragraph:
+            prose += [lines[0], "```text\n" + "\n".join(lines[1:]) + "\n```"]
         else:
             prose.append(" ".join(lines))
     return prose, examples
@@ -212,8 +203,10 @@ def measure_pages() -> dict[str, str]:
     """A page for each measure, from its class, and one that lists them."""
     pages, rows = {}, []
     for name, measure in all_measures().items():
-        pages[f"reference/measures/{slug(name)}.md"] = measure_page(measure)
-        rows.append((f"[{written(measure)}]({slug(name)}.md)", parts_of(measure)["about"]))
+        file = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        pages[f"reference/measures/{file}.md"] = measure_page(measure)
+        behind = "@k" if measure.needs_cutoff else "@recall" if measure.at == "recall" else ""
+        rows.append((f"[{name}{behind}]({file}.md)", parts_of(measure)["about"]))
     intro = (
         "# Measures\n\nA measure is written as `name(parameters)@cutoff`: `nDCG@10`, `RBP(p=0.8)@50`, `AP(rel=0.5)`. "
         "Capitals matter only where two measures differ by nothing else, and trec_eval's names "
@@ -224,11 +217,6 @@ def measure_pages() -> dict[str, str]:
     return pages
 
 
-def written(measure: type[Measure]) -> str:
-    behind = "@k" if measure.needs_cutoff else "@recall" if measure.at == "recall" else ""
-    return measure.name + behind
-
-
 def example_of(measure: type[Measure], cutoff: int) -> str:
     """The measure as the examples ask for it."""
     inside = f"({measure.in_example})" if measure.in_example else ""
@@ -237,24 +225,29 @@ def example_of(measure: type[Measure], cutoff: int) -> str:
 
 
 def measure_page(measure: type[Measure]) -> str:
-    parts = parts_of(measure)
-    about = parts["about"] + ("\n\n" + parts["more"] if parts["more"] else "")
-    text = [f"# {measure.name}", about, "## What it is for", parts["Use"], "## Formula", parts["Formula"]]
+    text: list[str] = []
     if parameters := measure.parameters():
         rows = [(f"`{field.name}`", f"`{field.default}`", field.metadata["about"]) for field in parameters]
         text += ["## Parameters", table(("parameter", "default", "what it says"), rows)]
     text += ["## Source", measure.source + ".", "## Also written", other_names(measure)]
-    text += ["## Example", measure_example(measure), "## Traps", parts["Traps"], residual_note(measure)]
-    return "\n\n".join(part for part in text if part) + "\n"
+    residual = f"ask for `{example_of(measure, 10)}.residual`." if measure.has_residual else ""
+    linked = residual and f"It has a [residual](../../guide/uncertainty.md#unjudged-documents): {residual}"
+    return described(measure, [*text, "## Example", measure_example(measure)], linked)
+
+
+def described(thing: type[Measure] | type[Method], sections: Sequence[str], behind: str = "") -> str:
+    """The page of a measure or method: what its docstring says around the sections of its own."""
+    parts = parts_of(thing)
+    before = [f"# {thing.name}", parts["about"], parts["more"], "## What it is for", parts["Use"]]
+    return page([*before, "## Formula", parts["Formula"], *sections, "## Traps", parts["Traps"], behind])
 
 
 def other_names(measure: type[Measure]) -> str:
     trec = [name + ("_10" if name.endswith("_cut") or measure.needs_cutoff else "") for name in measure.trec_names]
     trec = [name.replace("recall_10", "recall_0.10") if measure.at == "recall" else name for name in trec]
-    ours = [*measure.other_names, *measure.shorthands]
-    said = [f"here: {', '.join(f'`{name}`' for name in ours)}"] if ours else []
-    said += [f"by trec_eval: {', '.join(f'`{name}`' for name in trec)}"] if trec else []
-    return "; ".join(said)[:1].upper() + "; ".join(said)[1:] + "." if said else "Nothing else."
+    named = {"here": [*measure.other_names, *measure.shorthands], "by trec_eval": trec}
+    text = "; ".join(f"{who}: {', '.join(f'`{name}`' for name in names)}" for who, names in named.items() if names)
+    return f"{text[:1].upper()}{text[1:]}." if text else "Nothing else."
 
 
 def measure_example(measure: type[Measure]) -> str:
@@ -267,13 +260,6 @@ def measure_example(measure: type[Measure]) -> str:
     one = session(RANKING, [f'print(parse_measure("{small}")(gains, ideal{lengths}).round(4))'], names)
     asked = f'print(summarise(evaluate(runs, gains, "{large}")).select("system", "mean", "low", "high"))'
     return f"One ranking:\n\n{one}\n\nThree systems on the sample:\n\n{session(ON_THE_SAMPLE, [asked], {})}"
-
-
-def residual_note(measure: type[Measure]) -> str:
-    if not measure.has_residual:
-        return ""
-    asked = example_of(measure, 10)
-    return f"It has a [residual](../../guide/uncertainty.md#unjudged-documents): ask for `{asked}.residual`."
 
 
 # Methods
@@ -290,7 +276,7 @@ def method_pages() -> dict[str, str]:
                 pages[f"reference/methods/{name}.md"] = method_page(method, EXAMPLES.get(title, GRADES))
                 rows.append((f"[`{name}`]({name}.md)", method.purpose))
         index += [f"## {title}", table(("method", "what it does"), rows)]
-    pages["reference/methods/index.md"] = "\n\n".join(index) + "\n"
+    pages["reference/methods/index.md"] = page(index)
     return pages
 
 
@@ -302,25 +288,17 @@ SCALING_INTRO = (
 
 
 def method_page(method: type[Method], example: str) -> str:
-    parts = parts_of(method)
     asked = SHOWN_AS.get(method.name, method.name)
     data = example.split(" ", 1)[0]
-    about = parts["about"] + ("\n\n" + parts["more"] if parts["more"] else "")
     shown = session(
         ["import polars as pl", "from judgewell.scaling.methods import parse", example],
         [f'print(parse("{asked}").interval({data}))'],
         {},
     )
-    kind = "by formula" if has_formula(method) else f"by resampling {method.draws_over}s"
-    text = [f"# {method.name}", about, "## What it is for", parts["Use"], "## Formula", parts["Formula"]]
-    text += ["## Options", f"It takes {method.takes}. Its interval is made {kind}.", options_table(method)]
+    kind = "by formula" if method.by_formula is not Method.by_formula else f"by resampling {method.draws_over}s"
+    text = ["## Options", f"It takes {method.takes}. Its interval is made {kind}.", options_table(method)]
     text += ["## Evidence", f"{method.evidence[:1].upper()}{method.evidence[1:]}."] if method.evidence else []
-    text += ["## Source", method.source + ".", "## Example", shown, "## Traps", parts["Traps"]]
-    return "\n\n".join(part for part in text if part) + "\n"
-
-
-def has_formula(method: type[Method]) -> bool:
-    return method.by_formula is not Method.by_formula
+    return described(method, [*text, "## Source", method.source + ".", "## Example", shown])
 
 
 def options_table(method: type[Method]) -> str:
@@ -351,7 +329,7 @@ def study_page() -> dict[str, str]:
         text.append(f"## [{name}]" + (" (required)" if required else ""))
         for model in models:
             text += section_text(name, model)
-    return {"reference/study-file.md": "\n\n".join(text) + "\n"}
+    return {"reference/study-file.md": page(text)}
 
 
 def section_text(name: str, model: type[BaseModel]) -> Iterator[str]:
@@ -407,7 +385,7 @@ def tables_page() -> dict[str, str]:
         "Columns that a table does not know are kept. A row that is missing means unjudged. How files are read: "
         "[Data formats](../guide/formats.md)."
     )
-    return {"reference/tables.md": "\n\n".join(text) + "\n"}
+    return {"reference/tables.md": page(text)}
 
 
 # Python
@@ -422,7 +400,7 @@ def python_page() -> dict[str, str]:
     text = ["# Python", PYTHON_INTRO]
     for name in sorted(judgewell._HOMES):
         text += definition(getattr(judgewell, name), f"judgewell.{name}", 2)
-    return {"reference/python.md": "\n\n".join(text) + "\n"}
+    return {"reference/python.md": page(text)}
 
 
 def definition(thing: Any, name: str, level: int) -> Iterator[str]:
@@ -474,16 +452,12 @@ database is away; nothing was done)."""
 def server_page() -> dict[str, str]:
     """The server's JSON API, from its own OpenAPI schema; the owner's and assessors' pages are not part of it."""
     schema = server_schema()
-    paths = schema.get("paths") or {}
-    text = ["# The server's API"]
-    text.append(
-        API_INTRO if paths else "The server has pages for assessors and owners, and no JSON API in this version."
-    )
-    for path, operations in paths.items():
+    text = ["# The server's API", API_INTRO]
+    for path, operations in schema["paths"].items():
         for verb, operation in operations.items():
             text += [f"## {verb.upper()} {path}", operation.get("description") or operation.get("summary", "")]
             text += operation_tables(operation, schema.get("components", {}).get("schemas", {}))
-    return {"reference/server-api.md": "\n\n".join(part for part in text if part) + "\n"}
+    return {"reference/server-api.md": page(text)}
 
 
 def operation_tables(operation: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:
@@ -516,22 +490,15 @@ def schema_name(schema: dict[str, Any]) -> str:
 
 def server_schema() -> dict[str, Any]:
     """The OpenAPI description of the whole server, over an empty database."""
-    import tempfile
-
     from judgewell.server.judging.app import make_server
     from judgewell.server.owner.app import make_app
     from judgewell.server.store.setup import prepare
     from judgewell.server.store.transactions import open_store
     from judgewell.study.new import new_study
 
-    with tempfile.TemporaryDirectory() as folder:
-        study = new_study(Path(folder) / "study")[0]
-        store = open_store(Path(folder) / "study.sqlite")
-        try:
-            prepare(store, study, lambda: 0.0)
-            return make_app(make_server(store)).openapi()
-        finally:
-            store.close()
+    with tempfile.TemporaryDirectory() as folder, closing(open_store(Path(folder) / "study.sqlite")) as store:
+        prepare(store, new_study(Path(folder) / "study")[0], lambda: 0.0)
+        return make_app(make_server(store)).openapi()
 
 
 def write() -> None:

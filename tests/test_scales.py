@@ -69,6 +69,22 @@ def test_values_suggest_a_kind(values: list[float], kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "rule"),
+    [
+        ([-2, 0, 1, 2], "--words '-2='"),  # -2 for a page that did not load
+        ([-2, -1, 0, 1], "--words '-2=,-1='"),
+        ([-1, 30, 150, 7.5], "--words '-1='"),
+        ([-2, -1, 0, 1, 2], None),  # a scale from dislike to like
+        ([-0.5, 0.3], None),
+        ([0, 1, 2], None),
+    ],
+)
+def test_values_below_0_that_look_like_codes_are_named(values, rule):
+    reason = infer(pl.Series(values, dtype=pl.Float64))[1]
+    assert rule in reason if rule else "--words" not in reason
+
+
+@pytest.mark.parametrize(
     ("values", "odd"),
     [
         ([*[0, 1, 2] * 20, 99], (60, "60 of 61 are 0 to 2")),

@@ -9,12 +9,13 @@ import sys
 import threading
 from contextlib import suppress
 from importlib import import_module
+from itertools import pairwise
 from typing import NoReturn
 
 import click
 
 from judgewell._version import __version__
-from judgewell.errors import JudgewellError
+from judgewell.errors import InputError, JudgewellError
 from judgewell.extras import how_to_install
 from judgewell.terminal import write_everywhere
 
@@ -87,6 +88,9 @@ class _Lazy(click.Group):
             near = get_close_matches(args[0], COMMANDS, 1)
             cure = f"did you mean {near[0]}?" if near else "judgewell --help lists all"
             context.fail(f"there is no command {args[0]!r}; {cure}")
+        for option, place in pairwise(args):
+            if option in ("-o", "--output") and "://" in place:
+                raise InputError(f"{place}: results are written to this machine", cure="name a file or folder of it")
         return super().resolve_command(context, args)
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 KindName = Literal["ratio", "interval", "ordinal", "nominal"]
 Metric = Literal["nominal", "ordinal", "interval"]
-Axis = Literal["log", "linear", "steps", "bars"]
 
 FEWEST = 10  # values among which one can be odd
 FEW_VALUES = 20  # whole numbers with more distinct values than this are not grades
@@ -39,15 +38,14 @@ class Meaning:
 
     metric: Metric  # of Krippendorff's alpha, on the common footing
     method: str  # the scaling method that is used unless another is named
-    axis: Axis
     footing: str  # how values are made comparable between assessors, in words
 
 
 MEANINGS: dict[KindName, Meaning] = {
-    "ratio": Meaning("interval", "magnitude", "log", "ln value minus the unit's offset"),
-    "interval": Meaning("interval", "mean", "linear", "as given"),
-    "ordinal": Meaning("ordinal", "mean", "steps", "as given"),
-    "nominal": Meaning("nominal", "mean", "bars", "as given"),
+    "ratio": Meaning("interval", "magnitude", "ln value minus the unit's offset"),
+    "interval": Meaning("interval", "mean", "as given"),
+    "ordinal": Meaning("ordinal", "mean", "as given"),
+    "nominal": Meaning("nominal", "mean", "as given"),
 }
 
 
@@ -103,11 +101,6 @@ class Kind:
     def method(self) -> str:
         """The name of the scaling method that is used unless another is named."""
         return MEANINGS[self.name].method
-
-    @property
-    def axis(self) -> Axis:
-        """The axis on which a chart shows the values."""
-        return MEANINGS[self.name].axis
 
     @property
     def footing(self) -> str:
@@ -168,7 +161,7 @@ def infer(values: pl.Series, scale: str | None = None) -> tuple[Kind, str, bool]
     if whole and low >= 0 and high <= 1:
         return Kind("nominal"), "they are 0 or 1", False
     if whole and low >= -FEW_VALUES and high <= FEW_VALUES:
-        return Kind("ordinal"), f"they are few whole numbers ({low:g} to {high:g})", False
+        return Kind("ordinal"), f"they are few whole numbers ({low:g} to {high:g}){_codes(numbers)}", False
     if low >= 0 and high <= 1:
         return Kind("interval", 0, 1), "they lie from 0 to 1", False
     if low == 0 and FEW_VALUES < high <= 100:
@@ -178,7 +171,18 @@ def infer(values: pl.Series, scale: str | None = None) -> tuple[Kind, str, bool]
         return Kind("interval", 0, 100), reason, False
     if low > 0:
         return Kind("ratio"), "all are above 0", False
-    return Kind("interval"), "not all are above 0", False
+    return Kind("interval"), f"not all are above 0{_codes(numbers)}", False
+
+
+def _codes(numbers: pl.Series) -> str:
+    """A hint at values below 0 that are probably codes: one or two whole numbers that are not half of a -2 … 2."""
+    different = numbers.unique().sort()
+    below = different.filter(different < 0)
+    half = different[0] == -different[-1] and len(different) == different[-1] - different[0] + 1
+    if half or not 1 <= len(below) <= 2 or not (below == below.round()).all():
+        return ""
+    rule = ",".join(f"{value:g}=" for value in below)
+    return f"; where values below 0 mean that no judgment was given, leave them out by --words '{rule}'"
 
 
 def odd_value(values: pl.Series) -> tuple[int, str] | None:

@@ -136,11 +136,11 @@ SCORES = Table(
 
 TABLES = {table.name: table for table in (JUDGMENTS, PAIRS, GAINS, RUNS, SCORES)}
 
-# The names other tools give the same columns (PyTerrier, ir_measures, ranx, crowd exports); ours always wins.
+# The names other tools give the same columns (PyTerrier, ir_measures, ranx, Quepid, crowd exports); ours always wins.
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "topic": ("qid", "query_id", "q_id", "query-id", "topic_id", "query"),
     "doc": ("docno", "doc_id", "corpus-id", "docid", "document_id", "did"),
-    "gain": ("label", "relevance", "rel", "grade", "score"),
+    "gain": ("label", "relevance", "rel", "grade", "score", "rating"),
     "system": ("run", "run_id", "runid", "tag", "name"),
     "assessor": ("worker", "worker_id", "annotator"),
     "unit": ("unit_id",),
@@ -261,7 +261,48 @@ def named(
     data: Any, table: Table, rename: Mapping[str, str] | None = None, *, file: str | Path | None = None
 ) -> pl.DataFrame:
     """The data as a frame that has our names for the columns other tools name differently; nothing is checked yet."""
-    return _with_our_names(frame_of(data), table, rename or {}, Place(None if file is None else str(file)))
+    frame, rename, place = frame_of(data), rename or {}, Place(None if file is None else str(file))
+    check_names(rename, table)
+    renaming: dict[str, str] = {}
+    for ours, theirs in rename.items():
+        if theirs not in frame.columns:
+            turned = theirs in table.names and ours in frame.columns
+            raise place.error(
+                f"there is no column {theirs!r} to read {ours} from; the columns are {', '.join(frame.columns)}",
+                f"columns are named ours=theirs: {theirs}={ours}" if turned else None,
+            )
+        renaming.setdefault(theirs, ours)
+    frame = frame.drop([name for name in rename if name in frame.columns and name not in renaming])
+    lower = {column.lower(): column for column in frame.columns if column not in table.names}
+    for name in table.names:
+        if name in frame.columns or name in rename:
+            continue
+        if name in lower and lower[name] not in renaming:
+            renaming[lower[name]] = name
+            continue
+        for other in OTHER_NAMES.get(name, ()):
+            theirs = other if other in frame.columns else lower.get(other, "")
+            if theirs and theirs not in renaming and theirs not in table.names:
+                renaming[theirs] = name
+                _note_others(frame, name, theirs, place)
+                break
+    _refuse_nested(frame, table, renaming, place)
+    copies = [frame[theirs].alias(ours) for ours, theirs in rename.items() if renaming[theirs] != ours]
+    return frame.rename(renaming).with_columns(copies)
+
+
+def _refuse_nested(frame: pl.DataFrame, table: Table, renaming: Mapping[str, str], place: Place) -> None:
+    """Refuse a column of the table that holds objects or lists, and say how to read their parts."""
+    for theirs, dtype in frame.schema.items():
+        ours = renaming.get(theirs, theirs)
+        if ours in table.names and isinstance(dtype, pl.Struct | pl.List):
+            part = _paths({theirs: dtype})[0]
+            cure = f"say which part of it is meant, e.g. --columns {ours}={part}"
+            lists = f"to read each member as a row, say so: --columns {ours}={theirs}"
+            rows = 'write a row for each of its members, as in [{"topic": …}, {"topic": …}]'
+            cure = cure if part != theirs else lists if table in (JUDGMENTS, PAIRS) else rows
+            read = "" if theirs == ours else f", read as {ours},"
+            raise place.error(f"the column {theirs}{read} holds {dtype}", cure)
 
 
 def _cure_of_missing(missing: list[str], table: Table) -> str:
@@ -311,49 +352,6 @@ def _from_pandas(data: Any) -> pl.DataFrame:
         else:
             columns[str(name)] = pl.Series(values.astype(object).where(values.notna(), None).tolist(), strict=False)
     return pl.DataFrame(columns)
-
-
-def _with_our_names(frame: pl.DataFrame, table: Table, rename: Mapping[str, str], place: Place) -> pl.DataFrame:
-    """The frame with the columns other tools name differently under our names."""
-    check_names(rename, table)
-    renaming: dict[str, str] = {}
-    again: dict[str, str] = {}
-    for ours, theirs in rename.items():
-        turned = f"columns are named ours=theirs: {theirs}={ours}" if theirs in table.names else None
-        if theirs not in frame.columns:
-            raise place.error(
-                f"there is no column {theirs!r} to read {ours} from; the columns are {', '.join(frame.columns)}",
-                turned if ours in frame.columns else None,
-            )
-        again[ours] = theirs
-        renaming.setdefault(theirs, ours)
-    taken = set(again)
-    frame = frame.drop([name for name in taken if name in frame.columns and name not in renaming])
-    lower = {column.lower(): column for column in frame.columns if column not in table.names}
-    for name in table.names:
-        if name in frame.columns or name in taken:
-            continue
-        if name in lower and lower[name] not in renaming:
-            renaming[lower[name]] = name
-            continue
-        for other in OTHER_NAMES.get(name, ()):
-            theirs = other if other in frame.columns else lower.get(other, "")
-            if theirs and theirs not in renaming and theirs not in table.names:
-                renaming[theirs] = name
-                _note_others(frame, name, theirs, place)
-                break
-    for theirs, dtype in frame.schema.items():
-        ours = renaming.get(theirs, theirs)
-        if ours in table.names and isinstance(dtype, pl.Struct | pl.List):
-            part = _paths({theirs: dtype})[0]
-            cure = f"say which part of it is meant, e.g. --columns {ours}={part}"
-            lists = f"to read each member as a row, say so: --columns {ours}={theirs}"
-            rows = 'write a row for each of its members, as in [{"topic": …}, {"topic": …}]'
-            cure = cure if part != theirs else lists if table in (JUDGMENTS, PAIRS) else rows
-            read = "" if theirs == ours else f", read as {ours},"
-            raise place.error(f"the column {theirs}{read} holds {dtype}", cure)
-    copies = [frame[theirs].alias(ours) for ours, theirs in again.items() if renaming[theirs] != ours]
-    return frame.rename(renaming).with_columns(copies)
 
 
 def _note_others(frame: pl.DataFrame, name: str, theirs: str, place: Place) -> None:

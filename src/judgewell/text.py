@@ -14,10 +14,10 @@ DECIMALS = 3  # of a plain number in a sentence or a table
 # Columns whose numbers are shares of 1 and read better as per cent.
 SHARES = frozenset(
     {
-        "share", "agree_share", "disagree_share", "unknown_share", "micro_agree", "micro_disagree", "micro_unknown",
+        "share", "micro_agree", "micro_disagree", "micro_unknown",
         "macro_agree", "macro_disagree", "macro_unknown", "zeros", "tens", "fives", "accuracy", "pooled", "strict",
         "half", "lenient", "perfect", "chance_perfect", "chance_share", "touched_share", "best", "judged", "power",
-        "most_used_share", "changed_share", "agreement", "top_jaccard", "top_share", "observed", "above", "tied_share",
+        "most_used_share", "changed_share", "agreement", "top_jaccard", "top_share", "observed", "above",
         "unjudged",
     }
 )  # fmt: skip

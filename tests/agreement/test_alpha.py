@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from judgewell.agreement import alpha as alpha_module
 from judgewell.agreement.alpha import METRICS, alpha_of, krippendorff_alpha
 from judgewell.agreement.alpha_without import alphas_without
-from judgewell.agreement.footing import footing_of
 from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.stats.footing import footing_of
 from judgewell.tables import JUDGMENTS, check
 
 _ = np.nan

@@ -12,7 +12,6 @@ from scipy import stats
 from judgewell.agreement.effort import (
     assessor_statistics,
     assessors_per_document,
-    assessors_per_document_of_pairs,
     units_per_assessor,
 )
 from judgewell.agreement.likes import (
@@ -92,7 +91,7 @@ def test_worker_counts() -> None:
     first = assessor_statistics(frame).row(0, named=True)
     assert (first["assessor"], first["judgments"], first["most_used"], first["most_used_share"]) == ("x", 2, 1, 1)
     pairs = {"topic": ["t"] * 2, "left": ["a", "b"], "right": ["b", "c"], "assessor": ["x", "y"], "unit": ["1", "1"]}
-    assert assessors_per_document_of_pairs(pairs).select("assessors", "documents").rows() == [(1, 2), (2, 1)]
+    assert assessors_per_document(pairs).select("assessors", "documents").rows() == [(1, 2), (2, 1)]
     assert units_per_assessor(pairs).rows() == [(1, 2)]
 
 

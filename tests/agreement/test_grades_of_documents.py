@@ -93,8 +93,7 @@ def test_tests_equal_scipy() -> None:
 
 
 def test_words_for_what_cannot_be_tested() -> None:
-    table = adjacent_grade_tests(GAINS, LEVELS, by=["topic"])
-    notes = table.filter(pl.col("topic") == "b")["note"].to_list()
+    notes = adjacent_grade_tests(pl.DataFrame(GAINS).filter(topic="b"), LEVELS)["note"].to_list()
     assert notes == ["no test: all values of both grades are 3", "needs 2 or more of both grades; there are 1 and 1"]
     with pytest.raises(DataError, match="all that are labelled have grade 1"):
         order_agreement(GAINS, LEVELS | {"gain": [1.0] * 8})

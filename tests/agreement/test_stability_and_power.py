@@ -22,7 +22,7 @@ from judgewell.agreement.stability import (
     split_halves,
     unit_ratios,
 )
-from judgewell.errors import DataError, InputError, JudgewellWarning
+from judgewell.errors import DataError, JudgewellWarning
 
 
 def judges(seed: int, count: int, noise: float) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -56,29 +56,28 @@ def test_without_noise_one_judge_is_enough() -> None:
 
 
 def test_more_judges_are_closer() -> None:
-    table = judge_stability(*judges(1, 40, 0.8), orders=300, counts=[1, 3, 10, 30, 40])
+    table = judge_stability(*judges(1, 40, 0.8), orders=300)
+    assert table["judges"].to_list()[28:] == [*range(29, 41)]
+    table = table.filter(pl.col("judges").is_in([1, 3, 10, 30, 40]))
     assert table["ssd_median"].is_sorted(descending=True)
     assert table["ssd_median"][-1] == pytest.approx(0, abs=1e-20)
     assert table["tau_median"].is_sorted()
     assert (table["ssd_q1"] <= table["ssd_median"]).all()
-    with pytest.raises(InputError, match="41 cannot be drawn of 40"):
-        judge_stability(*judges(1, 40, 0.8), counts=[41])
 
 
 def test_orders_without_a_grade_are_counted() -> None:
     judgments, grades = made_study(0, units=40, size=3)
-    table = judge_stability(judgments, grades, orders=50, counts=[1, 30])
+    table = judge_stability(judgments, grades, orders=50)
     first = table.row(0, named=True)
     assert first["undefined"] > 0
     assert "lack a grade" in first["note"]
 
 
 def test_document_stability() -> None:
-    judgments, grades = made_study(2, units=150, noise=1.0)
-    table = document_stability(judgments, grades, most=12, orders=10)
+    judgments, _ = made_study(2, units=150, noise=1.0)
+    table = document_stability(judgments, most=12, orders=10)
     assert table["tau_median"].is_sorted()
     assert table["tau_median"][-1] < 1
-    assert table["expert_tau_median"][0] < table["expert_tau_median"][-1]
     flat = document_stability(judgments.with_columns(value=pl.lit(1.0)), most=2, orders=2)
     assert flat["tau_median"].null_count() == 2
     assert "ties all its documents" in flat["note"][0]
@@ -134,11 +133,9 @@ def test_power_equals_theory() -> None:
     noncentral = 0.5 * np.sqrt(50 / 2)
     limit = stats.t.ppf(0.975, 98)
     theory = 1 - stats.nct.cdf(limit, 98, noncentral) + stats.nct.cdf(-limit, 98, noncentral)
-    found = power_of(one, other, (50, 50), test="welch", replicates=2000)
-    assert found["power"] == pytest.approx(theory, abs=0.035)
-    assert found["low"] < found["power"] < found["high"]
-    ranked = power_of(one, other, (50, 50), replicates=2000)["power"]
-    assert theory - 0.08 < ranked < theory + 0.035  # 0.955 of the t-test's efficiency
+    ranked = power_of(one, other, (50, 50), replicates=2000)
+    assert theory - 0.08 < ranked["power"] < theory + 0.035  # 0.955 of the t-test's efficiency
+    assert ranked["low"] < ranked["power"] < ranked["high"]
     nothing = power_of(one, one, (50, 50), replicates=2000)["power"]
     assert nothing == pytest.approx(0.05, abs=0.02)
 
@@ -148,16 +145,12 @@ def test_grade_power() -> None:
     table = grade_power(judgments, grades, sizes=(3, 30), replicates=200)
     steps = table.filter(~pl.col("observed")).group_by("size").agg(pl.col("power").mean()).sort("size")
     assert steps["power"][0] < steps["power"][1]
-    with pytest.raises(InputError, match="no test 'sign'"):
-        grade_power(judgments, grades, test="sign")
 
 
 @pytest.mark.realdata
 def test_trec8(trec8: tuple[pl.DataFrame, Any]) -> None:
-    judgments, labels = trec8
-    table = document_stability(judgments, labels["sormunen"], most=10, orders=3)
+    table = document_stability(trec8[0], most=10, orders=3)
     assert table["tau_median"].is_sorted()
-    assert table["expert_tau_median"][9] == pytest.approx(0.445, abs=0.02)
 
 
 def test_what_fewer_judgments_give_is_reported_below_all_there_are() -> None:

@@ -263,12 +263,12 @@ def test_light_and_dark_differ_only_in_colours():
 def test_bins_count_everything_once():
     rng = np.random.default_rng(0)
     magnitudes = pl.Series(np.exp(rng.normal(0, 3, 5000)))
-    assert bins.spans_decades(magnitudes)
+    assert bins.on_a_log_axis(magnitudes)
     for log in (True, False):
         assert bins.binned(magnitudes, log=log)["count"].sum() == 5000
     grades = pl.Series([0.0, 1, 1, 3])
     assert bins.binned(grades)["count"].to_list() == [1, 2, 0, 1]
-    assert not bins.spans_decades(grades)
+    assert not bins.on_a_log_axis(grades)
     assert bins.binned(pl.Series([], dtype=pl.Float64)).is_empty()
     assert bins.binned(pl.Series([2.5, 2.5]))["count"].sum() == 2
 

@@ -52,6 +52,12 @@ def test_findings_beyond_one_screen_are_counted_and_shown_when_asked_for(judgewe
     assert f"-v prints {all_of_them - shown} more findings" in few
 
 
+def test_without_agreement_the_reason_is_said(judgewell):
+    Path("same.csv").write_text("topic,doc,assessor,value\nt,a,v,1\nt,a,w,1\nt,b,v,1\nt,b,w,1\n")
+    _, out, _ = judgewell("agree", "same.csv")
+    assert "No agreement was measured: alpha is undefined where all values are equal" in out.replace("\n", " ")
+
+
 def test_a_column_of_the_judgments_is_a_label_set_too(judgewell):
     judgewell("agree", "j.csv", "expert.qrels", "--replicates", "50", "-o", "files")
     judgewell("agree", "j.csv", "--against", "expert", "--replicates", "50", "-o", "column")

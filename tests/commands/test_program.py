@@ -7,10 +7,12 @@ import sys
 from contextlib import suppress
 
 import pytest
+from click.testing import CliRunner
 from waiting import HANG
 
-from judgewell.cli import GROUPS
+from judgewell.cli import GROUPS, app
 from judgewell.commands.account import account
+from judgewell.errors import InputError
 
 END = "from judgewell import cli; import atexit, click; "
 
@@ -67,6 +69,13 @@ def test_the_list_of_commands_shows_every_summary_whole_at_80_columns():
             assert len(summary) <= 45
             assert f"  {name:10}  {summary}\n" in listed
     assert all(len(one.get_short_help_str(200)) <= 45 for one in account.commands.values())
+
+
+def test_a_result_cannot_be_written_to_an_address(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="s3://a/b: results are written to this machine; name a file or folder of it"):
+        CliRunner().invoke(app, ["export", "study.toml", "-o", "s3://a/b"], catch_exceptions=False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_alone_it_lists_its_commands():

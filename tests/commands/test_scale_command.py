@@ -111,6 +111,7 @@ def test_the_methods_are_listed_in_two_lines_each(judgewell):
         (("m.csv", "--method", "magnitude", "--colour", "red"), "magnitude has no option 'colour'"),
         (("m.csv", "--method", "magnitude", "--offset"), "--offset needs a value"),
         (("m.csv", "p.csv", "--method", "magnitude"), "p.csv: this table holds pairs; use a method for pairs"),
+        (("mean", "m.csv"), "mean is a method, not a file; write --method mean"),
         (("nothing*.csv", "--method", "magnitude"), "no file matches nothing*.csv"),
         (("m.csv", "--method", "bradley-terry"), "m.csv: this table holds judgments; use a method for judgments"),
         (("p.csv", "--method", "mean"), "p.csv: this table holds pairs; use a method for pairs"),

@@ -33,7 +33,7 @@ def test_points_are_means_with_intervals_around_them() -> None:
 def test_rank_and_tau_points() -> None:
     one = sets()["nist"]
     worlds = topic_worlds(*(one.systems, one.values), worlds=300)
-    ranks = charts.rank_points(worlds)
+    ranks = worlds.table()
     assert ((ranks["rank_low"] <= ranks["rank"]) & (ranks["rank"] <= ranks["rank_high"])).all()
     taus = charts.tau_points({"topics": worlds}, bins=10)
     assert len(taus) == 10

@@ -48,7 +48,7 @@ def test_many_rankings_at_once_are_each_as_alone(pairs: list[tuple[float, float]
 def test_counts_of_a_hand_worked_case() -> None:
     found = concordance([1, 2, 2, 3], [1, 3, 2, 2])
     # pairs: 12 ++, 13 ++, 14 ++, 23 tied in the first, 24 +-, 34 tied in the second
-    assert (int(found.concordant), int(found.discordant), int(found.tied)) == (3, 1, 2)
+    assert (int(found.agree), int(found.disagree), int(found.unknown)) == (3, 1, 2)
     assert (int(found.tied_first), int(found.tied_second)) == (1, 1)
     assert found.tau_a == pytest.approx(2 / 6)
     assert found.tau_b == pytest.approx(2 / 5)
@@ -154,7 +154,7 @@ def test_taus_of_the_predicted_relevance_table(rows: list[int], top_b: float, to
 def test_printed_taus_come_from_the_rows_without_the_oracle() -> None:
     top_prm, top_binary, low_prm, low_binary = TABLE_5[1:].T
     found = concordance(top_prm, top_binary)
-    assert (int(found.concordant), int(found.discordant), int(found.tied)) == (181, 6, 3)
+    assert (int(found.agree), int(found.disagree), int(found.unknown)) == (181, 6, 3)
     assert (round(float(found.tau_b), 2), round(float(tau_b(low_prm, low_binary)), 2)) == (0.93, 0.89)
 
 
@@ -182,7 +182,7 @@ def test_tau_b_with_one_tie_gives_a_figure_of_table_6() -> None:
     first = [8, 7, 6, 5, 4, 3, 2, 1]
     second = [8, 7, 6, 5, 3, 4, 2, 2]
     found = concordance(first, second)
-    assert (int(found.concordant), int(found.discordant), int(found.tied)) == (26, 1, 1)
+    assert (int(found.agree), int(found.disagree), int(found.unknown)) == (26, 1, 1)
     assert round(float(tau_b(first, [7, 8, 6, 5, 3, 4, 2, 2])), 2) == 0.84
 
 

@@ -118,7 +118,7 @@ def test_infap_is_pytrec_evals_where_grades_below_0_are_pooled_documents():
 
 
 def test_topics_left_without_judgments_are_told():
-    with pytest.warns(JudgewellWarning, match=r"1 topics have no other and do not count \(the first: q2\)"):
+    with pytest.warns(JudgewellWarning, match=r"1 topic has no other and does not count \(the first: q2\)"):
         read_gains({"q1": {"a": 1, "b": -1}, "q2": {"x": -1, "y": -2}})
 
 

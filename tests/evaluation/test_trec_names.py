@@ -9,6 +9,7 @@ import pytrec_eval
 from judgewell.errors import MeasureError
 from judgewell.evaluation.evaluate import evaluate
 from judgewell.evaluation.measures import nDCG
+from judgewell.evaluation.part import measured
 from judgewell.evaluation.trec_names import FAMILIES, TrecOutput, needed, trec_measures
 
 
@@ -44,7 +45,7 @@ def evaluated(qrels, run, names, *, complete, **options):
     gains[gains < 0] = np.nan
     lengths = np.array([len(run.get(topic, [])) for topic in topics])
     lines = trec_measures(names, **options)
-    by_measure = {line.measure: line.values(gains, ideal, lengths) for line in lines if line.measure}
+    by_measure = {line.measure: measured(line.measure, gains, ideal, lengths) for line in lines if line.measure}
     values = np.stack([by_measure[measure] for measure in needed(lines)], axis=-1)
     return topics, lines, values, lengths
 
@@ -205,7 +206,7 @@ def test_several_runs_are_told_apart_by_their_ids_and_n_leaves_the_summary_out()
 def test_rndcg_is_zero_where_no_document_reaches_the_level():
     gains = np.array([[1.0, 0, 1]])
     line = trec_measures(["Rndcg"], rel=2)[0]
-    assert line.values(gains, gains, np.array([3]))[0] == 0
+    assert measured(line.measure, gains, gains, np.array([3]))[0] == 0
 
 
 def test_interpolated_precision_and_set_map_are_divided_once():
@@ -213,12 +214,12 @@ def test_interpolated_precision_and_set_map_are_divided_once():
     gains = np.zeros((1, 49))
     gains[0, -7:] = 1
     line = trec_measures(["iprec_at_recall.1"])[0]
-    assert line.values(gains, np.ones((1, 7)), np.array([49]))[0] == 7 / 49
+    assert measured(line.measure, gains, np.ones((1, 7)), np.array([49]))[0] == 7 / 49
     line = trec_measures(["set_map"])[0]
     for retrieved, relevant, both in ((49, 11, 7), (93, 29, 13), (1000, 3, 3)):
         gains = np.full((1, retrieved), np.nan)
         gains[0, :both] = 1
-        value = line.values(gains, np.ones((1, relevant)), np.array([retrieved]))[0]
+        value = measured(line.measure, gains, np.ones((1, relevant)), np.array([retrieved]))[0]
         assert value == both * both / (retrieved * relevant)
 
 
@@ -228,7 +229,9 @@ def test_inferred_precision_counts_pooled_documents_that_were_not_judged():
     small = 0.00001
     first = 1 / 3 + (2 / 3) * (2 / 2) * (0 + small) / (1 + 2 * small)
     second = 1 / 6 + (5 / 6) * (4 / 5) * (1 + small) / (2 + 2 * small)
-    assert line.values(gains, np.array([[1.0, 1, 0]]), np.array([6]))[0] == pytest.approx((first + second) / 2)
+    assert measured(line.measure, gains, np.array([[1.0, 1, 0]]), np.array([6]))[0] == pytest.approx(
+        (first + second) / 2
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -244,7 +247,8 @@ def test_grades_are_shown_as_a_string():
     line = trec_measures(["relstring"])[0]
     gains = np.array([[0, 3, np.nan, 12, -1, np.nan, np.nan], [np.nan] * 7])
     shown = [
-        line.line("t", float(value)).split("\t")[2] for value in line.values(gains, gains[:, :0], np.array([6, 0]))
+        line.line("t", float(value)).split("\t")[2]
+        for value in measured(line.measure, gains, gains[:, :0], np.array([6, 0]))
     ]
     assert shown == ["'03->.-'", "''"]
 

@@ -24,6 +24,11 @@ def test_beir_style_tsv_qrels_with_a_header(tmp_path):
     assert read_gains(tmp_path / "test.tsv").select("topic", "doc", "gain").rows() == ROWS
 
 
+def test_ratings_as_quepid_exports_them(tmp_path):
+    (tmp_path / "case.csv").write_text("query,docid,rating\nq1,a,0.7\nq1,b,2\n")
+    assert read_gains(tmp_path / "case.csv").select("topic", "doc", "gain").rows() == ROWS
+
+
 def test_qrels_whatever_the_file_is_called(tmp_path):
     (tmp_path / "labels.clean.json").write_text("q1 0 a 0.7\nq1 0 b 2\n")
     assert read_gains(tmp_path / "labels.clean.json").select("topic", "doc", "gain").rows() == ROWS

@@ -11,6 +11,7 @@ import threading
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
 
@@ -104,6 +105,20 @@ def test_patterns_in_a_bucket(bucket):
 def test_a_bucket_that_may_not_be_read(bucket):
     with pytest.raises(InputError, match=r"s3://others/x\.run: "):
         open_bytes("s3://others/x.run")
+
+
+def test_an_error_of_a_library_that_the_first_use_loads(monkeypatch):
+    monkeypatch.delitem(sys.modules, "botocore.exceptions", raising=False)
+    loaded = ModuleType("botocore.exceptions")
+    loaded.BotoCoreError = type("BotoCoreError", (Exception,), {})
+
+    def place(path):
+        monkeypatch.setitem(sys.modules, loaded.__name__, loaded)
+        raise loaded.BotoCoreError("Unable to locate credentials")
+
+    monkeypatch.setattr("judgewell.formats.remote._place", place)
+    with pytest.raises(InputError, match=r"s3://a/b: this file cannot be read \(Unable to locate credentials\)"):
+        open_bytes("s3://a/b")
 
 
 def test_the_record_names_the_addresses(bucket, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,17 @@ def test_a_wide_pandas_frame() -> None:
     frame = pandas.DataFrame({"1": [0.5, 1], "2": [0.25, 0]}, index=pandas.Index(["a", "b"], name="system"))
     with collect_notes():
         assert sorted(read_scores(frame, measure="AP").rows()) == ROWS
+
+
+@pytest.mark.parametrize(
+    ("line", "cure"),
+    [
+        ("q1 Q0 a 1 3.2 bm25\n", "this looks like a run, not scores of systems; write --runs {} … --gains QRELS"),
+        ("q1 0 a 2\n", "this looks like qrels, not scores of systems; write --runs RUNS … --gains {}"),
+    ],
+)
+def test_runs_and_qrels_are_no_scores(tmp_path, line, cure):
+    file = tmp_path / "file.txt"
+    file.write_text(line)
+    with pytest.raises(InputError, match=re.escape(cure.format(file))):
+        read_scores(file)

@@ -9,7 +9,8 @@ from report_studies import sources, study
 from judgewell.errors import InputError
 from judgewell.reports import findings as told
 from judgewell.reports.assemble import assemble
-from judgewell.reports.grade_figures import by_grade, on_a_log_axis
+from judgewell.reports.bins import on_a_log_axis
+from judgewell.reports.grade_figures import by_grade
 from judgewell.reports.parts import Figure, Grid
 from judgewell.reports.sources import Sources, not_people, with_codes
 from judgewell.scaling.methods import parse

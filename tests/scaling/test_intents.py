@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from judgewell.errors import DataError, InputError, JudgewellWarning
-from judgewell.scaling.grade_probabilities import parameters
+from judgewell.scaling.double_judgments import tallies
+from judgewell.scaling.grade_probabilities import estimated
 from judgewell.scaling.intents import each_intent, expanded, top_intents
 
 COLUMNS = ["topic", "doc", "assessor", "intent", "value"]
@@ -37,10 +38,10 @@ def test_without_a_table_the_intents_are_those_that_were_judged() -> None:
 
 def test_expansion_makes_pairs_that_predicted_relevance_can_learn_from() -> None:
     """x says none, y gives intent 1 a grade of 1: only with the explicit 0 do both judge the same thing."""
-    found = parameters(each_intent(expanded(table(), INTENTS)), threshold=1, grades=(0, 1, 2))
+    found = estimated(tallies(each_intent(expanded(table(), INTENTS)), threshold=1, grades=(0, 1, 2)))
     assert found.filter(pl.col("grade") == 0).select("relevant", "judged", "p").row(0) == (1.0, 1.0, 1.0)
     with pytest.raises(DataError, match="no document was judged by two"):
-        parameters(each_intent(table()), threshold=1)
+        estimated(tallies(each_intent(table()), threshold=1))
 
 
 def test_the_most_probable_intent_is_kept_and_the_rest_told() -> None:

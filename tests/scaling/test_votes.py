@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 from judgewell.errors import JudgewellWarning
 from judgewell.formats.judgments import read_judgments
 from judgewell.scaling.double_judgments import tallies
-from judgewell.scaling.grade_probabilities import estimated, parameters
+from judgewell.scaling.grade_probabilities import estimated
 from judgewell.scaling.predicted import Predicted, grade_votes
 from judgewell.scaling.votes import vote_model
 
@@ -30,7 +30,7 @@ def crowd(rng: np.random.Generator, votes: np.ndarray, cuts: tuple[float, ...] =
 def test_one_vote_is_p_of_its_grade() -> None:
     rng = np.random.default_rng(0)
     judgments = crowd(rng, rng.choice([1, 2, 3], 200))
-    p = parameters(judgments)["p"].to_list()
+    p = estimated(tallies(judgments))["p"].to_list()
     alone = Predicted()(judgments).filter(pl.col("judgments") == 1)
     value = judgments.with_columns(pl.col("doc").cast(pl.String)).join(alone, on=["topic", "doc"])
     assert value["gain"].to_list() == pytest.approx([p[int(grade)] for grade in value["value"]])

@@ -14,10 +14,10 @@ from judgewell.server.session.assignment import expire
 from judgewell.server.session.goal_evidence import collected
 from judgewell.server.session.served import Served, load_served
 from judgewell.server.session.stages.judge import DocumentPage
-from judgewell.server.session.steps import Taken, take, take_own
+from judgewell.server.session.steps import Taken, take
 from judgewell.server.store.schema import answers, batches, machines, reservations, units
 from judgewell.server.store.setup import prepare
-from judgewell.server.store.transactions import Own, Store
+from judgewell.server.store.transactions import Store
 from judgewell.server.tokens import read_step
 
 UNITS = '[scale]\nkind = "{kind}"\n[units]\ndocuments = {size}\nredundancy = {redundancy}\n'
@@ -113,8 +113,7 @@ class Person:
         turn = read_step(served.secret, self.number, self.page.step if step is None else step)
         assert turn is not None
         fields = {name: tuple(value) if isinstance(value, list) else (value,) for name, value in form.items()}
-        own = Own(self.number, lambda c: take_own(c, served, self.number, turn, fields))
-        taken = self.study.store.write(lambda c: take(c, served, self.number, turn, fields), own).result()
+        taken = self.study.store.write(lambda c: take(c, served, self.number, turn, fields), self.number).result()
         assert isinstance(taken, Taken)
         self.outcome = taken.outcome
         return taken.page

@@ -87,6 +87,8 @@ def test_without_a_session_nothing_is_shown_and_nothing_stored(served):
     client = server.visitor()
     for response in (client.get("/work"), client.get("/"), client.post("/work", data={"step": "0.x"})):
         assert (response.status_code, response.headers["x-page"]) == (403, "trouble")
+        assert "This link does not work</h1>" in response.text
+        assert "Try again" not in response.text.split("<main")[1]
     for path in ("/i/1.forged", "/i/1", "/join?pid=1", "/nothing", "/owner/owner.forged", "/static/../app.py"):
         assert client.get(path).status_code == 404, path
     client.cookies.set("judgewell", "1")
@@ -298,6 +300,7 @@ def test_a_fault_of_ours_is_told_in_words_and_stores_nothing(served, monkeypatch
         response = send(quiet, first, value="5")
     assert (response.status_code, response.headers["x-page"]) == (500, "trouble")
     assert "Your answers up to here are safe" in response.text
+    assert "Try again" in response.text
     assert not server.study.rows(sa.select(answers))
     assert send(client, first, value="5").status_code == 200
 

@@ -11,7 +11,7 @@ from judging import Clock, Study, check_whole, good_answer, write_study
 from waiting import HANG
 
 from judgewell.errors import InputError
-from judgewell.formats.frames import read_table
+from judgewell.formats.judgments import read_judgments, read_pairs
 from judgewell.scaling.scale import scale
 from judgewell.server.owner.extra_judgments import ask_more
 from judgewell.server.queries.export import defused, export
@@ -19,7 +19,7 @@ from judgewell.server.queries.status import status, status_text
 from judgewell.server.store.backup import backup, restore
 from judgewell.server.store.schema import answers, metadata
 from judgewell.server.store.transactions import open_store
-from judgewell.tables import JUDGMENTS, PAIRS
+from judgewell.tables import JUDGMENTS
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_the_export_holds_everything_and_marks_what_is_not_finished(gathered, tm
         *("judgments.csv", "judgments.parquet", "excluded.csv", "units.csv", "verdicts.csv", "questionnaire.csv"),
         *("log.jsonl", "left_out.csv"),
     }
-    judged = read_table(tmp_path / "out/judgments.csv", JUDGMENTS)
+    judged = read_judgments(tmp_path / "out/judgments.csv")
     assert judged.columns == [*JUDGMENTS.names, "assessor_kind", "known"]
     assert judged["position"].to_list() == [1, 2, 3, 4]
     assert judged["assessor"].n_unique() == judged["unit"].n_unique() == 1
@@ -106,7 +106,7 @@ def test_inclusion_probabilities_go_from_the_pool_through_the_export_into_the_ga
     assert ask_again["extra"]
     study.person().until("done")
     export(store, tmp_path / "out")
-    judged = read_table(tmp_path / "out/judgments.csv", JUDGMENTS)
+    judged = read_judgments(tmp_path / "out/judgments.csv")
     assert dict(judged.select("doc", "inclusion").iter_rows()) == {"t0d0": 1.0, **drawn}
     assert judged.filter(pl.col("doc") == "t0d2").height == 2
     gains = scale(tmp_path / "out/judgments.csv", method="mean", interval="none")
@@ -119,7 +119,7 @@ def test_pairs_are_exported_as_pairs(begin, tmp_path):
     paths = {path.name for path in export(study.store, tmp_path / "out")}
     assert {"pairs.csv", "pairs.parquet"} <= paths
     assert "judgments.csv" not in paths
-    pairs = read_table(tmp_path / "out/pairs.csv", PAIRS)
+    pairs = read_pairs(tmp_path / "out/pairs.csv")
     assert len(pairs) == 4
     assert set(pairs["preferred"]) <= {"left", "right"}
     assert pairs["left_relevant"].all()
@@ -225,7 +225,7 @@ def test_judgments_say_which_documents_are_known(gathered, tmp_path):
     from judgewell.scaling.known import KnownRatio
 
     export(gathered.store, tmp_path)
-    judged = read_table(tmp_path / "judgments.csv", JUDGMENTS)
+    judged = read_judgments(tmp_path / "judgments.csv")
     assert sorted(judged["known"].drop_nulls()) == ["H", "N"]
     gains = KnownRatio()(judged)
     known = judged.filter(pl.col("known") == "N")["doc"][0]

@@ -114,7 +114,9 @@ def test_practice_asks_again_and_then_ends_for_good(begin):
     assert isinstance(page, Stopped)
     assert page.ending.code == "FC1"
     assert not page.more
-    assert person.send(action="more").kind == "stopped"
+    page = person.send(action="more")
+    assert page.kind == "stopped"
+    assert page.title == "Your part in this study has ended"
     assert [row.passed for row in study.rows(sa.select(verdicts))] == [False, False]
     assert study.rows(sa.select(reservations.c.state, reservations.c.ending)) == [("failed", "failed_practice")]
     assert study.person().until("done").kind == "done"

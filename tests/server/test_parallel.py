@@ -14,9 +14,9 @@ from waiting import HANG, wait_until
 from judgewell.server.judging import invitations as people
 from judgewell.server.judging.routes import current_page
 from judgewell.server.session.served import load_served
-from judgewell.server.session.steps import take, take_own
-from judgewell.server.store.schema import answers, assessors, reservations, units
-from judgewell.server.store.transactions import Own, open_store
+from judgewell.server.session.steps import take
+from judgewell.server.store.schema import answers, assessors, metadata, reservations, units
+from judgewell.server.store.transactions import is_together, open_store
 
 PROCESSES, THREADS = 8, 6
 
@@ -43,10 +43,7 @@ def work_through(database, told):
                     break
                 form = {name: (value,) for name, value in good_answer(page).items()}
                 jobs = [
-                    store.write(
-                        lambda c, who=who, turn=state.turn, form=form: take(c, served, who, turn, form),
-                        Own(who, lambda c, who=who, turn=state.turn, form=form: take_own(c, served, who, turn, form)),
-                    )
+                    store.write(lambda c, who=who, turn=state.turn, form=form: take(c, served, who, turn, form), who)
                     for _ in range(2)
                 ]
                 outcomes = sorted(job.result(HANG).outcome for job in jobs)
@@ -117,26 +114,24 @@ def two_studies(tmp_path):
         study.store.close()
 
 
-def agree(study, who, meanwhile=lambda: None, turn=None):
-    """Somebody agrees and takes a unit; `meanwhile` happens before that is committed."""
-    form = {"action": ("agree",)}
+def agree(study, who, meanwhile=lambda: None, turn=True):
+    """Somebody agrees and takes a unit; `meanwhile` happens before that is committed, where it takes no turn."""
 
-    def own(connection):
-        taken = take_own(connection, study.served, who, 0, form)
-        meanwhile()
+    def job(connection):
+        taken = take(connection, study.served, who, 0, {"action": ("agree",)})
+        if is_together(connection):
+            meanwhile()
+        else:
+            assert turn, "it took a turn"
         return taken
 
-    return study.store.write(turn or (lambda c: take(c, study.served, who, 0, form)), Own(who, own))
-
-
-def never(_):
-    raise AssertionError("it took a turn")
+    return study.store.write(job, who)
 
 
 def test_two_processes_hand_out_units_at_the_same_time(two_studies):
     both = threading.Barrier(2)  # passed only by two who are in their transactions at once
     who = [study.person().number for study in two_studies]
-    jobs = [agree(study, one, lambda: both.wait(HANG), never) for study, one in zip(two_studies, who, strict=True)]
+    jobs = [agree(study, one, lambda: both.wait(HANG), turn=False) for study, one in zip(two_studies, who, strict=True)]
     assert [job.result(HANG).page.kind for job in jobs] == ["instructions", "instructions"]
     check_whole(two_studies[0].store)
     assert two_studies[0].rows(sa.select(units.c.free)) == [(0,), (0,)]
@@ -155,3 +150,53 @@ def test_a_unit_that_another_process_hands_out_is_not_handed_out_again(two_studi
     assert agree(first, who[2], ask_for_the_last_unit).result(HANG).page.kind == "instructions"
     assert others[0].result(HANG).page.kind == "come_back"
     check_whole(first.store)
+
+
+WATCH = """
+CREATE TABLE changed (transaction text, name text, assessor bigint, unit bigint);
+CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  was jsonb = to_jsonb(OLD);
+  row jsonb = to_jsonb(coalesce(NEW, OLD));
+  taken boolean = TG_TABLE_NAME = 'reservations' AND row->'created' IS DISTINCT FROM was->'created';
+BEGIN
+  IF EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND pid = pg_backend_pid()) THEN
+    INSERT INTO changed VALUES (
+      pg_current_xact_id()::text, TG_TABLE_NAME,
+      (CASE TG_TABLE_NAME WHEN 'assessors' THEN row->'number' ELSE row->'assessor' END)::bigint,
+      (CASE WHEN TG_TABLE_NAME = 'units' THEN row->'number' WHEN taken THEN row->'unit' END)::bigint);
+  END IF;
+  RETURN NULL;
+END $$;
+"""
+TRIGGER = "CREATE TRIGGER watch AFTER INSERT OR UPDATE OR DELETE ON {} FOR EACH ROW EXECUTE FUNCTION watch()"
+OWN = {"answers", "assessors", "closing", "events", "reservations", "verdicts"}
+
+
+def test_without_a_turn_a_step_changes_its_assessors_rows_and_takes_a_unit(tmp_path):
+    """A step that changes more has to call `need_turn` first; here PostgreSQL itself notes what steps change."""
+    path = write_study(tmp_path / "study", known=True, more="[checks]\nrevisions = 0\n")
+    study = Study(open_store(new_database(one_postgres())), path)
+    for statement in (WATCH, *(TRIGGER.format(table.name) for table in metadata.sorted_tables)):
+        study.store.write(lambda c, text=statement: c.exec_driver_sql(text)).result()
+    silent, quick, careless = (study.person() for _ in range(3))
+    silent.until("document")
+    study.clock.move(700)
+    assert study.expire() == 1
+    silent.send(**silent.good())  # comes back to its place, which is still free
+    careless.until("document")
+    for number in range(4):
+        careless.send(value=str(number + 1) if careless.page.document.text.split()[-3] != "0" else "0.5")
+    assert careless.page.kind == "stopped"  # the place of its unit is free again
+    study.clock.move(200)
+    quick.until("no_work")  # takes that unit, and then the one of the silent holder
+    silent.send(**silent.good())  # comes back to a unit that somebody else has
+    silent.until("done")
+    rows = study.rows(sa.text("SELECT transaction, name, assessor, unit FROM changed"))
+    study.store.close()
+    assert {row.name for row in rows} == OWN | {"units"}
+    for transaction in {row.transaction for row in rows}:
+        mine = [row for row in rows if row.transaction == transaction]
+        assert len({row.assessor for row in mine if row.name in OWN}) == 1, mine
+        taken = {row.unit for row in mine if row.name == "reservations"}
+        assert {row.unit for row in mine if row.name == "units"} <= taken, mine

@@ -13,7 +13,7 @@ from waiting import HANG, wait_until
 from judgewell.server.queries.export import export
 from judgewell.server.store.backup import backup
 from judgewell.server.store.schema import topics
-from judgewell.server.store.transactions import NEEDS_TURN, READERS, Own, open_store
+from judgewell.server.store.transactions import READERS, is_together, need_turn, open_store
 
 
 class Broken(Exception):
@@ -115,13 +115,24 @@ def two_stores():
     second.close()
 
 
-def never(_):
-    raise AssertionError("its own form was enough")
+def together(job):
+    """A job that fails where it runs at a turn."""
+
+    def alone(connection):
+        assert is_together(connection), "it took a turn"
+        return job(connection)
+
+    return alone
+
+
+def at_turn(job):
+    """A job that finds out on the way that it needs a turn."""
+    return lambda connection: (need_turn(connection), job(connection))
 
 
 def test_jobs_about_single_assessors_run_while_other_processes_run_theirs(two_stores):
     both = threading.Barrier(2)  # passed only by two who are in their transactions at once
-    jobs = [store.write(never, Own(1, lambda _: both.wait(HANG))) for store in two_stores]
+    jobs = [store.write(together(lambda _: both.wait(HANG)), 1) for store in two_stores]
     assert sorted(job.result(HANG) for job in jobs) == [0, 1]
 
 
@@ -135,20 +146,20 @@ def test_a_turn_waits_for_jobs_about_single_assessors(two_stores):
         order.append("own")
         return job
 
-    first.write(never, Own(1, own)).result(HANG).result(HANG)
+    first.write(together(own), 1).result(HANG).result(HANG)
     assert order == ["own", "turn"]
 
 
 def test_a_job_that_needs_a_turn_or_fails_runs_again_at_its_turn(two_stores):
     first, _ = two_stores
     done = [
-        first.write(add("a"), Own(2, lambda _: NEEDS_TURN)),
-        first.write(add("b"), Own(1, break_off)),
-        first.write(break_off, Own(3, break_off)),
-        first.write(never, Own(4, add("c"))),
+        first.write(at_turn(add("a")), 2),
+        first.write(lambda c: break_off(c) if is_together(c) else add("b")(c), 1),
+        first.write(break_off, 3),
+        first.write(add("c"), 4),
     ]
     assert [type(job.exception(HANG)).__name__ for job in done[:3]] == ["NoneType", "NoneType", "Broken"]
-    assert first.read(names).result()[:2] == ["a", "b"]
+    assert first.read(names).result() == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("others", [False, True])

@@ -19,9 +19,9 @@ from judgewell.study.questions import (
     Magnitude,
     Ordinal,
     Preference,
-    Questions,
     Ratio,
     Scale,
+    pair_questions,
 )
 from judgewell.study.texts import catalogue, english
 from judgewell.study.typed_numbers import Refused, read_number, shown
@@ -236,11 +236,11 @@ def test_a_ratio_takes_zero_and_no_less():
 
 
 def test_questions_are_asked_once_each():
-    assert [question.kind for question in Questions().asked] == ["preference", "absolute", "ratio"]
+    assert [type(question) for question in pair_questions(["ratio", "preference"])] == [Ratio, Preference]
     with pytest.raises(InputError):
-        Questions((Ratio(), Ratio()))
+        pair_questions(["ratio", "ratio"])
     with pytest.raises(InputError):
-        Questions(())
+        pair_questions([])
 
 
 def test_a_refusal_speaks_the_study_s_language():

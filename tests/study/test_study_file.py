@@ -51,9 +51,9 @@ def test_a_study_to_begin_with_runs_as_it_is(tmp_path, kind):
     assert checked.design.judgments > 0
     if kind not in ("pairs", "templates"):
         assert [str(one).partition(": ")[2] for one in checked.warnings] == [
-            "the consent text is still that of the example; say who asks, what for and whom to write to, before "
-            "people judge"
+            "this is the example's consent text; before people judge, say who asks, what for and whom to write to"
         ]
+        assert all(one.information for one in checked.warnings)
         assert [*checked.study.scales] == [kind]
 
 

@@ -10,8 +10,7 @@ Intervals come from :mod:`~judgewell.agreement.jackknife`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,14 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from judgewell.agreement.alpha_without import alphas_without
-from judgewell.agreement.common import each_group, judgments_of, rows_table, some
+from judgewell.agreement.common import each_group, judgments_of, rows_table
 from judgewell.agreement.jackknife import jackknife_interval, refusal
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
-from judgewell.text import agrees, count
+from judgewell.text import agrees, count, counted
 
-BLOCK_CELLS = 4_000_000  # cells of distances or counts held at once: 32 MB
+BLOCK_CELLS = 4_000_000  # cells of distances held at once: 32 MB
 DIRECT_VALUES = 200  # up to this many distinct values they are compared one by one on a ratio scale
-WAVES_AT_ONCE = 16  # many replicates are multiplied with many waves together
 WAVE_MARGIN, WAVE_LIMIT = 40.0, 14.0  # e^−40 and 4πω/sinh(πω) at 14: both below the last digit
 
 
@@ -39,39 +37,18 @@ class _Values:
     starts: Ints  # where each document begins
     sizes: Ints  # how many values it has
 
-    @cached_property
-    def codes(self) -> tuple[Floats, Ints]:
-        """The distinct values, and each row's place among them."""
-        distinct, codes = np.unique(self.values, return_inverse=True)
-        return distinct, codes.ravel()
-
-    @cached_property
-    def counts(self) -> Any:
-        """How often each document (row) got each distinct value (column), sparse."""
-        from scipy.sparse import csr_array
-
-        distinct, codes = self.codes
-        document = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        shape = (len(self.sizes), len(distinct))
-        return csr_array((np.ones(len(codes)), (document, codes)), shape=shape)
-
-    @cached_property
-    def ratio_within(self) -> Floats:
-        """Each document's Σδ²/(m − 1) on a ratio scale."""
-        return _ratio_within(self)
-
     def sums(self, rows: Floats) -> Floats:
         """The sum of a row-wise quantity over each document."""
         return np.asarray(np.add.reduceat(rows, self.starts), dtype=np.float64)
 
-    def value_counts(self, weights: Floats) -> Floats:
-        """How often each distinct value occurs in each replicate: replicates × distinct values."""
-        return np.ascontiguousarray((self.counts.T @ weights.T).T, dtype=np.float64)
+    def away_from_means(self, rows: Floats) -> Floats:
+        """Each document's Σ (a − b)²/(m − 1) over ordered pairs of its m rows."""
+        away = rows - np.repeat(self.sums(rows) / self.sizes, self.sizes)
+        return 2 * self.sizes * self.sums(away**2) / (self.sizes - 1)
 
 
-# Each takes documents' weights (replicates × documents) and gives, per replicate, the sum over documents of their
-# disagreement Σδ²/(m − 1), and the sum of δ² over all ordered pairs of values.
-Disagreement = Callable[[_Values, Floats], tuple[Floats, Floats]]
+# Each gives every document's disagreement Σδ²/(m − 1), and the sum of δ² over all ordered pairs of values.
+Disagreement = Callable[[_Values], tuple[Floats, float]]
 
 
 def krippendorff_alpha(
@@ -92,7 +69,7 @@ def krippendorff_alpha(
         raise DataError(f"alpha {rows[0]['note']}")
     single = sum(row["single"] for row in rows)
     if single:
-        note(f"{some(single, 'document')} with one judgment say nothing about agreement and are excluded from alpha")
+        note(f"{counted(single, 'document')} with one judgment say nothing about agreement and are excluded from alpha")
     return rows_table(rows, "alpha", "low", "high")
 
 
@@ -106,7 +83,7 @@ def alpha_of(documents: ArrayLike, values: ArrayLike, metric: str = "interval") 
     problem = _problem(prepared, metric, len(np.unique(codes)))
     if problem:
         raise DataError(f"alpha {problem}")
-    return float(_alphas(prepared, metric, np.ones((1, len(prepared.sizes))))[0])
+    return _alpha(prepared, metric)
 
 
 def _alpha_row(frame: pl.DataFrame, metric: str, interval: bool, removed: float) -> dict[str, Any]:
@@ -127,8 +104,7 @@ def _alpha_row(frame: pl.DataFrame, metric: str, interval: bool, removed: float)
         return row
     free = len(prepared.values) - len(prepared.sizes)
     inflation = free / max(free - removed * len(prepared.values), 1.0)
-    plain_alpha = float(_alphas(prepared, metric, np.ones((1, len(prepared.sizes))))[0])
-    row["alpha"] = float(_corrected(plain_alpha, inflation))
+    row["alpha"] = float(_corrected(_alpha(prepared, metric), inflation))
     if interval:
         row |= _interval_of(frame, codes, values, row, inflation)
     return row
@@ -178,7 +154,7 @@ def _prepare(codes: Ints, values: Floats) -> _Values:
 def _problem(prepared: _Values, metric: str, documents: int) -> str | None:
     """Why alpha cannot be had, or nothing."""
     if not len(prepared.sizes):
-        return f"needs two judgments per document; {some(documents, 'document')} have one"
+        return f"needs two judgments per document; {counted(documents, 'document')} have one"
     if metric == "ratio" and prepared.values.min() < 0:
         return f"on a ratio scale needs values of 0 or more; {prepared.values.min():g} is below 0"
     if np.ptp(prepared.values) == 0:
@@ -186,97 +162,67 @@ def _problem(prepared: _Values, metric: str, documents: int) -> str | None:
     return None
 
 
-def _alphas(prepared: _Values, metric: str, weights: Floats) -> Floats:
-    """Alpha in each replicate; NaN where it holds one value only."""
-    rows = max(1, BLOCK_CELLS // len(prepared.codes[0])) if metric in ("nominal", "ordinal") else len(weights)
-    parts = [DISAGREEMENTS[metric](prepared, weights[start : start + rows]) for start in range(0, len(weights), rows)]
-    observed, expected = (np.concatenate(part) for part in zip(*parts, strict=True))
-    size = weights @ prepared.sizes
-    flat = expected <= 0
-    return np.where(flat, np.nan, 1 - (size - 1) * observed / np.where(flat, 1.0, expected))
+def _alpha(prepared: _Values, metric: str) -> float:
+    within, between = DISAGREEMENTS[metric](prepared)
+    return float(1 - (len(prepared.values) - 1) * within.sum() / between) if between > 0 else np.nan
 
 
-def _nominal(prepared: _Values, weights: Floats) -> tuple[Floats, Floats]:
-    same = np.asarray(prepared.counts.power(2).sum(axis=1)).ravel()
-    within = (prepared.sizes.astype(np.float64) ** 2 - same) / (prepared.sizes - 1)
-    counts = prepared.value_counts(weights)
-    return weights @ within, counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)
+def _nominal(prepared: _Values) -> tuple[Floats, float]:
+    _, codes, counts = np.unique(prepared.values, return_inverse=True, return_counts=True)
+    document = np.repeat(np.arange(len(prepared.sizes)), prepared.sizes)
+    cells, times = np.unique(document * len(counts) + codes.ravel(), return_counts=True)
+    same = np.bincount(cells // len(counts), weights=times**2)
+    return (prepared.sizes**2 - same) / (prepared.sizes - 1), float(len(codes) ** 2 - (counts**2).sum())
 
 
-def _interval(prepared: _Values, weights: Floats) -> tuple[Floats, Floats]:
+def _interval(prepared: _Values) -> tuple[Floats, float]:
     centred = prepared.values - prepared.values.mean()
-    sums = prepared.sums(centred)
-    away = centred - np.repeat(sums / prepared.sizes, prepared.sizes)
-    within = 2 * prepared.sizes * prepared.sums(away**2) / (prepared.sizes - 1)
-    size, total, squares = weights @ prepared.sizes, weights @ sums, weights @ prepared.sums(centred**2)
-    spread = size * squares - total**2
-    return weights @ within, np.where(spread <= 1e-12 * size * squares, 0.0, 2 * spread)  # equal values: 0, not noise
+    return prepared.away_from_means(centred), 2 * len(centred) * float((centred**2).sum())
 
 
-def _ordinal(prepared: _Values, weights: Floats) -> tuple[Floats, Floats]:
-    """Interval on mid-ranks, which each replicate has its own: δ² = (values between, with half of both ends)²."""
-    _, codes = prepared.codes
-    observed, expected = np.empty(len(weights)), np.empty(len(weights))
-    for place, counts in enumerate(prepared.value_counts(weights)):
-        ranks = np.cumsum(counts) - counts / 2 - counts.sum() / 2
-        rows = ranks[codes]
-        spread = prepared.sizes * prepared.sums(rows**2) - prepared.sums(rows) ** 2
-        observed[place] = weights[place] @ (2 * spread / (prepared.sizes - 1))
-        moments = (counts * ranks**2).sum(), (counts * ranks).sum()  # not @: threads for each of many short products
-        expected[place] = 2 * (counts.sum() * moments[0] - moments[1] ** 2)
-    return observed, expected
+def _ordinal(prepared: _Values) -> tuple[Floats, float]:
+    """Interval on mid-ranks: δ² = (values between, with half of both ends)²."""
+    _, codes, counts = np.unique(prepared.values, return_inverse=True, return_counts=True)
+    return _interval(replace(prepared, values=(np.cumsum(counts) - counts / 2)[codes.ravel()]))
 
 
-def _ratio(prepared: _Values, weights: Floats) -> tuple[Floats, Floats]:
-    distinct, _ = prepared.codes
-    total = (weights @ prepared.sizes) ** 2
+def _ratio(prepared: _Values) -> tuple[Floats, float]:
+    distinct, counts = np.unique(prepared.values, return_counts=True)
     if len(distinct) > DIRECT_VALUES:
-        expected = total - _similarity_by_waves(prepared, weights)
-        if (expected > 1e-6 * total).all():  # else nearly equal values: the difference would lose its digits
-            return weights @ prepared.ratio_within, expected
-    return weights @ prepared.ratio_within, _ratio_between(prepared, weights)
+        total = float(len(prepared.values)) ** 2
+        expected = total - _similarity_by_waves(prepared.values)
+        if expected > 1e-6 * total:  # else nearly equal values: the difference would lose its digits
+            return _ratio_within(prepared), expected
+    return _ratio_within(prepared), _ratio_between(distinct, counts.astype(np.float64))
 
 
-def _ratio_between(prepared: _Values, weights: Floats) -> Floats:
+def _ratio_between(distinct: Floats, counts: Floats) -> float:
     """Σ δ² over all ordered pairs of values: distinct values against each other, a block at a time."""
-    distinct, _ = prepared.codes
-    counts = prepared.value_counts(weights)
-    between = np.zeros(len(weights))
     rows = max(1, BLOCK_CELLS // len(distinct))
-    for start in range(0, len(distinct), rows):
-        block = slice(start, start + rows)
-        distances = _ratio_distance(distinct[block, None], distinct[None, :])
-        between += ((counts @ distances.T) * counts[:, block]).sum(axis=1)
-    return between
+    blocks = [slice(start, start + rows) for start in range(0, len(distinct), rows)]
+    return sum(
+        float(counts[block] @ _ratio_distance(distinct[block, None], distinct[None, :]) @ counts) for block in blocks
+    )
 
 
-def _similarity_by_waves(prepared: _Values, weights: Floats) -> Floats:
+def _similarity_by_waves(values: Floats) -> float:
     """Σ (1 − δ²) over all ordered pairs of values in O(n): 1 − ((a − b)/(a + b))² = sech²((ln a − ln b)/2).
 
     The kernel's Fourier transform 4πω/sinh(πω) dies off exponentially, so Σ_ij K(x_i − x_j) adds up |Σ_i e^{iωx_i}|²
     over about a hundred evenly spaced ω, exact to the last digits: the spacing keeps copies of the kernel 40 away from
     the data, where it has fallen to 1e-17. A value of 0 is like another 0 and nothing else.
     """
-    positive = prepared.values > 0
-    zeros = weights @ prepared.sums((~positive).astype(np.float64))
-    least = prepared.values[positive].min()
-    x = np.log(np.where(positive, prepared.values, least) / least)
+    positive = values[values > 0]
+    x = np.log(positive / positive.min())
     step = 2 * np.pi / (x.max() + WAVE_MARGIN)
-    turn = np.exp(1j * step * x)
-    wave = positive.astype(np.complex128)
-    omega = step * np.arange(int(WAVE_LIMIT / step) + 1)
-    heights = 2 * 4 * np.pi * omega / np.sinh(np.pi * np.where(omega == 0, 1.0, omega))  # ω and −ω
-    heights[0] = 4.0
-    similar = zeros**2
-    for block in np.array_split(heights, max(1, len(heights) // WAVES_AT_ONCE)):
-        sums = np.empty((len(prepared.sizes), 2, len(block)))
-        for place in range(len(block)):
-            of_documents = np.add.reduceat(wave, prepared.starts)
-            sums[:, 0, place], sums[:, 1, place] = of_documents.real, of_documents.imag
-            wave *= turn
-        amplitudes = (weights @ sums.reshape(len(sums), -1)).reshape(len(weights), 2, len(block))
-        similar += step / (2 * np.pi) * ((amplitudes**2).sum(axis=1) @ block)
-    return np.asarray(similar, dtype=np.float64)
+    omega = step * np.arange(1, int(WAVE_LIMIT / step) + 1)
+    heights = np.append(4.0, 2 * 4 * np.pi * omega / np.sinh(np.pi * omega))  # ω and −ω
+    turn, wave = np.exp(1j * step * x), np.ones(len(x), dtype=np.complex128)
+    similar = float(len(values) - len(positive)) ** 2
+    for height in heights:
+        similar += step / (2 * np.pi) * height * abs(wave.sum()) ** 2
+        wave *= turn
+    return similar
 
 
 def _ratio_within(prepared: _Values) -> Floats:

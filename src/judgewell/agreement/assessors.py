@@ -10,11 +10,9 @@ import polars as pl
 
 from judgewell.agreement.common import (
     DOCUMENT,
-    check_columns,
     judgments_of,
     pairs_of,
     require,
-    some,
     with_number,
 )
 from judgewell.agreement.overlap import LEAST_DOCUMENTS, shared_documents
@@ -22,7 +20,7 @@ from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.concordance import count_concordance
-from judgewell.text import agrees
+from judgewell.text import agrees, counted
 
 KNOWN = ("H", "N")
 
@@ -34,14 +32,9 @@ def assessor_tau(judgments: Any, *, by: Sequence[str] = (), least_documents: int
     :func:`judgewell.agreement.overlap.mean_over_pairs`.
     """
     shared = shared_documents(judgments, by=by, least_documents=least_documents)
-    tau, counts = _tau_by_group(shared.first, shared.second, shared.pair, shared.topic)
-    return (
-        shared.pairs.with_columns(
-            *[pl.Series(name, values, dtype=pl.Int64) for name, values in counts.items()],
-            pl.Series("tau_b", tau, nan_to_null=True),
-        )
-        .with_columns(note=_no_order("tau_b"))
-        .sort([*by, "documents"], descending=[False] * len(by) + [True], maintain_order=True)
+    order = _order_by_group(shared.first, shared.second, shared.pair, shared.topic)
+    return pl.concat([shared.pairs, order], how="horizontal").sort(
+        [*by, "documents"], descending=[False] * len(by) + [True], maintain_order=True
     )
 
 
@@ -66,63 +59,53 @@ def against_the_rest(judgments: Any, *, least_documents: int = 5) -> pl.DataFram
     if enough.is_empty():
         raise DataError(f"no assessor shares {least_documents} documents with the rest")
     if lost:
-        few = f"{some(lost, 'assessor')} sharing fewer than {least_documents} documents"
+        few = f"{counted(lost, 'assessor')} sharing fewer than {least_documents} documents"
         note(f"{few} {agrees(lost, 'is', 'are')} not compared with the rest")
     coded = with_number(with_number(enough, ["assessor"], "who"), ["topic"], "number")
-    tau, counts = _tau_by_group(*(coded[name].to_numpy() for name in ("value", "rest", "who", "number")))
+    order = _order_by_group(*(coded[name].to_numpy() for name in ("value", "rest", "who", "number")))
     table = coded.group_by("assessor", maintain_order=True).agg(
         documents=pl.len().cast(pl.Int64),
         topics=pl.col("topic").n_unique().cast(pl.Int64),
         bias=(pl.col("value") - pl.col("rest")).mean(),
     )
-    return (
-        table.with_columns(
-            *[pl.Series(name, values, dtype=pl.Int64) for name, values in counts.items()],
-            pl.Series("tau_b", tau, nan_to_null=True),
-        )
-        .with_columns(note=_no_order("tau_b"))
-        .sort("tau_b", nulls_last=True, maintain_order=True)
-    )
+    return pl.concat([table, order], how="horizontal").sort("tau_b", nulls_last=True, maintain_order=True)
 
 
-def known_accuracy(judgments: Any, *, by: Sequence[str] = ("topic", "assessor")) -> pl.DataFrame:
-    """How often a known H document got a higher value than a known N document of the same unit.
+def known_accuracy(judgments: Any) -> pl.DataFrame:
+    """By topic and assessor, how often a known H document got a higher value than a known N document of the same unit.
 
     `known` is an extra column of the judgments with H and N; equal values do not pass.
     """
     frame = judgments_of(judgments)
     _check_known(frame, "known")
-    check_columns(frame, by)
     numbered = with_unit_number(frame)
-    high = numbered.filter(pl.col("known") == "H").select("unit_number", *by, high="value")
+    high = numbered.filter(pl.col("known") == "H").select("unit_number", "topic", "assessor", high="value")
     low = numbered.filter(pl.col("known") == "N").select("unit_number", low="value")
     both = high.join(low, on="unit_number", maintain_order="left")
     if both.is_empty():
         raise DataError("no unit holds both a known H and a known N document")
-    return _accuracy(both, by, pl.col("high") > pl.col("low"), pl.col("high") == pl.col("low"))
+    return _accuracy(both, pl.col("high") > pl.col("low"), pl.col("high") == pl.col("low"))
 
 
-def known_pair_accuracy(pairs: Any, *, by: Sequence[str] = ("topic", "assessor")) -> pl.DataFrame:
-    """How often the known H document was preferred to the known N document it was shown with.
+def known_pair_accuracy(pairs: Any) -> pl.DataFrame:
+    """By topic and assessor, how often the known H document was preferred to the known N document it was shown with.
 
     `left_known` and `right_known` are extra columns of the pairs with H and N (Yang et al. 2018, Table 3).
     """
     frame = pairs_of(pairs)
     _check_known(frame, "left_known")
     _check_known(frame, "right_known")
-    check_columns(frame, by)
     left = (pl.col("left_known") == "H") & (pl.col("right_known") == "N")
     right = (pl.col("left_known") == "N") & (pl.col("right_known") == "H")
     gold = frame.filter((left | right) & pl.col("preferred").is_not_null())
     if gold.is_empty():
         raise DataError("no answered pair shows a known H with a known N document")
     chose_high = pl.when(left).then(pl.col("preferred") == "left").otherwise(pl.col("preferred") == "right")
-    return _accuracy(gold, by, chose_high, pl.col("preferred") == "same")
+    return _accuracy(gold, chose_high, pl.col("preferred") == "same")
 
 
-def accuracy_summary(accuracy: pl.DataFrame, *, by: Sequence[str] = ("topic",)) -> pl.DataFrame:
-    """Accuracy per assessor, then its mean and standard deviation over assessors."""
-    check_columns(accuracy, by)
+def accuracy_summary(accuracy: pl.DataFrame) -> pl.DataFrame:
+    """By topic, assessors' accuracy: its mean and standard deviation over assessors."""
     columns = [
         pl.len().cast(pl.Int64).alias("assessors"),
         pl.col("checks").sum(),
@@ -130,14 +113,14 @@ def accuracy_summary(accuracy: pl.DataFrame, *, by: Sequence[str] = ("topic",)) 
         pl.col("accuracy").std().alias("sd"),
         (pl.col("passed").sum() / pl.col("checks").sum()).alias("pooled"),
     ]
-    return accuracy.group_by(by).agg(columns).sort(by) if by else accuracy.select(columns)
+    return accuracy.group_by("topic").agg(columns).sort("topic")
 
 
-def _accuracy(frame: pl.DataFrame, by: Sequence[str], passed: pl.Expr, tied: pl.Expr) -> pl.DataFrame:
+def _accuracy(frame: pl.DataFrame, passed: pl.Expr, tied: pl.Expr) -> pl.DataFrame:
     return (
-        frame.group_by(by)
+        frame.group_by("topic", "assessor")
         .agg(checks=pl.len().cast(pl.Int64), passed=passed.sum().cast(pl.Int64), tied=tied.sum().cast(pl.Int64))
-        .sort(by)
+        .sort("topic", "assessor")
         .with_columns(accuracy=pl.col("passed") / pl.col("checks"))
     )
 
@@ -149,23 +132,10 @@ def _check_known(frame: pl.DataFrame, column: str) -> None:
         raise InputError(f"{column} {wrong[column][0]!r} is neither H nor N", cure="leave it empty for other documents")
 
 
-def _tau_by_group(first: Floats, second: Floats, group: Ints, topic: Ints) -> tuple[Floats, dict[str, Ints]]:
+def _order_by_group(first: Floats, second: Floats, group: Ints, topic: Ints) -> pl.DataFrame:
     """Tau-b of each group (0, 1, 2 …) over pairs of documents of the same topic, and the counts behind it."""
     cells, cell = np.unique(group * (topic.max() + 1) + topic, return_inverse=True)
-    counted = count_concordance(first, second, cell.ravel())
-    owner = cells // (topic.max() + 1)
-
-    def total(values: Ints) -> Ints:
-        return np.bincount(owner, weights=values).astype(np.int64)
-
-    counts = {name: total(getattr(counted, name)) for name in ("pairs", "agree", "disagree")}
-    untied = (counts["pairs"] - total(counted.tied_first)) * (counts["pairs"] - total(counted.tied_second))
-    scale = np.sqrt(untied.astype(np.float64))
-    tau = (counts["agree"] - counts["disagree"]) / np.where(scale == 0, 1.0, scale)
-    return np.where(scale == 0, np.nan, tau), counts
-
-
-def _no_order(column: str) -> pl.Expr:
-    return pl.when(pl.col(column).is_null()).then(
-        pl.lit("tau is undefined: one of the two ties every pair of documents")
-    )
+    order = count_concordance(first, second, cell.ravel()).added(cells // (topic.max() + 1))
+    columns = {"pairs": order.pairs, "agree": order.agree, "disagree": order.disagree, "tau_b": order.tau_b}
+    undefined = pl.lit("tau is undefined: one of the two ties every pair of documents")
+    return pl.DataFrame(columns, nan_to_null=True).with_columns(note=pl.when(pl.col("tau_b").is_null()).then(undefined))

@@ -44,9 +44,7 @@ def grades_of(data: Any) -> pl.DataFrame:
 
 def with_grades(frame: pl.DataFrame, grades: Any) -> pl.DataFrame:
     """The rows with their document's grade behind them, null where the experts gave none."""
-    if "grade" in frame.columns:
-        frame = frame.drop("grade")
-    joined = frame.join(grades_of(grades), on=DOCUMENT, how="left", maintain_order="left")
+    joined = frame.drop("grade", strict=False).join(grades_of(grades), on=DOCUMENT, how="left", maintain_order="left")
     if joined["grade"].null_count() == joined.height:
         raise DataError("no document has a grade; give grades for the topics and documents that were judged")
     return joined
@@ -107,15 +105,15 @@ def document_medians(judgments: Any) -> pl.DataFrame:
     )
 
 
-def five_numbers(column: str, prefix: str = "") -> list[pl.Expr]:
+def five_numbers(column: str) -> list[pl.Expr]:
     """Least, quartiles and greatest of a column."""
     value = pl.col(column)
     return [
-        value.min().alias(f"{prefix}least"),
-        value.quantile(0.25, "linear").alias(f"{prefix}q1"),
-        value.median().alias(f"{prefix}median"),
-        value.quantile(0.75, "linear").alias(f"{prefix}q3"),
-        value.max().alias(f"{prefix}greatest"),
+        value.min().alias("least"),
+        value.quantile(0.25, "linear").alias("q1"),
+        value.median().alias("median"),
+        value.quantile(0.75, "linear").alias("q3"),
+        value.max().alias("greatest"),
     ]
 
 
@@ -123,11 +121,6 @@ def rows_table(rows: Sequence[Mapping[str, Any]], *numbers: str) -> pl.DataFrame
     """The rows as a table. `numbers` and words have their type also where every one is missing."""
     types: dict[str, Any] = dict.fromkeys(numbers, pl.Float64) | dict.fromkeys(WORDS, pl.String)
     return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=types)
-
-
-def some(count: int, what: str) -> str:
-    """A count with its noun: "1 document", "12 documents"."""
-    return f"{count} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def or_none(value: float) -> float | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require, unit_count
+from judgewell.agreement.common import judgments_of, pairs_of, require, unit_count
 from judgewell.tables import frame_of
 
 
@@ -37,39 +36,26 @@ def assessor_statistics(judgments: Any) -> pl.DataFrame:
     )
 
 
-def assessors_per_document(judgments: Any, *, by: Sequence[str] = ("topic",)) -> pl.DataFrame:
-    """How many documents were judged by 1, 2, 3 … assessors (Yang et al. 2018, Fig. 2)."""
-    return _histogram(_seen(judgments), "assessor", ["topic", "doc"], by, "assessors", "documents")
+def assessors_per_document(work: Any) -> pl.DataFrame:
+    """How many documents of a topic 1, 2, 3 … assessors judged, alone or in pairs (Yang et al. 2018, Fig. 2)."""
+    frame = _by_assessors(work, "counting assessors per document")
+    if "left" in frame.columns:
+        frame = pl.concat([frame.select("topic", "assessor", doc=side) for side in ("left", "right")])
+    each = frame.group_by("topic", "doc").agg(assessors=pl.col("assessor").n_unique().cast(pl.Int64))
+    return each.group_by("topic", "assessors").agg(documents=pl.len().cast(pl.Int64)).sort("topic", "assessors")
 
 
-def assessors_per_document_of_pairs(pairs: Any, *, by: Sequence[str] = ("topic",)) -> pl.DataFrame:
-    """The same for documents shown in pairs."""
-    frame = pairs_of(pairs)
-    require(frame, "assessor", "counting assessors per document")
-    others = [name for name in frame.columns if name not in ("left", "right", "doc")]
-    seen = pl.concat([frame.select(*others, doc=side) for side in ("left", "right")])
-    return _histogram(seen, "assessor", ["topic", "doc"], by, "assessors", "documents")
-
-
-def units_per_assessor(work: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
+def units_per_assessor(work: Any) -> pl.DataFrame:
     """How many assessors did 1, 2, 3 … units; `work` is a judgments or a pairs table."""
-    frame = pairs_of(work) if "left" in frame_of(work).columns else _seen(work)
-    require(frame, "assessor", "counting units per assessor")
+    frame = _by_assessors(work, "counting units per assessor")
     require(frame, "unit", "counting units per assessor")
-    named = frame.drop_nulls(["assessor", "unit"]).with_columns(place=pl.struct("topic", "unit"))
-    return _histogram(named, "place", ["assessor"], by, "units", "assessors")
+    named = frame.drop_nulls("unit")
+    each = named.group_by("assessor").agg(units=pl.struct("topic", "unit").n_unique().cast(pl.Int64))
+    return each.group_by("units").agg(assessors=pl.len().cast(pl.Int64)).sort("units")
 
 
-def _seen(judgments: Any) -> pl.DataFrame:
-    frame = judgments_of(judgments)
-    require(frame, "assessor", "counting assessors")
-    return frame.filter(pl.col("assessor").is_not_null())
-
-
-def _histogram(
-    frame: pl.DataFrame, counted: str, owner: list[str], by: Sequence[str], name: str, of: str
-) -> pl.DataFrame:
-    """How many owners have each number of distinct `counted`."""
-    check_columns(frame, by)
-    each = frame.group_by(list(dict.fromkeys([*by, *owner]))).agg(pl.col(counted).n_unique().cast(pl.Int64).alias(name))
-    return each.group_by([*by, name]).agg(pl.len().cast(pl.Int64).alias(of)).sort([*by, name])
+def _by_assessors(work: Any, purpose: str) -> pl.DataFrame:
+    """The checked rows, of judgments or pairs, that name an assessor."""
+    frame = pairs_of(work) if "left" in frame_of(work).columns else judgments_of(work)
+    require(frame, "assessor", purpose)
+    return frame.drop_nulls("assessor")

@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 
 from judgewell.agreement import common, machines, stability
-from judgewell.agreement.footing import Footing, footing_of
 from judgewell.agreement.machines import FEW_GRADES
 from judgewell.errors import DataError, kept_notes, note
 from judgewell.scales import Kind, kind_of
+from judgewell.stats.footing import Footing, footing_of
 
 SystemTables = Callable[[pl.DataFrame, Mapping[str, pl.DataFrame]], Mapping[str, pl.DataFrame]]
 

@@ -13,11 +13,11 @@ from judgewell.agreement.common import (
     gains_of,
     grade_values,
     judgments_of,
-    some,
     with_grades,
 )
 from judgewell.errors import note
 from judgewell.stats.arrays import Floats
+from judgewell.text import counted
 
 NORMAL_MAD = 1.4826  # turns a median distance into the standard deviation of a normal
 
@@ -35,9 +35,8 @@ def failures(gains: Any, grades: Any, *, most: int | None = None) -> pl.DataFram
     parts = [_misfits(part) for _, part in each_group(frame, ["topic"])]
     alone = sum(part["own_median"].null_count() for part in parts)
     if alone:
-        note(
-            f"{some(alone, 'document')} alone in their grade and topic cannot be placed and are not on the failure list"
-        )
+        lonely = f"{counted(alone, 'document')} alone in their grade and topic"
+        note(f"{lonely} cannot be placed and are not on the failure list")
     table = pl.concat(parts).filter(pl.col("misfit") > 0).sort("misfit", descending=True, maintain_order=True)
     return table if most is None else table.head(most)
 

@@ -25,7 +25,7 @@ from judgewell.text import p_said, plain
 LEAST_DOCUMENTS = 2  # of each grade in a topic
 
 
-def grade_differences(gains: Any, grades: Any, *, log: bool = False, level: float = 0.95) -> pl.DataFrame:
+def grade_differences(gains: Any, grades: Any, *, log: bool = False) -> pl.DataFrame:
     """The difference of gains between every two neighbouring grades, with interval and p; `log` compares ln gain."""
     frame = with_grades(gains_of(gains), grades).filter(pl.col("grade").is_not_null())
     if log:
@@ -41,7 +41,7 @@ def grade_differences(gains: Any, grades: Any, *, log: bool = False, level: floa
             for topic in topics
             if min(len(topic.get(low, ())), len(topic.get(high, ()))) >= LEAST_DOCUMENTS
         ]
-        rows.append({"lower": low, "upper": high, "unit": "ln gain" if log else "gain"} | _row(samples, level))
+        rows.append({"lower": low, "upper": high, "unit": "ln gain" if log else "gain"} | _row(samples))
     return rows_table(rows, "difference", "low", "high", "p")
 
 
@@ -71,18 +71,18 @@ def finding(table: pl.DataFrame) -> list[str]:
     return sentences
 
 
-def _row(samples: list[tuple[Floats, Floats]], level: float) -> dict[str, Any]:
+def _row(samples: list[tuple[Floats, Floats]]) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(("difference", "low", "high", "p", "test", "note"))
     row = {"topics": len(samples), "documents": sum(len(low) + len(high) for low, high in samples)} | row
     if not samples:
         return row | {"note": f"no topic has {LEAST_DOCUMENTS} documents of both grades"}
     differences = np.array([high.mean() - low.mean() for low, high in samples])
     if len(samples) == 1:
-        return row | {"test": "Welch"} | _welch(*samples[0], level)
+        return row | {"test": "Welch"} | _welch(*samples[0])
     spreads = [_pooled_variance([sample[grade] for sample in samples]) for grade in (0, 1)]
     variances = np.array([spreads[0] / len(low) + spreads[1] / len(high) for low, high in samples])
     mean, variance = combined(differences, variances)
-    return row | {"test": "over topics"} | _t_row(mean, variance, len(samples) - 1, level)
+    return row | {"test": "over topics"} | _t_row(mean, variance, len(samples) - 1)
 
 
 def combined(differences: Floats, variances: Floats) -> tuple[float, float]:
@@ -103,21 +103,21 @@ def _pooled_variance(samples: list[Floats]) -> float:
     return squares / sum(len(sample) - 1 for sample in samples)
 
 
-def _welch(low: Floats, high: Floats, level: float) -> dict[str, Any]:
+def _welch(low: Floats, high: Floats) -> dict[str, Any]:
     parts = [sample.var(ddof=1) / len(sample) for sample in (low, high)]
     variance = float(sum(parts))
     if variance == 0:
         return {"difference": float(high.mean() - low.mean()), "note": "no test: all gains of a grade are equal"}
     freedom = variance**2 / sum(part**2 / (len(sample) - 1) for part, sample in zip(parts, (low, high), strict=True))
-    return _t_row(float(high.mean() - low.mean()), variance, freedom, level)
+    return _t_row(float(high.mean() - low.mean()), variance, freedom)
 
 
-def _t_row(mean: float, variance: float, freedom: float, level: float) -> dict[str, Any]:
+def _t_row(mean: float, variance: float, freedom: float) -> dict[str, Any]:
     from scipy.stats import t
 
     if variance <= 0:
         return {"difference": mean, "note": "no test: the difference is the same in all topics"}
     error = np.sqrt(variance)
-    reach = float(t.ppf((1 + level) / 2, freedom)) * error
+    reach = float(t.ppf(0.975, freedom)) * error
     p = float(2 * t.sf(abs(mean) / error, freedom))
     return {"difference": mean, "low": mean - reach, "high": mean + reach, "p": p}

@@ -35,7 +35,10 @@ def grade_distributions(gains: Any, grades: Any, *, by: Sequence[str] = ()) -> p
     Turpin et al. 2015, Fig. 1 and 2 (`by=("topic",)`); Yang et al. 2018, Fig. 3.
     """
     frame = with_grades(gains_of(gains), grades).sort("grade", nulls_last=True, maintain_order=True)
-    frame = frame.with_columns(q1=_quartile(0.25, [*by, "grade"]), q3=_quartile(0.75, [*by, "grade"]))
+    frame = frame.with_columns(
+        pl.col("gain").quantile(share, "linear").over([*by, "grade"]).alias(name)
+        for name, share in (("q1", 0.25), ("q3", 0.75))
+    )
     reach = 1.5 * (pl.col("q3") - pl.col("q1"))
     inside = pl.col("gain").is_between(pl.col("q1") - reach, pl.col("q3") + reach)
     boxes = frame.group_by([*by, "grade"], maintain_order=True).agg(
@@ -53,19 +56,17 @@ def grade_distributions(gains: Any, grades: Any, *, by: Sequence[str] = ()) -> p
     return boxes.select(*first, *[name for name in boxes.columns if name not in first])
 
 
-def adjacent_grade_tests(gains: Any, grades: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
+def adjacent_grade_tests(gains: Any, grades: Any) -> pl.DataFrame:
     """Do documents of adjacent grades differ in score? Two-tailed t (Student and Welch), Welch on logs, and rank-sum.
 
     Turpin et al. 2015 report a t-test without saying which; all are given. Logs need scores above 0.
     """
-    frame = with_grades(gains_of(gains), grades)
-    known = frame.filter(pl.col("grade").is_not_null())
-    adjacent = list(pairwise(grade_values(known)))
-    rows = []
-    for key, part in each_group(known, by):
-        scores = by_grade(part, "gain")
-        for low, high in adjacent:
-            rows.append(key | {"lower": low, "upper": high} | _two_sample(scores.get(low), scores.get(high)))
+    known = with_grades(gains_of(gains), grades).filter(pl.col("grade").is_not_null())
+    scores = by_grade(known, "gain")
+    rows = [
+        {"lower": low, "upper": high} | _two_sample(scores[low], scores[high])
+        for low, high in pairwise(grade_values(known))
+    ]
     return rows_table(rows, *NUMBERS, "p_student", "p_welch", "p_welch_log")
 
 
@@ -175,10 +176,10 @@ def rank_sum(low: Floats | None, high: Floats | None) -> dict[str, Any]:
     return row
 
 
-def _two_sample(low: Floats | None, high: Floats | None) -> dict[str, Any]:
+def _two_sample(low: Floats, high: Floats) -> dict[str, Any]:
     row = rank_sum(low, high) | {"p_student": None, "p_welch": None, "p_welch_log": None}
     row["note"] = row.pop("note") or _too_few(low, high, 2)  # the note comes last
-    if low is None or high is None or row["note"]:
+    if row["note"]:
         return row
     if max(np.ptp(low), np.ptp(high)) == 0:
         return row | {"note": "a t-test needs scores that vary; in both grades all are equal"}
@@ -220,10 +221,6 @@ def _order(low: Floats, high: Floats) -> tuple[int, int, int]:
     below = np.searchsorted(ordered, high, side="left").sum()
     not_above = np.searchsorted(ordered, high, side="right").sum()
     return int(below), int(not_above - below), len(low) * len(high)
-
-
-def _quartile(share: float, by: list[str]) -> pl.Expr:
-    return pl.col("gain").quantile(share, "linear").over(by)
 
 
 def grade_label(grade: str | pl.Expr) -> pl.Expr:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.resampling import jackknife_variance
 
 LEAST_ASSESSORS = 3
 LEAST_DOCUMENTS = 20
@@ -47,30 +48,22 @@ def refusal(documents: int, assessors: int, what: str = "documents") -> str | No
     return None
 
 
-def jackknife_interval(
-    estimate: float, without: Sequence[Floats], level: float = 0.95, judgments: Floats | None = None
-) -> Interval:
-    """The interval from the estimates without each document (or group of them) and without each assessor; those without
-    each judgment, where given, keep noise from being counted twice."""
+def jackknife_interval(estimate: float, without: Sequence[Floats], judgments: Floats | None = None) -> Interval:
+    """The 95 % interval from the estimates without each document (or group of them) and without each assessor; those
+    without each judgment, where given, keep noise from being counted twice."""
     from scipy.stats import t
 
-    parts = [_variance(values) for values in without]
-    variance = sum(part for part, _ in parts)
+    parts = [jackknife_variance(values) for values in without]
+    variance = sum(parts)
     if not np.isfinite(variance):
         return Interval(refusal="no interval: without some assessor or document nothing is left to compare")
     if variance <= 0:
         return Interval(estimate, estimate, BOTH)
-    freedom = variance**2 / sum(part**2 / size for part, size in parts)
+    freedom = variance**2 / sum(part**2 / (len(values) - 1) for part, values in zip(parts, without, strict=True))
     if judgments is not None:
-        variance = max(variance - _variance(judgments)[0], *(part for part, _ in parts))
-    reach = float(t.ppf((1 + level) / 2, freedom)) * np.sqrt(variance)
+        variance = max(variance - jackknife_variance(judgments), *parts)
+    reach = float(t.ppf(0.975, freedom)) * np.sqrt(variance)
     return Interval(estimate - reach, min(estimate + reach, 1.0), BOTH)
-
-
-def _variance(values: Floats) -> tuple[float, int]:
-    """The jackknife variance, and its degrees of freedom."""
-    size = len(values)
-    return float((size - 1) / size * ((values - values.mean()) ** 2).sum()), size - 1
 
 
 def few_groups(codes: Ints, most: int) -> Ints:

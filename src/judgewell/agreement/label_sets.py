@@ -14,29 +14,26 @@ import polars as pl
 
 from judgewell.agreement.common import gains_of, with_number
 from judgewell.errors import DataError, InputError, note
-from judgewell.stats.concordance import TIE, count_concordance
+from judgewell.stats.concordance import count_concordance
 
 COUNTS = ["pairs", "agree", "disagree", "unknown"]
 
 
-def concordance_by_topic(label_sets: Mapping[str, Any], *, tolerance: float = TIE) -> pl.DataFrame:
+def concordance_by_topic(label_sets: Mapping[str, Any]) -> pl.DataFrame:
     """Per topic and pair of label sets: the document pairs both label, counted and as shares, with tau-a and tau-b."""
     if len(label_sets) < 2:
         raise InputError(f"{len(label_sets)} label set cannot be compared", cure="give two or more, each with its name")
     checked = {name: gains_of(labels) for name, labels in label_sets.items()}
-    parts = [
-        _compare(checked[first], checked[second], first, second, tolerance)
-        for first, second in combinations(label_sets, 2)
-    ]
+    parts = [_compare(checked[first], checked[second], first, second) for first, second in combinations(label_sets, 2)]
     table = pl.concat(parts)
     if table.is_empty():
         raise DataError("no two label sets share two documents of a topic")
     return table
 
 
-def concordance(label_sets: Mapping[str, Any], *, tolerance: float = TIE) -> pl.DataFrame:
+def concordance(label_sets: Mapping[str, Any]) -> pl.DataFrame:
     """Per pair of label sets: shares over all document pairs (micro) and as the mean over topics (macro)."""
-    topics = concordance_by_topic(label_sets, tolerance=tolerance)
+    topics = concordance_by_topic(label_sets)
     compared = topics.select("first", "second").unique().rows()
     lost = [pair for pair in combinations(label_sets, 2) if pair not in compared]
     for first, second in lost:
@@ -60,7 +57,7 @@ def correlation(gains: Any, labels: Any) -> pl.DataFrame:
     both = both.filter(pl.len().over("topic") > 1)
     if both.is_empty():
         raise DataError("gains and labels share no two documents of a topic")
-    topics = _compare(gains_of(gains), gains_of(labels), "gains", "labels", TIE)
+    topics = _compare(gains_of(gains), gains_of(labels), "gains", "labels")
     ranks = [pl.col(name).rank("average").over("topic") for name in ("gain", "gain_label")]
     rho = both.with_columns(ranks).group_by("topic").agg(rho=pl.corr("gain", "gain_label").fill_nan(None))
     return pl.DataFrame(
@@ -74,31 +71,20 @@ def correlation(gains: Any, labels: Any) -> pl.DataFrame:
     )
 
 
-def _compare(first: pl.DataFrame, second: pl.DataFrame, name: str, other: str, tolerance: float) -> pl.DataFrame:
-    both = first.join(second, on=["topic", "doc"], suffix="_second", maintain_order="left").sort(
-        "topic", maintain_order=True
-    )
-    both = with_number(both, ["topic"], "number")
-    counted = count_concordance(
-        both["gain"].to_numpy(), both["gain_second"].to_numpy(), both["number"].to_numpy(), tolerance=tolerance
-    )
+def _compare(first: pl.DataFrame, second: pl.DataFrame, name: str, other: str) -> pl.DataFrame:
+    joined = first.join(second, on=["topic", "doc"], suffix="_second", maintain_order="left")
+    both = with_number(joined.sort("topic", maintain_order=True), ["topic"], "number")
+    order = count_concordance(*(both[name].to_numpy() for name in ("gain", "gain_second", "number")))
     topics = both.group_by("topic", maintain_order=True).agg(documents=pl.len())
-    table = topics.with_columns(
-        pl.Series("pairs", counted.pairs, dtype=pl.Int64),
-        pl.Series("agree", counted.agree, dtype=pl.Int64),
-        pl.Series("disagree", counted.disagree, dtype=pl.Int64),
-        pl.Series("unknown", counted.unknown, dtype=pl.Int64),
-        pl.Series("tau_a", counted.tau_a, dtype=pl.Float64),
-        pl.Series("tau_b", counted.tau_b, dtype=pl.Float64, nan_to_null=True),
-    ).filter(pl.col("pairs") > 0)
-    shares = [(pl.col(name) / pl.col("pairs")).alias(f"{name}_share") for name in COUNTS[1:]]
-    note = pl.when(pl.col("tau_b").is_null()).then(pl.lit("tau-b is undefined: one set ties every pair"))
-    return table.with_columns(*shares, note=note).select(
-        pl.lit(name).alias("first"), pl.lit(other).alias("second"), *_order(table.columns)
+    return (
+        topics.with_columns(pl.Series(count, getattr(order, count)) for count in COUNTS)
+        .with_columns((pl.col(count) / pl.col("pairs")).alias(f"{count}_share") for count in COUNTS[1:])
+        .with_columns(tau_a=pl.Series(order.tau_a), tau_b=pl.Series(order.tau_b, nan_to_null=True))
+        .filter(pl.col("pairs") > 0)
+        .select(
+            pl.lit(name).alias("first"),
+            pl.lit(other).alias("second"),
+            pl.all(),
+            note=pl.when(pl.col("tau_b").is_null()).then(pl.lit("tau-b is undefined: one set ties every pair")),
+        )
     )
-
-
-def _order(columns: list[str]) -> list[str]:
-    """Counts, then shares, then tau, then the note."""
-    shares = [f"{name}_share" for name in COUNTS[1:]]
-    return [*[name for name in columns if not name.startswith("tau")], *shares, "tau_a", "tau_b", "note"]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import check_columns
 from judgewell.errors import DataError, InputError
 from judgewell.tables import SCORES, check
 
 
-def question_likes(likes: pl.DataFrame, *, by: Sequence[str] = ("topic",)) -> pl.DataFrame:
-    """The share of assessors who liked each question, every assessor counting once (Yang et al. 2018, Table 3).
+def question_likes(likes: pl.DataFrame) -> pl.DataFrame:
+    """By topic, the share of assessors who liked each question, every one counting once (Yang et al. 2018, Table 3).
 
     `likes` has a row per answer: topic, assessor, question, liked (true or false); an assessor's answers are averaged
     first. Several questions may be liked, so shares need not sum to 1.
@@ -24,12 +22,11 @@ def question_likes(likes: pl.DataFrame, *, by: Sequence[str] = ("topic",)) -> pl
         raise InputError(f"the likes table lacks {', '.join(missing)}", cure="give topic, assessor, question, liked")
     if likes.is_empty():
         raise DataError("the likes table has no rows")
-    check_columns(likes, by)
-    own = likes.group_by([*by, "question", "assessor"]).agg(liked=pl.col("liked").cast(pl.Float64).mean())
+    own = likes.group_by("topic", "question", "assessor").agg(liked=pl.col("liked").cast(pl.Float64).mean())
     return (
-        own.group_by([*by, "question"])
+        own.group_by("topic", "question")
         .agg(assessors=pl.len().cast(pl.Int64), share=pl.col("liked").mean(), sd=pl.col("liked").std())
-        .sort([*by, "question"])
+        .sort("topic", "question")
     )
 
 

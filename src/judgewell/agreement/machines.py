@@ -18,6 +18,7 @@ from judgewell.agreement import alpha, confusion, kappa
 from judgewell.agreement.common import DOCUMENT, gains_of, judgments_of, pairs_of, with_number
 from judgewell.errors import DataError, note
 from judgewell.stats.arrays import Floats
+from judgewell.stats.resampling import jackknife_variance
 from judgewell.tables import INCLUSION
 
 MACHINE = "machine"
@@ -145,7 +146,10 @@ def _tau_b(both: pl.DataFrame) -> float | None:
 
 def _kappas(both: pl.DataFrame, replicates: int, seed: int) -> dict[str, float | None]:
     x, y, weight = (both[name].to_numpy() for name in ("people", "machine", "weight"))
-    simple, weighted = (kappa.weighted_kappa(x, y, weight, kind, replicates, seed) for kind in ("none", "quadratic"))
+    simple, weighted = (
+        kappa.weighted_kappa(x, y, weight, kind, replicates, np.random.default_rng(seed))
+        for kind in ("none", "quadratic")
+    )
     if simple["kappa"] is None:
         return {}
     ends = {f"weighted_{name}": weighted[name] for name in ("kappa", "low", "high")}
@@ -167,8 +171,7 @@ def cluster_mean(values: Floats, both: pl.DataFrame) -> dict[str, float | None]:
     if topics < LEAST_TOPICS:
         return {"bias": mean, "low": None, "high": None}
     without = (sums.sum() - sums) / (counts.sum() - counts)
-    variance = (topics - 1) / topics * np.square(without - without.mean()).sum()
-    half = float(stdtrit(topics - 1, 0.975) * np.sqrt(variance))
+    half = float(stdtrit(topics - 1, 0.975) * np.sqrt(jackknife_variance(without)))
     return {"bias": mean, "low": mean - half, "high": mean + half}
 
 

@@ -22,33 +22,35 @@ from judgewell.agreement.common import (
     judgments_of,
     require,
     rows_table,
-    some,
     with_grades,
-    with_number,
 )
 from judgewell.agreement.scale_use import ratios_within_units
 from judgewell.agreement.unit_grades import with_unit_number
 from judgewell.errors import DataError, InputError, note
-from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.arrays import Floats
+from judgewell.text import counted
 
 DIGITS = 12  # of shares; what is smaller is rounding and must not pass as an effect
 
 
-def with_templates(judgments: Any, grades: Any, names: dict[float, str] | None = None) -> pl.DataFrame:
+def with_templates(judgments: Any, grades: Any, names: dict[float, str]) -> pl.DataFrame:
     """The judgments with the column `template`: the grades of the unit's documents in the order they were shown.
 
     `names` turns grades into letters ({0: "N", 1: "M", 2: "R", 3: "H"}); a document without a grade is "U".
     """
     frame = with_unit_number(with_grades(judgments_of(judgments), grades))
     require(frame, "position", "templates")
-    letters = {grade: f"{grade:g}" for grade in frame["grade"].drop_nulls().unique()} | (names or {})
+    letters = {grade: f"{grade:g}" for grade in frame["grade"].drop_nulls().unique()} | names
     letter = pl.col("grade").replace_strict(letters, default="U", return_dtype=pl.String)
     shown = frame.sort("position", maintain_order=True).group_by("unit_number").agg(template=letter.str.join(""))
-    kept = frame.drop("template") if "template" in frame.columns else frame
-    return kept.join(shown, on="unit_number", maintain_order="left").drop("unit_number", "grade")
+    return (
+        frame.drop("template", strict=False)
+        .join(shown, on="unit_number", maintain_order="left")
+        .drop("unit_number", "grade")
+    )
 
 
-def ratio_order_effects(judgments: Any, grades: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
+def ratio_order_effects(judgments: Any, grades: Any, *, offset: float = 0.0) -> pl.DataFrame:
     """Kolmogorov–Smirnov between orders, for the ratio of every two grades within a unit.
 
     With a column `template`, every two templates that show both grades are compared (as for NMRH against HRMN in the
@@ -58,13 +60,12 @@ def ratio_order_effects(judgments: Any, grades: Any, *, offset: float = 0.0, by:
     templated = "template" in frame.columns and frame["template"].null_count() < frame.height
     if not templated:
         require(frame, "position", "order effects")
-    kept = [*by, "template"] if templated else list(by)
-    ratios = ratios_within_units(frame, grades, offset=offset, by=kept)
+    ratios = ratios_within_units(frame, grades, offset=offset, by=["template"] if templated else [])
     if not templated:
         first = pl.when(pl.col("lower_position") < pl.col("upper_position")).then(pl.lit("lower first"))
         ratios = ratios.with_columns(template=first.otherwise(pl.lit("upper first")))
     rows = []
-    for key, part in each_group(ratios, [*by, "lower", "upper"]):
+    for key, part in each_group(ratios, ["lower", "upper"]):
         orders = {
             name[0]: each["ratio"].to_numpy() for name, each in part.partition_by("template", as_dict=True).items()
         }
@@ -75,16 +76,15 @@ def ratio_order_effects(judgments: Any, grades: Any, *, offset: float = 0.0, by:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def score_by_position(judgments: Any, *, by: Sequence[str] = (), value: str = "value") -> pl.DataFrame:
-    """The values at each place in the unit (Scholer et al. 2014, Fig. 5 with `by=("scale", "template")`)."""
+def score_by_position(judgments: Any) -> pl.DataFrame:
+    """The values at each place in the unit (Scholer et al. 2014, Fig. 5)."""
     frame = judgments_of(judgments)
     require(frame, "position", "score by position")
-    check_columns(frame, [*by, value])
     return (
         frame.filter(pl.col("position").is_not_null())
-        .group_by([*by, "position"])
-        .agg(pl.len().cast(pl.Int64).alias("judgments"), pl.col(value).mean().alias("mean"), *five_numbers(value))
-        .sort([*by, "position"])
+        .group_by("position")
+        .agg(pl.len().cast(pl.Int64).alias("judgments"), pl.col("value").mean().alias("mean"), *five_numbers("value"))
+        .sort("position")
     )
 
 
@@ -99,24 +99,20 @@ def position_effect(judgments: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
     check_columns(frame, by)
     rows = []
     for key, part in each_group(frame, by):
-        block, place, residual = (part[name].to_numpy() for name in ("unit_number", "position", "residual"))
-        rows.append(key | {"judgments": part.height} | _trend(block, place.astype(float), residual) | _any_effect(part))
+        rows.append(key | {"judgments": part.height} | _trend(part) | _any_effect(part))
     return rows_table(rows, "slope", "z", "p", "chi2", "p_any")
 
 
-def assessor_drift(judgments: Any, *, order: str = "position", least_judgments: int = 16) -> pl.DataFrame:
-    """Each assessor's trend: do values rise or fall as the assessor goes on? Strongest first, with Holm's p.
+def assessor_drift(judgments: Any, *, least_judgments: int = 16) -> pl.DataFrame:
+    """Each assessor's trend: do values rise or fall within units? Strongest first, with Holm's p.
 
-    `order` is the column that says when: position (within units) or any number that grows over all of an assessor's
-    work. Assessors with fewer than `least_judgments` have no power and are excluded.
+    Assessors with fewer than `least_judgments` have no power and are excluded.
     """
-    frame = _residuals(judgments, order)
+    frame = _residuals(judgments)
     require(frame, "assessor", "drift")
     rows = []
     for key, part in each_group(frame.filter(pl.len().over("assessor") >= least_judgments), ["assessor"]):
-        part = part if order == "position" else with_number(part.drop("unit_number"), ["topic"], "unit_number")
-        block, when, residual = (part[name].to_numpy() for name in ("unit_number", order, "residual"))
-        rows.append(key | {"judgments": part.height} | _trend(block, when.astype(float), residual))
+        rows.append(key | {"judgments": part.height} | _trend(part))
     if not rows:
         raise DataError(f"drift needs an assessor with {least_judgments} judgments; none has so many")
     table = rows_table(rows, "slope", "z", "p")
@@ -134,7 +130,7 @@ def moved_documents(frame: pl.DataFrame) -> pl.DataFrame:
         )
     if lost:
         note(
-            f"{some(lost, 'document')} of {documents} were shown at one position only and cannot show an effect "
+            f"{counted(lost, 'document')} of {documents} were shown at one position only and cannot show an effect "
             "of position"
         )
     return moved
@@ -158,14 +154,13 @@ def _kolmogorov(one: Floats, other: Floats) -> dict[str, Any]:
     return counts | medians | {"distance": float(result.statistic), "p": float(result.pvalue)}
 
 
-def _residuals(judgments: Any, order: str = "position") -> pl.DataFrame:
+def _residuals(judgments: Any) -> pl.DataFrame:
     """Each judgment's rank in its unit as a share, minus the document's mean share in other units."""
     frame = judgments_of(judgments)
-    require(frame, order, "effects of order and time")
-    if frame[order].null_count():
-        raise InputError(
-            f"{frame[order].null_count()} judgments have no {order}", cure="leave them out, or give their positions"
-        )
+    require(frame, "position", "effects of order and time")
+    lacking = frame["position"].null_count()
+    if lacking:
+        raise InputError(f"{lacking} judgments have no position", cure="leave them out, or give their positions")
     numbered = with_unit_number(frame).filter(pl.len().over("unit_number") > 1)
     if numbered.is_empty():
         raise DataError("effects of order need units of two judgments or more")
@@ -177,11 +172,12 @@ def _residuals(judgments: Any, order: str = "position") -> pl.DataFrame:
     return shared.with_columns(residual=residual.round(DIGITS))
 
 
-def _trend(block: Ints, when: Floats, residual: Floats) -> dict[str, Any]:
+def _trend(part: pl.DataFrame) -> dict[str, Any]:
     """The within-block slope and its z under exchangeable places: Var Σ(x−x̄)(e−ē) = Sxx See/(m − 1)."""
     from scipy.stats import norm
 
-    _, codes = np.unique(block, return_inverse=True)
+    _, codes = np.unique(part["unit_number"].to_numpy(), return_inverse=True)
+    when, residual = part["position"].to_numpy().astype(float), part["residual"].to_numpy()
     size = np.bincount(codes)
     x = when - (np.bincount(codes, weights=when) / size)[codes]
     e = residual - (np.bincount(codes, weights=residual) / size)[codes]

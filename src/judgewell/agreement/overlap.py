@@ -16,12 +16,12 @@ from judgewell.agreement.common import (
     judgments_of,
     require,
     rows_table,
-    some,
     with_number,
 )
 from judgewell.agreement.jackknife import LEAST_ASSESSORS
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.resampling import jackknife_variance
 from judgewell.text import agrees, count, counted
 
 LEAST_DOCUMENTS = 10  # with fewer shared documents a pair's statistic is mostly noise
@@ -59,7 +59,7 @@ def shared_documents(judgments: Any, *, by: Sequence[str] = (), least_documents:
     rows = once.select("document", "who", "value")
     both = rows.join(rows, on="document", suffix="_second").filter(pl.col("who") < pl.col("who_second"))
     if both.is_empty():
-        lonely = some(once["document"].n_unique(), "document")
+        lonely = counted(once["document"].n_unique(), "document")
         raise DataError(f"comparing assessors needs two assessors per document; {lonely} have one")
     places = once.unique("document", maintain_order=True).select("document", "topic_number", "split").sort("document")
     document = both["document"].to_numpy()
@@ -104,7 +104,7 @@ def _enough(code: Ints, least_documents: int, by: Sequence[str]) -> tuple[Ints, 
     enough = counts >= least_documents
     if not enough.any():
         raise DataError(
-            f"comparing assessors needs two who share {least_documents} documents; of {some(len(codes), 'pair')} "
+            f"comparing assessors needs two who share {least_documents} documents; of {counted(len(codes), 'pair')} "
             f"the best shares {counts.max()}"
         )
     if not enough.all():
@@ -127,6 +127,8 @@ def _named_pairs(codes: Ints, counts: Ints, names: pl.Series, splits: pl.DataFra
 
 
 def _mean_row(pairs: pl.DataFrame, statistic: str) -> dict[str, Any]:
+    from scipy.stats import t
+
     row: dict[str, Any] = dict.fromkeys(("mean", "low", "high", "speaks_for"))
     row |= {"pairs": pairs.height, "assessors": 0, "note": None}
     if pairs.is_empty():
@@ -138,22 +140,14 @@ def _mean_row(pairs: pl.DataFrame, statistic: str) -> dict[str, Any]:
     if len(names) < LEAST_ASSESSORS:
         return row | {"note": f"no interval: {len(names)} assessors, at least {LEAST_ASSESSORS} are needed"}
     without = [_without(weights, first, second, len(names)) for weights in (shared * values, shared)]
-    left = without[1] > 0
-    if not left.all():
+    if not (without[1] > 0).all():
         return row | {"note": "no interval: all pairs share one assessor"}
-    return row | _jackknifed(row["mean"], without[0] / without[1])
+    reach = float(t.ppf(0.975, len(names) - 1)) * np.sqrt(jackknife_variance(without[0] / without[1]))
+    ends = {"low": row["mean"] - reach, "high": min(row["mean"] + reach, 1.0)}
+    return row | ends | {"speaks_for": "other assessors, the same documents"}
 
 
 def _without(weights: Floats, first: Ints, second: Ints, size: int) -> Floats:
     """The sum of weights over the pairs that each assessor is not part of."""
     own = np.bincount(first, weights=weights, minlength=size) + np.bincount(second, weights=weights, minlength=size)
     return np.asarray(weights.sum() - own, dtype=np.float64)
-
-
-def _jackknifed(mean: float, without: Floats) -> dict[str, Any]:
-    from scipy.stats import t
-
-    size = len(without)
-    variance = (size - 1) / size * ((without - without.mean()) ** 2).sum()
-    reach = float(t.ppf(0.975, size - 1)) * np.sqrt(variance)
-    return {"low": mean - reach, "high": min(mean + reach, 1.0), "speaks_for": "other assessors, the same documents"}

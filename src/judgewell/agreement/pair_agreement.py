@@ -20,10 +20,11 @@ from judgewell.errors import DataError
 from judgewell.stats.arrays import Floats, Ints
 
 PAIR = ["topic", "one", "other"]
+NUMBERS = ("agreement", "expected", "kappa", "kappa_low", "kappa_high", "alpha", "low", "high")
 MOST_GROUPS = 500
 
 
-def same_pair_agreement(pairs: Any, *, by: Sequence[str] = (), level: float = 0.95) -> pl.DataFrame:
+def same_pair_agreement(pairs: Any, *, by: Sequence[str] = ()) -> pl.DataFrame:
     """Percent agreement, Fleiss' κ and α over pairs that two assessors or more answered, with jackknife intervals.
 
     Where one assessor answered a pair again, the first answer counts.
@@ -31,11 +32,10 @@ def same_pair_agreement(pairs: Any, *, by: Sequence[str] = (), level: float = 0.
     frame = answers(pairs)
     if frame["assessor"].null_count() < frame.height:
         frame = frame.filter(pl.col("assessor").is_not_null()).unique([*PAIR, "assessor"], maintain_order=True)
-    rows = [key | _row(part, level) for key, part in each_group(frame, by)]
+    rows = [key | _row(part) for key, part in each_group(frame, by)]
     if not by and rows[0]["alpha"] is None:
         raise DataError(f"agreement on the same pair {rows[0]['note']}")
-    numbers = ("agreement", "expected", "kappa", "kappa_low", "kappa_high", "alpha", "low", "high")
-    return rows_table(rows, *numbers)
+    return rows_table(rows, *NUMBERS)
 
 
 def repeated_pairs(pairs: Any) -> pl.DataFrame:
@@ -153,7 +153,7 @@ def _repeats(frame: pl.DataFrame, keys: list[str]) -> dict[str, Any]:
     }
 
 
-def _row(frame: pl.DataFrame, level: float) -> dict[str, Any]:
+def _row(frame: pl.DataFrame) -> dict[str, Any]:
     pair = with_number(frame.select(PAIR), PAIR, "number")["number"].to_numpy()
     answer = frame["answer"].to_numpy() + 1
     twice = np.bincount(pair)[pair] >= 2
@@ -162,14 +162,7 @@ def _row(frame: pl.DataFrame, level: float) -> dict[str, Any]:
         "pairs": len(np.unique(pair[twice])),
         "answers": int(twice.sum()),
         "assessors": names,
-        "agreement": None,
-        "expected": None,
-        "kappa": None,
-        "kappa_low": None,
-        "kappa_high": None,
-        "alpha": None,
-        "low": None,
-        "high": None,
+        **dict.fromkeys(NUMBERS),
         "speaks_for": None,
         "note": None,
     }
@@ -185,7 +178,7 @@ def _row(frame: pl.DataFrame, level: float) -> dict[str, Any]:
         who = np.unique(frame["assessor"].to_numpy()[twice], return_inverse=True)[1].ravel()
         without = [_without(counts, pair, answer[twice], few_groups(codes, MOST_GROUPS)) for codes in (pair, who)]
         of_kappa, of_alpha = (
-            jackknife_interval(estimate, [part[:, column] for part in without], level)
+            jackknife_interval(estimate, [part[:, column] for part in without])
             for estimate, column in ((kappa, 0), (alpha, 1))
         )
         row |= {"kappa_low": of_kappa.low, "kappa_high": of_kappa.high} | of_alpha.columns

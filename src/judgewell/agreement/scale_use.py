@@ -21,15 +21,15 @@ from judgewell.agreement.common import (
     grade_values,
     judgments_of,
     require,
-    some,
     unit_count,
     with_grades,
     with_number,
 )
 from judgewell.agreement.unit_grades import pairs_within_units, with_unit_number
-from judgewell.errors import DataError, InputError, note
+from judgewell.errors import DataError, note
 from judgewell.stats.concordance import count_concordance
 from judgewell.stats.ratios import exact_ratio, geometric_mean
+from judgewell.text import counted
 
 WIDE = 20.0  # ratios to the known N document above this are counted, as in the papers' figure
 FAR = 3.5  # the same for ratios between grades
@@ -76,9 +76,9 @@ def compare_scales(judgments: Any) -> pl.DataFrame:
             medians.filter(pl.col("scale") == second), on=DOCUMENT, suffix="_second"
         )
         both = with_number(both.sort(DOCUMENT), ["topic"], "number")
-        counted = count_concordance(*(both[name].to_numpy() for name in ("gain", "gain_second", "number")))
+        order = count_concordance(*(both[name].to_numpy() for name in ("gain", "gain_second", "number")))
         topics = both.group_by("topic", maintain_order=True).agg(documents=pl.len().cast(pl.Int64))
-        tau = pl.Series("tau_b", counted.tau_b, dtype=pl.Float64, nan_to_null=True)
+        tau = pl.Series("tau_b", order.tau_b, dtype=pl.Float64, nan_to_null=True)
         parts.append(topics.select(pl.lit(first).alias("first"), pl.lit(second).alias("second"), pl.all(), tau))
     table = pl.concat(parts)
     if table.is_empty():
@@ -101,47 +101,41 @@ def widths(judgments: Any, *, offset: float = 0.0) -> pl.DataFrame:
     return table.select("topic", "assessor", "unit", "high", "low", width=exact_ratio(table, "high", "low"))
 
 
-def width_distribution(unit_widths: pl.DataFrame, *, step: float = 5.0) -> pl.DataFrame:
-    """Units per width rounded to the nearest `step`, halves upward (Turpin et al. 2015, Fig. 7)."""
-    if step <= 0:
-        raise InputError(f"widths cannot be rounded to {step:g}", cure="give a step above 0")
-    rounded = ((pl.col("width") / step + 0.5).floor() * step).alias("width")
+def width_distribution(unit_widths: pl.DataFrame) -> pl.DataFrame:
+    """Units per width rounded to the nearest 5, halves upward (Turpin et al. 2015, Fig. 7)."""
+    rounded = ((pl.col("width") / 5 + 0.5).floor() * 5).alias("width")
     return unit_widths.group_by(rounded).agg(units=pl.len().cast(pl.Int64)).sort("width")
 
 
-def gain_profile(
-    judgments: Any, grades: Any, *, offset: float = 0.0, keep_known: bool = False, by: Sequence[str] = ()
-) -> pl.DataFrame:
+def gain_profile(judgments: Any, grades: Any, *, offset: float = 0.0) -> pl.DataFrame:
     """The gain of a grade in units of the known N document, beside the linear and exponential gains in use.
 
     s / s(N) within each unit (Turpin et al. 2015, Fig. 8); linear is 1, 2, 3, 4 and exponential 2, 4, 8, 16 from the
-    lowest grade up. The N document itself, always 1, is excluded unless `keep_known`.
+    lowest grade up. The N document itself, always 1, is excluded.
     """
     frame = with_grades(_with_anchor(judgments, offset), grades)
-    check_columns(frame, by)
-    ratios = frame.with_columns(ratio=exact_ratio(frame, "value", "low")).filter(pl.col("grade").is_not_null())
-    if not keep_known:
-        ratios = ratios.filter((pl.col("known") != "N").fill_null(True))
+    counts = pl.col("grade").is_not_null() & (pl.col("known") != "N").fill_null(True)
+    ratios = frame.with_columns(ratio=exact_ratio(frame, "value", "low")).filter(counts)
     if ratios.is_empty():
         raise DataError("no judgment of a document with a grade shares a unit with a known N document")
     places = pl.DataFrame({"grade": ratios["grade"].unique().sort()}).with_row_index("place", offset=1)
-    profile = ratios.group_by([*by, "grade"]).agg(
+    profile = ratios.group_by("grade").agg(
         pl.len().cast(pl.Int64).alias("judgments"),
         *five_numbers("ratio"),
         pl.col("ratio").log().mean().exp().alias("geometric_mean"),
         (pl.col("ratio") > WIDE).sum().cast(pl.Int64).alias("above_20"),
     )
     gains = [pl.col("place").cast(pl.Float64).alias("linear"), (2.0 ** pl.col("place")).alias("exponential")]
-    return profile.join(places, on="grade").with_columns(gains).drop("place").sort([*by, "grade"])
+    return profile.join(places, on="grade").with_columns(gains).drop("place").sort("grade")
 
 
-def grade_ratios(judgments: Any, grades: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
+def grade_ratios(judgments: Any, grades: Any, *, offset: float = 0.0) -> pl.DataFrame:
     """The ratio of a higher grade's value to a lower one's within a unit, for every two grades.
 
     Quartiles over all document pairs of a unit, the share above 1 (in the grades' order), how many lie beyond 3.5
     (Turpin et al. 2015, Fig. 9). Give R and M one grade in `grades` to compare H with both together.
     """
-    return _ratio_table(ratios_within_units(judgments, grades, offset=offset, by=by), by)
+    return _ratio_table(ratios_within_units(judgments, grades, offset=offset))
 
 
 def document_ratios(gains: Any, grades: Any, *, offset: float = 0.0) -> pl.DataFrame:
@@ -156,7 +150,7 @@ def document_ratios(gains: Any, grades: Any, *, offset: float = 0.0) -> pl.DataF
         lower, upper = (kept.filter(pl.col("grade") == grade).select("topic", "gain") for grade in (low, high))
         both = lower.join(upper, on="topic", suffix="_upper")
         parts.append(both.select(lower=pl.lit(low), upper=pl.lit(high), ratio=pl.col("gain_upper") / pl.col("gain")))
-    return _ratio_table(pl.concat(parts), ())
+    return _ratio_table(pl.concat(parts))
 
 
 def ratios_within_units(judgments: Any, grades: Any, *, offset: float = 0.0, by: Sequence[str] = ()) -> pl.DataFrame:
@@ -169,16 +163,16 @@ def ratios_within_units(judgments: Any, grades: Any, *, offset: float = 0.0, by:
     return positive.with_columns(ratio=pl.col("upper_value") / pl.col("lower_value"))
 
 
-def _ratio_table(ratios: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+def _ratio_table(ratios: pl.DataFrame) -> pl.DataFrame:
     return (
-        ratios.group_by([*by, "lower", "upper"])
+        ratios.group_by("lower", "upper")
         .agg(
             pl.len().cast(pl.Int64).alias("ratios"),
             *five_numbers("ratio"),
             (pl.col("ratio") > 1).mean().alias("above_one"),
             (pl.col("ratio") > FAR).sum().cast(pl.Int64).alias("beyond"),
         )
-        .sort([*by, "lower", "upper"])
+        .sort("lower", "upper")
     )
 
 
@@ -203,4 +197,5 @@ def _refuse_without_ratio(lost: int, total: int, what: str) -> None:
             f"ratios need values above 0; every {what} has one that is not: give an offset (1 for 0 to 100)"
         )
     if lost:
-        note(f"{some(lost, what)} of {total} with a value of 0 or below are excluded from ratios; an offset keeps them")
+        low = f"{counted(lost, what)} of {total} with a value of 0 or below"
+        note(f"{low} are excluded from ratios; an offset keeps them")

@@ -202,11 +202,7 @@ class _Run:
         try:
             return self.get(name)
         except DataError as reason:
-            raise NeedsTable(f"needs the table {name}: {reason}") from None
-
-
-class NeedsTable(DataError):
-    """A table that lacks another one, whose own reason is reported already."""
+            raise DataError(f"needs the table {name}: {reason}") from None
 
 
 def _sentences(table: Table, frame: pl.DataFrame) -> tuple[str, ...]:

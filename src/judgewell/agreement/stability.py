@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,15 @@ from judgewell.agreement.common import (
     judgments_of,
     or_none,
     rows_table,
-    some,
     with_grades,
     with_number,
 )
 from judgewell.agreement.unit_grades import with_unit_number
-from judgewell.errors import DataError, InputError, JudgewellError, note
+from judgewell.errors import DataError, JudgewellError, note
 from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.concordance import count_concordance
 from judgewell.stats.resampling import permutations
+from judgewell.text import counted
 
 Score = Callable[[pl.DataFrame], pl.DataFrame]
 
@@ -50,7 +50,7 @@ def unit_ratios(judgments: Any, grades: Any, *, offset: float = 0.0) -> tuple[Fl
     if positive.is_empty():
         raise DataError("ratios need values above 0; every unit has one that is not: give an offset (1 for 0 to 100)")
     if lost:
-        note(f"{some(lost, 'unit')} with a value of 0 or below are excluded from ratios; an offset keeps them")
+        note(f"{counted(lost, 'unit')} with a value of 0 or below are excluded from ratios; an offset keeps them")
     means = positive.group_by("unit_number", "grade").agg(log=pl.col("value").log().mean())
     _, unit = np.unique(means["unit_number"].to_numpy(), return_inverse=True)
     table = np.full((unit.max() + 1, len(present)), np.nan)
@@ -59,15 +59,7 @@ def unit_ratios(judgments: Any, grades: Any, *, offset: float = 0.0) -> tuple[Fl
     return ratios[~np.isnan(ratios).all(axis=1)], present
 
 
-def judge_stability(
-    judgments: Any,
-    grades: Any,
-    *,
-    counts: Sequence[int] | None = None,
-    orders: int = 1000,
-    offset: float = 0.0,
-    seed: int = 0,
-) -> pl.DataFrame:
+def judge_stability(judgments: Any, grades: Any, *, orders: int, offset: float = 0.0, seed: int = 0) -> pl.DataFrame:
     """What the first k judges of a random order give, against all of them: SSD and tau with quartiles over orders.
 
     SSD_k = Σ (inferred_k(L) − inferred_all(L))² over the grades above the lowest, whose value is 1; tau_k is Kendall's
@@ -78,7 +70,7 @@ def judge_stability(
     whole = inferred_grades(ratios)
     if np.isnan(whole).any():
         raise DataError("no unit holds both of two adjacent grades: their ratio cannot be inferred")
-    sizes = _counts(counts, len(ratios))
+    sizes = _counts(len(ratios))
     rng = np.random.default_rng(seed)
     drawn = permutations(len(ratios), orders, rng)[:, : max(sizes)]
     rows = []
@@ -88,35 +80,33 @@ def judge_stability(
         ssd = ((known - whole) ** 2).sum(axis=1)
         rows.append({"judges": count} | _quartiles("ssd", ssd) | _quartiles("tau", _tau_with_order(known)))
         rows[-1] |= {"orders": orders, "undefined": orders - len(known)}
-    return _with_note(pl.DataFrame(rows, infer_schema_length=None), "orders in which the first judges lack a grade")
+    lost = pl.col("undefined")
+    note = pl.when(lost > 0).then(pl.format("{} orders in which the first judges lack a grade", lost))
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(note=note)
 
 
-def document_stability(
-    judgments: Any, grades: Any = None, *, most: int = 20, orders: int = 20, seed: int = 0
-) -> pl.DataFrame:
+def document_stability(judgments: Any, *, most: int = 20, orders: int = 20, seed: int = 0) -> pl.DataFrame:
     """How many judgments per document are enough: tau-b of medians of k random judgments with medians of all.
 
-    The mean over topics, then quartiles over random orders; with grades also the tau with the experts. Documents with
-    fewer than k judgments count with all they have.
+    The mean over topics, then quartiles over random orders. Documents with fewer than k judgments count with all they
+    have.
     """
     frame = with_number(judgments_of(judgments), DOCUMENT, "document").sort("document", maintain_order=True)
     documents = with_number(frame.unique("document", maintain_order=True), ["topic"], "number")
     code, value = frame["document"].to_numpy(), frame["value"].to_numpy()
     sizes = np.bincount(code)
     whole = frame.group_by("document", maintain_order=True).agg(pl.col("value").median())["value"].to_numpy()
-    expert = None if grades is None else with_grades(documents, grades)["grade"].to_numpy()
+    topics = documents["number"].to_numpy()
     rng = np.random.default_rng(seed)
-    by_count: dict[int, list[tuple[float, float]]] = {k: [] for k in range(1, min(most, int(sizes.max())) + 1)}
+    by_count: dict[int, list[float]] = {k: [] for k in range(1, min(most, int(sizes.max())) + 1)}
     for _ in range(orders):
         shuffled = value[np.lexsort((rng.random(len(code)), code))]
         for count in by_count:
             medians = _medians_of_first(shuffled, sizes, count)
-            by_count[count].append(_mean_tau(medians, whole, expert, documents["number"].to_numpy()))
+            by_count[count].append(_mean_known(count_concordance(medians, whole, topics).tau_b))
     rows = []
     for count, taus in by_count.items():
-        with_all, with_expert = np.array(taus).T
-        row: dict[str, Any] = {"judgments": count} | _quartiles("tau", with_all)
-        row |= _quartiles("expert_tau", with_expert) if expert is not None else {}
+        row: dict[str, Any] = {"judgments": count} | _quartiles("tau", np.array(taus))
         note = "tau is undefined: every topic ties all its documents" if None in row.values() else None
         rows.append(row | {"orders": orders, "typical": int(np.median(sizes)), "note": note})
     return rows_table(rows)
@@ -201,7 +191,7 @@ def partition_stability(data: pl.DataFrame, score: Score, *, orders: int = 10, s
             continue
         whole = gains_of(score(part))
         drawn = permutations(len(names), orders, rng)
-        for count in _counts(None, len(names)):
+        for count in _counts(len(names)):
             taus = [_partial_tau(part, score, names.gather(order[:count]), whole) for order in drawn]
             rows.append({"topic": topic, "partitions": count} | _partition_row(taus))
     if not rows:
@@ -227,17 +217,12 @@ def _partition_row(taus: list[float | str]) -> dict[str, Any]:
     return row | {"orders": len(taus), "undefined": len(refusals), "note": refusals[0] if refusals else None}
 
 
-def _counts(wanted: Sequence[int] | None, most: int) -> list[int]:
-    """The sizes to try: those asked for, or all up to 30 and then ever wider steps up to 500."""
+def _counts(most: int) -> list[int]:
+    """The sizes to try: all up to 30 and then ever wider steps up to 500."""
     if most < 2:
         raise DataError(f"stability needs two to begin with; there is {most}")
-    if wanted is None:
-        few = min(most, 30)
-        return sorted({*range(1, few + 1), *np.geomspace(few, min(most, 500), 15).round().astype(int).tolist()})
-    wrong = [count for count in wanted if not 1 <= count <= most]
-    if wrong:
-        raise InputError(f"{wrong[0]} cannot be drawn of {most}", cure=f"give numbers from 1 to {most}")
-    return sorted(set(wanted))
+    few = min(most, 30)
+    return sorted({*range(1, few + 1), *np.geomspace(few, min(most, 500), 15).round().astype(int).tolist()})
 
 
 def _median(values: Floats) -> Floats:
@@ -273,16 +258,6 @@ def _medians_of_first(shuffled: Floats, sizes: Ints, count: int) -> Floats:
     return medians
 
 
-def _mean_tau(medians: Floats, whole: Floats, expert: Floats | None, topics: Ints) -> tuple[float, float]:
-    """The mean over topics of tau-b with all judgments, and with the experts' grades."""
-    with_all = _mean_known(count_concordance(medians, whole, topics).tau_b)
-    if expert is None:
-        return with_all, np.nan
-    known = ~np.isnan(expert)
-    _, number = np.unique(topics[known], return_inverse=True)
-    return with_all, _mean_known(count_concordance(medians[known], expert[known], number.ravel()).tau_b)
-
-
 def _mean_known(values: Floats) -> float:
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else np.nan
@@ -294,8 +269,3 @@ def _quartiles(name: str, values: Floats) -> dict[str, float | None]:
         return {f"{name}_q1": None, f"{name}_median": None, f"{name}_q3": None}
     q1, median, q3 = np.percentile(known, [25, 50, 75])
     return {f"{name}_q1": or_none(q1), f"{name}_median": or_none(median), f"{name}_q3": or_none(q3)}
-
-
-def _with_note(table: pl.DataFrame, why: str) -> pl.DataFrame:
-    lost = pl.col("undefined")
-    return table.with_columns(note=pl.when(lost > 0).then(pl.format("{} {}", lost, pl.lit(why))))

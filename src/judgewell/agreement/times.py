@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.agreement.common import check_columns, each_group, five_numbers, require, rows_table, some
+from judgewell.agreement.common import check_columns, each_group, five_numbers, require, rows_table
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Floats
 from judgewell.tables import JUDGMENTS, PAIRS, Table, check, frame_of
+from judgewell.text import counted
 
 
 def time_distribution(work: Any, *, by: Sequence[str] = (), longest: float | None = None) -> pl.DataFrame:
@@ -49,26 +50,22 @@ def time_histogram(
         counts = np.bincount((seconds // width).astype(np.int64))
         middle = (np.arange(len(counts)) + 0.5) * width
         fit = _gamma_row(seconds)
-        density = gamma.pdf(middle, fit["shape"], scale=fit["scale"]) if fit["shape"] is not None else None
-        bars = pl.DataFrame({"seconds": middle, "count": counts, "density": counts / counts.sum() / width})
-        parts.append(
-            bars.with_columns(pl.Series("gamma", density, dtype=pl.Float64) if density is not None else _NO_GAMMA)
-            .with_columns(**{name: pl.lit(value) for name, value in key.items()})
-            .select(*by, "seconds", "count", "density", "gamma")
-        )
+        curve = None if fit["shape"] is None else gamma.pdf(middle, fit["shape"], scale=fit["scale"])
+        bars = {"seconds": middle, "count": counts, "density": counts / counts.sum() / width, "gamma": curve}
+        table = pl.DataFrame(bars, schema_overrides={"gamma": pl.Float64})
+        parts.append(table.select(*(pl.lit(value).alias(name) for name, value in key.items()), pl.all()))
     return pl.concat(parts)
 
 
-def time_by_position(work: Any, *, by: Sequence[str] = (), longest: float | None = None) -> pl.DataFrame:
+def time_by_position(work: Any) -> pl.DataFrame:
     """Seconds at each place in the unit: does the work speed up?"""
-    frame = _timed(work, longest)
+    frame = _timed(work, None)
     require(frame, "position", "time by position")
-    check_columns(frame, by)
     return (
         frame.filter(pl.col("position").is_not_null())
-        .group_by([*by, "position"])
+        .group_by("position")
         .agg(pl.len().cast(pl.Int64).alias("count"), pl.col("seconds").mean().alias("mean"), *five_numbers("seconds"))
-        .sort([*by, "position"])
+        .sort("position")
     )
 
 
@@ -91,7 +88,7 @@ def time_and_length(work: Any, lengths: Any, *, longest: float | None = None) ->
     if lost == known.height:
         raise DataError("no document judged has a length")
     if lost:
-        note(f"{some(lost, 'judgment')} of documents without a length are excluded from time against length")
+        note(f"{counted(lost, 'judgment')} of documents without a length are excluded from time against length")
     return (
         known.drop_nulls("length")
         .group_by("topic", "assessor")
@@ -127,9 +124,6 @@ def gamma_fit(values: Floats) -> tuple[float, float]:
     return float(shape), float(mean / shape)
 
 
-_NO_GAMMA = pl.lit(None, dtype=pl.Float64).alias("gamma")
-
-
 def _timed(work: Any, longest: float | None) -> pl.DataFrame:
     """The rows whose time is a duration."""
     table: Table = PAIRS if "left" in frame_of(work).columns else JUDGMENTS
@@ -138,10 +132,10 @@ def _timed(work: Any, longest: float | None) -> pl.DataFrame:
     known = frame.drop_nulls("seconds")
     positive = known.filter(pl.col("seconds") > 0)
     if positive.height < known.height:
-        note(f"{some(known.height - positive.height, 'time')} of 0 seconds or below are excluded")
+        note(f"{counted(known.height - positive.height, 'time')} of 0 seconds or below are excluded")
     kept = positive if longest is None else positive.filter(pl.col("seconds") <= longest)
     if kept.height < positive.height:
-        note(f"{some(positive.height - kept.height, 'time')} above {longest:g} seconds are excluded")
+        note(f"{counted(positive.height - kept.height, 'time')} above {longest:g} seconds are excluded")
     if kept.is_empty():
         raise DataError("no time is above 0 seconds")
     return kept
@@ -159,8 +153,7 @@ def _gamma_row(seconds: Floats) -> dict[str, Any]:
 
 def _with_length(timed: pl.DataFrame, lengths: pl.DataFrame, on: list[str]) -> pl.DataFrame:
     if "left" not in timed.columns:
-        frame = timed.drop("length") if "length" in timed.columns else timed
-        return frame.join(lengths, on=on, how="left", maintain_order="left")
+        return timed.drop("length", strict=False).join(lengths, on=on, how="left", maintain_order="left")
     keep = [name for name in on if name != "doc"]
     for side in ("left", "right"):
         named = lengths.rename({"doc": side, "length": f"{side}_length"})

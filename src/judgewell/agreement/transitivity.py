@@ -15,9 +15,10 @@ import numpy as np
 import polars as pl
 
 from judgewell.agreement.best_order import MOST_DOCUMENTS, Chance, ChanceByShape, best_order_by_parts, best_orders
-from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require, rows_table, some, with_number
+from judgewell.agreement.common import check_columns, judgments_of, pairs_of, require, rows_table, with_number
 from judgewell.errors import DataError, InputError, note
 from judgewell.stats.arrays import Ints
+from judgewell.text import counted
 
 Progress = Callable[[int, int], None]
 GROUPS = {"unit": ["topic", "assessor", "unit"], "assessor": ["topic", "assessor"]}
@@ -48,15 +49,15 @@ def transitivity(
     rows = _observed(wins)
     chances = _chances(wins, ChanceByShape(samples, np.random.default_rng(seed)), progress)
     results = [{"group": group} | rows[group] | _chance_columns(chances[group]) for group in wins]
-    counted = pl.DataFrame(results, infer_schema_length=None, schema_overrides=_SCHEMA)
-    empty = table.height - counted.height
+    known = pl.DataFrame(results, infer_schema_length=None, schema_overrides=_SCHEMA)
+    empty = table.height - known.height
     if empty:
-        note(f"transitivity excludes {some(empty, 'group')} without a preference (all 'same')")
+        note(f"transitivity excludes {counted(empty, 'group')} without a preference (all 'same')")
     shares = {
         "share": pl.col("discords") / pl.col("comparisons"),
         "touched_share": pl.col("touched") / pl.col("documents"),
     }
-    return table.join(counted, on="group", maintain_order="left").drop("group").with_columns(**shares).select(
+    return table.join(known, on="group", maintain_order="left").drop("group").with_columns(**shares).select(
         *GROUPS[within], "documents", "comparisons", "same", "discords", "share", "touched", "touched_share",
         "chance_discords", "chance_perfect", "chance_exact", "note",
     )  # fmt: skip
@@ -65,14 +66,14 @@ def transitivity(
 def transitivity_summary(table: pl.DataFrame, *, by: Sequence[str] = ()) -> pl.DataFrame:
     """Groups of :func:`transitivity` added up, by assessor, topic or over all, with consistency beyond chance."""
     check_columns(table, by)
-    counted = table.filter(pl.col("discords").is_not_null() & pl.col("chance_discords").is_not_null())
-    if counted.is_empty():
+    known = table.filter(pl.col("discords").is_not_null() & pl.col("chance_discords").is_not_null())
+    if known.is_empty():
         raise DataError("no group of preferences is small enough for an exact best order")
-    lost = table.height - counted.height
+    lost = table.height - known.height
     if lost:
-        note(f"the summary excludes {some(lost, 'group')} too large for an exact best order")
+        note(f"the summary excludes {counted(lost, 'group')} too large for an exact best order")
     sums = [pl.col(name).sum() for name in ("comparisons", "discords", "chance_discords")]
-    grouped = counted.group_by(by, maintain_order=True) if by else counted.group_by(pl.lit(0))
+    grouped = known.group_by(by, maintain_order=True) if by else known.group_by(pl.lit(0))
     summary = grouped.agg(
         pl.len().cast(pl.Int64).alias("groups"),
         *sums,

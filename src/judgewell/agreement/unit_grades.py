@@ -11,29 +11,25 @@ import polars as pl
 from judgewell.agreement.common import (
     UNIT,
     each_group,
-    grade_pairs,
     grade_values,
     judgments_of,
     rows_table,
-    some,
     with_grades,
     with_number,
 )
 from judgewell.agreement.grades import NUMBERS, by_grade, order_shares, rank_sum
 from judgewell.errors import DataError, note
+from judgewell.text import counted
 
 
-def grade_value_tests(
-    judgments: Any, grades: Any, *, by: Sequence[str] = (), value: str = "value", all_pairs: bool = False
-) -> pl.DataFrame:
+def grade_value_tests(judgments: Any, grades: Any, *, by: Sequence[str] = (), value: str = "value") -> pl.DataFrame:
     """Do single judgments of adjacent grades differ? Rank-sum on pooled values, signed-rank within assessor beside it.
 
     Scholer et al. 2014, Table 3: the pooled samples differ in size, so their "signed rank" can only be rank-sum. Within
     an assessor and topic, the mean value of each grade is compared. `by=("scale", "template")` repeats it for each.
     """
     frame = with_grades(judgments_of(judgments), grades).filter(pl.col("grade").is_not_null())
-    present = grade_values(frame)
-    compared = grade_pairs(present) if all_pairs else list(pairwise(present))
+    compared = list(pairwise(grade_values(frame)))
     rows = []
     for key, part in each_group(frame, by):
         values = by_grade(part, value)
@@ -76,7 +72,7 @@ def inferred_ranks(judgments: Any, grades: Any, *, by: Sequence[str] = ()) -> pl
     if labelled.is_empty():
         raise DataError(f"inferred ranks need units whose documents all have a grade; none of {lost} has")
     if lost:
-        note(f"{some(lost, 'unit')} with a document that has no grade are excluded from the inferred ranks")
+        note(f"{counted(lost, 'unit')} with a document that has no grade are excluded from the inferred ranks")
     return labelled.select(
         *dict.fromkeys([*by, "topic", "assessor", "unit", "position", "doc", "grade", "value"]),
         rank=pl.col("value").rank("average").over("unit_number"),

@@ -23,13 +23,14 @@ from judgewell.errors import InputError, collect_notes, note
 from judgewell.evaluation.measures import Measure, parse_all
 from judgewell.executors import executor_of
 from judgewell.formats.documents import read_documents
-from judgewell.formats.files import named_files
-from judgewell.formats.frames import read_frame, read_table
+from judgewell.formats.files import is_given, is_path, named_files
+from judgewell.formats.frames import read_frame
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import holds_labels, holds_pairs, read_judgments, read_pairs
 from judgewell.formats.options import kept_where, read_labels, reading
 from judgewell.formats.runs import open_runs
-from judgewell.tables import SCORES, check, frame_of
+from judgewell.formats.scores import read_scores
+from judgewell.tables import frame_of
 from judgewell.text import counted
 
 Progress = Callable[[int, int], None]
@@ -169,13 +170,13 @@ def agree(
             table = kept_where(_read(judgments, pairs, kind, how), where)
         paired = table is not None and "left" in table.columns
         judged, machines = (None, {}) if paired else split_machines(table)
-        systems = open_runs(runs) if hasattr(runs, "columns") or runs else []
+        systems = open_runs(runs) if is_given(runs) else []
         evidence = Evidence(
             judgments=judged,
             pairs=table if paired else None,
             labels=_label_sets(labels, against, own, table, how),
             gains=None if gains is None else read_gains(gains, negative="auto"),
-            scores=None if scores is None else _scores(scores),
+            scores=None if scores is None else read_scores(scores),
             scaled=_default_gains,
             lengths=None if documents is None else _lengths(documents),
             likes=None if likes is None else _likes(likes),
@@ -235,10 +236,6 @@ def _sections(names: Sequence[str]) -> Sequence[Section]:
     return [one for one in all_sections() if one in chosen] if wanted else all_sections()
 
 
-def _is_path(data: Any) -> bool:
-    return isinstance(data, str | Path)
-
-
 @contextmanager
 def _kept_notes() -> Iterator[list[str]]:
     """The notes emitted inside, which are emitted again behind it."""
@@ -250,15 +247,15 @@ def _kept_notes() -> Iterator[list[str]]:
 
 def _read(data: Any, pairs: bool, kind: str | None, how: Mapping[str, Any]) -> pl.DataFrame:
     """Judgments or pairs, from a file or a frame; `how` holds columns, words and layout."""
-    data = data if _is_path(data) else frame_of(data)
-    if pairs or (not (_is_path(data) and str(data) == "-") and holds_pairs(data, how["columns"], how["layout"])):
+    data = data if is_path(data) else frame_of(data)
+    if pairs or (not (is_path(data) and str(data) == "-") and holds_pairs(data, how["columns"], how["layout"])):
         return read_pairs(data, **how)
     return read_judgments(data, **how, kind=kind)
 
 
 def _own_labels(judgments: Any, words: Mapping[str, str] | None) -> dict[str, pl.DataFrame]:
     """A file of labels in the place of judgments is one more label set, unless it labels a document several times."""
-    if not _is_path(judgments) or str(judgments) == "-" or not holds_labels(judgments):
+    if not is_path(judgments) or str(judgments) == "-" or not holds_labels(judgments):
         return {}
     try:
         return {str(judgments): read_labels(judgments, None, words)}
@@ -277,9 +274,9 @@ def _label_sets(
     if isinstance(labels, Mapping):
         named, sources = dict(labels), list(against)
     else:
-        listed = [labels] if _is_path(labels) or isinstance(labels, pl.DataFrame) else list(labels)
-        named = {f"labels {number}": one for number, one in enumerate(listed, 1) if not _is_path(one)}
-        sources = [*(str(one) for one in listed if _is_path(one)), *against]
+        listed = [labels] if is_path(labels) or isinstance(labels, pl.DataFrame) else list(labels)
+        named = {f"labels {number}": one for number, one in enumerate(listed, 1) if not is_path(one)}
+        sources = [*(str(one) for one in listed if is_path(one)), *against]
     named |= named_files(dict.fromkeys([*own, *sources]))
     return {
         name: own[data]
@@ -289,18 +286,14 @@ def _label_sets(
     }
 
 
-def _scores(scores: Any) -> pl.DataFrame:
-    return read_table(scores, SCORES) if _is_path(scores) else check(scores, SCORES)
-
-
 def _lengths(documents: Any) -> pl.DataFrame:
     """Each document's length in words."""
     words = pl.col("text").str.count_matches(r"\S+").alias("length")
-    return (read_documents(documents) if _is_path(documents) else frame_of(documents)).select("doc", words)
+    return (read_documents(documents) if is_path(documents) else frame_of(documents)).select("doc", words)
 
 
 def _likes(likes: Any) -> pl.DataFrame:
     truth = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
     liked = pl.col("liked").cast(pl.String).str.to_lowercase().replace_strict(truth, return_dtype=pl.Boolean)
-    frame = read_frame(likes) if _is_path(likes) else frame_of(likes)
+    frame = read_frame(likes) if is_path(likes) else frame_of(likes)
     return frame.with_columns(liked) if "liked" in frame.columns else frame

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from judgewell.analysis.conclusions import Choices, Comparison, conclude
@@ -25,19 +24,19 @@ from judgewell.comparison.noise import Score
 from judgewell.comparison.scores import Missing, ScoreArray
 from judgewell.comparison.signed_rank import Zeros
 from judgewell.comparison.significance import DEFAULT_CORRECTION, Correction, Test
-from judgewell.comparison.simulated import random_draws, simulated_systems
+from judgewell.comparison.simulated import random_gains, simulated_systems
 from judgewell.comparison.top_sets import TopTest
 from judgewell.errors import InputError, formerly
 from judgewell.evaluation.measures import Measure, parse_all
+from judgewell.evaluation.resampled import cutoff_of
 from judgewell.evaluation.settings import Settings
 from judgewell.evaluation.transform import parse_transform
 from judgewell.executors import executor_of
-from judgewell.formats.delimited import Layout
-from judgewell.formats.files import files_among, is_path
+from judgewell.formats.files import files_among, is_given, is_path
 from judgewell.formats.frames import read_frame
-from judgewell.formats.gains import read_gains
-from judgewell.formats.intents import read_intents
+from judgewell.formats.gains import read_gains, read_intents
 from judgewell.formats.judgments import read_judgments
+from judgewell.formats.options import reading
 from judgewell.formats.runs import Run, open_runs
 from judgewell.formats.scores import read_scores
 from judgewell.tables import frame_of
@@ -77,9 +76,10 @@ def compare(
     replicates: int = 10_000,
     level: float = 0.95,
     seed: int = 0,
-    columns: Mapping[str, str] | None = None,
-    words: Mapping[str, str] | None = None,
-    layout: Layout | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    words: str | Mapping[str, str] | None = None,
+    separator: str | None = None,
+    no_header: bool = False,
     kind: str | None = None,
     executor: Any = None,
     progress: Progress | None = None,
@@ -97,22 +97,24 @@ def compare(
     """
     named = [measure] if isinstance(measure, str) else list(measure)
     made = {"random": random, "simulated": simulated, "draws": draws, "judgments": judgments}
-    _check_inputs(scores, runs, gains, users and (runs is None or judgments is None or machine is not None))
+    _check_inputs(scores, runs, gains, users and not (is_given(runs) and judgments is not None and machine is None))
+    given = {"columns": columns, "words": words, "separator": separator, "no_header": no_header}
+    how = reading(given, *(("scores",) if is_given(scores) else ("judgments", "gains")))
     choices = Choices(
         test, top_test, correction, zeros, alpha, baseline, reference, tell_apart, worlds, replicates, level, seed,
         None if executor is None else executor_of(executor),
     )  # fmt: skip
-    if scores is not None:
-        if any(_is_used(value) for value in (*made.values(), machine, gains_as)):
+    if is_given(scores):
+        if any(is_given(value) for value in (*made.values(), machine, gains_as)):
             raise InputError("scores cannot be computed again under other gains", cure="give --runs and --gains")
         called = named[0] if len(named) == 1 else None
-        tables = named_sets(scores, lambda source: read_scores(source, columns, layout, called))
+        tables = named_sets(scores, lambda source: read_scores(source, how["columns"], how["layout"], called))
         sets = sets_of_scores(tables, named, missing=missing, common=common)
         return conclude(sets, choices, inputs=files_among(scores))
     wanted, settings = parse_all(named or [DEFAULT_MEASURE]), Settings(order, precision, "doc", unjudged)
     by_intent = next((one for one in wanted if one.by_intent), None)
     read = read_gains if by_intent is None else read_intents
-    tables = named_sets(gains, lambda source: read(source, negative=negative, words=words))
+    tables = named_sets(gains, lambda source: read(source, negative=negative, words=how["words"]))
     if by_intent is not None:
         _refuse_beside(str(by_intent), "ask for measures that do not look at intents", **made, machine=machine)
     if machine is not None:
@@ -123,16 +125,16 @@ def compare(
     if machine is not None:
         from judgewell.analysis.machine import compare_with_machine
 
-        labels = read_gains(machine, negative=negative, words=words)
+        labels = read_gains(machine, negative=negative, words=how["words"])
         return compare_with_machine(systems, next(iter(tables.items())), labels, wanted, choices, settings, inputs)
     tables = _transformed(tables, gains_as)
     if random:
-        tables["random"] = _random(tables[reference or next(iter(tables))], seed)
+        tables["random"] = random_gains(tables[reference or next(iter(tables))], seed)
     if simulated:
         systems, tables = _simulated(systems, tables, simulated, seed)
-    if draws is not None or judgments is not None:
-        _refuse_whole_rankings(wanted)
-    judged = None if judgments is None else read_judgments(judgments, columns, words, layout, kind=kind)
+    for one in wanted if draws is not None or judgments is not None else ():
+        cutoff_of(one)  # which refuses it before anything is scored
+    judged = None if judgments is None else read_judgments(judgments, **how, kind=kind)
     sets = score_sets(systems, tables, wanted, settings, common=common, progress=progress, executor=choices.executor)
     if draws is None and judged is None:
         return conclude(sets, choices, inputs=inputs)
@@ -148,7 +150,7 @@ def _check_inputs(scores: Any, runs: Any, gains: Any, users_of_nothing: bool) ->
     if users_of_nothing:
         cure = "give --runs, --gains and --judgments with the column assessor"
         raise InputError("profiles of users come from judgments", cure=cure)
-    if (scores is None) == (runs is None) or (runs is None) != (gains is None):
+    if is_given(scores) == is_given(runs) or is_given(runs) != is_given(gains):
         cure = "gains and qrels go behind --gains (judgewell compare --help has examples)"
         raise InputError("name either scores, or --runs with --gains", cure=cure)
 
@@ -197,22 +199,12 @@ def _add_users(
     result.tables["profiles"] = profile_points(profiles)
 
 
-def _is_used(value: Any) -> bool:
-    return value is not None and not (isinstance(value, int | Sequence) and not value)
-
-
 def _refuse_beside(what: str, cure: str, **options: Any) -> None:
     """Refuse options that are given and have no meaning beside something else."""
     for name, value in options.items():
-        if _is_used(value):
+        if is_given(value):
             option = name if " " in name else f"--{name.replace('_', '-')}"
             raise InputError(f"{option} cannot be used with {what}", cure=cure)
-
-
-def _refuse_whole_rankings(measures: Sequence[Measure]) -> None:
-    for one in measures:
-        if one.cutoff is None:
-            raise InputError(f"{one} looks at whole rankings", cure=f"give it a cutoff to resample: {one}@100")
 
 
 def _transformed(tables: Mapping[str, pl.DataFrame], gains_as: Sequence[str]) -> dict[str, pl.DataFrame]:
@@ -224,12 +216,6 @@ def _transformed(tables: Mapping[str, pl.DataFrame], gains_as: Sequence[str]) ->
         for name, table in tables.items()
         for text in gains_as
     }
-
-
-def _random(gains: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """The same gains dealt out anew among each topic's documents."""
-    dealt = np.concatenate(list(random_draws(gains, 1, seed=seed)))[0]
-    return gains.with_columns(pl.Series("gain", dealt))
 
 
 def _simulated(

@@ -156,8 +156,9 @@ def _tables(sets: Sets, choices: Choices, worlds: Mapping[str, Worlds], drawn: R
         tables["worlds"] = pl.concat(one.table(choices.level) for one in worlds.values())
         tables["above"] = pl.concat(one.pairs() for one in worlds.values())
     if choices.tell_apart:
-        needed = topics_needed(first, *choices.tell_apart, alpha=choices.alpha, test=choices.test, seed=choices.seed)
-        tables["topics needed"] = needed.curve.with_columns(enough=pl.col("found") >= needed.power)
+        tables["topics needed"] = topics_needed(
+            first, *choices.tell_apart, alpha=choices.alpha, test=choices.test, seed=choices.seed
+        )
     return tables
 
 

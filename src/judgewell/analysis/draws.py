@@ -16,7 +16,7 @@ from judgewell.comparison.worlds import Worlds, all_worlds
 from judgewell.errors import DataError, InputError, note
 from judgewell.evaluation.drawn import DrawnDocuments, can_estimate, drawn_documents, is_drawn
 from judgewell.evaluation.measures import Measure
-from judgewell.evaluation.resampled import Rankings, ranked_items
+from judgewell.evaluation.resampled import Rankings, cutoff_of, ranked_items
 from judgewell.evaluation.settings import Settings
 from judgewell.executors import Executor
 from judgewell.formats.runs import Run
@@ -161,15 +161,13 @@ def score_of_draws(
     executor: Executor | None = None,
 ) -> DrawScore:
     """A function from gains (draws × documents) to scores (draws × systems × topics) in the order of `scores`."""
-    if measure.cutoff is None:
-        raise InputError(f"{measure} looks at whole rankings", cure=f"give it a cutoff to resample: {measure}@100")
-    settled = measure.settled(documents["gain"].to_numpy())
+    depth, settled = cutoff_of(measure), measure.settled(documents["gain"].to_numpy())
     ranked: Rankings | DrawnDocuments
     if is_drawn(documents) and can_estimate(settled):
-        ranked = drawn_documents(runs, documents, measure.cutoff, settings or Settings(), executor)
+        ranked = drawn_documents(runs, documents, depth, settings or Settings(), executor)
         rankings = ranked.rankings
     else:
-        ranked = rankings = ranked_items(runs, documents, measure.cutoff, settings, executor)
+        ranked = rankings = ranked_items(runs, documents, depth, settings, executor)
     rows = [rankings.systems.index(name) for name in scores.systems]
     columns = [rankings.topics.index(name) for name in scores.topics]
     return DrawScore(ranked, settled, rows, columns)

@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from judgewell.analysis.conclusions import Choices, Comparison
-from judgewell.analysis.machine_budget import documents_needed
 from judgewell.comparison.calibration import (
     FOLDS,
     Predictions,
@@ -33,21 +32,24 @@ from judgewell.comparison.difference import (
     people_alone,
     pseudo_gains,
 )
-from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.scores import ScoreArray, system_number
 from judgewell.errors import DataError, InputError, note
 from judgewell.evaluation.measures import Measure, nDCG
 from judgewell.evaluation.measures.base import Linear
-from judgewell.evaluation.resampled import Rankings, fixed_unit, rank_weights, ranked_items
+from judgewell.evaluation.resampled import Rankings, cutoff_of, fixed_unit, rank_weights, ranked_items
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.means import mean_intervals
-from judgewell.study.design.importance import population
+from judgewell.stats.sampling import inclusion_probabilities, shared_out
+from judgewell.study.design.importance import LEAST, population
 from judgewell.tables import INCLUSION
 
 DOCUMENT = ["topic", "doc"]
 FEWEST = 2  # documents that people judge of a topic: a spread needs two
 GRADES = 10  # distinct gains up to which they are taken as grades
+WIDTHS = (0.01, 0.02, 0.05)  # of intervals, for which the documents that people have to judge are counted
+STEPS = 24  # sizes of samples that are tried, between the fewest documents and all
 
 
 @dataclass(frozen=True)
@@ -75,11 +77,7 @@ def compare_with_machine(
 ) -> Comparison:
     """Every system's mean and every pair's difference, with intervals for these topics and for topics as a sample."""
     name, gains = human
-    depth = max((one.cutoff or 0) for one in measures)
-    for one in measures:
-        if one.cutoff is None:
-            raise InputError(f"{one} looks at whole rankings", cure=f"give it a cutoff: {one}@10")
-    evidence = gather(runs, gains, labels, depth, settings, choices.seed)
+    evidence = gather(runs, gains, labels, max(map(cutoff_of, measures)), settings, choices.seed)
     tables: dict[str, list[pl.DataFrame]] = {}
     scores = {}
     for one in measures:
@@ -197,10 +195,9 @@ def estimate(evidence: Evidence, measure: Measure, rng: np.random.Generator) -> 
     fitted = cross_fit(sample, reached)
     documents = _documents(evidence, reached, fitted, np.diff(steps), steps[0])
     if isinstance(measure, nDCG):
-        depth = int(measure.cutoff or 0)
-        weights = rank_weights(evidence.rankings, measure)
+        weights, discounts = rank_weights(evidence.rankings, measure), measure.weights(cutoff_of(measure))
         first, second = (
-            ndcg_estimate(weights, sample, grade, steps, one, measure.weights(depth), rng)
+            ndcg_estimate(weights, sample, grade, steps, one, discounts, rng)
             for one in (fitted, people_alone(sample, reached))
         )
         return Judged(first, second, documents, fitted.penalty)
@@ -274,9 +271,8 @@ def _pairs(systems: Sequence[str], judged: Judged, rows: Ints, choices: Choices)
     order = sorted(range(len(systems)), key=lambda at: (-estimate.means[rows[at]], systems[at]))
     named = [(one, other) for at, one in enumerate(order) for other in order[at + 1 :]]
     if choices.baseline:
-        if choices.baseline not in systems:
-            raise InputError(f"there is no system {choices.baseline!r}", cure=f"the systems are {', '.join(systems)}")
-        named = [pair for pair in named if choices.baseline in (systems[pair[0]], systems[pair[1]])]
+        baseline = system_number(systems, choices.baseline)
+        named = [pair for pair in named if baseline in pair]
     first, second = np.array(named, dtype=np.int64).reshape(-1, 2).T
     gaps = estimate.scores[rows[first]] - estimate.scores[rows[second]]
     names = {"first": [systems[at] for at in first], "second": [systems[at] for at in second]}
@@ -327,6 +323,58 @@ def _needed(evidence: Evidence, measure: Measure, judged: Judged, choices: Choic
     }
     importance = evidence.documents["importance"].to_numpy()
     return documents_needed(evidence.sample, residual, rank_weights(evidence.rankings, measure), importance, half)
+
+
+def documents_needed(
+    sample: Sample, residual: Floats, weights: Sequence[Floats], importance: Floats, half: dict[str, float]
+) -> pl.DataFrame:
+    """Per width the documents that people judge, drawn by importance, until the typical interval (`half` has its
+    half-width now, by name) is ± width; nothing where no residual is left.
+
+    The variance of another sample with probabilities π' is estimated from the documents at hand as
+    Σ (1/π)(1/π' − 1)(w r)², r what people said less its prediction, w the documents' weights in the systems' scores.
+    """
+    weight = np.concatenate([np.square(part).mean(axis=0) for part in weights])  # over systems
+    squares = weight[sample.drawn] * np.square(residual) / sample.inclusion
+    now = float((squares * (1 / sample.inclusion - 1)).sum())
+    if now <= 0:
+        return pl.DataFrame(schema={"width": pl.Float64})
+    documents, topics = int(sample.starts[-1]), len(sample.starts) - 1
+    tried = np.unique(np.geomspace(min(LEAST * topics, documents), documents, STEPS).astype(np.int64))
+    spread = []
+    for size in tried.tolist():
+        inclusion = _probabilities(sample, importance, size)[sample.drawn]
+        spread.append(np.sqrt(float((squares * (1 / inclusion - 1)).sum()) / now))
+    rows = []
+    for width in WIDTHS:
+        row: dict[str, float | int | None] = {"width": width}
+        for name, now_half in half.items():
+            row[name] = _first(tried, np.array(spread) * now_half, width)
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _probabilities(sample: Sample, importance: Floats, size: int) -> Floats:
+    """The probabilities with which a design of so many documents draws each."""
+    sizes = np.diff(sample.starts)
+    counts = shared_out(size, sizes, LEAST)
+    parts = [
+        inclusion_probabilities(importance[start:end], count)
+        for start, end, count in zip(sample.starts[:-1], sample.starts[1:], counts.tolist(), strict=True)
+    ]
+    return np.concatenate(parts)
+
+
+def _first(sizes: Ints, half: Floats, width: float) -> int | None:
+    """The first size whose half-width is small enough, straight between the sizes tried."""
+    enough = np.flatnonzero(half <= width)
+    if not len(enough):
+        return None
+    at = int(enough[0])
+    if at == 0:
+        return int(sizes[0])
+    share = (half[at - 1] - width) / (half[at - 1] - half[at])
+    return round(float(sizes[at - 1] + share * (sizes[at] - sizes[at - 1])))
 
 
 def _reach(level: float) -> float:

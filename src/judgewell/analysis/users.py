@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from judgewell.errors import DataError, InputError, note
+from judgewell.errors import DataError, note
 from judgewell.evaluation.measures import Measure
-from judgewell.evaluation.resampled import ranked_items
+from judgewell.evaluation.resampled import cutoff_of, ranked_items
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 from judgewell.scales import kind_of
@@ -27,7 +27,7 @@ from judgewell.stats.footing import on_common_footing
 DOCUMENT = ["topic", "doc"]
 FEWEST_USERS, FEWEST_DOCUMENTS = 10, 4
 DISSENT = 0.05  # the share of users from which they disagree about a pair of systems
-DRAWN = 200  # profiles in a picture
+DRAWN, POINTS = 200, 25  # profiles in a picture, and points of each
 UNDERSTATED = (
     "This understates dissent: users who like other documents cannot be seen without repeated judgments, only users "
     "who weigh the same documents differently."
@@ -115,15 +115,14 @@ def user_pairs(
 
     Columns first, second, difference (under the shared gains), share with its Wilson interval low and high, disagree.
     """
-    if measure.cutoff is None:
-        raise InputError(f"{measure} looks at whole rankings", cure=f"give it a cutoff: {measure}@10")
+    depth = cutoff_of(measure)
     slopes = profiles.users["shrunken"].to_numpy()
     mean = np.array([slopes.mean()])
     tables = np.concatenate([profiles.gains(mean), profiles.gains(slopes)])
     tables /= tables[0].max()  # one unit for all, within the range of measures for gains up to 1 only for the mean user
     tables /= np.maximum(tables.max(axis=1, keepdims=True), 1.0)
     documents = profiles.documents.select(*DOCUMENT, gain=pl.Series(tables[0]))
-    rankings = ranked_items(runs, documents, measure.cutoff, settings)
+    rankings = ranked_items(runs, documents, depth, settings)
     scores = rankings.scores(measure.settled(tables[0]), tables).mean(axis=2)
     order = np.argsort(-scores[0], kind="stable")
     pairs = np.array(list(combinations(order, 2)), dtype=np.int64).reshape(-1, 2)
@@ -170,10 +169,10 @@ def users_text(users: pl.DataFrame, pairs: pl.DataFrame, reliability: float, mos
     return f"{text}\n{prose(UNDERSTATED)}"
 
 
-def profile_points(profiles: Profiles, points: int = 25) -> pl.DataFrame:
+def profile_points(profiles: Profiles) -> pl.DataFrame:
     """Gains under up to 200 users' profiles over the gain that all share, both as shares of the largest."""
     log_gain = profiles.documents["log_gain"].to_numpy()
-    grid = np.linspace(log_gain.min(), log_gain.max(), points)
+    grid = np.linspace(log_gain.min(), log_gain.max(), POINTS)
     slopes = np.sort(profiles.users["shrunken"].to_numpy())
     shown = slopes[np.linspace(0, len(slopes) - 1, min(DRAWN, len(slopes))).round().astype(np.int64)]
     if len(slopes) > DRAWN:
@@ -183,7 +182,7 @@ def profile_points(profiles: Profiles, points: int = 25) -> pl.DataFrame:
     own = own / own[:, -1:]
     return pl.DataFrame(
         {
-            "user": np.repeat(np.arange(1, len(shown) + 1), points),
+            "user": np.repeat(np.arange(1, len(shown) + 1), POINTS),
             "shared": np.tile(shared / shared[-1], len(shown)),
             "gain": own.ravel(),
         }
@@ -192,11 +191,12 @@ def profile_points(profiles: Profiles, points: int = 25) -> pl.DataFrame:
 
 def profile_chart(points: pl.DataFrame) -> Any:
     """A line for each user's profile; the diagonal is the gain that all share."""
-    from judgewell.comparison.charts import SIZE, _altair, _data
+    from judgewell.comparison.charts import SIZE, altair
 
-    alt = _altair()
+    alt = altair()
     x = alt.X("shared:Q", title="gain that all share, as a share of the largest")
-    lines = alt.Chart(_data(alt, points)).mark_line(opacity=0.2, strokeWidth=1)
+    lines = alt.Chart(alt.Data(values=points.to_dicts())).mark_line(opacity=0.2, strokeWidth=1)
     lines = lines.encode(x=x, y=alt.Y("gain:Q", title="gain for one user"), detail="user:N")
-    middle = alt.Chart(_data(alt, points.filter(pl.col("user") == 1))).mark_line(strokeDash=[5, 3], strokeWidth=2)
+    shared = alt.Data(values=points.filter(pl.col("user") == 1).to_dicts())
+    middle = alt.Chart(shared).mark_line(strokeDash=[5, 3], strokeWidth=2)
     return (lines + middle.encode(x=x, y="shared:Q")).properties(width=SIZE, height=SIZE)

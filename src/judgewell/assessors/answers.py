@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.assessors.people import Person
 from judgewell.assessors.population import Population
 from judgewell.errors import DataError
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.study.questions import Scale
 
-Floats = NDArray[np.float64]
 SMALLEST = 0.01  # nobody types smaller magnitudes
 LARGEST = 1e9
 
@@ -26,7 +25,7 @@ def share(impressions: Any) -> Floats:
 
 
 def s100(impressions: Any, nothing: Any, everything: Any, tens: Any, fives: Any, rng: np.random.Generator) -> Floats:
-    """Whole numbers from 0 to 100; 0 and 100 attract what is nearer than `nothing` and `everything`, tens and fives
+    """Ints numbers from 0 to 100; 0 and 100 attract what is nearer than `nothing` and `everything`, tens and fives
     those who like them."""
     exact = 100 * share(impressions)
     habit = rng.random(exact.shape)
@@ -57,7 +56,7 @@ def thresholds(count: int, population: Population) -> Floats:
     return np.asarray(np.log(parts / (1 - parts)))
 
 
-def grades(impressions: Any, count: int, population: Population) -> NDArray[np.int64]:
+def grades(impressions: Any, count: int, population: Population) -> Ints:
     """The number of the grade, counted from 0."""
     return np.searchsorted(thresholds(count, population), np.asarray(impressions, dtype=np.float64))
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.assessors import answers
 from judgewell.assessors.people import Person
 from judgewell.assessors.population import Population
+from judgewell.stats.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 ScaleName = Literal["magnitude", "s100", "ordinal", "binary"]
 ANYWHERE = 3.0  # sd of the impressions of those who answer at random
 
@@ -55,7 +53,7 @@ def crowd_of(people: Sequence[Person], population: Population | None = None) -> 
     )
 
 
-def impressions(relevance: Floats, crowd: Crowd, who: Whole, rng: np.random.Generator) -> Floats:
+def impressions(relevance: Floats, crowd: Crowd, who: Ints, rng: np.random.Generator) -> Floats:
     """How relevant documents look: `relevance` is units × documents, `who` says whose each unit is."""
     person = who[:, None]
     seen = crowd.sense[person] * (relevance + crowd.noise[person] * rng.normal(size=relevance.shape))
@@ -63,7 +61,7 @@ def impressions(relevance: Floats, crowd: Crowd, who: Whole, rng: np.random.Gene
     return seen + crowd.shift[person] + crowd.drift[person] * np.arange(relevance.shape[1])
 
 
-def answered(scale: ScaleName, seen: Floats, crowd: Crowd, who: Whole, rng: np.random.Generator) -> Floats:
+def answered(scale: ScaleName, seen: Floats, crowd: Crowd, who: Ints, rng: np.random.Generator) -> Floats:
     """Impressions as answers on a scale; grades count from 0."""
     person = who[:, None]
     if scale == "magnitude":
@@ -76,7 +74,7 @@ def answered(scale: ScaleName, seen: Floats, crowd: Crowd, who: Whole, rng: np.r
     return answers.grades(seen, 4 if scale == "ordinal" else 2, crowd.population).astype(np.float64)
 
 
-def seconds(crowd: Crowd, who: Whole, size: int, rng: np.random.Generator) -> Floats:
+def seconds(crowd: Crowd, who: Ints, size: int, rng: np.random.Generator) -> Floats:
     """The time of each document of each unit."""
     people = crowd.population
     place = np.arange(1, size + 1) ** -people.faster

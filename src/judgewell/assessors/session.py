@@ -31,12 +31,10 @@ class Sight:
 
     kind: str
     topic: str = ""
-    unit: str = ""
     docs: tuple[str, ...] = ()  # the document, or the two of a pair
     position: int = 1
     scale: Scale | None = None
     questions: tuple[str, ...] = ()  # of a pair: preference, absolute, ratio
-    ties: bool = False
     comment: int = 0  # letters that a comment needs
     revising: bool = False
     length: float = 0.0  # of a practice line

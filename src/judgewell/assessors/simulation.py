@@ -10,13 +10,11 @@ import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import sqlalchemy as sa
 
 from judgewell.assessors.people import Person
-from judgewell.assessors.population import Population
 from judgewell.assessors.session import Session, Sight
 from judgewell.assessors.truth import Truth
 from judgewell.errors import DataError, InputError
@@ -41,7 +39,6 @@ from judgewell.server.store.setup import prepare
 from judgewell.server.store.transactions import Store
 from judgewell.server.tokens import read_step
 from judgewell.study.check import load_study
-from judgewell.study.questions import Preference
 
 BEGIN = 1_700_000_000.0  # the simulated clock's first moment
 AT_ONCE = 64  # steps in one transaction
@@ -106,10 +103,10 @@ def fill(
     served = store.read(lambda connection: load_served(connection, clock)).result()
     _refuse_begun(store, study)
     truth = truth or truth_of(store, study, seed)
-    names = store.read(_document_names).result()
+    rows = store.read(lambda connection: connection.execute(sa.select(documents.c.number, documents.c.doc)).all())
     if served.study.goal:
         from judgewell.server.session.goal import advance
-    hall = _Hall(store, served, clock, names)
+    hall = _Hall(store, served, clock, {row.number: row.doc for row in rows.result()})
     store.write(lambda connection: _let_in(connection, hall, crowd, truth)).result()
     needed = store.read(_needed).result()
     while hall.queue:
@@ -129,13 +126,13 @@ def fill(
     return Filled(tuple(crowd), truth, needed, done, hall.steps, hall.refused, days, goal, stopped)
 
 
-def truth_of(store: Store, study: str | Path, seed: int, population: Population | None = None) -> Truth:
+def truth_of(store: Store, study: str | Path, seed: int) -> Truth:
     """The true relevance of the study's documents: from its grades, and from which of them its checks use."""
     prepare(store, study, Clock())
     _, inputs = load_study(study)
     grades = {(row["topic"], row["doc"]): float(row["gain"]) for row in inputs.grades.iter_rows(named=True)}
     known = store.read(_known).result()
-    return Truth(seed, grades, known, population or Population())
+    return Truth(seed, grades, known)
 
 
 def catch_table(store: Store, crowd: Sequence[Person]) -> pl.DataFrame:
@@ -195,10 +192,6 @@ def _refuse_begun(store: Store, study: str | Path) -> None:
             cure="name a new one with --database",
             file=study,
         )
-
-
-def _document_names(connection: sa.Connection) -> dict[int, str]:
-    return {row.number: row.doc for row in connection.execute(sa.select(documents.c.number, documents.c.doc))}
 
 
 def _known(connection: sa.Connection) -> dict[tuple[str, str], str]:
@@ -332,18 +325,17 @@ def _better(served: Served, place: _Place) -> str:
 def _document_or_pair(connection: sa.Connection, hall: _Hall, place: _Place, page: Judging) -> Sight:
     item = hall.served.items(connection, place.unit)[place.position - 1]
     numbers = [item.doc] if item.other is None else [item.doc, item.other]
-    questions = hall.served.questions.asked if hall.served.questions else ()
-    shown: dict[str, Any] = {
-        "topic": place.topic,
-        "docs": tuple(hall.names[number] for number in numbers),
-        "position": place.position,
-        "scale": None if place.scale is None else hall.served.scales[place.scale],
-        "questions": tuple(question.kind for question in questions),
-        "ties": any(isinstance(question, Preference) and question.ties for question in questions),
-        "comment": page.comment.least if page.comment else 0,
-        "revising": page.revising,
-    }
-    return Sight(page.kind, **shown)
+    questions = hall.served.questions
+    return Sight(
+        page.kind,
+        topic=place.topic,
+        docs=tuple(hall.names[number] for number in numbers),
+        position=place.position,
+        scale=None if place.scale is None else hall.served.scales[place.scale],
+        questions=tuple(question.kind for question in questions),
+        comment=page.comment.least if page.comment else 0,
+        revising=page.revising,
+    )
 
 
 def _needed(connection: sa.Connection) -> int:

@@ -6,16 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from judgewell.assessors.arrays import Crowd, ScaleName, answered, crowd_of, impressions, seconds
 from judgewell.assessors.people import make_people
 from judgewell.assessors.population import Population
+from judgewell.stats.arrays import Bools, Floats, Ints
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 # Units, and who does each; their answers, and which of them pass.
-Attempt = Callable[[Whole, Whole], tuple[Floats, NDArray[np.bool_]]]
+Attempt = Callable[[Ints, Ints], tuple[Floats, Bools]]
 TRIES = 8  # with one in five failing, two units in a million fail as often
 
 
@@ -77,12 +75,12 @@ def _topic(
 
 
 def judged_units(
-    scale: ScaleName, relevance: Floats, units: Whole, crowd: Crowd, rng: np.random.Generator
-) -> tuple[Whole, Floats, Whole]:
+    scale: ScaleName, relevance: Floats, units: Ints, crowd: Crowd, rng: np.random.Generator
+) -> tuple[Ints, Floats, Ints]:
     """Who did each unit, their answers, and how many tried; document 0 is the known H and 1 the known N, and a unit in
     which H is not scored above N goes to somebody else. What still fails after some tries is kept."""
 
-    def attempt(todo: Whole, who: Whole) -> tuple[Floats, NDArray[np.bool_]]:
+    def attempt(todo: Ints, who: Ints) -> tuple[Floats, Bools]:
         seen = impressions(relevance[units[todo]], crowd, who, rng)
         values = answered(scale, seen, crowd, who, rng)
         rows, part = np.arange(len(todo)), units[todo]
@@ -94,7 +92,7 @@ def judged_units(
 
 def done_again(
     shape: tuple[int, ...], crowd: Crowd, attempt: Attempt, rng: np.random.Generator
-) -> tuple[Whole, Floats, Whole]:
+) -> tuple[Ints, Floats, Ints]:
     """Units done by people at random until a check is passed: who passed it, with which answers, and how many tried."""
     who, tries, values = np.zeros(shape[0], dtype=np.int64), np.zeros(shape[0], dtype=np.int64), np.zeros(shape)
     todo = np.arange(shape[0])

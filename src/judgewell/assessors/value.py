@@ -16,7 +16,6 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from judgewell.assessors import answers
 from judgewell.assessors.arrays import ANYWHERE, Crowd, crowd_of
@@ -25,9 +24,9 @@ from judgewell.assessors.population import Population
 from judgewell.assessors.synthetic_tables import done_again, judged_units
 from judgewell.errors import InputError
 from judgewell.executors import Executor
+from judgewell.stats.arrays import Bools, Floats, Ints
 from judgewell.study.design.chance import generator
 
-Floats = NDArray[np.float64]
 ScaleName = Literal["magnitude", "s100", "ordinal", "binary", "pairs"]
 KNOWN = 2  # documents of every unit
 PARTNERS = 3  # of a document in its group
@@ -209,7 +208,7 @@ def _gains(
     return np.array(gains, dtype=np.float64), passed
 
 
-def _paid_for(tries: NDArray[np.int64], units: int) -> int:
+def _paid_for(tries: Ints, units: int) -> int:
     """How many units are done, one after another, when time for so many tries is paid."""
     return int(np.searchsorted(np.cumsum(tries), units, side="right"))
 
@@ -228,7 +227,7 @@ def pair_gains(
     groups = np.concatenate([np.tile([0, 1], (len(others), 1)), others], axis=1)
     edges = _three_each(members)
 
-    def attempt(todo: NDArray[np.int64], who: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
+    def attempt(todo: Ints, who: Ints) -> tuple[Floats, Bools]:
         seen = _seen_in_pairs(relevance[groups[todo]], edges, crowd, who, rng)
         person = who[:, None, None]
         habits = crowd.typed[person, 0], crowd.typed[person, 1]
@@ -242,9 +241,7 @@ def pair_gains(
     return _least_squares(pairs, ratios[:passed].ravel(), len(relevance))[KNOWN:], passed
 
 
-def _seen_in_pairs(
-    relevance: Floats, edges: NDArray[np.int64], crowd: Crowd, who: NDArray[np.int64], rng: np.random.Generator
-) -> Floats:
+def _seen_in_pairs(relevance: Floats, edges: Ints, crowd: Crowd, who: Ints, rng: np.random.Generator) -> Floats:
     """How relevant the two documents of each pair look: groups × pairs × 2; `relevance` is groups × documents."""
     lasting, noise = crowd.population.lasting, crowd.noise[who]
     stays = relevance + noise[:, None] * sqrt(lasting) * rng.normal(size=relevance.shape)
@@ -255,7 +252,7 @@ def _seen_in_pairs(
     return np.asarray(both + crowd.shift[who][:, None, None])
 
 
-def _groups(units: int, size: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _groups(units: int, size: int, count: int, rng: np.random.Generator) -> Ints:
     """Groups of different documents, all documents about equally often."""
     if size > count:
         raise InputError(f"groups of {size} documents cannot be made of {count}", cure="give smaller units")
@@ -264,7 +261,7 @@ def _groups(units: int, size: int, count: int, rng: np.random.Generator) -> NDAr
     return whole[:units]
 
 
-def _three_each(size: int) -> NDArray[np.int64]:
+def _three_each(size: int) -> Ints:
     """The pairs of a group in which everybody meets both neighbours in a ring and the one opposite, the first two
     first."""
     ring = [(one, (one + 1) % size) for one in range(size)]
@@ -272,7 +269,7 @@ def _three_each(size: int) -> NDArray[np.int64]:
     return np.array(ring + across)
 
 
-def _least_squares(pairs: NDArray[np.int64], ratios: Floats, count: int) -> Floats:
+def _least_squares(pairs: Ints, ratios: Floats, count: int) -> Floats:
     """The gains whose log ratios fit best; groups that share no document have their own mean of 0."""
     left, right = pairs[:, 0], pairs[:, 1]
     met = np.zeros((count, count))

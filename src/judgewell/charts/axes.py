@@ -1,4 +1,4 @@
-"""How large charts are, and where their axes end and have ticks."""
+"""How large charts are, where their axes end and have ticks, and the numbers they are drawn from."""
 
 from __future__ import annotations
 
@@ -73,3 +73,11 @@ def squared(chart: Any) -> Chart:
 
 def short(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
+
+
+def data_of(frame: pl.DataFrame) -> Any:
+    """The table inside the chart, its numbers with the digits that a picture can show."""
+    rounded = frame.with_columns(pl.selectors.float().round_sig_figs(DIGITS))
+    return alt.Data(
+        values=[{key: value for key, value in row.items() if value is not None} for row in rounded.to_dicts()]
+    )  # type: ignore[no-untyped-call]

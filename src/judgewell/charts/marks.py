@@ -13,12 +13,12 @@ import polars as pl
 
 from judgewell.charts import labels
 from judgewell.charts.axes import (
-    DIGITS,
     FEW_TICKS,
     HEIGHT,
     SQUARE,
     Chart,
     counts_axis,
+    data_of,
     log_axis,
     round_ends,
     short,
@@ -39,7 +39,7 @@ def histogram(frame: pl.DataFrame, x: str, y: str = "judgments", *, log: bool = 
     whole = whole or all(high - low == 1 and low % 1 == 0.5 for low, high in frame.select("low", "high").iter_rows())
     ticks = whole_axis(edges) if whole else alt.Axis(tickCount=FEW_TICKS)
     across = log_axis(edges) if log else {"scale": alt.Scale(nice=False, zero=False), "axis": ticks}
-    base = alt.Chart(_data(frame))
+    base = alt.Chart(data_of(frame))
     bars = base.mark_bar(style="box", strokeWidth=1).encode(
         x=alt.X("low:Q", title=x, bin="binned" if not log else alt.Undefined, **across),
         x2="high:Q",
@@ -100,13 +100,13 @@ def dots(
         # Nothing to read out: the caption says what the line is.
         line = alt.Chart(ONCE).mark_rule(style="soft", strokeDash=[4, 3], aria=False)
         layers.insert(0, line.encode(x=alt.datum(reference)))
-    return sized(alt.layer(*layers, data=_data(frame)), _step(frame["name"]) * max(1, frame.height))
+    return sized(alt.layer(*layers, data=data_of(frame)), _step(frame["name"]) * max(1, frame.height))
 
 
 def boxes(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> Chart:
     """A box for each name: median, quartiles, whiskers (name, whisker_low, q1, median, q3, whisker_high, documents)."""
     upright = log_axis([*frame["whisker_low"], *frame["whisker_high"]]) if log else {"scale": alt.Scale(zero=False)}
-    base = alt.Chart(_data(frame)).encode(
+    base = alt.Chart(data_of(frame)).encode(
         x=alt.X("name:N", sort=frame["name"].to_list(), title=name, axis=alt.Axis(labelAngle=0, ticks=False)),
         tooltip=[_tip("name", name, kind="N"), _tip("whisker_high", "upper whisker"), _tip("q3", "75 %"),
                  _tip("median", "median"), _tip("q1", "25 %"), _tip("whisker_low", "lower whisker"),
@@ -126,14 +126,14 @@ def strips(frame: pl.DataFrame, name: str, value: str, *, log: bool = False) -> 
     upright = log_axis(frame["gain"]) if log else {"scale": alt.Scale(zero=True), "axis": alt.Axis(tickCount=FEW_TICKS)}
     boxed = frame.unique("name", maintain_order=True).select("name", "q1", "median", "q3")
     x = alt.X("name:N", sort=boxed["name"].to_list(), title=name, axis=alt.Axis(labelAngle=0, ticks=False))
-    base = alt.Chart(_data(boxed)).encode(
+    base = alt.Chart(data_of(boxed)).encode(
         x=x,
         tooltip=[_tip("name", name, kind="N"), _tip("q3", "75 %"), _tip("median", "median"), _tip("q1", "25 %")],
     )
     middle = base.mark_bar(style="box", size=56).encode(y=alt.Y("q1:Q", title=value, **upright), y2="q3:Q")
     medians = base.mark_tick(style="strong", size=56, thickness=2.5).encode(y=alt.Y("median:Q", title=value))
     dots = (
-        alt.Chart(_data(frame.drop("q1", "median", "q3")))
+        alt.Chart(data_of(frame.drop("q1", "median", "q3")))
         .mark_circle(style="soft", size=11, opacity=0.55)
         .encode(
             x=x,
@@ -160,7 +160,7 @@ def profiles(frame: pl.DataFrame, x: str, y: str) -> Any:
     )
     own = base.mark_line(style="line", strokeWidth=2, point={"size": 30}).encode(y=alt.Y("y:Q", title=y))
     return (
-        alt.layer(whole, own, data=_data(frame))
+        alt.layer(whole, own, data=data_of(frame))
         .properties(width=160, height=105)
         .facet(facet=alt.Facet("topic:N", title=None), columns=4)
     )
@@ -179,7 +179,7 @@ def line_band(
     axis = whole_axis(frame["x"], grid=False) if whole else alt.Axis(grid=False, tickCount=FEW_TICKS)
     scale = alt.Scale(domain=list(domain)) if domain else alt.Scale(zero=True)
     upright = log_axis([*frame["low"], *frame["high"]]) if log else {"scale": scale, "axis": alt.Axis(tickCount=6)}
-    base = alt.Chart(_data(frame)).encode(
+    base = alt.Chart(data_of(frame)).encode(
         x=alt.X("x:Q", title=x, axis=axis, scale=alt.Scale(nice=False, zero=False, padding=8)),
         tooltip=[_tip("x", x), _tip("y", y), _tip("low", "from"), _tip("high", "to")],
     )
@@ -192,7 +192,7 @@ def line_band(
 def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -> Chart:
     """A bar for each name (name, value), lying, with its number at its end."""
     axis = alt.Axis(format="%", tickCount=FEW_TICKS) if percent else alt.Axis(tickCount=FEW_TICKS)
-    base = alt.Chart(_data(frame)).encode(
+    base = alt.Chart(data_of(frame)).encode(
         y=alt.Y("name:N", sort=frame["name"].to_list(), title=name or None,
                 axis=alt.Axis(ticks=False, labelExpr=labels.wrapped(frame["name"].to_list()))),
         x=alt.X("value:Q", title=value, axis=axis, scale=alt.Scale(zero=True, padding=30)),
@@ -206,7 +206,7 @@ def bars(frame: pl.DataFrame, name: str, value: str, *, percent: bool = False) -
 def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> Chart:
     """Lying bars of three kinds (name, kind, count), in the kinds' order from the left; the middle one pale."""
     return sized(
-        alt.Chart(_data(frame.with_columns(order=pl.col("kind").replace_strict(list(kinds), range(len(kinds))))))
+        alt.Chart(data_of(frame.with_columns(order=pl.col("kind").replace_strict(list(kinds), range(len(kinds))))))
         .mark_bar(height=alt.RelativeBandSize(band=0.8))
         .encode(
             y=alt.Y(
@@ -240,15 +240,15 @@ def shares(frame: pl.DataFrame, name: str, value: str, kinds: Sequence[str]) -> 
     )
 
 
-def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "sign") -> Chart:
+def matrix(frame: pl.DataFrame, row: str, column: str, value: str) -> Chart:
     """A square for each pair (first, second, value from 0 to 1, sign as text in it), names in the table's order."""
     names = list(dict.fromkeys([*frame["first"].to_list(), *frame["second"].to_list()]))
-    base = alt.Chart(_data(frame)).encode(
+    base = alt.Chart(data_of(frame)).encode(
         x=alt.X("second:N", sort=names, title=column,
                 axis=alt.Axis(labelAngle=-60, ticks=False)),
         y=alt.Y("first:N", sort=names, title=row, axis=alt.Axis(ticks=False)),
         tooltip=[_tip("first", row, kind="N"), _tip("second", column, kind="N"), _tip("value", value, ".1%"),
-                 *_extra(frame, {"first", "second", "value", sign})],
+                 *_extra(frame, {"first", "second", "value", "sign"})],
     )  # fmt: skip
     colour = alt.Color(
         "value:Q",
@@ -257,7 +257,7 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "
         legend=alt.Legend(format="%", gradientLength=180),
     )
     squares = base.mark_rect(stroke=None).encode(color=colour)
-    signs = base.mark_text(fontSize=9, style="strong", strokeWidth=0).encode(text=f"{sign}:N")
+    signs = base.mark_text(fontSize=9, style="strong", strokeWidth=0).encode(text="sign:N")
     side = len(names) * max(14, min(40, SQUARE // max(1, len(names))))
     return sized(alt.layer(squares, signs), side, side)
 
@@ -265,7 +265,7 @@ def matrix(frame: pl.DataFrame, row: str, column: str, value: str, sign: str = "
 def confusion(frame: pl.DataFrame, row: str, column: str, count: str) -> Chart:
     """A square for each two grades (first, second, count, share of the row) with its count in it, coloured by share."""
     rows, columns = (frame[name].unique(maintain_order=True).to_list() for name in ("first", "second"))
-    base = alt.Chart(_data(frame)).encode(
+    base = alt.Chart(data_of(frame)).encode(
         x=alt.X("second:N", sort=columns, title=column, axis=alt.Axis(labelAngle=0, ticks=False)),
         y=alt.Y("first:N", sort=rows[::-1], title=row, axis=alt.Axis(ticks=False)),
         tooltip=[_tip("first", row, kind="N"), _tip("second", column, kind="N"), _tip("count", count, ","),
@@ -294,7 +294,7 @@ def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
         "scale": alt.Scale(domain=[short(low), short(high)], nice=False, zero=False),
         "axis": alt.Axis(values=ticks),
     }
-    base = alt.Chart(_data(frame)).encode(
+    base = alt.Chart(data_of(frame)).encode(
         tooltip=[_tip("name", name, kind="N"), _tip("x", x), _tip("x_low", "from"), _tip("x_high", "to"),
                  _tip("y", y), _tip("y_low", "from"), _tip("y_high", "to")]
     )  # fmt: skip
@@ -302,7 +302,7 @@ def scatter(frame: pl.DataFrame, x: str, y: str, name: str) -> Chart:
     across = base.mark_rule(style="faint").encode(x=alt.X("x_low:Q", title=x, **both), x2="x_high:Q", y=at["y"])
     along = base.mark_rule(style="faint").encode(x=at["x"], y=alt.Y("y_low:Q", title=y, **both), y2="y_high:Q")
     points = base.mark_point(style="main", filled=True, size=45, opacity=1).encode(**at)
-    named = alt.Chart(_data(labels.beside(frame, low, high, SQUARE)))
+    named = alt.Chart(data_of(labels.beside(frame, low, high, SQUARE)))
     names = named.mark_text(fontSize=11, aria=False).encode(**at, text="name:N")
     corners = alt.Data(values=[{"x": short(end), "y": short(end)} for end in (low, high)])  # type: ignore[no-untyped-call]
     diagonal = alt.Chart(corners).mark_line(style="soft", strokeDash=[4, 3], strokeWidth=1, aria=False).encode(**at)
@@ -313,7 +313,7 @@ def cloud(frame: pl.DataFrame, x: str, y: str) -> Chart:
     """A dot for each document (name, topic, x, y)."""
     scale = alt.Scale(zero=False)
     return sized(
-        alt.Chart(_data(frame))
+        alt.Chart(data_of(frame))
         .mark_circle(size=14, opacity=0.5)
         .encode(
             x=alt.X("x:Q", title=x, scale=scale),
@@ -329,7 +329,7 @@ def curves(frame: pl.DataFrame, x: str, y: str, kinds: Sequence[str]) -> Chart:
     dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4]]
     kind: dict[str, Any] = {"title": None, "sort": list(kinds)}
     return sized(
-        alt.Chart(_data(frame))
+        alt.Chart(data_of(frame))
         .mark_line(interpolate="step", strokeWidth=2)
         .encode(
             x=alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False)),
@@ -361,11 +361,3 @@ def _extra(frame: pl.DataFrame, given: set[str]) -> list[alt.Tooltip]:
         else _tip(name, name.replace("_", " "), kind="N")
         for name in others
     ]
-
-
-def _data(frame: pl.DataFrame) -> Any:
-    """The table inside the chart, its numbers with the digits that a picture can show."""
-    rounded = frame.with_columns(pl.selectors.float().round_sig_figs(DIGITS))
-    return alt.Data(
-        values=[{key: value for key, value in row.items() if value is not None} for row in rounded.to_dicts()]
-    )  # type: ignore[no-untyped-call]

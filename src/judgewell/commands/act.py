@@ -32,38 +32,52 @@ def do(study: str, database: str | None, name: str, given: dict[str, Any]) -> No
 @click.argument("fields", nargs=-1)
 @database_option
 def act(study: str, action: str, fields: tuple[str, ...], database: str | None) -> None:
-    """Apply ACTION to STUDY, also while it is served. FIELDS are name=value; repeat a name to give a list.
+    """Apply ACTION to STUDY, also while it is served. Each action is written into the audit log.
 
-    Actions are pause, resume, release, extend, exclude, include, more, forget, revoke, revoke-key, disable and enable.
-    Each is written into the audit log.
+    FIELDS are name=value; those in brackets are optional. Repeat docs= to name several documents. An assessor is a
+    pseudonym, an id of the platform, or an invited name; `judgewell status` shows who is working.
+
+    \b
+    Actions:
+      pause       [topic] [reason]            hand out no new units
+      resume      [topic]                     hand out units again
+      release     assessor [unit] [reason]    let others take what they hold
+      extend      assessor [unit] minutes     hold their unit for so long
+      exclude     assessor [unit] reason      keep and mark work as excluded
+      include     assessor [unit]             include excluded work again
+      more        topic docs [more] [scale]   ask for more judgments
+      forget      assessor [comments]         delete personal data
+      revoke      account                     end its sessions, tokens, links
+      revoke-key  key                         end one session, token or link
+      disable     account                     lock an account
+      enable      account                     unlock an account
 
     \b
     Examples:
       judgewell act study.toml pause topic=t17 reason="the topic is unclear"
+      judgewell act study.toml release assessor=a-x7k2m9p4qz
       judgewell act study.toml exclude assessor=a-x7k2m9p4qz reason="copied comments"
       judgewell act study.toml more topic=t17 docs=d1 docs=d2 more=2
     """
-    given: dict[str, Any] = {}
+    given: dict[str, list[str]] = {}
     for field in fields:
         name, sign, value = field.partition("=")
         if not sign:
             raise InputError(f"{field!r} is not name=value", cure="write for example reason=late")
-        given[name] = value if name not in given else [*_listed(given[name]), value]
-    do(study, database, action, given)
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+        given.setdefault(name, []).append(value)
+    do(study, database, action, {name: one[0] if len(one) == 1 else one for name, one in given.items()})
 
 
 @click.command()
 @click.argument("study")
-@click.argument("pseudonym", required=False)
+@click.argument("assessor", required=False)
 @click.option("--comments", is_flag=True, help="Delete the comments on documents too.")
 @click.option("--older-than", type=click.FloatRange(min=0), help="All whose last step is at least this many days ago.")
 @database_option
-def forget(study: str, pseudonym: str | None, comments: bool, older_than: float | None, database: str | None) -> None:
+def forget(study: str, assessor: str | None, comments: bool, older_than: float | None, database: str | None) -> None:
     """Delete the personal data of one assessor, or of all who left long ago. Judgments are kept.
+
+    ASSESSOR is a pseudonym, an id of the platform, or an invited name.
 
     \b
     Examples:
@@ -72,12 +86,12 @@ def forget(study: str, pseudonym: str | None, comments: bool, older_than: float 
     """
     import time
 
-    from judgewell.server.owner.retention import retain
+    from judgewell.server.owner.privacy import retain
 
-    if (pseudonym is None) == (older_than is None):
-        raise InputError("no assessor is named", cure="give a pseudonym, or --older-than DAYS")
-    if pseudonym is not None:
-        return do(study, database, "forget", {"assessor": pseudonym, "comments": comments})
+    if (assessor is None) == (older_than is None):
+        raise InputError("no assessor is named", cure="name an assessor, or give --older-than DAYS")
+    if assessor is not None:
+        return do(study, database, "forget", {"assessor": assessor, "comments": comments})
     count = 0
     with existing(study, database) as store:
         while some := store.write(lambda connection: retain(connection, time.time(), older_than or 0.0)).result():

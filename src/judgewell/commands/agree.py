@@ -86,18 +86,15 @@ def agree(judgments: str, labels: tuple[str, ...], verbose: bool, output: str | 
 
 def _write(agreement: Agreement, folder: Path, options: dict[str, Any], noted: list[str]) -> None:
     """One csv per table, and one record of how they were made and what could not be analysed."""
-    from judgewell.formats.files import named_files
+    from judgewell.formats.files import files_among
     from judgewell.formats.provenance import provenance, write_record
-    from judgewell.formats.remote import is_remote
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in agreement.tables.items():
         table.write_csv(folder / f"{name}.csv")
-    sources = named_files(dict.fromkeys([*options["labels"], *options["against"], *options["machine"]])).values()
-    files = [options[name] for name in ("gains", "scores", "documents", "likes") if options[name]]
-    named = [one for one in sources if is_remote(one) or Path(one).exists()]
-    inputs = [options["judgments"], *named, *files, *options["runs"]]
-    record = provenance("agree", options, list(dict.fromkeys(inputs)), noted)
+    sources = ("judgments", "labels", "against", "machine", "gains", "scores", "documents", "likes", "runs")
+    inputs = list(dict.fromkeys(files_among(*(options[name] for name in sources))))
+    record = provenance("agree", options, inputs, noted)
     record["not analysed"] = {one.name: dict(one.not_analysed) for one in agreement.outcomes if one.not_analysed}
     record["notes of sections"] = {one.name: list(one.notes) for one in agreement.outcomes if one.notes}
     write_record(folder / "agreement", record)
@@ -133,6 +130,9 @@ def _print_findings(agreement: Agreement, summary: bool) -> None:
         print("\nFINDINGS")
     for paragraph in shown:
         print(paragraph)
+    reasons = [why for name, why in agreement.not_analysed.items() if name.startswith("reliability")]
+    if not paragraphs and reasons:
+        print("\n" + prose(f"No agreement was measured: {reasons[0]}."))
     if summary:
         more = len(paragraphs) - len(shown)
         findings = f"{more} more finding{'s' if more > 1 else ''}, " if more else ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -84,16 +84,13 @@ cluster_options = together(
 )
 
 
-@contextmanager
-def executing(cluster: str | None, processes: int | None) -> Iterator[Executor | None]:
+def executing(cluster: str | None, processes: int | None) -> AbstractContextManager[Executor | None]:
     """The executor that the options name, closed at the end; None where neither is given."""
     if cluster is None and processes is None:
-        yield None
-        return
+        return nullcontext()
     from judgewell.executors import executor_at
 
-    with executor_at(cluster, processes) as executor:
-        yield executor
+    return executor_at(cluster, processes)
 
 
 def without_place(options: Mapping[str, Any]) -> dict[str, Any]:

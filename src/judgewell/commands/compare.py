@@ -14,7 +14,6 @@ from judgewell.commands.common import (
     cluster_options,
     executing,
     kind_option,
-    reading,
     reading_options,
     without_place,
 )
@@ -93,15 +92,12 @@ def compare(
     from judgewell.analysis.text import comparison_text
     from judgewell.terminal import notes, progress
 
-    options = {**given, **reading(given, *(("scores",) if given["scores"] else ("judgments", "gains")))}
-    options |= {name: given[name] or None for name in ("scores", "runs", "gains")}
     if context.params.pop("resamples") is None:
-        del options["resamples"]
-    del options["separator"], options["no_header"]
-    where = options.pop("cluster"), options.pop("processes")
+        del given["resamples"]
+    where = given.pop("cluster"), given.pop("processes")
     with notes(strict) as collected:
         with progress("scoring") as show, executing(*where) as executor:
-            comparison = compare_systems(**options, executor=executor, progress=show)
+            comparison = compare_systems(**given, executor=executor, progress=show)
         if chart:
             from judgewell.comparison.charts import save
 

@@ -155,7 +155,7 @@ class Work:
     def scores(
         self, measures: Sequence[Measure], executor: Executor | None = None, progress: Any = None
     ) -> Iterator[SystemScores]:
-        from judgewell.evaluation.pooled import scores_with_pool
+        from judgewell.evaluation.evaluate import scores_with_pool
 
         executor = executor or self.executor
         scored = scores_with_pool(self.systems, self.judged, self.pool, measures, self.settings, executor, progress)
@@ -283,8 +283,7 @@ def _judged(
     from judgewell.evaluation.drawn import is_drawn
     from judgewell.evaluation.intents import prepare_intents
     from judgewell.evaluation.transform import only_topics, parse_transform
-    from judgewell.formats.gains import read_gains, without_negatives
-    from judgewell.formats.intents import read_intents
+    from judgewell.formats.gains import read_gains, read_intents, without_negatives
 
     pool = read_intents(path, negative="keep", **how) if by_intent else read_gains(path, negative="keep", **how)
     if only is not None:

@@ -12,7 +12,7 @@ from judgewell.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from judgewell.server.judging.invitations import Invited
+    from judgewell.server.judging.invitations import Invitation
     from judgewell.server.session.served import Served
     from judgewell.server.store.transactions import Store
 
@@ -125,7 +125,7 @@ def _label(table: pl.DataFrame, path: str) -> str:
     return column
 
 
-def _write(output: str, table: pl.DataFrame | None, links: list[Invited], base: str) -> None:
+def _write(output: str, table: pl.DataFrame | None, links: list[Invitation], base: str) -> None:
     """The links as CSV; a cell that a spreadsheet would run as a formula begins with an apostrophe."""
     import polars as pl
 

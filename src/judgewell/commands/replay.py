@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from judgewell.commands.common import choice, kind_option, reading, reading_options, refuse_unwritable
+from judgewell.commands.common import choice, kind_option, reading_options, refuse_unwritable
 
 
 @click.command()
@@ -39,11 +39,9 @@ def replay(study: str, answers: str, output: str | None, chart: str | None, stri
     from judgewell.terminal import notes, progress
 
     refuse_unwritable(output)
-    read = reading(given, "judgments", "pairs")
     with notes(strict) as collected:
         with progress("studies replayed") as show:
-            how = {name: given[name] for name in ("designs", "systems", "repeats", "seed", "kind")}
-            result = replay_study(study, answers, **how, **read, compared=given["rule"], progress=show)
+            result = replay_study(study, answers, **given, progress=show)
         if chart:
             from judgewell.comparison.charts import save
 

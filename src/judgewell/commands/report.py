@@ -14,10 +14,8 @@ from judgewell.commands.common import (
     cluster_options,
     executing,
     kind_option,
-    reading,
     reading_options,
     where_option,
-    without_place,
 )
 from judgewell.commands.database import database_option
 from judgewell.errors import DataError, Information, InputError
@@ -89,11 +87,10 @@ def report(context: click.Context, /, **given: Any) -> None:
 
     page = Path(given["output"])
     _refuse_page(page)
-    printing = ("output", "files", "strict", "quiet", "separator", "no_header")
-    options = {name: value for name, value in without_place(given).items() if name not in printing}
+    options = {name: value for name, value in given.items() if name not in UNCHANGED}
     with notes(given["strict"]) as collected:
         with progress("reporting") as show, executing(given["cluster"], given["processes"]) as executor:
-            made = report_on(**options | reading(given, "judgments", "pairs"), executor=executor, progress=show)
+            made = report_on(**options, executor=executor, progress=show)
         made = replace(made, record={"command line": _command_line(), **made.record})
         if given["strict"]:
             _refuse_notes(made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -16,10 +16,10 @@ from judgewell.comparison.scores import NAMED, listed
 from judgewell.errors import Information, InputError, collect_notes, note
 from judgewell.evaluation.measures import parse_all
 from judgewell.executors import executor_of
-from judgewell.formats.files import files_among, is_path
+from judgewell.formats.files import files_among, is_given, is_path
 from judgewell.formats.gains import read_gains
 from judgewell.formats.judgments import read_judgments, read_pairs
-from judgewell.formats.options import kept_where, read_labels
+from judgewell.formats.options import kept_where, read_labels, reading
 from judgewell.formats.provenance import provenance
 from judgewell.formats.runs import open_runs
 from judgewell.reports.assemble import Progress, assemble
@@ -28,9 +28,6 @@ from judgewell.reports.sources import CollectedStudy, Sources, codes_of, not_peo
 from judgewell.scales import with_kinds
 from judgewell.scaling.inputs import judgments_of, pairs_of
 from judgewell.scaling.methods import method_for, parse
-
-if TYPE_CHECKING:
-    from judgewell.formats.delimited import Layout
 
 DEFAULT_MEASURE = "nDCG@10"
 SQLITE = b"SQLite format 3"  # how a file of it begins
@@ -55,9 +52,10 @@ def report(
     worlds: int = 1000,
     replicates: int = 1000,
     seed: int = 0,
-    columns: Mapping[str, str] | None = None,
-    words: Mapping[str, str] | None = None,
-    layout: Layout | None = None,
+    columns: str | Mapping[str, str] | None = None,
+    words: str | Mapping[str, str] | None = None,
+    separator: str | None = None,
+    no_header: bool = False,
     where: Iterable[str] = (),
     kind: str | None = None,
     executor: Any = None,
@@ -76,7 +74,8 @@ def report(
     'Under levels, latent has the best mean nDCG@10'
     """
     _check_inputs(study, database, judgments, pairs, gains, labels, method)
-    how = {"columns": columns, "words": words, "layout": layout}
+    given = {"columns": columns, "words": words, "separator": separator, "no_header": no_header}
+    how = reading(given, "judgments", "pairs")
     workers = None if executor is None else executor_of(executor)
     with collect_notes() as notes:
         collected = _collected(study, database)
@@ -84,18 +83,18 @@ def report(
         people, machines = split_machines(own[0])
         answers = (people, own[1]) if name_assessors else with_codes(people, own[1])
         labels, runs = _of_study(study, labels, runs)
-        systems = open_runs(runs, executor=workers) if _there(runs) else []
+        systems = open_runs(runs, executor=workers) if is_given(runs) else []
         _check_baseline(baseline, [run.system for run in systems])
         measures = [measure] if isinstance(measure, str) else list(measure)
         sources = Sources(
             judgments=answers[0],
             pairs=answers[1],
-            gains=named_sets(gains, read_gains) if _there(gains) else {},
-            labels=_labels(labels, answers[0], words, columns),
-            machine=machines | _labels(machine, answers[0], words, columns),
+            gains=named_sets(gains, read_gains) if is_given(gains) else {},
+            labels=_labels(labels, answers[0], how),
+            machine=machines | _labels(machine, answers[0], how),
             runs=systems,
             measures=parse_all(measures or [DEFAULT_MEASURE]) if systems else [],
-            method=None if _there(gains) else _method(method, *answers),
+            method=None if is_given(gains) else _method(method, *answers),
             draws=draws,
             worlds=worlds,
             replicates=replicates,
@@ -116,20 +115,20 @@ def report(
     inputs = files_among(judgments, pairs, study_file, gains, labels, machine, of_runs, _database_file(study, database))
     options: dict[str, Any] = {"title": title, "measure": [str(one) for one in sources.measures], "baseline": baseline}
     options |= {"method": str(sources.method or "none")}
-    options |= {"draws": draws, "worlds": worlds, "replicates": replicates, "seed": seed, "words": words}
-    options |= {"columns": columns, "where": list(where), "name_assessors": name_assessors, "kind": kind}
+    options |= {"draws": draws, "worlds": worlds, "replicates": replicates, "seed": seed, "words": how["words"]}
+    options |= {"columns": how["columns"], "where": list(where), "name_assessors": name_assessors, "kind": kind}
     record = provenance("report", options, inputs)
     return assemble(sources, title=title, notes=notes, record=record, notice=not_people(*own), progress=progress)
 
 
 def _check_inputs(study: Any, database: Any, judgments: Any, pairs: Any, gains: Any, labels: Any, method: Any) -> None:
     """Refuse what gives no report: nothing, a database of no study, and gains that are given and made."""
-    if not any(_there(data) for data in (study, judgments, pairs, gains, labels)):
+    if not any(is_given(data) for data in (study, judgments, pairs, gains, labels)):
         cure = "name a study, or give --judgments, --pairs, --gains or --labels"
         raise InputError("there is nothing to report on", cure=cure)
     if database and not study:
         raise InputError("--database is given without its study", cure="name the study file first")
-    if _there(gains) and method:
+    if is_given(gains) and method:
         raise InputError("both gains and a method to make them are given", cure="leave out --gains or --method")
 
 
@@ -150,10 +149,6 @@ def _title(sources: Sources, judgments: Any, pairs: Any) -> str:
         return f"Report on {os.path.basename(given)}" if is_path(given) else "Report on relevance judgments"
     sets = [*sources.gains, *sources.labels, *sources.machine]
     return f"Comparison of {len(sets)} label sets" if len(sets) > 1 else f"Gains and labels: {', '.join(sets)}"
-
-
-def _there(data: Any) -> bool:
-    return data is not None and (hasattr(data, "columns") or bool(data))
 
 
 def _is_study_file(study: str | None) -> bool:
@@ -218,7 +213,7 @@ def _answers(
 
 def _of_study(study: str | None, labels: Any, runs: Any) -> tuple[Any, Any]:
     """The labels and runs given; else the study file's own."""
-    if not _is_study_file(study) or (_there(labels) and _there(runs)):
+    if not _is_study_file(study) or (is_given(labels) and is_given(runs)):
         return labels, runs
     from judgewell.study.file import read_source, read_study
 
@@ -226,18 +221,16 @@ def _of_study(study: str | None, labels: Any, runs: Any) -> tuple[Any, Any]:
     chosen, source = read_study(study), read_source(study)
     grades = [f"grades={source.resolved(chosen.grades.file)}"] if chosen.grades else []
     own = [str(source.resolved(pattern)) for pattern in chosen.pool.runs]
-    return (labels if _there(labels) else grades), (runs if _there(runs) else own)
+    return (labels if is_given(labels) else grades), (runs if is_given(runs) else own)
 
 
-def _labels(
-    labels: Any, judgments: pl.DataFrame | None, words: Mapping[str, str] | None, columns: Mapping[str, str] | None
-) -> dict[str, pl.DataFrame]:
+def _labels(labels: Any, judgments: pl.DataFrame | None, how: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     """Sets of labels by name: files or frames, or columns of the judgments."""
-    if not _there(labels):
+    if not is_given(labels):
         return {}
 
     def read(one: Any) -> pl.DataFrame:
-        return read_labels(one, judgments, words, columns) if is_path(one) else read_gains(one)
+        return read_labels(one, judgments, how["words"], how["columns"]) if is_path(one) else read_gains(one)
 
     return named_sets(labels, read)
 

@@ -116,6 +116,9 @@ def scale(
     settings, more = method_options(context.args, frozenset().union(*map(flags, possible)))
     _refuse_misspelt(settings, context, possible)
     files = [judgments, *more]
+    for named in files:
+        if named in methods() and not Path(named).exists():
+            raise InputError(f"{named} is a method, not a file", cure=f"write --method {named}")
     refuse_unwritable(output, endings=(".qrels", ".txt", *ENDINGS))
     refuse_unwritable(draws_to)
     with notes(given["strict"]) as collected, executing(given["cluster"], given["processes"]) as executor:

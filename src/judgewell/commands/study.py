@@ -49,8 +49,9 @@ def check(study: str, strict: bool) -> None:
     """List every error and warning in STUDY with its line, and show what the study will cost.
 
     \b
-    Example:
+    Examples:
       judgewell check study.toml
+      judgewell check study.toml --strict
     """
     from judgewell.study.check import check_study
 

@@ -65,12 +65,12 @@ def standardised(label: Floats) -> Floats:
     return np.nan_to_num((label - np.nanmean(label)) / spread) if spread > 0 else np.zeros(len(label))
 
 
-def folds_within_topics(topic: Ints, rng: np.random.Generator, folds: int = FOLDS) -> Ints:
+def folds_within_topics(topic: Ints, rng: np.random.Generator) -> Ints:
     """A fold for each drawn document, by lot; within a topic the folds are of equal size but for one document."""
     shuffled = rng.permutation(len(topic))
     order = shuffled[np.argsort(topic[shuffled], kind="stable")]
     fold = np.empty(len(topic), dtype=np.int64)
-    fold[order] = (np.arange(len(topic)) + rng.integers(folds)) % folds
+    fold[order] = (np.arange(len(topic)) + rng.integers(FOLDS)) % FOLDS
     return fold
 
 

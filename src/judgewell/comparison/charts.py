@@ -42,15 +42,10 @@ def score_chart(sets: Mapping[str, ScoreArray], *, level: float = 0.95, seed: in
     return marks.scatter(points, *(f"{one.measure} under {name}" for name, one in sets.items()), "system")
 
 
-def rank_points(worlds: Worlds, level: float = 0.95) -> pl.DataFrame:
-    """Each system's rank with its interval over worlds, best mean first."""
-    return worlds.table(level).select("system", "mean", "rank", "rank_low", "rank_high", "best")
-
-
 def rank_chart(worlds: Worlds, level: float = 0.95) -> Any:
     """A line for each system over the ranks that the worlds give it, a dot at the middle one."""
     marks = _marks()
-    points = rank_points(worlds, level).select(name="system", value="rank", low="rank_low", high="rank_high")
+    points = worlds.table(level).select(name="system", value="rank", low="rank_low", high="rank_high")
     title = f"rank over {worlds.count:,} worlds ({worlds.over})"
     return marks.dots(points, "", title, domain=(1, len(points)), whole=True)
 
@@ -62,21 +57,19 @@ def tau_points(worlds: Mapping[str, Worlds], bins: int = 40) -> pl.DataFrame:
     if not len(everything):
         raise InputError("no world has a tau", cure="give systems that are not all tied")
     edges = np.histogram_bin_edges(everything, bins=bins)
-    rows = []
-    for name, taus in values.items():
-        counts = np.histogram(taus, bins=edges)[0]
-        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True):
-            rows.append(
-                {"name": name, "low": float(low), "high": float(high), "share": float(count / max(1, len(taus)))}
-            )
-    return pl.DataFrame(rows)
+    return pl.concat(
+        pl.DataFrame(
+            {"low": edges[:-1], "high": edges[1:], "share": np.histogram(taus, edges)[0] / max(1, len(taus))}
+        ).select(pl.lit(name).alias("name"), pl.all())
+        for name, taus in values.items()
+    )
 
 
-def tau_chart(worlds: Mapping[str, Worlds], bins: int = 40) -> Any:
+def tau_chart(worlds: Mapping[str, Worlds]) -> Any:
     """The distribution of tau over worlds, a line for each kind of world."""
     marks = _marks()
     middle = (pl.col("low") + pl.col("high")) / 2
-    points = tau_points(worlds, bins).select(x=middle, y="share", kind="name")
+    points = tau_points(worlds).select(x=middle, y="share", kind="name")
     return marks.curves(points, "tau-b with the order of the data", "share of worlds", list(worlds))
 
 
@@ -84,7 +77,7 @@ def save(chart: Any, path: str | Path) -> None:
     """Write a chart as .svg, .pdf, .png, .html or .json, by the path's ending."""
     if not str(path).endswith(FORMATS):
         raise InputError(f"{path} has no ending that says what to draw", cure=f"end it in {', '.join(FORMATS)}")
-    _altair()
+    altair()
     if str(path).endswith((".html", ".json")):
         chart.save(str(path))
         return
@@ -102,17 +95,14 @@ def themed(chart: Any) -> Any:
 
 
 def _marks() -> Any:
-    _altair()
+    altair()
     return importlib.import_module("judgewell.charts.marks")
 
 
-def _altair() -> Any:
+def altair() -> Any:
+    """The package that draws, or an error that says how to install it."""
     try:
         importlib.import_module("vl_convert")
         return importlib.import_module("altair")
     except ImportError:
         raise InputError("charts need altair and vl-convert", cure="pip install 'judgewell[report]'") from None
-
-
-def _data(alt: Any, frame: pl.DataFrame) -> Any:
-    return alt.Data(values=frame.to_dicts())

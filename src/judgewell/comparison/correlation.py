@@ -8,7 +8,7 @@ scores whose relative difference is at most 1e-9 are tied: sums in another order
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import fields
 from itertools import combinations
 from typing import Any, Literal
 
@@ -17,48 +17,15 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from judgewell.errors import DataError, InputError
+from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.concordance import TIE, Concordance, count_concordance
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Ties = Literal["b", "strict", "name"]
-
-TIE = 1e-9
-BLOCK_CELLS = 1_000_000  # pairs held at once: few enough to stay in the processor's cache
-
-
-@dataclass(frozen=True)
-class Concordance:
-    """How the pairs of systems fall: the same strict order in both sets, opposite orders, or tied."""
-
-    pairs: int
-    concordant: Any
-    discordant: Any
-    tied_first: Any  # in the first set, whatever the second says
-    tied_second: Any
-
-    @property
-    def tied(self) -> Any:
-        """Pairs tied in either set."""
-        return self.pairs - self.concordant - self.discordant
-
-    @property
-    def tau_a(self) -> Any:
-        """(concordant − discordant) / pairs."""
-        return (self.concordant - self.discordant) / self.pairs
-
-    @property
-    def tau_b(self) -> Any:
-        """(concordant − discordant) / √(pairs untied in the first × untied in the second); NaN where one is 0."""
-        untied = np.sqrt((self.pairs - self.tied_first).astype(np.float64) * (self.pairs - self.tied_second))
-        gap = np.asarray(self.concordant - self.discordant, dtype=np.float64)
-        return np.divide(gap, untied, out=np.full(untied.shape, np.nan), where=untied > 0)[()]
 
 
 def tie_ranks(scores: ArrayLike) -> Ints:
     """Ranks from 0, lowest first, along the last axis; neighbours closer than the tolerance share a rank."""
-    values = np.asarray(scores, dtype=np.float64)
-    if np.isnan(values).any():
-        raise DataError("a score is NaN, so the systems cannot be ordered; leave it out or give it a value")
+    values = _numbers(scores)
     order = np.argsort(values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     low, high = ordered[..., :-1], ordered[..., 1:]
@@ -71,38 +38,22 @@ def tie_ranks(scores: ArrayLike) -> Ints:
 
 def concordance(first: ArrayLike, second: ArrayLike) -> Concordance:
     """Count the pairs of systems (last axis) that two sets of scores order alike; leading axes broadcast."""
-    x, y = tie_ranks(first), tie_ranks(second)
+    x, y = _numbers(first), _numbers(second)
     count = _same_count(x, y)
-    lead = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
-    flat_x, flat_y = (np.broadcast_to(ranks, (*lead, count)).reshape(-1, count) for ranks in (x, y))
-    same_x, same_y = x.size == count, y.size == count  # one ranking beside many: its pairs are made once
-    totals = np.empty((4, len(flat_x)), dtype=np.int64)
-    block = max(1, BLOCK_CELLS // (count * count))
-    for start in range(0, len(flat_x), block):
-        part = slice(start, start + block)
-        signs_x = pair_signs(flat_x[:1] if same_x else flat_x[part])
-        signs_y = pair_signs(flat_y[:1] if same_y else flat_y[part])
-        for total, counts in zip(totals, _totals(signs_x, signs_y), strict=True):
-            total[part] = counts
-    gap, both, tied_x, tied_y = (total.reshape(lead) for total in totals)
-    pairs = count * (count - 1) // 2
-    return Concordance(pairs, (both + gap) // 2, (both - gap) // 2, tied_x, tied_y)
-
-
-def pair_signs(values: NDArray[Any]) -> NDArray[np.float32]:
-    """1, 0 or −1 for each pair of systems (i < j, row by row): is the first of the pair higher, tied or lower."""
-    first, second = np.triu_indices(values.shape[-1], 1)
-    return np.asarray(np.sign(values[..., first] - values[..., second]), dtype=np.float32)
+    x, y = np.broadcast_arrays(x, y)
+    groups = np.repeat(np.arange(x.size // count), count)
+    counted = count_concordance(x.ravel(), y.ravel(), groups)
+    return Concordance(*(getattr(counted, field.name).reshape(x.shape[:-1]) for field in fields(counted)))
 
 
 def tau_b(first: ArrayLike, second: ArrayLike) -> Any:
     """Kendall's tau-b; NaN where all systems of a set are tied."""
-    return concordance(first, second).tau_b
+    return concordance(first, second).tau_b[()]
 
 
 def tau_a(first: ArrayLike, second: ArrayLike) -> Any:
     """Kendall's tau-a: concordant minus discordant, over all pairs."""
-    return concordance(first, second).tau_a
+    return concordance(first, second).tau_a[()]
 
 
 def tau_p_value(tau: float, systems: int) -> float:
@@ -153,24 +104,27 @@ def concordance_table(sets: Mapping[str, ArrayLike]) -> pl.DataFrame:
     rows = []
     for (first, x), (second, y) in combinations(sets.items(), 2):
         counts = concordance(x, y)
-        shares = {
-            f"{name}_share": float(getattr(counts, name)) / counts.pairs
-            for name in ("concordant", "discordant", "tied")
-        }
+        pairs = int(counts.pairs)
+        falls = {"concordant": counts.agree, "discordant": counts.disagree, "tied": counts.unknown}
         rows.append(
             {
                 "first": first,
                 "second": second,
-                "pairs": counts.pairs,
-                "concordant": int(counts.concordant),
-                "discordant": int(counts.discordant),
-                "tied": int(counts.tied),
-                **shares,
+                "pairs": pairs,
+                **{name: int(count) for name, count in falls.items()},
+                **{f"{name}_share": int(count) / pairs for name, count in falls.items()},
                 "tau_a": float(counts.tau_a),
                 "tau_b": float(counts.tau_b),
             }
         )
     return pl.DataFrame(rows)
+
+
+def _numbers(scores: ArrayLike) -> Floats:
+    values = np.asarray(scores, dtype=np.float64)
+    if np.isnan(values).any():
+        raise DataError("a score is NaN, so the systems cannot be ordered; leave it out or give it a value")
+    return values
 
 
 def _same_count(x: NDArray[Any], y: NDArray[Any]) -> int:
@@ -179,17 +133,6 @@ def _same_count(x: NDArray[Any], y: NDArray[Any]) -> int:
     if x.shape[-1] < 2:
         raise DataError("there is one system, and an order needs two or more")
     return int(x.shape[-1])
-
-
-def _totals(x: NDArray[np.float32], y: NDArray[np.float32]) -> tuple[Any, Any, Any, Any]:
-    """Σ sign·sign, pairs untied in both, pairs tied in each; exact in single precision below 2^24 pairs."""
-    pairs = x.shape[-1]
-    gap = x @ y[0] if len(y) == 1 else np.vecdot(x, y)
-    tied_x, tied_y = (pairs - np.count_nonzero(signs, axis=-1) for signs in (x, y))
-    neither = pairs - tied_x - tied_y
-    if tied_x.any() and tied_y.any():
-        neither = neither + ((x == 0) & (y == 0)).sum(axis=-1)
-    return np.rint(gap), neither, tied_x, tied_y
 
 
 def _mean_ranks(scores: ArrayLike) -> Floats:

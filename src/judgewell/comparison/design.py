@@ -7,39 +7,24 @@ answer is an order of size; the interval of the difference (see significance) sa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from judgewell.comparison.scores import ScoreArray
+from judgewell.comparison.scores import ScoreArray, system_number
 from judgewell.comparison.significance import Test, check_alpha, paired_tests, t_p
 from judgewell.errors import DataError, InputError
 from judgewell.executors import Executor
+from judgewell.stats.arrays import Floats
 from judgewell.stats.resampling import tasks
 
-Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
 Pool = Literal["median", "mean"]
 
 MOST_TOPICS = 10_000
 SMALL_BLOCK = 32
 BLOCK_CELLS = 4_000_000
-
-
-@dataclass(frozen=True)
-class TopicsNeeded:
-    """How often a test on so many topics like these finds the difference, and the fewest that reach the power asked."""
-
-    first: str
-    second: str
-    difference: float
-    effect: float  # difference / standard deviation of the differences
-    topics: int | None  # None where MOST_TOPICS are not enough
-    power: float  # asked for
-    curve: pl.DataFrame  # topics, found (share of simulated studies), wrong (significant the other way round)
 
 
 def topics_needed(
@@ -53,8 +38,11 @@ def topics_needed(
     sizes: Sequence[int] | None = None,
     simulations: int = 2000,
     seed: int = 0,
-) -> TopicsNeeded:
+) -> pl.DataFrame:
     """Draw studies of more or fewer topics from those at hand, with replacement, and test each.
+
+    Columns topics, found (share of studies in which the difference is significant), wrong (significant the other way
+    round) and enough (found reaches the power; in no row where MOST_TOPICS are not enough).
 
     Without `sizes` the number of topics is doubled until the power is reached and then narrowed down; studies of every
     size come from their own seeded generator, so the answer does not depend on which sizes were tried.
@@ -76,17 +64,12 @@ def topics_needed(
             shares[size] = _power(differences, size, alpha, test, simulations, seed)
         return shares[size][0]
 
-    fewest = _fewest(reached, power) if sizes is None else None
+    if sizes is None:
+        _try_sizes(reached, power)
     for size in sizes or ():
         reached(size)
-    if sizes is not None:
-        fewest = min((size for size in sizes if shares[size][0] >= power), default=None)
-    curve = pl.DataFrame(
-        [{"topics": size, "found": shares[size][0], "wrong": shares[size][1]} for size in sorted(shares)],
-        schema={"topics": pl.Int64, "found": pl.Float64, "wrong": pl.Float64},
-    )
-    effect = float(differences.mean() / differences.std(ddof=1))
-    return TopicsNeeded(first, second, float(differences.mean()), effect, fewest, power, curve)
+    rows = [(size, *shares[size], shares[size][0] >= power) for size in sorted(shares)]
+    return pl.DataFrame(rows, schema=["topics", "found", "wrong", "enough"], orient="row")
 
 
 def judges_needed(
@@ -114,7 +97,7 @@ def judges_needed(
         raise InputError(f"pool {pool!r} is not one of median, mean")
     if min(judges, default=1) < 1:
         raise InputError(f"{min(judges)} judges are too few", cure="ask for one or more")
-    at, other = (_number(systems, name) for name in (first, second))
+    at, other = (system_number(systems, name) for name in (first, second))
     executor = executor or Executor()
     values = np.concatenate([np.asarray(one, dtype=np.float64) for one in judgments])
     counts = np.array([len(one) for one in judgments])
@@ -157,12 +140,12 @@ def _power(
     return right / simulations, wrong / simulations
 
 
-def _fewest(reached: Callable[[int], float], power: float) -> int | None:
-    """The fewest topics whose power is reached: double, then halve the gap down to 2 % of the answer."""
+def _try_sizes(reached: Callable[[int], float], power: float) -> None:
+    """Double the number of topics until the power is reached, then halve the gap down to 2 % of the answer."""
     high = 4
     while reached(high) < power:
         if high >= MOST_TOPICS:
-            return None
+            return
         high = min(2 * high, MOST_TOPICS)
     low = high // 2 if high > 4 else 1
     while high - low > max(1, high // 50):
@@ -171,10 +154,3 @@ def _fewest(reached: Callable[[int], float], power: float) -> int | None:
             high = middle
         else:
             low = middle
-    return high
-
-
-def _number(systems: Sequence[str], name: str) -> int:
-    if name not in systems:
-        raise InputError(f"there is no system {name!r}", cure=f"the systems are {', '.join(systems)}")
-    return list(systems).index(name)

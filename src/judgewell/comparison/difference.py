@@ -100,7 +100,8 @@ def ndcg_estimate(
         least = gain_of_grade[0] * curve[min(end - start, len(discounts))]
         expected = chance[start:end].sum(axis=0) + (reached[drawn] - chance[rows]).sum(axis=0)
         moved = np.clip(counts + pseudo[start:end].sum(axis=0) - expected, seen, end - start)
-        best, moved_best = (least + _along(curve, one) @ steps for one in (counts, moved))
+        # the cumulative discount at a count is straight between whole numbers
+        best, moved_best = (least + np.interp(one, np.arange(len(curve)), curve) @ steps for one in (counts, moved))
         dcg = (gain_of_grade[0] + imputed @ steps) @ weight.T  # imputations × systems
         inverses = np.divide(1.0, best, out=np.zeros_like(best), where=best > 0)
         ndcg, inverse = (dcg * inverses[:, None]).mean(axis=0), float(inverses.mean())
@@ -157,11 +158,6 @@ def _spread(z: Floats, inclusion: Floats) -> Floats:
         return np.zeros((len(z), len(z)))
     away = z - (z @ rest)[:, None] / rest.sum()
     return np.asarray(count / (count - 1) * (away * rest) @ away.T)
-
-
-def _along(curve: Floats, counts: Floats) -> Floats:
-    """The cumulative discount at a count, straight between whole numbers."""
-    return np.asarray(np.interp(counts, np.arange(len(curve)), curve))
 
 
 def _slope(curve: Floats, counts: Floats, least: Floats) -> Floats:

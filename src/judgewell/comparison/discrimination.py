@@ -106,7 +106,7 @@ def confusion(reference: ArrayLike, other: ArrayLike) -> Confusion:
     )
 
 
-def chi_square(counts: Sequence[int], pairs: int, *, yates: bool = True) -> ChiSquare:
+def chi_square(counts: Sequence[int], pairs: int) -> ChiSquare:
     """Do sets that distinguish `counts` of the same number of pairs differ: χ² of homogeneity, with Yates' correction
     where there are two sets.
 
@@ -124,7 +124,7 @@ def chi_square(counts: Sequence[int], pairs: int, *, yates: bool = True) -> ChiS
     if (expected == 0).any():
         return ChiSquare(0.0, freedom, 1.0)
     gap = np.abs(observed - expected)
-    if yates and freedom == 1:
+    if freedom == 1:
         gap = gap - np.minimum(0.5, gap)
     statistic = float((gap**2 / expected).sum())
     return ChiSquare(statistic, freedom, float(chdtrc(freedom, statistic)))

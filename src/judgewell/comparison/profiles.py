@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Unpack
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from judgewell.comparison.correlation import concordance, spearman, tau_ap
 from judgewell.comparison.rbo import rbo
@@ -20,8 +18,7 @@ from judgewell.comparison.scores import ScoreArray, aligned, check_systems
 from judgewell.comparison.significance import Decision
 from judgewell.comparison.top_sets import FEWEST_TOPICS, TopSet, TopTest, overlap, top_set
 from judgewell.errors import DataError
-
-Floats = NDArray[np.float64]
+from judgewell.stats.arrays import Floats
 
 
 def side_by_side(
@@ -58,9 +55,9 @@ def _orders(x: Floats, y: Floats, rbo_p: float) -> dict[str, float]:
         "rbo": biased.extrapolated,
         "rbo_least": biased.least,
         "rbo_residual": biased.residual,
-        "concordant": int(counts.concordant),
-        "discordant": int(counts.discordant),
-        "tied": int(counts.tied),
+        "concordant": int(counts.agree),
+        "discordant": int(counts.disagree),
+        "tied": int(counts.unknown),
     }
 
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judgewell.comparison.correlation import tie_ranks
 from judgewell.errors import DataError, InputError
+from judgewell.stats.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
 Variant = Literal["b", "a", "w"]
 
 
@@ -31,8 +31,6 @@ class Overlap:
     extrapolated: float
     least: float
     residual: float
-    variant: str
-    p: float
 
 
 def rbo(first: ArrayLike, second: ArrayLike, p: float = 0.9, variant: Variant = "b") -> Overlap:
@@ -58,7 +56,7 @@ class _Ranking:
     """A ranking as the share of each item that has been reached at each depth."""
 
     size: int
-    place: NDArray[np.int64]  # of each item: its order among the ranked, for matching first come, first served
+    place: Ints  # of each item: its order among the ranked, for matching first come, first served
     shares: Floats  # items × depths 1 … size
 
     @staticmethod
@@ -94,12 +92,10 @@ def _overlap(short: _Ranking, long: _Ranking, p: float, variant: str) -> Overlap
         extrapolated=float(weights @ extrapolated + extrapolated[-1] * p**long.size),
         least=least,
         residual=float(weights @ most + _most_below(short.size, long.size, matched, p)) - least,
-        variant=variant,
-        p=p,
     )
 
 
-def _scale(short: Floats, unseen: Floats, long: Floats, depth: NDArray[np.int64], variant: str) -> Floats:
+def _scale(short: Floats, unseen: Floats, long: Floats, depth: Ints, variant: str) -> Floats:
     """What the overlap is divided by at each depth."""
     if variant == "a":
         return depth.astype(np.float64)
@@ -108,7 +104,7 @@ def _scale(short: Floats, unseen: Floats, long: Floats, depth: NDArray[np.int64]
     return np.asarray(np.sqrt(((short**2).sum(axis=0) + unseen) * (long**2).sum(axis=0)))
 
 
-def _best_matches(short: _Ranking, long: _Ranking, unseen: NDArray[np.int64]) -> Floats:
+def _best_matches(short: _Ranking, long: _Ranking, unseen: Ints) -> Floats:
     """The most that the unseen items of the shorter ranking can add at each depth of the longer one: the items of the
     longer that are not in the shorter, highest first."""
     free = np.flatnonzero((short.place == len(short.place)) & (long.place < len(long.place)))

@@ -12,13 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats
 from judgewell.stats.means import NO_LIMITS, MeanIntervals, mean_intervals, without_intervals
 from judgewell.tables import SCORES, check
 
-Floats = NDArray[np.float64]
 Missing = Literal["error", "zero", "drop"]
 MISSING = ("error", "zero", "drop")
 NAMED = 20  # systems listed in the error about an unknown name
@@ -47,24 +46,24 @@ class ScoreArray:
 
     def number(self, system: str) -> int:
         """The row of a system, or an error that names those there are."""
-        if system not in self.systems:
-            alike_first = sorted(self.systems, key=lambda one: system.lower() not in one.lower())
-            cure = f"the systems are {listed(alike_first, 'systems', NAMED)}"
-            raise InputError(f"there is no system {system!r}", cure=cure)
-        return self.systems.index(system)
+        return system_number(self.systems, system)
 
     def of(self, system: str) -> Floats:
         """One system's scores, topic by topic."""
         return np.asarray(self.values[self.number(system)])
 
 
-def score_array(
-    scores: Any,
-    measure: str | None = None,
-    *,
-    missing: Missing = "error",
-    limits: tuple[float, float] = NO_LIMITS,
-) -> ScoreArray:
+def system_number(systems: Sequence[str], name: str) -> int:
+    """The place of a system among others, or an error that names them, those with a similar name first."""
+    if name not in systems:
+        alike_first = sorted(systems, key=lambda one: name.lower() not in one.lower())
+        raise InputError(
+            f"there is no system {name!r}", cure=f"the systems are {listed(alike_first, 'systems', NAMED)}"
+        )
+    return list(systems).index(name)
+
+
+def score_array(scores: Any, measure: str | None = None, *, missing: Missing = "error") -> ScoreArray:
     """A scores table (system, topic, measure, value) as an array of one measure.
 
     Scores that are missing for some systems are an error; with `missing="zero"` they count 0, with "drop" their topics
@@ -76,7 +75,7 @@ def score_array(
     rows = table["system"].replace_strict(systems, np.arange(len(systems)), return_dtype=pl.Int64).to_numpy()
     columns = table["topic"].replace_strict(topics, np.arange(len(topics)), return_dtype=pl.Int64).to_numpy()
     values[rows, columns] = table["value"].to_numpy()
-    return _without_gaps(ScoreArray(tuple(systems), tuple(topics), values, table["measure"][0], limits), missing)
+    return _without_gaps(ScoreArray(tuple(systems), tuple(topics), values, table["measure"][0]), missing)
 
 
 def aligned(sets: Mapping[str, ScoreArray], *, common: bool = False) -> dict[str, ScoreArray]:
@@ -110,9 +109,9 @@ def shared_names(names: Mapping[str, Sequence[str]], what: str, *, common: bool)
     return shared
 
 
-def check_systems(scores: ScoreArray, least: int = 2) -> None:
+def check_systems(scores: ScoreArray) -> None:
     """Refuse to compare where there is nothing to compare."""
-    if len(scores.systems) < least:
+    if len(scores.systems) < 2:
         raise DataError(
             f"there is one system ({scores.systems[0]}) and nothing to compare it with; give the scores of two or more"
         )

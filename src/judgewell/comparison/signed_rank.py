@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.errors import InputError
+from judgewell.stats.arrays import Bools, Floats
 
-Floats = NDArray[np.float64]
 Zeros = Literal["drop", "pratt"]
 
 SAME = 1e-9  # differences this close, relative to the largest of their pair, are equal: 0.3 − 0.2 is 0.1 − 0
@@ -47,7 +46,7 @@ def wilcoxon_p(differences: Floats, zeros: Zeros = "drop") -> Floats:
     return p
 
 
-def tied_differences(differences: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def tied_differences(differences: Floats) -> tuple[Floats, Bools]:
     """The rows with sizes that are equal but for rounding made equal; and which rows have equal sizes or a 0."""
     size = np.abs(differences)
     order = np.argsort(size, axis=-1)

@@ -18,17 +18,15 @@ from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from judgewell.comparison.scores import ScoreArray, check_systems
 from judgewell.comparison.signed_rank import SAME, Zeros, wilcoxon_p
 from judgewell.errors import DataError, InputError
 from judgewell.executors import Executor
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.means import mean_intervals, student_reach, studentised
 from judgewell.stats.resampling import bootstrap_weights, check_level, tasks
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Test = Literal["t", "wilcoxon", "randomisation", "bootstrap"]
 Correction = Literal["none", "holm", "bh"]
 

@@ -1,27 +1,27 @@
 """Systems made of real sub-runs, labels made of chance, and how much hangs on who judged.
 
 simulated_systems  runs whose documents are all judged, each topic's list from a random real run (Turpin et al. 2015)
-random_draws       gain tables without information: what any measure of labels must beat
+random_gains       a gain table without information: what any measure of labels must beat
 robustness         tau between the orders of the systems that two assessors' judgments give (Demeester et al. 2015)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judgewell.comparison.correlation import concordance
 from judgewell.errors import DataError, InputError, note
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.resampling import tasks
 from judgewell.tables import GAINS, RUNS, check
 
-Floats = NDArray[np.float64]
 Profile = Callable[[Floats], Floats]  # grades of an assessor -> gains
 
 BLOCK = 64  # gain tables drawn at once
@@ -88,26 +88,14 @@ def _merged(usable: pl.DataFrame, count: int, depth: int, rng: np.random.Generat
     return pl.DataFrame(taken.select("system", "topic", "doc").with_columns(pl.Series("score", scores)))
 
 
-def random_draws(
-    gains: pl.DataFrame, size: int, *, how: Literal["shuffle", "any"] = "shuffle", seed: int = 0
-) -> Iterator[Floats]:
-    """Blocks (draws × rows) of gain tables without information: each topic's gains dealt out to its documents at random
-    ("shuffle": the topic keeps its number of good documents), or any gain of the table to any document ("any")."""
-    if how not in ("shuffle", "any"):
-        raise InputError(f"how {how!r} is not one of shuffle, any")
+def random_gains(gains: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
+    """The same gains dealt out to each topic's documents at random: a topic keeps its number of good documents."""
     values = gains["gain"].to_numpy()
-    topic = gains["topic"].rank("dense").to_numpy().astype(np.int64)
-    by_topic = np.argsort(topic, kind="stable")
-    for number, start in enumerate(range(0, size, BLOCK)):
-        rng = np.random.default_rng([seed, number])
-        count = min(BLOCK, size - start)
-        if how == "any":
-            yield values[rng.integers(0, len(values), size=(count, len(values)))]
-            continue
-        dealt = np.empty((count, len(values)))
-        keys = rng.random((count, len(values)))
-        dealt[:, by_topic] = values[np.lexsort((keys, np.broadcast_to(topic, keys.shape)), axis=-1)]
-        yield dealt
+    topic = gains["topic"].rank("dense").to_numpy()
+    dealt = np.empty(len(values))
+    chance = np.random.default_rng([seed, 0]).random(len(values))
+    dealt[np.argsort(topic, kind="stable")] = values[np.lexsort((chance, topic))]
+    return gains.with_columns(pl.Series("gain", dealt))
 
 
 @dataclass(frozen=True)
@@ -115,7 +103,7 @@ class IndividualDraws:
     """`size` gain tables in which each document's gain is one of its judgments, chosen at random."""
 
     values: Floats  # the judgments, document by document
-    counts: NDArray[np.int64]  # of each document
+    counts: Ints  # of each document
     size: int
     seed: int
 
@@ -168,7 +156,7 @@ def robustness(
                     "second": second,
                     "tau_b": float(counts.tau_b),
                     "tau_a": float(counts.tau_a),
-                    "tied": int(counts.tied),
+                    "tied": int(counts.unknown),
                 }
             )
     return pl.DataFrame(rows)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.comparison.correlation import tie_ranks
 from judgewell.comparison.scores import ScoreArray, check_systems
@@ -30,9 +29,8 @@ from judgewell.comparison.significance import (
 )
 from judgewell.errors import DataError, InputError, note
 from judgewell.executors import Executor
+from judgewell.stats.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 TopTest = Literal["joint", "wilcoxon", "t", "randomisation", "bootstrap"]
 
 TOP_TESTS = ("joint", "wilcoxon", "t", "randomisation", "bootstrap")

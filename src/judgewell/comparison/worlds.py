@@ -18,7 +18,7 @@ import polars as pl
 
 from judgewell.comparison.correlation import tau_b, tie_ranks
 from judgewell.comparison.noise import Draws, Score, blocks_of
-from judgewell.comparison.scores import NAMED, listed
+from judgewell.comparison.scores import system_number
 from judgewell.errors import DataError, InputError
 from judgewell.executors import Executor
 from judgewell.stats.arrays import Floats, Ints
@@ -43,7 +43,7 @@ class Worlds:
 
     def above(self, first: str, second: str) -> float:
         """The share of worlds in which the first system is above the second, ties counting half."""
-        at, other = (self._number(name) for name in (first, second))
+        at, other = (system_number(self.systems, name) for name in (first, second))
         return float((self.higher[at, other] + self.tied[at, other] / 2) / self.count)
 
     def table(self, level: float = 0.95) -> pl.DataFrame:
@@ -83,11 +83,6 @@ class Worlds:
             return float("nan"), float("nan"), float("nan")
         low, high = percentile_interval(self.tau, level)
         return float(np.nanmedian(self.tau)), float(low), float(high)
-
-    def _number(self, system: str) -> int:
-        if system not in self.systems:
-            raise InputError(f"there is no system {system!r}; the systems are {listed(self.systems, 'systems', NAMED)}")
-        return self.systems.index(system)
 
 
 def topic_worlds(

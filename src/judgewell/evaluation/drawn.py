@@ -18,12 +18,12 @@ from judgewell.evaluation.evaluate import SystemScores
 from judgewell.evaluation.measures import Judged, Measure, Residual
 from judgewell.evaluation.measures.base import Linear, ratio
 from judgewell.evaluation.measures.cumulative import nDCG
-from judgewell.evaluation.resampled import Rankings, fixed_unit, rank_weights, ranked_items
+from judgewell.evaluation.resampled import Rankings, cutoff_of, fixed_unit, rank_weights, ranked_items
 from judgewell.evaluation.settings import Settings
 from judgewell.executors import Executor
 from judgewell.formats.runs import Run
 from judgewell.stats.arrays import Floats, Ints
-from judgewell.stats.drawn import log_importance, predicted_values
+from judgewell.stats.sampling import log_importance, predicted_values
 from judgewell.tables import INCLUSION
 
 DOCUMENT = ["topic", "doc"]
@@ -84,7 +84,7 @@ class DrawnDocuments:
             return np.asarray(scores)
         likely = np.broadcast_to(predicted, shape).copy()
         likely[..., self.drawn] += own
-        discount = measure.weights(int(measure.cutoff or 0))
+        discount = measure.weights(cutoff_of(measure))
         best = [-np.sort(-likely[..., rows], axis=-1)[..., : len(discount)] for rows in self.rankings.rows]
         foreseen = np.stack([one @ discount[: one.shape[-1]] for one in best], axis=-1)
         ideal = np.maximum(self._ideal(measure, measure.credit(gains[..., self.rows])), foreseen)
@@ -96,7 +96,7 @@ class DrawnDocuments:
         Σ over drawn documents, the best first, of credit · (C(documents up to it) − C(documents before it)), C(n) the
         sum of the first n discounts.
         """
-        sums = np.append(0.0, np.cumsum(measure.weights(int(measure.cutoff or 0))))
+        sums = np.append(0.0, np.cumsum(measure.weights(cutoff_of(measure))))
         topic, ideal = self.topic[self.drawn], np.zeros((*credit.shape[:-1], len(self.rankings.rows)))
         for number in range(len(self.rankings.rows)):
             rows = np.flatnonzero(topic == number)
@@ -174,7 +174,7 @@ def with_estimates(
         yield from results
         return
     results = list(results)
-    depth = max(int(measures[place].cutoff or 0) for place in places)
+    depth = max(cutoff_of(measures[place]) for place in places)
     documents = drawn_documents(runs, gains, depth, settings, executor)
     _say(gains, measures, places, len(documents.topic) - len(documents.drawn))
     own = {system: at for at, system in enumerate(documents.rankings.systems)}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.errors import DataError, Information, InputError, JudgewellInformation, JudgewellWarning, note
 from judgewell.evaluation import compiled
@@ -16,13 +16,12 @@ from judgewell.evaluation.measures import Measure, measure_text, parse_all, with
 from judgewell.evaluation.part import PartScores, measured, score_part
 from judgewell.evaluation.settings import Settings
 from judgewell.executors import PROCESSORS, Executor, Threads, executor_of
-from judgewell.formats.runs import Part, Run, open_runs
+from judgewell.formats.runs import Run, open_runs
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.values import dataclass
 
 if TYPE_CHECKING:
     import polars as pl
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class SystemScores:
     system: str
     measures: tuple[Measure, ...]  # settled by the gains, so that their names say all
     values: Floats
-    lengths: NDArray[np.int64]
+    lengths: Ints
 
 
 def evaluate(
@@ -62,9 +61,7 @@ def evaluate(
     """
     from judgewell.evaluation.drawn import with_estimates
     from judgewell.evaluation.intents import prepare_intents
-    from judgewell.evaluation.pooled import scores_with_pool
-    from judgewell.formats.gains import read_gains, without_negatives
-    from judgewell.formats.intents import read_intents
+    from judgewell.formats.gains import read_gains, read_intents, without_negatives
 
     settings = Settings(order, precision, ties, unjudged, topics)
     with warnings.catch_warnings():
@@ -114,14 +111,48 @@ def system_scores(
     judged = gains if isinstance(gains, Judged) else prepare(gains)
     _note_topics_without_gain(judged)
     gaps = _Gaps()
+    if executor is None and len(runs) == len(runs[0].parts) == 1:
+        executor = Executor()
     if executor is not None:
         yield from _shared_out(runs, judged, measures, settings, executor, progress, gaps)
-    elif len(runs) == len(runs[0].parts) == 1:
-        yield from _shared_out(runs, judged, measures, settings, Executor(), progress, gaps)
     else:
         with Threads(PROCESSORS if compiled.extension() else 2 * PROCESSORS) as threads:
             yield from _shared_out(runs, judged, measures, settings, threads, progress, gaps)
     gaps.say(len(runs), len(judged.topics), settings)
+
+
+def scores_with_pool(
+    runs: Sequence[Run],
+    gains: pl.DataFrame | Judged,
+    pool: pl.DataFrame | None,
+    measures: Sequence[Measure],
+    settings: Settings | None = None,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[SystemScores]:
+    """`system_scores` of `gains`; measures that see the pool are given that of `pool`, the gains with those below 0,
+    which mean pooled documents that were not judged.
+
+    The runs are read a second time for those measures, and only where there are gains below 0. Rankings without their
+    unjudged documents hold none of these, as trec_eval -J has it.
+    """
+    seeing = [place for place, measure in enumerate(measures) if measure.sees_pool]
+    condensed = settings is not None and settings.unjudged == "condense"
+    if pool is None or condensed or not seeing or not (pool["gain"] < 0).any():
+        yield from system_scores(runs, gains, measures, settings, executor, progress)
+        return
+    judged = gains if isinstance(gains, Judged) else prepare(gains)
+    pooled = prepare(pool.filter(pool["topic"].is_in(judged.topics)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", JudgewellWarning)  # the same notes come with the others
+        second = list(system_scores(runs, pooled, [measures[place] for place in seeing], settings, executor))
+    number = {topic: row for row, topic in enumerate(pooled.topics)}
+    rows = np.array([number[topic] for topic in judged.topics])
+    first = system_scores(runs, judged, measures, settings, executor, progress)
+    for plain, other in zip(first, second, strict=True):
+        values = plain.values.copy()
+        values[:, seeing] = other.values[rows]
+        yield replace(plain, values=values)
 
 
 def topic_names(gains: pl.DataFrame) -> pl.Series:
@@ -199,7 +230,7 @@ def _shared_out(
     """Parts go out a few ahead of the run being finished; results come back run by run."""
     total = sum(len(run.parts) for run in runs)
     shared = executor.share((judged, measures, settings))
-    scores = executor.map(_score_shared, (part for run in runs for part in run.parts), shared, total=total)
+    scores = executor.map(score_part, (part for run in runs for part in run.parts), shared, total=total)
     done = 0
     for run in runs:
         values = np.full((len(judged.topics), len(measures)), np.nan)
@@ -211,13 +242,9 @@ def _shared_out(
             if progress:
                 progress(done, total)
         if np.bincount(np.concatenate([part.topics for part in parts])).max(initial=0) > 1:
-            whole = executor.map(_score_shared, run.whole().parts, shared)  # topics are not together in the file
+            whole = executor.map(score_part, run.whole().parts, shared)  # topics are not together in the file
             parts = [_result(whole, run).put(values, lengths)]
         yield _joined(run, parts, values, lengths, judged, measures, settings, gaps)
-
-
-def _score_shared(part: Part, shared: tuple[Judged, Sequence[Measure], Settings]) -> PartScores:
-    return score_part(part, *shared)
 
 
 def _result(scores: Iterator[PartScores], run: Run) -> PartScores:
@@ -233,7 +260,7 @@ def _joined(
     run: Run,
     parts: Sequence[PartScores],
     values: Floats,
-    lengths: NDArray[np.int64],
+    lengths: Ints,
     judged: Judged,
     measures: Sequence[Measure],
     settings: Settings,
@@ -257,7 +284,7 @@ def _joined(
     return SystemScores(run.system, tuple(measures), values, lengths)
 
 
-def _refuse_empty(run: Run, parts: Sequence[PartScores], topics: NDArray[np.int64]) -> None:
+def _refuse_empty(run: Run, parts: Sequence[PartScores], topics: Ints) -> None:
     if not sum(part.lines for part in parts):
         raise InputError("the run is empty", cure="a run needs at least one line", file=run.source)
     if not len(topics):

@@ -6,16 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.evaluation.judged import Judged, prepare
 from judgewell.evaluation.ranks import JudgedRanks
+from judgewell.stats.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import polars as pl
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -44,18 +41,11 @@ class Intents:
         return np.moveaxis(table, -1, -2)
 
 
-def over_intents(table: pl.DataFrame) -> pl.DataFrame:
-    """A gains table in which a document has its largest gain over the topic's intents."""
-    import polars as pl
-
-    return table.group_by("topic", "doc", maintain_order=True).agg(pl.col("gain").max())
-
-
 def prepare_intents(table: pl.DataFrame) -> Judged:
     """Gains by intent, ready for runs to be measured with; other measures see each document's largest gain."""
     import polars as pl
 
-    gains = over_intents(table)
+    gains = table.group_by("topic", "doc", maintain_order=True).agg(pl.col("gain").max())  # over intents
     judged = prepare(gains)
     rows = table.join(gains.select("topic", "doc").with_row_index("row"), on=["topic", "doc"], how="left")
     number = table.select((pl.col("intent").rank("dense").over("topic") - 1).cast(pl.Int64)).to_series().to_numpy()

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.errors import DataError
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.values import dataclass
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from judgewell.evaluation.intents import Intents
     from judgewell.evaluation.lookup import Lookup
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 SMALL_TABLE = 1_000_000  # gains: 8 MB
 
 

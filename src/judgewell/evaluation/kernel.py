@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from judgewell.errors import InputError
 from judgewell.evaluation.judged import Judged
 from judgewell.evaluation.lookup import Keys
-from judgewell.evaluation.ranks import Ints, JudgedRanks
+from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
-
-Floats = NDArray[np.float64]
+from judgewell.stats.arrays import Floats, Ints
 
 
 def judged_ranks(part: pl.DataFrame, judged: Judged, settings: Settings) -> JudgedRanks:

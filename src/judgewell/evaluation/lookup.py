@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from judgewell.evaluation.judged import Judged
+from judgewell.stats.arrays import Bools, Ints
 
 Keys = NDArray[np.uint64]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: neighbouring topics get distant keys
@@ -21,18 +22,18 @@ class Lookup:
     topics: dict[str, int]  # their numbers
     seed: int
     keys: Keys  # ascending
-    item: NDArray[np.int64]  # of each key: its row in the gains table
+    item: Ints  # of each key: its row in the gains table
     docs: pl.Series  # the judged documents, row by row of the gains table
-    present: NDArray[np.bool_]  # whether any key begins with these bits: turns most unjudged documents away at once
+    present: Bools  # whether any key begins with these bits: turns most unjudged documents away at once
     first: NDArray[np.int32]  # the place of the first key that begins with these bits, or with higher ones
     fullest: int  # the most keys that begin with the same bits
     shift: np.uint64
 
-    def key(self, docs: pl.Series, topics: NDArray[np.int64]) -> Keys:
+    def key(self, docs: pl.Series, topics: Ints) -> Keys:
         """The keys of documents, each of the topic with this number."""
         return keys_of(docs, topics, self.seed)
 
-    def find(self, docs: pl.Series, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def find(self, docs: pl.Series, keys: Keys) -> tuple[Ints, Ints]:
         """The rows that are judged, and for each the row of the gains table that judges it."""
         bits = (keys >> self.shift).view(np.int64)
         rows = np.flatnonzero(self.present.take(bits))
@@ -74,7 +75,7 @@ def lookup_of(judged: Judged) -> Lookup:
     )
 
 
-def keys_of(docs: pl.Series, topics: NDArray[np.int64], seed: int) -> Keys:
+def keys_of(docs: pl.Series, topics: Ints, seed: int) -> Keys:
     """One 64-bit key for each document of a numbered topic."""
     keys: Keys = docs.hash(seed).to_numpy() ^ ((topics.astype(np.uint64) + np.uint64(1)) * SPREAD)
     return keys

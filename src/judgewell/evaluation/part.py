@@ -17,9 +17,9 @@ from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Part, Piece
 from judgewell.formats.trec_lines import junk_note
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.values import dataclass
 
-Floats = NDArray[np.float64]
 BLOCK_CELLS = 500_000  # gains of one padded table: 4 MB
 
 
@@ -27,15 +27,15 @@ BLOCK_CELLS = 500_000  # gains of one padded table: 4 MB
 class PartScores:
     """The values of the topics of one part of a run."""
 
-    topics: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    topics: Ints
+    lengths: Ints
     values: Floats  # topics × measures
     unknown: frozenset[str]  # topics without judgments
     tags: tuple[str, ...]  # the first two different ones
     lines: int
     judged: int  # ranked documents that have judgments
 
-    def put(self, values: Floats, lengths: NDArray[np.int64]) -> PartScores:
+    def put(self, values: Floats, lengths: Ints) -> PartScores:
         """Write the values of its topics among those of all topics; what is left holds none."""
         values[self.topics], lengths[self.topics] = self.values, self.lengths
         return PartScores(
@@ -64,8 +64,9 @@ def _array(text: str, kind: type[Any]) -> NDArray[Any]:
     return np.frombuffer(b64decode(text), kind).copy()
 
 
-def score_part(part: Part, judged: Judged, measures: Sequence[Measure], settings: Settings) -> PartScores:
+def score_part(part: Part, shared: tuple[Judged, Sequence[Measure], Settings]) -> PartScores:
     """Read one part of a run, piece by piece, and measure it."""
+    judged, measures, settings = shared
     scores = [_score(ranks, judged, measures, settings) for ranks in part_ranks(part, judged, settings)]
     if len(scores) == 1:
         return scores[0]
@@ -114,7 +115,7 @@ def _score(ranks: JudgedRanks, judged: Judged, measures: Sequence[Measure], sett
     return PartScores(ranks.topics, ranks.lengths, values, ranks.unknown, ranks.tags, ranks.lines, len(ranks.row))
 
 
-def blocks(widths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def blocks(widths: Ints) -> Iterator[Ints]:
     """Rows in groups of like width, so that a padded table of each group fits into BLOCK_CELLS."""
     if len(widths) * int(widths.max(initial=0)) <= BLOCK_CELLS:
         yield np.arange(len(widths))
@@ -157,7 +158,7 @@ def _refuse_infinite(values: Floats, ranks: JudgedRanks, judged: Judged, measure
         )
 
 
-def measured(measure: Measure, table: Floats, ideal: Floats, lengths: NDArray[np.int64]) -> Floats:
+def measured(measure: Measure, table: Floats, ideal: Floats, lengths: Ints) -> Floats:
     """A measure's values, given the number of ranked documents where it asks for that too."""
     return measure(table, ideal, lengths) if measure.needs_lengths else measure(table, ideal)  # type: ignore[call-arg]
 

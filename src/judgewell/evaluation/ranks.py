@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.values import dataclass
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class JudgedRanks:
             *(self.unknown, self.tags, self.lines),
         )
 
-    def gain_table(self, gains: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
+    def gain_table(self, gains: Floats, depth: int) -> Floats:
         """The gains in ranked order, topics × ranks, NaN where unjudged; `gains` are the gains table's."""
         table = np.full((len(self.topics), depth), np.nan)
         inside = self.rank < depth

@@ -7,7 +7,7 @@ out once for each row of the table, not for each place where the row is ranked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,8 +26,8 @@ from judgewell.evaluation.ranks import JudgedRanks
 from judgewell.evaluation.settings import Settings
 from judgewell.executors import Executor
 from judgewell.formats.runs import Run
+from judgewell.stats.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
 BLOCK_CELLS = 1_000_000  # gains at ranks held at once: 8 MB, small enough to stay in the processor's cache
 
 
@@ -38,9 +38,9 @@ class Rankings:
     systems: list[str]
     topics: list[str]
     items: NDArray[np.int32]
-    rows: tuple[NDArray[np.int64], ...]  # of each topic: its rows in the gains table
-    local: NDArray[np.int64] = field(init=False, repr=False)  # the items as places within their topic's rows
-    lengths: NDArray[np.int64] | None = None  # systems × topics: how many documents each ranks, at most the depth
+    rows: tuple[Ints, ...]  # of each topic: its rows in the gains table
+    local: Ints = field(init=False, repr=False)  # the items as places within their topic's rows
+    lengths: Ints | None = None  # systems × topics: how many documents each ranks, at most the depth
 
     def __post_init__(self) -> None:
         place = np.empty(sum(map(len, self.rows)) + 1, dtype=np.int64)
@@ -69,14 +69,11 @@ class Rankings:
         unjudged = np.isnan(flat)
         measure.check(flat[~unjudged] if unjudged.any() else flat)
         scores = np.empty((len(flat), len(self.systems), len(self.topics)))
-        for start, stop in self._blocks(len(flat), depth):
-            self._score(measure, depth, flat[start:stop], scores[start:stop])
-        return scores.reshape(*gains.shape[:-1], len(self.systems), len(self.topics))
-
-    def _blocks(self, draws: int, depth: int) -> Iterator[tuple[int, int]]:
         widest = max((len(rows) for rows in self.rows), default=1)
         block = max(1, BLOCK_CELLS // max(len(self.systems) * depth, widest, 1))
-        return ((start, min(start + block, draws)) for start in range(0, draws, block))
+        for start in range(0, len(flat), block):
+            self._score(measure, depth, flat[start : start + block], scores[start : start + block])
+        return scores.reshape(*gains.shape[:-1], len(self.systems), len(self.topics))
 
     def _score(self, measure: Measure, depth: int, gains: Floats, out: Floats) -> None:
         """Topic by topic; draws are the last axis inside, so that a row's gains lie side by side."""
@@ -134,9 +131,16 @@ def ranked_items(
     return Rankings([run.system for run in runs], judged.topics, items, rows, lengths)
 
 
+def cutoff_of(measure: Measure) -> int:
+    """How deep a measure looks; one that looks at whole rankings is refused."""
+    if measure.cutoff is None:
+        raise InputError(f"{measure} looks at whole rankings", cure=f"give it a cutoff: {measure}@10")
+    return measure.cutoff
+
+
 def rank_weights(rankings: Rankings, measure: Linear) -> list[Floats]:
     """What a document's credit adds to a system's score: systems × documents for each topic; for nDCG, to its DCG."""
-    depth = int(measure.cutoff or 0)
+    depth = cutoff_of(measure)
     unit = fixed_unit(measure)
     weights = measure.weights(depth) * (1.0 if unit is None else unit)
     parts = []
@@ -155,7 +159,7 @@ def fixed_unit(measure: Linear) -> float | None:
     return units[0] if units[0] == units[1] and not isinstance(measure, nDCG) else None
 
 
-def _items(run: Run, shared: tuple[Judged, int, Settings]) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
+def _items(run: Run, shared: tuple[Judged, int, Settings]) -> tuple[NDArray[np.int32], Ints, int]:
     """The judged document at each rank (topics × depth, −1 for none), how many ranks of each topic are filled, and how
     many topics are ranked."""
     judged, depth, settings = shared
@@ -172,7 +176,7 @@ def _items(run: Run, shared: tuple[Judged, int, Settings]) -> tuple[NDArray[np.i
     return items, lengths, count
 
 
-def _fill(items: NDArray[np.int32], lengths: NDArray[np.int64], ranks: JudgedRanks) -> NDArray[np.int64]:
+def _fill(items: NDArray[np.int32], lengths: Ints, ranks: JudgedRanks) -> Ints:
     """Write judged documents to their ranks, and how many there are; the topics that are ranked."""
     lengths[ranks.topics] = np.minimum(ranks.lengths, items.shape[-1])
     inside = ranks.rank < items.shape[-1]
@@ -198,7 +202,7 @@ def _best(gains: Floats, depth: int | None) -> Floats:
     return -np.sort(worst_first, axis=-1)
 
 
-def _cascade(measure: ERR, judged: Floats, ranked: NDArray[np.int64]) -> Floats:
+def _cascade(measure: ERR, judged: Floats, ranked: Ints) -> Floats:
     """Systems × draws of ERR: the chance to stop is worked out once for each document."""
     gmax: Any = GRADES if measure.gmax is None else measure.gmax
     if gmax == "topic":
@@ -210,7 +214,7 @@ def _cascade(measure: ERR, judged: Floats, ranked: NDArray[np.int64]) -> Floats:
     return ratio(expected, _expected(best, np.arange(len(best))[None]))
 
 
-def _expected(stops: Floats, ranked: NDArray[np.int64]) -> Floats:
+def _expected(stops: Floats, ranked: Ints) -> Floats:
     """Σ over ranks of the chance to come that far and stop there, divided by the rank."""
     total = np.zeros((len(ranked), stops.shape[-1]))
     reached, here = np.ones_like(total), np.empty_like(total)
@@ -223,7 +227,7 @@ def _expected(stops: Floats, ranked: NDArray[np.int64]) -> Floats:
     return total
 
 
-def _any(measure: Measure, judged: Floats, ranked: NDArray[np.int64], largest: Floats) -> Floats:
+def _any(measure: Measure, judged: Floats, ranked: Ints, largest: Floats) -> Floats:
     """Systems × draws of any measure, called once for all draws, or for each where it wants their largest gain."""
     table = np.moveaxis(judged[ranked], -1, 0)
     ideal = _best(judged[:-1].T, None)[:, None]

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgewell.errors import DataError, MeasureError, note
-from judgewell.evaluation.measures import parse
+from judgewell.errors import DataError, note
+from judgewell.evaluation.measures import parsed_or_none
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.means import NO_LIMITS, few_topics_note, mean_intervals, no_spread_note, without_intervals
 
 if TYPE_CHECKING:
     import polars as pl
-
-Floats = NDArray[np.float64]
 
 
 WHY_NONE = {"none": "none: no spread", "biased": "none: drawn documents"}  # kinds without an interval
@@ -27,6 +25,8 @@ def summarise(scores: pl.DataFrame, *, level: float = 0.95, seed: int = 0) -> pl
     The interval is that of `judgewell.stats.means`; the column `interval` says how it was made: bootstrap, t, normal
     or exact. One topic allows no interval, and neither do topics with the same score: low and high are missing.
     """
+    import polars as pl
+
     from judgewell.tables import SCORES, check
 
     scores = check(scores, SCORES)
@@ -38,19 +38,7 @@ def summarise(scores: pl.DataFrame, *, level: float = 0.95, seed: int = 0) -> pl
     values = np.full((len(systems), len(topics), len(measures)), np.nan)
     at = _number(scores["system"], systems), _number(scores["topic"], topics), _number(scores["measure"], measures)
     values[at] = scores["value"].to_numpy()
-    return summarise_values(values, systems.to_list(), measures.to_list(), level=level, seed=seed)
-
-
-def summarise_values(
-    values: Floats, systems: Sequence[str], measures: Sequence[str], *, level: float = 0.95, seed: int = 0
-) -> pl.DataFrame:
-    """The same of an array systems × topics × measures, NaN where a topic does not count for a system.
-
-    Counts are added up over topics, not averaged, and GMAP is a geometric mean; their intervals follow.
-    """
-    import polars as pl
-
-    rows = summary_rows(values, systems, measures, level=level, seed=seed)
+    rows = summary_rows(values, systems.to_list(), measures.to_list(), level=level, seed=seed)
     return pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64}, infer_schema_length=None)
 
 
@@ -63,9 +51,13 @@ def summary_rows(
     seed: int = 0,
     biased: Sequence[bool] | None = None,
 ) -> list[dict[str, Any]]:
-    """The rows of `summarise_values`, made without a table; measures whose means are biased get no interval."""
+    """The rows of `summarise`, from an array systems × topics × measures, NaN where a topic does not count.
+
+    Counts are added up over topics, not averaged, and GMAP is a geometric mean; their intervals follow. Measures whose
+    means are `biased` get no interval.
+    """
     count, topics, asked = values.shape
-    over = [over_topics(name) for name in measures]
+    over = [getattr(parsed_or_none(name), "over_topics", "mean") for name in measures]
     geometric = np.array([one == "geometric" for one in over], dtype=bool)
     limits = np.array([measure_limits(name) for name in measures] * count).reshape(-1, 2).T
     if geometric.any():
@@ -100,23 +92,13 @@ def summary_rows(
     ]
 
 
-def over_topics(name: str) -> str:
-    """How a measure's topics are put together, by its name: mean, sum or geometric."""
-    try:
-        return parse(name).over_topics
-    except MeasureError:
-        return "mean"
-
-
 def measure_limits(name: str) -> tuple[float, float]:
     """The least and the largest value of a measure by its name; without limits where the name is not a measure's."""
-    try:
-        return parse(name).limits
-    except MeasureError:
-        return NO_LIMITS
+    measure = parsed_or_none(name)
+    return NO_LIMITS if measure is None else measure.limits
 
 
-def _number(values: pl.Series, names: pl.Series) -> NDArray[np.int64]:
+def _number(values: pl.Series, names: pl.Series) -> Ints:
     import polars as pl
 
     return values.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy()

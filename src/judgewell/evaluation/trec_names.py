@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.errors import MeasureError
 from judgewell.evaluation import trec_only as only
@@ -23,6 +22,7 @@ from judgewell.evaluation.measures.binary import AP, GEOMETRIC_FLOOR, RR, Bpref,
 from judgewell.evaluation.measures.cumulative import nDCG
 from judgewell.evaluation.measures.ranks import Array
 from judgewell.evaluation.measures.sets import NumRel, NumRelRet, NumRet, SetAP, SetF, SetP, SetR
+from judgewell.stats.arrays import Ints
 
 RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 TENTHS = tuple(level / 10 for level in range(11))
@@ -41,14 +41,6 @@ class TrecMeasure:
     kind: str = "real"  # real (%6.4f), whole (%ld) or text
     by_topic: bool = True  # printed for each topic too
     overall_measure: Measure | None = None  # what is put together over topics, where it is not `measure`
-
-    def values(self, gains: Array, ideal: Array, lengths: NDArray[np.int64]) -> Array:
-        """Its value for each topic."""
-        if self.measure is None:
-            raise MeasureError(f"{self.name} is not a value of a topic; it is known when the output is printed")
-        if self.measure.needs_lengths:
-            return self.measure(gains, ideal, lengths)  # type: ignore[call-arg]
-        return self.measure(gains, ideal)
 
     def overall(self, values: Array) -> float:
         """Its value over all topics; sums are taken topic by topic, as trec_eval takes them."""
@@ -260,7 +252,7 @@ class TrecOutput:
     with_runid: bool = False
     version: int = 10  # version 9 prints no topic that the run misses, and takes 0 for all its values
 
-    def text(self, system: str, topics: Sequence[str], values: Array, lengths: NDArray[np.int64]) -> str:
+    def text(self, system: str, topics: Sequence[str], values: Array, lengths: Ints) -> str:
         """The output of trec_eval for one system, with a line feed behind each line.
 
         `values` holds topics × the measures of `needed(lines)`, NaN for topics that do not count. Topics come before

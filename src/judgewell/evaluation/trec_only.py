@@ -7,7 +7,7 @@ called with `lengths`, the number of retrieved documents of each ranking.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -71,7 +71,8 @@ class RprecMult(TrecOnly):
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         rank = np.floor(self.multiple * np.asarray(self.known(ideal)) + 0.9)
-        return ratio(hits_within(self.relevant(gains), rank), rank)
+        within = np.arange(gains.shape[-1]) < rank[..., None]
+        return ratio(np.count_nonzero(self.relevant(gains) & within, axis=-1), rank)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,7 +213,7 @@ class Unjudged(TrecOnly):
 
 @dataclass(frozen=True, kw_only=True)
 class RelString(TrecOnly):
-    """The grades of the first documents, one character each, as the digits of one number: `string_of` shows them."""
+    """The grades of the first documents, one character each, as the digits of a number: `quoted_string` shows them."""
 
     rank: int = setting(10, "the rank down to which it looks", least=1)
 
@@ -227,18 +228,16 @@ class RelString(TrecOnly):
         return weighted_sum(digit, np.power(float(len(STRING_CHARACTERS)), np.arange(top.shape[-1], dtype=np.float64)))
 
 
-def string_of(number: float) -> str:
-    """The characters that RelString packed: a digit for a grade, > above 9, - unjudged, . pooled and not judged."""
+def quoted_string(number: float) -> str:
+    """The characters that RelString packed, as trec_eval prints them.
+
+    A digit is a grade, > one above 9, - an unjudged document, . one that was pooled and not judged.
+    """
     rest, characters = int(number), []
     while rest:
         rest, digit = divmod(rest, len(STRING_CHARACTERS))
         characters.append(STRING_CHARACTERS[digit])
-    return "".join(characters)
-
-
-def hits_within(hit: Truth, rank: Any) -> Any:
-    """How many ranks down to `rank`, one for each row, are true."""
-    return np.count_nonzero(hit & (np.arange(hit.shape[-1]) < np.asarray(rank)[..., None]), axis=-1)
+    return f"'{''.join(characters)}'"
 
 
 def unjudged(gains: Array, lengths: Array) -> Truth:
@@ -256,8 +255,3 @@ def discounted_sums(gains: Array) -> Array:
 def last(sums: Array) -> Array:
     """The last of running sums, 0 where there are none."""
     return to_depth(sums, max(sums.shape[-1], 1))[..., -1]
-
-
-def quoted_string(number: float) -> str:
-    """The characters as trec_eval prints them."""
-    return f"'{string_of(number)}'"

@@ -44,10 +44,8 @@ def executor_at(cluster: str | None, processes: int | None) -> Executor:
     """The executor that --cluster or --processes names; this thread where neither does."""
     if cluster is not None and processes is not None:
         raise InputError("--cluster and --processes both say where to work", cure="give one of them")
-    if processes is not None:
-        return Processes(processes)
     if cluster is None:
-        return Executor()
+        return Executor() if processes is None else Processes(processes)
     from judgewell.executors.cluster import connected
 
     return connected(cluster)

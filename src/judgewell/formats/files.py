@@ -154,6 +154,11 @@ def is_path(data: Any) -> bool:
     return isinstance(data, str | os.PathLike)
 
 
+def is_given(data: Any) -> bool:
+    """Whether an option holds something: a table, even an empty one, or what is neither None nor empty."""
+    return data is not None and (hasattr(data, "columns") or bool(data))
+
+
 def files_among(*sources: Any) -> tuple[str, ...]:
     """The files that are there among paths, NAME=FILE, tables, and mappings or lists of these."""
     files: list[str] = []

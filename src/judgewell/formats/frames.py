@@ -28,7 +28,7 @@ from judgewell.formats.delimited import (
 )
 from judgewell.formats.files import open_bytes
 from judgewell.formats.trec import line_of
-from judgewell.tables import BESIDE, OTHER_NAMES, TABLES, Table, check, check_names
+from judgewell.tables import BESIDE, OTHER_NAMES, TABLES, Table, check_names
 
 PARQUET = b"PAR1"
 JSON = re.compile(r"\s*(\{|\[\s*(\{|\]|$))")
@@ -250,14 +250,6 @@ def _refuse_mixed(objects: list[tuple[int | None, dict[str, Any]]], path: str | 
                 where = "" if line else f"entry {number}: "
                 problem = f"{where}{name} is {is_a} here and {types[name]} before"
                 raise InputError(problem, cure="write it the same way everywhere", file=path, line=line)
-
-
-def read_table(
-    path: str | Path, table: Table, columns: Mapping[str, str] | None = None, layout: Layout | None = None
-) -> pl.DataFrame:
-    """A file of named columns as a checked table."""
-    contents = load(path, columns, layout).named()
-    return check(contents.frame(), table, rename=columns, file=path, lines=contents.place.lines)
 
 
 def _line_with_text(text: bytes, row: int) -> int:

@@ -1,4 +1,4 @@
-"""Gains from whatever holds them: qrels, CSV, Parquet, JSON lines, frames, dicts, ir_datasets ids."""
+"""Gains, also by intent, from whatever holds them: qrels, CSV, Parquet, JSON lines, frames, dicts, ir_datasets ids."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import polars as pl
 from judgewell.errors import InputError, Place, note
 from judgewell.formats.delimited import Layout
 from judgewell.formats.frames import load, mine, read_nested
-from judgewell.formats.trec import QRELS, read_qrels
+from judgewell.formats.trec import QRELS, read_fields, read_qrels
 from judgewell.formats.words import settled
 from judgewell.tables import GAINS, check, frame_of, named, refuse_missing
+from judgewell.text import agrees, counted
 
+INTENTS = ("intent", "subtopic", "subtopic_id", "iteration")  # columns that name a topic's intent
 NEGATIVE = ("unjudged", "zero", "keep", "error", "auto")
 
 
@@ -58,6 +60,41 @@ def read_gains(
         return without_negatives(_without_repeats(frame, place), negative, path)
     except InputError as error:
         raise _of_subtopics(error, contents.data if contents else b"") from None
+
+
+def read_intents(
+    data: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    negative: str = "unjudged",
+    words: Mapping[str, str] | None = None,
+    layout: Layout | None = None,
+) -> pl.DataFrame:
+    """A checked table of topic, intent, doc and gain; each document may be judged for several intents of a topic."""
+    path = str(data) if isinstance(data, str | Path) else None
+    contents = None if path is None else load(path, columns, layout)
+    place = Place(path) if contents is None else contents.place
+    if contents is None:
+        frame = frame_of(data)
+    elif contents.kind == "trec":
+        frame = read_fields(contents.data, QRELS, contents.path, unused=()).rename({QRELS[1]: "intent"})
+    else:
+        frame = contents.frame()
+    frame, place = settled(named(frame, GAINS, mine(columns, GAINS), file=path), GAINS, words, place)
+    frame = check(frame, GAINS, file=path, lines=place.lines, once=False)
+    column = next((name for name in INTENTS if name in frame.columns), None)
+    if column is None:
+        raise InputError("there is no column for the intent", cure=f"name one {' or '.join(INTENTS)}", file=path)
+    table = frame.select("topic", pl.col(column).cast(pl.String).alias("intent"), "doc", "gain").unique(
+        maintain_order=True
+    )
+    twice = table.filter(table.select("topic", "intent", "doc").is_duplicated())
+    if len(twice):
+        topic, intent, doc, _ = twice.row(0)
+        raise InputError(
+            f"topic {topic}, intent {intent}: document {doc} has several gains", cure="keep one of them", file=path
+        )
+    return without_negatives(table, negative, path)
 
 
 def _note_unused(columns: Mapping[str, str] | None, place: Place) -> None:
@@ -137,6 +174,7 @@ def without_negatives(frame: pl.DataFrame, negative: str, path: str | None = Non
         return frame.with_columns(pl.col("gain").clip(lower_bound=0))
     kept = frame.filter(pl.col("gain") >= 0)
     lost = sorted(set(frame["topic"]) - set(kept["topic"]))
-    alone = f"; {len(lost)} topics have no other and do not count (the first: {lost[0]})" if lost else ""
+    what = f"; {counted(len(lost), 'topic')} {agrees(len(lost), 'has', 'have')} no other and" if lost else ""
+    alone = f"{what} {agrees(len(lost), 'does', 'do')} not count (the first: {lost[0]})" if lost else ""
     note(f"{problem}; taken as unjudged, as trec_eval does{alone}", path)
     return kept

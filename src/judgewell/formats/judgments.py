@@ -96,9 +96,9 @@ def holds_pairs(data: Any, columns: Columns | None = None, layout: Layout | None
     return export.table == "pairs" if export else _names_pairs(source.columns)
 
 
-def holds_labels(path: str | Path, layout: Layout | None = None) -> bool:
+def holds_labels(path: str | Path) -> bool:
     """Whether a file holds one grade a line, as qrels do."""
-    return _holds_grades(load(matching(path)[0], None, layout), None)
+    return _holds_grades(load(matching(path)[0]), None)
 
 
 def _sources(data: Any) -> list[str | pl.DataFrame]:

@@ -73,7 +73,6 @@ def _place(path: str) -> tuple[Any, str]:
 @contextmanager
 def _mended(path: str) -> Iterator[None]:
     """Problems as one line each."""
-    known = tuple(getattr(sys.modules.get(module), name, OSError) for module, name in PROBLEMS)
     try:
         yield
     except ImportError as problem:
@@ -90,7 +89,7 @@ def _mended(path: str) -> Iterator[None]:
         raise InputError(f"there is no such file{reason}", file=path) from None
     except PermissionError as problem:
         raise InputError(f"this file may not be read ({_line(problem)})", cure="check your access", file=path) from None
-    except (OSError, *known) as problem:
+    except _raised() as problem:
         raise InputError(f"this file cannot be read ({_line(problem)})", file=path) from None
     except ValueError as problem:
         if "rotocol" not in str(problem):
@@ -101,6 +100,11 @@ def _mended(path: str) -> Iterator[None]:
             cure="use one that fsspec knows, such as s3://, gs://, hf:// or https://",
             file=path,
         ) from None
+
+
+def _raised() -> tuple[type[Exception], ...]:
+    """The errors of files, and of the libraries that are loaded by now."""
+    return (OSError, *(getattr(sys.modules.get(module), name, OSError) for module, name in PROBLEMS))
 
 
 def _line(problem: BaseException) -> str:

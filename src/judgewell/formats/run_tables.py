@@ -137,7 +137,8 @@ def _checked(
 ) -> pl.DataFrame:
     """A checked runs table with a text column `rank`; `default` names the system where the data do not."""
     if isinstance(data, Mapping) and data and all(isinstance(value, Mapping) for value in data.values()):
-        data = _long(data if _is_deeper(data) else {default: data})
+        by_system = any(isinstance(inner, Mapping) for value in data.values() for inner in value.values())
+        data = _long(data if by_system else {default: data})  # {system: {topic: {doc: score}}}
     data = data.scoreddocs_iter() if hasattr(data, "scoreddocs_iter") else data  # a dataset of ir_datasets
     name = getattr(data, "name", None)  # ranx.Run
     own = name if isinstance(name, str) and hasattr(data, "to_dataframe") else default
@@ -172,8 +173,3 @@ def _long(nested: Mapping[Any, Any]) -> dict[str, list[Any]]:
     ]
     columns = zip(*rows, strict=True) if rows else ([], [], [], [])
     return dict(zip(RUNS.names, map(list, columns), strict=True))
-
-
-def _is_deeper(data: Mapping[Any, Any]) -> bool:
-    """Whether {a: {b: …}} goes one level further: {system: {topic: {doc: score}}}."""
-    return any(isinstance(inner, Mapping) for value in data.values() for inner in value.values())

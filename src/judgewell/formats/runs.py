@@ -250,20 +250,20 @@ def _named(read: Sequence[tuple[Run, str]], paths: Sequence[str]) -> list[Run]:
     return runs
 
 
-def _first_ranks(beginning: bytes) -> tuple[list[float], list[float]]:
-    """The ranks and the scores of the first topic's first documents; none where one is no number."""
+def _first_ranks(beginning: bytes) -> list[tuple[bytes, float, float]]:
+    """Topic, rank and score of the first lines; none where a rank or score is no number."""
     lines = [line.split() for line in beginning.split(b"\n", LOOKED_AT)[:LOOKED_AT]]
-    whole = [fields for fields in lines if len(fields) >= 5]
-    first = [fields for fields in whole if fields[0] == whole[0][0]]
     try:
-        return [float(fields[3]) for fields in first], [float(fields[4]) for fields in first]
+        return [(fields[0], float(fields[3]), float(fields[4])) for fields in lines if len(fields) >= 5]
     except ValueError:
-        return [], []  # reported when the run is read
+        return []  # reported when the run is read
 
 
 def _refuse_swapped(beginning: bytes, path: str) -> None:
     """Scores that count 1, 2, 3, … beside ranks that fall and are no whole numbers."""
-    ranks, scores = _first_ranks(beginning)
+    lines = _first_ranks(beginning)
+    first = [(rank, score) for topic, rank, score in lines if topic == lines[0][0]]
+    ranks, scores = [rank for rank, _ in first], [score for _, score in first]
     counted = len(scores) > 2 and scores == [float(at) for at in range(1, len(scores) + 1)]
     if counted and any(rank % 1 for rank in ranks) and all(a >= b for a, b in pairwise(ranks)):
         problem = f"rank and score are swapped: ranks fall from {ranks[0]:g}, scores count 1, 2, 3, …"
@@ -272,13 +272,8 @@ def _refuse_swapped(beginning: bytes, path: str) -> None:
 
 def rising(beginning: bytes) -> bool:
     """Whether scores go up with the ranks in all first lines, where neighbours of one topic are compared."""
-    lines = [line.split() for line in beginning.split(b"\n", LOOKED_AT)[:LOOKED_AT]]
-    whole = [fields for fields in lines if len(fields) >= 5]
-    try:
-        both = [(float(a[3]) < float(b[3]), float(a[4]) < float(b[4])) for a, b in pairwise(whole) if a[0] == b[0]]
-    except ValueError:
-        return False  # reported when the run is read
-    return len(both) >= 2 and all(rank and score for rank, score in both)
+    both = [a[1] < b[1] and a[2] < b[2] for a, b in pairwise(_first_ranks(beginning)) if a[0] == b[0]]
+    return len(both) >= 2 and all(both)
 
 
 def _parts(path: str) -> tuple[FilePart, ...]:

@@ -12,8 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from judgewell.errors import Place
-from judgewell.formats.delimited import Layout
+from judgewell.errors import InputError, Place
+from judgewell.formats.delimited import NUMBER as DIGITS
+from judgewell.formats.delimited import Layout, first_line
 from judgewell.formats.frames import load
 from judgewell.formats.words import plain_numbers
 from judgewell.tables import NUMBER, SCORES, TEXT, check, named
@@ -32,7 +33,10 @@ def read_scores(
     """A checked scores table from a file or a frame; `measure` names the measure where the table does not."""
     place = Place()
     if isinstance(data, str | Path):
-        contents = load(data, columns, layout).named()
+        contents = load(data, columns, layout)
+        if contents.kind == "trec":
+            _refuse_runs_and_qrels(first_line(contents.data), str(data))
+        contents = contents.named()
         data, place = contents.frame(), contents.place
     frame = named(data, SCORES, columns, file=place.file).with_row_index(ROW)
     if not set(SCORES.required) <= set(frame.columns):
@@ -42,6 +46,19 @@ def read_scores(
         frame = frame.with_columns(plain_numbers(frame["value"], place))
     lines = place.of_rows(frame[ROW]).lines
     return check(frame.drop(ROW), SCORES, file=place.file, lines=lines)
+
+
+def _refuse_runs_and_qrels(line: str, file: str) -> None:
+    """Refuse a run or qrels, which `evaluate` takes as they are, where scores belong."""
+    fields = line.split()
+    numbers = [place for place, field in enumerate(fields) if DIGITS.fullmatch(field)]
+    if len(fields) == 6 and {3, 4} <= set(numbers):
+        what, where = "a run", f"--runs {file} … --gains QRELS"
+    elif len(fields) == 4 and 3 in numbers:
+        what, where = "qrels", f"--runs RUNS … --gains {file}"
+    else:
+        return
+    raise InputError(f"this looks like {what}, not scores of systems", cure=f"write {where}", file=file)
 
 
 def _long(frame: pl.DataFrame, measure: str | None, place: Place) -> pl.DataFrame:

@@ -51,7 +51,8 @@ def read_topics(path: str | Path) -> pl.DataFrame:
     used = {theirs for names in NAMES.values() for theirs in columns_called(frame, names)[:1]}
     others = [name for name in frame.columns if name not in used]
     _refuse_unusable(topics, place)
-    return topics.with_columns(pl.Series(name, _as_text(frame[name]), pl.String) for name in others)
+    more = {name: [None if value is None else str(value) for value in frame[name]] for name in others}
+    return topics.with_columns(pl.Series(name, values, pl.String) for name, values in more.items())
 
 
 def _refuse_unusable(topics: pl.DataFrame, place: Place) -> None:
@@ -65,10 +66,6 @@ def _refuse_unusable(topics: pl.DataFrame, place: Place) -> None:
         if topic in first:
             raise place.error(f"topic {topic} appears twice (first in {place.row(first[topic])})", "keep one", row)
         first[topic] = row
-
-
-def _as_text(values: pl.Series) -> list[str | None]:
-    return [None if value is None else str(value) for value in values.to_list()]
 
 
 def _is_tabbed(data: bytes) -> bool:

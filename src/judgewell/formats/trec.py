@@ -139,7 +139,7 @@ def _made_regular(data: bytes) -> bytes:
     while b"  " in data:
         data = data.replace(b"  ", b" ")
     data = data.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip()
-    if data.startswith(b"#") or b"\n#" in data:
+    if _has_comments(data):
         data = b"\n".join(line for line in data.split(b"\n") if not line.startswith(b"#"))
     while b"\n\n" in data:
         data = data.replace(b"\n\n", b"\n")

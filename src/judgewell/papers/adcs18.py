@@ -15,7 +15,7 @@ from judgewell.analysis.scores import scores_under
 from judgewell.comparison.correlation import concordance_table
 from judgewell.comparison.discrimination import Confusion, chi_square, discrimination_table, mcnemar
 from judgewell.comparison.scores import ScoreArray
-from judgewell.comparison.simulated import random_draws
+from judgewell.comparison.simulated import random_gains
 from judgewell.errors import DataError
 from judgewell.evaluation.measures import parse
 from judgewell.papers import adcs18_figures as figures
@@ -170,10 +170,9 @@ def table_4(data: Data) -> Made:
         raise DataError("there are no runs to measure; give --runs")
     reference = next(iter(one.labels))
     chance = one.sets[reference].sort("topic", "doc")
-    shuffled = next(random_draws(chance, 1, seed=data.seed))[0]
     named = {"Pref": "Q1", "Rele": "Q2", "Ratio": "Q3"}
     sets = {named.get(name, name): frame for name, frame in (one.sets | one.combined).items()}
-    sets["Random"] = chance.with_columns(gain=pl.Series(shuffled))
+    sets["Random"] = random_gains(chance, data.seed)
     scored: dict[str, ScoreArray] = {name: one.scores(frame) for name, frame in sets.items()}
     frame = discrimination_table(scored, reference).filter(pl.col("set") != reference)
     columns = ("set", "distinguished", "tp", "opposite", "fp", "fn", "tn", "kappa", "chi_square_p", "mcnemar_p")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from judgewell.agreement.effort import assessors_per_document_of_pairs, units_per_assessor
+from judgewell.agreement.effort import assessors_per_document, units_per_assessor
 from judgewell.agreement.grades import grade_distributions
 from judgewell.agreement.stability import partition_stability
 from judgewell.agreement.times import time_against_length, time_and_length, time_distribution, time_histogram
@@ -25,28 +24,29 @@ from judgewell.papers.charts import bar_panels, box_panels, dot_cloud
 from judgewell.papers.items import Made, beside
 from judgewell.reports.parts import Figure, Grid
 from judgewell.scaling.ratio import ratio_cells
+from judgewell.stats.arrays import Floats
 
 LONGEST = 600.0  # seconds for a pair; longer ones were pauses
 TOPICS = 9  # panels of a figure by topic
+STEPS = 500  # of the iteration that fills the matrix of ratios
 
 
 def figure_2(data: Data) -> Made:
     """Figure 2: how many documents of each topic were seen by how many workers (§3)."""
-    table = assessors_per_document_of_pairs(data.study.pairs)
-    names = table.columns
+    table = assessors_per_document(data.study.pairs)
     frame = table.select(
         panel=pl.format("topic {}", pl.col("topic")),
-        low=pl.col(names[1]) - 0.5,
-        high=pl.col(names[1]) + 0.5,
-        count=pl.col(names[2]),
+        low=pl.col("assessors") - 0.5,
+        high=pl.col("assessors") + 0.5,
+        count="documents",
     )
     chart = bar_panels(frame, "workers", "documents")
     caption = "Documents by the number of different workers who saw them, topic by topic."
     units = units_per_assessor(data.study.pairs)
     grid = Grid("figure-2-units", "Groups for each worker", "How many workers did so many groups.", units)
     rows = [
-        ("most groups of one worker", 32.0, float(units[units.columns[0]].max() or 0)),  # type: ignore[arg-type]
-        ("workers with one group", 112.0, float(units[units.columns[1]][0])),
+        ("most groups of one worker", 32.0, _number(units["units"].max())),
+        ("workers with one group", 112.0, float(units["assessors"][0])),
     ]
     return Made(
         (Figure("figure-2", "Workers for each document", caption, chart, table), grid), beside("figure-2", rows)
@@ -262,7 +262,7 @@ def whole_partitions(pairs: pl.DataFrame) -> pl.DataFrame:
     return pairs.join(whole, on=key, how="semi", maintain_order="left")
 
 
-def both_readings(pairs: pl.DataFrame, steps: int = 500) -> pl.DataFrame:
+def both_readings(pairs: pl.DataFrame) -> pl.DataFrame:
     """Log scores by the paper's iteration with row means and with column means, compared topic by topic.
 
     y_i ← mean over j of log M_ij, where M_ij is the geometric mean of the answers, or S_i/S_j where there are none.
@@ -277,15 +277,15 @@ def both_readings(pairs: pl.DataFrame, steps: int = 500) -> pl.DataFrame:
         log = np.full((len(own), len(own)), np.nan)
         log[left, right], log[right, left] = cells.value[at], -cells.value[at]
         np.fill_diagonal(log, 0.0)
-        by_row, by_column = (_iterated(log, axis, steps) for axis in (1, 0))
+        by_row, by_column = (_iterated(log, axis) for axis in (1, 0))
         rows.append({"topic": topic, "documents": len(own), "correlation": float(np.corrcoef(by_row, by_column)[0, 1])})
     return pl.DataFrame(rows)
 
 
-def _iterated(log: NDArray[np.float64], axis: int, steps: int) -> NDArray[np.float64]:
+def _iterated(log: Floats, axis: int) -> Floats:
     known = ~np.isnan(log)
-    y: NDArray[np.float64] = np.zeros(len(log))
-    for _ in range(steps):
+    y: Floats = np.zeros(len(log))
+    for _ in range(STEPS):
         y = np.asarray(np.where(known, np.nan_to_num(log), y[:, None] - y[None, :]).mean(axis=axis))
-    centred: NDArray[np.float64] = y - y.mean()
+    centred: Floats = y - y.mean()
     return centred

@@ -8,9 +8,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from judgewell.charts.axes import WIDTH, log_axis, whole_axis
+from judgewell.charts.axes import WIDTH, data_of, log_axis, whole_axis
 
-DIGITS = 6
 ALL, ROOM = 800, 48  # pixels of all panels side by side, and between them
 
 
@@ -42,7 +41,8 @@ def box_panels(
 ) -> Any:
     """Boxes in a panel for each value of `panel` (panel, name, and the numbers of :func:`box_numbers`), side by side by
     the column `kind` where there is one; marks (mark) are drawn as diamonds where the table has them."""
-    upright = _upright([*frame["whisker_low"], *frame["whisker_high"]], log, zero=zero)
+    ends = [*frame["whisker_low"], *frame["whisker_high"]]
+    upright = log_axis(ends) if log else {"scale": alt.Scale(zero=zero)}
     names = frame["name"].unique(maintain_order=True).to_list()
     base = alt.Chart().encode(x=alt.X("name:N", sort=names, title=x, axis=alt.Axis(labelAngle=0, ticks=False)))
     size = max(5, min(30, int(0.6 * (ALL // columns - ROOM) / max(1, len(names)))))
@@ -67,24 +67,18 @@ def box_panels(
                 y=alt.Y("mark:Q", title=y, **upright), xOffset=alt.Undefined, color=alt.Undefined
             )
         )
-    panels = frame["panel"].unique(maintain_order=True).to_list()
-    across = min(columns, len(panels))
-    layer = alt.layer(*layers).properties(width=ALL // across - ROOM, height=170)
-    return layer.properties(data=_data(frame)).facet(
-        facet=alt.Facet("panel:N", sort=panels, title=None), columns=across
-    )
+    return _panels(frame, layers, height=170, columns=columns)
 
 
-def marked_boxes(frame: pl.DataFrame, x: str, y: str, marks: Sequence[str], *, log: bool = False) -> Any:
-    """Boxes (name, and the numbers of :func:`box_numbers`) with other numbers of the same names as shapes over them."""
-    upright = _upright(
-        [*frame["whisker_low"], *frame["whisker_high"], *(value for mark in marks for value in frame[mark])], log
-    )
+def marked_boxes(frame: pl.DataFrame, x: str, y: str, marks: Sequence[str]) -> Any:
+    """Boxes (name, and the numbers of :func:`box_numbers`) with other numbers of the same names as shapes over them,
+    on a logarithmic axis."""
+    upright = log_axis([value for name in ("whisker_low", "whisker_high", *marks) for value in frame[name]])
     names = frame["name"].to_list()
-    base = alt.Chart(_data(frame)).encode(x=alt.X("name:N", sort=names, title=x, axis=alt.Axis(labelAngle=0)))
+    base = alt.Chart(data_of(frame)).encode(x=alt.X("name:N", sort=names, title=x, axis=alt.Axis(labelAngle=0)))
     spread = frame.unpivot(list(marks), index="name", variable_name="profile", value_name="relevance").drop_nulls()
     shapes = (
-        alt.Chart(_data(spread))
+        alt.Chart(data_of(spread))
         .mark_point(size=110, filled=True, opacity=1)
         .encode(
             x=alt.X("name:N", sort=names, title=x),
@@ -110,7 +104,7 @@ def lines(frame: pl.DataFrame, x: str, y: str, *, names: Sequence[str] | None = 
         else alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False), axis=whole_axis(frame["x"]))
     )
     upright = alt.Scale(zero=False)
-    base = alt.Chart(_data(frame)).encode(
+    base = alt.Chart(data_of(frame)).encode(
         x=across,
         color=alt.Color(
             "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds), legend=alt.Legend(symbolType="stroke")
@@ -130,14 +124,14 @@ def lines(frame: pl.DataFrame, x: str, y: str, *, names: Sequence[str] | None = 
     return alt.layer(*layers).properties(width=WIDTH, height=260)
 
 
-def dot_cloud(frame: pl.DataFrame, x: str, y: str, *, colour: bool = True, log_x: bool = False) -> Any:
+def dot_cloud(frame: pl.DataFrame, x: str, y: str, *, colour: bool = True) -> Any:
     """A dot for each row (x, y), coloured by its kind."""
     kinds = frame["kind"].unique(maintain_order=True).to_list()
     chart = (
-        alt.Chart(_data(frame))
+        alt.Chart(data_of(frame))
         .mark_circle(size=28, opacity=1)
         .encode(
-            x=alt.X("x:Q", title=x, scale=alt.Scale(type="log") if log_x else alt.Scale(zero=False)),
+            x=alt.X("x:Q", title=x, scale=alt.Scale(zero=False)),
             y=alt.Y("y:Q", title=y, scale=alt.Scale(zero=False)),
         )
     )
@@ -146,10 +140,8 @@ def dot_cloud(frame: pl.DataFrame, x: str, y: str, *, colour: bool = True, log_x
     return chart.properties(width=WIDTH, height=260)
 
 
-def bar_panels(frame: pl.DataFrame, x: str, y: str, *, columns: int = 3) -> Any:
+def bar_panels(frame: pl.DataFrame, x: str, y: str) -> Any:
     """Standing bars (low, high, count) in a panel for each value of `panel`, with a curve (middle, curve) if given."""
-    panels = frame["panel"].unique(maintain_order=True).to_list()
-    across = min(columns, len(panels))
     base = alt.Chart()
     bars = base.mark_bar(style="box", strokeWidth=1).encode(
         x=alt.X("low:Q", bin="binned", title=x, axis=whole_axis([*frame["low"], *frame["high"]])),
@@ -159,19 +151,14 @@ def bar_panels(frame: pl.DataFrame, x: str, y: str, *, columns: int = 3) -> Any:
     layers = [bars]
     if "curve" in frame.columns:
         layers.append(base.mark_line(style="soft", strokeWidth=2).encode(x="middle:Q", y=alt.Y("curve:Q", title=y)))
-    layer = alt.layer(*layers).properties(width=ALL // across - ROOM, height=130)
-    return layer.properties(data=_data(frame)).facet(
+    return _panels(frame, layers, height=130, columns=3)
+
+
+def _panels(frame: pl.DataFrame, layers: Sequence[Any], height: int, columns: int) -> Any:
+    """The layers once for each value of `panel`, side by side."""
+    panels = frame["panel"].unique(maintain_order=True).to_list()
+    across = min(columns, len(panels))
+    layer = alt.layer(*layers).properties(width=ALL // across - ROOM, height=height)
+    return layer.properties(data=data_of(frame)).facet(
         facet=alt.Facet("panel:N", sort=panels, title=None), columns=across
     )
-
-
-def _upright(shown: Sequence[float | None], log: bool, *, zero: bool = False) -> dict[str, Any]:
-    """Scale and axis of the numbers, from 0 where they are shares."""
-    return log_axis(shown) if log else {"scale": alt.Scale(zero=zero)}
-
-
-def _data(frame: pl.DataFrame) -> Any:
-    rounded = frame.with_columns(pl.selectors.float().round_sig_figs(DIGITS))
-    return alt.Data(
-        values=[{key: value for key, value in row.items() if value is not None} for row in rounded.to_dicts()]
-    )  # type: ignore[no-untyped-call]

@@ -186,15 +186,13 @@ def label_column(judgments: pl.DataFrame, *names: str) -> pl.DataFrame | None:
     return read_gains(labels.unique(maintain_order=True).sort("topic", "doc"))
 
 
-def expert_labels(
-    asked: Asked, judgments: pl.DataFrame, graded: str = "sormunen", binary: str = "trec"
-) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
-    """Graded and two-valued labels: by name among those given, else the first and second given, else columns of the
-    judgments; two-valued ones that are missing are the graded ones above their lowest grade."""
+def expert_labels(asked: Asked, judgments: pl.DataFrame) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
+    """Graded and two-valued labels: by name (sormunen, trec) among those given, else the first and second given, else
+    columns of the judgments; two-valued ones that are missing are the graded ones above their lowest grade."""
     given = read_labels(asked)
-    others = iter([labels for name, labels in given.items() if name not in (graded, binary)])
+    others = iter([labels for name, labels in given.items() if name not in ("sormunen", "trec")])
     sets = []
-    for columns in ((graded, "grade", "level"), (binary,)):
+    for columns in (("sormunen", "grade", "level"), ("trec",)):
         labels = given.get(columns[0])
         if labels is None:
             labels = next(others, None)

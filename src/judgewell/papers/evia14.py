@@ -12,7 +12,7 @@ from judgewell.agreement.scale_use import scale_descriptives
 from judgewell.agreement.unit_grades import grade_value_tests, unit_order_agreement
 from judgewell.papers import evia14_figures as figures
 from judgewell.papers.evia14_data import TWO_ORDERS, Data, read
-from judgewell.papers.evia14_figures import letters
+from judgewell.papers.evia14_figures import MEANS, letters
 from judgewell.papers.items import Item, Made, Paper, beside, unmakable
 from judgewell.reports.parts import Grid
 
@@ -26,8 +26,6 @@ POSTER = {
     ("NMRH", "unbounded"): (54, 68, 68, 86, 82, 89), ("NMRH", "bounded"): (48, 70, 59, 81, 81, 81),
     ("HRMN", "unbounded"): (56, 70, 59, 67, 85, 70), ("HRMN", "bounded"): (46, 65, 69, 81, 85, 81),
 }  # fmt: skip
-# Table 3: mean log scores of N, M, R and H
-MEANS = {"unbounded": (0.715, 1.443, 2.129, 2.649), "bounded": (1.579, 2.395, 3.489, 3.902)}
 COUNTS = (312, 176, 176, 92)  # judgments of N, M, R and H: what the judges of each order make
 
 
@@ -84,9 +82,9 @@ def _agreement(data: Data, name: str, printed: Mapping[tuple[str, str], tuple[in
         cell=pl.format("{} {}", "template", "scale_name"), strict=100 * pl.col("strict")
     ).pivot("cell", index="pair", values="strict")
     order = pl.DataFrame({"pair": PAIRS}).join(wide, on="pair", how="left", maintain_order="left")
-    own = {(row["template"], row["scale_name"], row["pair"]): row["strict"] for row in two_orders.iter_rows(named=True)}
+    own = {row[:3]: 100 * row[3] for row in two_orders.select("template", "scale_name", "pair", "strict").iter_rows()}
     rows = [
-        (f"{template} {scale}: {pair_name}, %", value, _percent(own.get((template, scale, pair_name))))
+        (f"{template} {scale}: {pair_name}, %", value, own.get((template, scale, pair_name)))
         for (template, scale), values in printed.items()
         for pair_name, value in zip(PAIRS, values, strict=True)
     ]
@@ -102,15 +100,11 @@ def _agreement(data: Data, name: str, printed: Mapping[tuple[str, str], tuple[in
     return Made((grid,), beside(name, rows), notes)
 
 
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
-
-
-def cell_sizes(percents: tuple[int, ...], most: int = 30) -> list[int]:
-    """The numbers of judges for which every one of these rounded per cents is possible."""
+def cell_sizes(percents: tuple[int, ...]) -> list[int]:
+    """The numbers of judges, up to 30, for which every one of these rounded per cents is possible."""
     return [
         size
-        for size in range(2, most + 1)
+        for size in range(2, 31)
         if all(any(abs(100 * k / size - percent) <= 0.5 for k in range(size + 1)) for percent in percents)
     ]
 

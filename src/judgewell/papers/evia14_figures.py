@@ -29,26 +29,18 @@ def letters(column: str) -> pl.Expr:
 def figure_2(data: Data) -> Made:
     """Figure 2: ranks that judges' scores give the documents of each order, beside the experts' (§5.1)."""
     table = inferred_ranks(data.orders.templated, data.orders.grades, by=("template", "scale_name"))
-    names = _rank_columns(table)
-    place = pl.format("D{}", pl.col("position")) if "position" in table.columns else letters("grade")
     order = {template: number for number, template in enumerate(TEMPLATES)}
-    shown = table.with_columns(panel="template", name=place).sort(
+    shown = table.with_columns(panel="template", name=pl.format("D{}", "position")).sort(
         pl.col("panel").replace_strict(order), "name", "scale_name", descending=[False, False, True]
     )
-    frame = box_numbers(shown, names[0], ["panel", "name", "scale_name"])
-    nominal = shown.group_by("panel", "name").agg(mark=pl.col(names[1]).mean())
+    frame = box_numbers(shown, "rank", ["panel", "name", "scale_name"])
+    nominal = shown.group_by("panel", "name").agg(mark=pl.col("nominal").mean())
     frame = frame.join(nominal, on=["panel", "name"], how="left", maintain_order="left")
     chart = box_panels(frame, "place of the document", "rank by scores", kind="scale_name", columns=2)
     caption = (
         "Rank 1 has the lowest score; diamonds are the ranks that the experts' grades give, ties sharing their mean."
     )
     return Made((Figure("figure-2", "Ranks of documents", caption, chart, frame),))
-
-
-def _rank_columns(table: pl.DataFrame) -> tuple[str, str]:
-    """The inferred and the nominal rank's columns."""
-    ranks = [name for name in table.columns if "rank" in name or name in ("inferred", "nominal")]
-    return ranks[0], ranks[1]
 
 
 def figure_3(data: Data) -> Made:
@@ -67,18 +59,15 @@ def figure_3(data: Data) -> Made:
     return Made((Figure("figure-3", "Scores by grade", caption, chart, frame),), None, (note,))
 
 
-def _chain(one: Judged, template: str, scale: str) -> tuple[np.ndarray, list[float]]:
-    """The gain of each grade relative to the lowest: the product of median ratios of adjacent grades within judges."""
-    part = one.templated.filter((pl.col("template") == template) & (pl.col("scale_name") == scale))
-    ratios, grades = unit_ratios(part, one.grades, offset=one.offset(scale))
-    return inferred_grades(ratios), grades
-
-
-def _chains(data: Data, highest: bool) -> pl.DataFrame:
+def _chains(one: Judged, highest: bool) -> pl.DataFrame:
+    """The gain of each grade relative to the lowest (or highest): the product of median ratios of adjacent grades
+    within judges."""
     parts = []
     for template in TWO_ORDERS:
-        for scale in data.orders.by_scale:
-            relevance, grades = _chain(data.orders, template, scale)
+        for scale in one.by_scale:
+            part = one.templated.filter((pl.col("template") == template) & (pl.col("scale_name") == scale))
+            ratios, grades = unit_ratios(part, one.grades, offset=one.offset(scale))
+            relevance = inferred_grades(ratios)
             relevance = relevance / relevance[-1] if highest else relevance
             kind = f"{scale} {template}"
             parts.append(
@@ -87,12 +76,13 @@ def _chains(data: Data, highest: bool) -> pl.DataFrame:
     return pl.concat(parts).fill_nan(None)
 
 
-PRINTED_MEANS = (0.715, 1.443, 2.129, 2.649)
+# Table 3: mean log scores of N, M, R and H
+MEANS = {"unbounded": (0.715, 1.443, 2.129, 2.649), "bounded": (1.579, 2.395, 3.489, 3.902)}
 
 
 def figure_4(data: Data) -> Made:
     """Figure 4: relevance of grades inferred from median ratios, H = 1 (§5.2)."""
-    frame = _chains(data, highest=True)
+    frame = _chains(data.orders, highest=True)
     chart = lines(frame, "grade", "inferred relevance", names=frame["x"].unique(maintain_order=True).to_list())
     steps = frame.with_columns(
         linear=pl.col("y").diff().over("kind"), logarithmic=pl.col("y").log().diff().over("kind")
@@ -103,10 +93,10 @@ def figure_4(data: Data) -> Made:
         "From the grade below: the difference of inferred relevance, and of its logarithm.",
         steps.select("kind", grade="x", linear="linear", logarithmic="logarithmic"),
     )
-    scaled = np.exp(np.array(PRINTED_MEANS) - PRINTED_MEANS[-1])
+    means = np.array(MEANS["unbounded"])
     rows = [
         (f"unbounded, from Table 3's printed means: {what} step to {key}", None, float(value))
-        for what, values in (("linear", np.diff(scaled)), ("logarithmic", np.diff(PRINTED_MEANS)))
+        for what, values in (("linear", np.diff(np.exp(means - means[-1]))), ("logarithmic", np.diff(means)))
         for key, value in zip("MRH", values, strict=True)
     ]
     notes = (
@@ -159,19 +149,11 @@ def poster_figure_1(data: Data) -> Made:
 
 def poster_figure_2(data: Data) -> Made:
     """Poster, figure 2: relevance of grades inferred from median ratios, N = 1 (Q3)."""
-    frame = _chains(data, highest=False)
+    frame = _chains(data.orders, highest=False)
     chart = lines(frame, "grade", "inferred relevance, N = 1", names=frame["x"].unique(maintain_order=True).to_list())
     caption = "As Figure 4 of the paper, anchored at N."
     note = "The poster finds N and M much closer than R and H: a statement about differences, not about ratios."
     return Made((Figure("poster-figure-2", "Inferred relevance", caption, chart, frame),), None, (note,))
-
-
-def _stability(data: Data) -> pl.DataFrame:
-    scale = next(iter(data.orders.by_scale))
-    part = data.orders.templated.filter((pl.col("scale_name") == scale) & pl.col("template").is_in(TWO_ORDERS))
-    return judge_stability(
-        part, data.orders.grades, orders=data.draws, offset=data.orders.offset(scale), seed=data.seed
-    )
 
 
 def poster_figure_3(data: Data) -> Made:
@@ -185,9 +167,11 @@ def poster_figure_4(data: Data) -> Made:
 
 
 def _curve(data: Data, name: str, column: str, title: str, finding: str) -> Made:
-    table = _stability(data)
-    count = table.columns[0]
-    frame = table.select(x=count, y=f"{column}_median", low=f"{column}_q1", high=f"{column}_q3").drop_nulls()
+    one = data.orders
+    scale = next(iter(one.by_scale))
+    part = one.templated.filter((pl.col("scale_name") == scale) & pl.col("template").is_in(TWO_ORDERS))
+    table = judge_stability(part, one.grades, orders=data.draws, offset=one.offset(scale), seed=data.seed)
+    frame = table.select(x="judges", y=f"{column}_median", low=f"{column}_q1", high=f"{column}_q3").drop_nulls()
     chart = line_band(frame, "judges", title, whole=True)
     caption = f"Median and quartiles over {data.draws} random orders of the judges, all topics together."
     note = f"The poster finds it stable after {finding}."

@@ -18,8 +18,8 @@ from judgewell.papers.prm15_data import Data, Doubles, read
 from judgewell.papers.prm15_printed import RUNS, TABLE_2, TABLE_3, TABLE_6, TABLE_7, U1, U2, attainable
 from judgewell.papers.sigir15_data import top
 from judgewell.reports.parts import Grid
-from judgewell.scaling.double_judgments import Estimate
-from judgewell.scaling.grade_probabilities import parameters
+from judgewell.scaling.double_judgments import Estimate, tallies
+from judgewell.scaling.grade_probabilities import estimated
 from judgewell.scaling.predicted import count_relevant
 
 DEPTH = 10  # results of a system that Table 5 counts
@@ -33,10 +33,13 @@ def table_1(data: Data) -> Made:
         for name, grades in (("U1", U1), ("U2", U2))
     )
     rows, parts = [], []
-    printed = {"first": ("(4)", {2: 2 / 4, 1: 3 / 10, 0: 1 / 6}), "both": ("(5)", {2: 4 / 10, 1: 5 / 17, 0: 1 / 13})}
+    printed: dict[Estimate, tuple[str, dict[int, float]]] = {
+        "first": ("(4)", {2: 2 / 4, 1: 3 / 10, 0: 1 / 6}),
+        "both": ("(5)", {2: 4 / 10, 1: 5 / 17, 0: 1 / 13}),
+    }
     for estimate, (equation, values) in printed.items():
         for threshold in (2.0, 1.0):
-            table = _parameters(example, threshold, estimate).with_columns(equation=pl.lit(equation))
+            table = parameters(example, threshold, estimate).with_columns(equation=pl.lit(equation))
             parts.append(table)
             if threshold == 2.0:
                 own = dict(zip(table["grade"], table["p"], strict=True))
@@ -54,18 +57,20 @@ def table_1(data: Data) -> Made:
     return Made((grid,), beside("table-1", rows, SAME_NUMBERS), notes)
 
 
-def _parameters(judgments: pl.DataFrame, threshold: float, estimate: str = "both") -> pl.DataFrame:
-    way: Estimate = "first" if estimate == "first" else "both"
-    return parameters(judgments, threshold=threshold, estimate=way).sort("grade", descending=True)
+def parameters(judgments: pl.DataFrame, threshold: float, estimate: Estimate = "both") -> pl.DataFrame:
+    """p(R|grade) with its errors, highest grade first."""
+    tally = tallies(judgments, threshold=threshold, estimate=estimate)
+    return estimated(tally).sort("grade", descending=True)
 
 
 def table_2(data: Data) -> Made:
     """Table 2: p(top|grade) by equation (5) and (4) for two sets of double judgments (§5.2)."""
     parts = []
     rows: list[tuple[str, float | None, float | None]] = []
+    equations: dict[Estimate, str] = {"both": "5", "first": "4"}
     for kind, one in (("pages", data.pages), ("snippets", data.snippets)):
-        for estimate, equation in (("both", "5"), ("first", "4")):
-            table = _parameters(one.judgments, one.top, estimate)
+        for estimate, equation in equations.items():
+            table = parameters(one.judgments, one.top, estimate)
             parts.append(table.with_columns(set=pl.lit(one.name), equation=pl.lit(f"({equation})")))
             own = dict(zip(table["grade"], table["p"], strict=True))
             ours = [own.get(grade) for grade in reversed(one.grades)]
@@ -88,7 +93,7 @@ def table_3(data: Data) -> Made:
     """Table 3: p(R|grade) for every threshold of relevance (§5.2)."""
     one = data.pages
     thresholds = list(reversed(one.grades[1:]))
-    columns = {f"θ = {threshold:g}": _parameters(one.judgments, threshold) for threshold in thresholds}
+    columns = {f"θ = {threshold:g}": parameters(one.judgments, threshold) for threshold in thresholds}
     grades = list(reversed(one.grades))
     frame = pl.DataFrame({"grade": grades, **{name: table["p"] for name, table in columns.items()}})
     rows = [
@@ -109,11 +114,11 @@ def table_3(data: Data) -> Made:
 def table_4(data: Data) -> Made:
     """Table 4: p(top|grade) for all topics and for each kind of topic (§5.2)."""
     one = data.intent
-    parts = [_parameters(one.judgments, one.top).with_columns(topics=pl.lit("all"))]
+    parts = [parameters(one.judgments, one.top).with_columns(topics=pl.lit("all"))]
     if "type" in one.judgments.columns:
         for kind in one.judgments["type"].unique().sort():
             own = one.judgments.filter(pl.col("type") == kind)
-            parts.append(_parameters(own, one.top).with_columns(topics=pl.lit(str(kind))))
+            parts.append(parameters(own, one.top).with_columns(topics=pl.lit(str(kind))))
     columns = ("topics", "grade", "relevant", "judged", "p", "sigma_pairs", "sigma_printed")
     caption = "p(top|grade), equation (5), for all judgments and for each kind."
     grid = Grid("table-4", "Kinds of topics", caption, pl.concat(parts, how="vertical_relaxed"), columns)
@@ -139,7 +144,7 @@ def table_5(data: Data) -> Made:
     frame = results.select("system").unique().sort("system")
     rows: list[tuple[str, float | None, float | None]] = []
     for scenario, threshold, printed in (("top", one.top, 0.93), ("marginal", one.marginal, 0.89)):
-        table = parameters(one.judgments, threshold=threshold)
+        table = parameters(one.judgments, threshold)
         counts = count_relevant(results, table, by=("system", "topic"))
         means = counts.group_by("system").agg(
             *_mean_and_error("expected", f"{scenario} PRM", topics),
@@ -203,7 +208,7 @@ def gains_of(grades: Any, table: pl.DataFrame) -> Any:
 
 def profiles(one: Doubles, threshold: float) -> dict[str, Callable[[Any], Any]]:
     """Ways to turn grades into gains: binary at the threshold, p(R|grade), the grade itself, 2^grade − 1."""
-    table = parameters(one.judgments, threshold=threshold)
+    table = parameters(one.judgments, threshold)
     return {
         "binary": lambda grades: (grades >= threshold).astype(np.float64),
         "PRM": lambda grades: gains_of(grades, table),
@@ -230,9 +235,9 @@ def table_6(data: Data) -> Made:
     ]
     impossible = [
         f"{value:.2f}"
-        for values, pairs in ((_japanese(), 28), (_chinese(), 66))
+        for name, values in TABLE_6.items()
         for value in values
-        if not attainable(value, pairs)
+        if not attainable(value, 28 if name.startswith("Japanese") else 66)
     ]
     caption = "τ between systems' nDCG@10 with U1's and with U2's grades; documents that both graded."
     grid = Grid("table-6", "Robustness", caption, robust)
@@ -241,14 +246,6 @@ def table_6(data: Data) -> Made:
         "not τ-a; τ-b with a tied pair or two gives them.",
     )
     return Made((grid,), beside("table-6", rows), notes)
-
-
-def _japanese() -> list[float]:
-    return [value for name, values in TABLE_6.items() if name.startswith("Japanese") for value in values]
-
-
-def _chinese() -> list[float]:
-    return [value for name, values in TABLE_6.items() if name.startswith("Chinese") for value in values]
 
 
 def table_7(data: Data) -> Made:

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from judgewell.agreement.confusion import as_judgments
 from judgewell.errors import DataError
 from judgewell.evaluation.resampled import Rankings, ranked_items
 from judgewell.formats.gains import read_gains
@@ -98,13 +99,6 @@ def read(asked: Asked) -> Data:
         _llmjudge(asked) or _synthetic(asked.seed + 1, 4),
         _nyt(asked) or _synthetic(asked.seed + 2, 3),
         asked.seed,
-    )
-
-
-def as_judgments(labels: dict[str, pl.DataFrame]) -> pl.DataFrame:
-    """Sets of labels as judgments, each set an assessor."""
-    return pl.concat(
-        frame.select("topic", "doc", pl.lit(name).alias("assessor"), value="gain") for name, frame in labels.items()
     )
 
 

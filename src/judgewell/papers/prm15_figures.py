@@ -10,7 +10,7 @@ from judgewell.papers.prm15_data import Data
 from judgewell.papers.sigir15_data import top
 from judgewell.reports.parts import Figure, Grid
 from judgewell.scaling.double_judgments import tallies
-from judgewell.scaling.grade_probabilities import parameters
+from judgewell.scaling.grade_probabilities import estimated
 from judgewell.scaling.predicted_curves import growth, quality, topic_bootstrap, topic_spread
 
 DRAWS, ROUNDS = 300, 50
@@ -41,7 +41,7 @@ def figure_2(data: Data) -> Made:
             values = pl.DataFrame({"panel": one.name, "name": f"{grade:g}", "p": draws[:, place]}).fill_nan(None)
             parts.append(values.drop_nulls())
         spread = topic_spread(tally, data.rng, DRAWS)
-        sigma = parameters(one.judgments, threshold=one.top).select("grade", "p", "sigma_pairs", "sigma_printed")
+        sigma = estimated(tally).select("grade", "p", "sigma_pairs", "sigma_printed")
         tables.append(sigma.join(spread, on="grade", suffix="_topics").with_columns(set=pl.lit(one.name)))
     frame = box_numbers(pl.concat(parts), "p", ["panel", "name"])
     chart = box_panels(frame, "grade", "p(top|grade)", columns=2)

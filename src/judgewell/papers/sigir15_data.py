@@ -118,8 +118,6 @@ def sides(data: Data) -> dict[str, pl.DataFrame]:
 def read(asked: Asked) -> Data:
     """The user's judgments and runs; else the public scores from 0 to 100; else a synthetic study of magnitudes."""
     own = read_asked_judgments(asked)
-    public = asked.data_file("trec8-s100", "judgments.csv.gz")
-    made = _synthetic(asked.seed) if own is None or not asked.runs else None
     if own is not None:
         magnitudes_only(own, asked.judgments)
         graded, binary = expert_labels(asked, own)
@@ -127,7 +125,9 @@ def read(asked: Asked) -> Data:
         source = f"the judgments in {asked.judgments}" + (" and the runs given" if runs else "")
         crowd = Crowd(source, own, graded, binary, runs, is_the_papers(own), read_asked_units(asked.units))
         return Data(crowd, crowd, None, asked.seed, asked.draws)
-    if public is not None and made is not None:
+    crowd = study = _synthetic(asked.seed)
+    public = asked.data_file("trec8-s100", "judgments.csv.gz")
+    if public is not None:
         judgments = coded_judgments(public)
         graded, binary = expert_labels(asked, judgments)
         source = (
@@ -135,9 +135,8 @@ def read(asked: Asked) -> Data:
             "is added before a logarithm or ratio)"
         )
         crowd = Crowd(source, judgments, graded, binary, read_asked_runs(asked), is_the_papers(judgments))
-        return Data(crowd, crowd if crowd.runs else made, dl21(asked), asked.seed, asked.draws)
-    one = made or _synthetic(asked.seed)
-    return Data(one, one, dl21(asked), asked.seed, asked.draws)
+        study = crowd if crowd.runs else study
+    return Data(crowd, study, dl21(asked), asked.seed, asked.draws)
 
 
 def _synthetic(seed: int) -> Crowd:

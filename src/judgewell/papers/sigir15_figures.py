@@ -295,7 +295,7 @@ def figure_8(data: Data) -> Made:
     frame = frame.join(above, on="label", how="left", maintain_order="left").with_columns(
         linear=ranks.cast(pl.Float64), exponential=(2.0**ranks), name=pl.Series(names)
     )
-    chart = marked_boxes(frame, "grade", "magnitude / N's magnitude", ("linear", "exponential"), log=True)
+    chart = marked_boxes(frame, "grade", "magnitude / N's magnitude", ("linear", "exponential"))
     caption = (
         "Scores over the score of the same unit's known N document, which is excluded itself. In the data, "
         f"above counts scores above {WIDEST:g}."

@@ -6,13 +6,14 @@ import numpy as np
 import polars as pl
 
 BINS = 40
+GROUPS = 60
 SINGLE = 120  # whole values up to this range get a bar each
 
 
-def spans_decades(values: pl.Series) -> bool:
-    """Whether the values are all above 0 and reach over three powers of ten or more."""
-    array = values.drop_nulls().to_numpy()
-    return bool(len(array) and array.min() > 0 and array.max() / array.min() >= 1000)
+def on_a_log_axis(values: pl.Series, ratio: bool = False) -> bool:
+    """Ratio scales have a logarithmic axis, and so have other values above 0 that span three powers of ten."""
+    least, greatest = values.min(), values.max()
+    return bool(least is not None and least > 0 and (ratio or greatest / least >= 1000))  # type: ignore[operator]
 
 
 def binned(values: pl.Series, *, log: bool = False, bins: int = BINS) -> pl.DataFrame:
@@ -31,10 +32,10 @@ def binned(values: pl.Series, *, log: bool = False, bins: int = BINS) -> pl.Data
     return pl.DataFrame({"low": edges[:-1], "high": edges[1:], "count": counts})
 
 
-def ordered_groups(frame: pl.DataFrame, groups: int = 60) -> pl.DataFrame:
+def ordered_groups(frame: pl.DataFrame) -> pl.DataFrame:
     """Documents from the lowest gain to the highest in groups of equal size: x (per cent), medians as y, low, high."""
     place = (pl.int_range(pl.len()) + 0.5) / pl.len() * 100
-    group = (pl.int_range(pl.len()) * min(groups, max(1, frame.height)) // pl.len()).alias("group")
+    group = (pl.int_range(pl.len()) * min(GROUPS, max(1, frame.height)) // pl.len()).alias("group")
     ranked = frame.sort("gain", "topic", "doc").with_columns(place.alias("x"), group)
     ends = [pl.col(name).median() for name in ("low", "high")]
     return (

@@ -21,20 +21,19 @@ def write_files(report: Report, folder: Path, progress: Callable[[int, int], Non
     """Write them all and say which; files of a report before that has more stay as they are."""
     written: list[Path] = []
     figures, tables = folder / "figures", folder / "tables"
-    done, total = 0, len(report.figures) + len(report.grids)
+    step = progress or (lambda done, total: None)
+    total = len(report.figures) + len(report.grids)
     for place in (figures, tables):
         place.mkdir(parents=True, exist_ok=True)
-    for figure in report.figures:
+    for done, figure in enumerate(report.figures, 1):
         spec = specification(figure.chart)
         for ending in ("svg", "pdf", "png"):
             written.append(figures / f"{figure.name}.{ending}")
             draw(spec, written[-1])
-        done += 1
-        _step(progress, done, total)
-    for grid in report.grids:
+        step(done, total)
+    for done, grid in enumerate(report.grids, len(report.figures) + 1):
         written += _write(grid, tables / grid.name)
-        done += 1
-        _step(progress, done, total)
+        step(done, total)
     return written
 
 
@@ -51,8 +50,3 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
     return (
         frame.with_columns(pl.col(nested).list.eval(pl.element().cast(pl.String)).list.join(" ")) if nested else frame
     )
-
-
-def _step(progress: Callable[[int, int], None] | None, done: int, total: int) -> None:
-    if progress:
-        progress(done, total)

@@ -87,7 +87,7 @@ def gains_part(sources: Sources, used: ReportGains, outcomes: Sequence[Outcome])
     """How gains follow grades, their distribution, intervals and topics."""
     gains, tables = used.gains, tables_of(outcomes)
     ratio = on_ratio_scale(sources) or (sources.judgments is None and sources.pairs is not None)
-    log = grade_figures.on_a_log_axis(gains["gain"], ratio)
+    log = bins.on_a_log_axis(gains["gain"], ratio)
     ratio = ratio or (sources.judgments is None and log)
     items: list[Figure | Grid] = [*grade_figures.by_grade(gains, sources.labels, log=log)]
     if not ratio:  # a grade or a score of 2 is not twice as much as 1

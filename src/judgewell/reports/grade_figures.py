@@ -19,12 +19,6 @@ MOST_TOPICS = 24  # small multiples
 MOST_RATIOS = 10  # pairs of grades in a figure; of more, neighbouring ones, and the tables have all
 
 
-def on_a_log_axis(gains: pl.Series, ratio: bool) -> bool:
-    """Ratio scales have a logarithmic axis, and so have other gains above 0 that span three powers of ten."""
-    least, greatest = gains.min(), gains.max()
-    return bool(least is not None and least > 0 and (ratio or greatest / least >= 1000))  # type: ignore[operator]
-
-
 def by_grade(gains: pl.DataFrame, labels: Mapping[str, pl.DataFrame], *, log: bool) -> list[Figure]:
     """For each label set a dot for every document above its grade; a confusion matrix where gains are grades too."""
     figures = []

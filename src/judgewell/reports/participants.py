@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from judgewell.charts import marks as charts
 from judgewell.reports import bins, findings
 from judgewell.reports.parts import Figure, Finding, Grid, Part
-from judgewell.reports.sources import Sources
+from judgewell.reports.sources import CollectedStudy, Sources
 from judgewell.text import count, counted, listing, percent, plain
-
-if TYPE_CHECKING:
-    from judgewell.reports.sources import CollectedStudy
 
 
 def participants_part(sources: Sources) -> Part:
@@ -88,18 +83,10 @@ def _work_lines(name: str, table: pl.DataFrame) -> list[tuple[str, str]]:
     lines.append(("documents", f"{count(docs.height)} (of a topic)"))
     per = docs["count"]
     lines.append((f"{name} of a document", f"{plain(per.median())} (median), {plain(per.min())} to {plain(per.max())}"))
-    for column in ("assessor", "unit"):
-        if table[column].null_count() < table.height:
-            lines.append(
-                (
-                    f"{column}s",
-                    count(
-                        table.select("topic", column).drop_nulls().n_unique()
-                        if column == "unit"
-                        else table[column].drop_nulls().n_unique()
-                    ),
-                )
-            )
+    for name_of, columns in (("assessors", ["assessor"]), ("units", ["topic", "unit"])):
+        named = table.select(columns).drop_nulls()
+        if named.height:
+            lines.append((name_of, count(named.n_unique())))
     lines += _kind_lines(name, table)
     if "scale" in table.columns and table["scale"].null_count() < table.height:
         used = table.group_by("scale").len().sort("len", descending=True)
@@ -140,7 +127,7 @@ def values_figures(judgments: pl.DataFrame) -> list[Figure]:
         "scale", as_dict=True, maintain_order=True
     )
     for number, ((scale,), part) in enumerate(sorted(parts.items()), 1):
-        log = bins.spans_decades(part["value"])
+        log = bins.on_a_log_axis(part["value"])
         data = bins.binned(part["value"], log=log)
         on = f" on the scale {scale}" if scale else ""
         caption = (

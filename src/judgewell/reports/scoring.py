@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from judgewell.analysis.draws import GainDraws, Resampled, resample, score_of_draws
-from judgewell.analysis.scores import Progress, on_shared_topics, scores_under
+from judgewell.analysis.scores import on_shared_topics, scores_under
 from judgewell.comparison.scores import ScoreArray, note_identical
 from judgewell.comparison.worlds import Worlds, topic_worlds
 from judgewell.errors import DataError, MeasureError, collect_notes
@@ -48,12 +48,12 @@ class Scored:
         return self.worlds.get("both") or self.worlds["topics"]
 
 
-def score_systems(sources: Sources, used: ReportGains | None, progress: Progress | None = None) -> Scored:
+def score_systems(sources: Sources, used: ReportGains | None) -> Scored:
     """Score the runs, and resample topics, and judgments where there are draws of other gains."""
     not_analysed: list[NotAnalysed] = []
     with collect_notes() as notes:
         depth = max((one.cutoff or 0 for one in sources.measures), default=0) or 10
-        scored = _under_each(sources, used, depth, not_analysed, progress)
+        scored = _under_each(sources, used, depth, not_analysed)
         asked = len(sources.measures)
         sets = {name: scores[0] for name, scores in scored.items()}
         main = next(iter(sets.values()))
@@ -63,28 +63,22 @@ def score_systems(sources: Sources, used: ReportGains | None, progress: Progress
             pl.DataFrame({"set": [name] * len(main.systems), "system": main.systems, "judged": scores[-1].means})
             for name, scores in scored.items()
         )
-        resampled = _resampled(sources, used, main, not_analysed)
+        resampled = _resampled(sources, used, main, not_analysed) or Resampled({}, None)
     measures = {one.measure: one for one in first[:asked]}
-    return Scored(sets, measures, judged, depth, *_parts(resampled), tuple(not_analysed), tuple(notes))
-
-
-def _parts(resampled: Resampled | None) -> tuple[Mapping[str, Worlds], ScoreArray | None]:
-    return ({}, None) if resampled is None else (resampled.worlds, resampled.without_noise)
+    return Scored(
+        sets, measures, judged, depth, resampled.worlds, resampled.without_noise, tuple(not_analysed), tuple(notes)
+    )
 
 
 def _under_each(
-    sources: Sources,
-    used: ReportGains | None,
-    depth: int,
-    not_analysed: list[NotAnalysed],
-    progress: Progress | None,
+    sources: Sources, used: ReportGains | None, depth: int, not_analysed: list[NotAnalysed]
 ) -> dict[str, Sequence[ScoreArray]]:
     """Scores under each set of gains, Judged@depth last; a set that a measure has no meaning for is left out."""
     wanted: list[Measure] = [*sources.measures, Judged(cutoff=depth)]
     scored: dict[str, Sequence[ScoreArray]] = {}
     for name, table in on_shared_topics(_tables(sources, used), common=True).items():
         try:
-            scored[name] = scores_under(sources.runs, table, wanted, progress=progress, executor=sources.executor)
+            scored[name] = scores_under(sources.runs, table, wanted, executor=sources.executor)
         except (DataError, MeasureError) as problem:
             if not scored:
                 raise

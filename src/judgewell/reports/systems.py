@@ -78,7 +78,7 @@ def systems_part(sources: Sources, scored: Scored) -> Part:
     sentences.append(system_findings.unjudged(scored.own_judged, scored.depth))
     items.append(_systems_grid(table, scored))
     if several and every:
-        items += [_worlds_grid(scored.worlds, sources.level, table), *_more_pairs(pairs, scored, sources.baseline)]
+        items += [_worlds_grid(scored.worlds, sources.level, table), _pairs_grid(pairs, scored, sources.baseline)]
     users, shown = _users(sources, scored) if several and every else ([], [])
     sentences += users
     items += shown
@@ -141,7 +141,8 @@ def systems_table(scored: Scored, sources: Sources) -> pl.DataFrame:
         clean = scored.without_noise.intervals(sources.level, sources.seed)
         table = table.with_columns(**without_noise_columns(clean, main.limits))
     if scored.worlds:
-        table = table.join(intervals(scored, sources.level), on="system", maintain_order="left")
+        ranks = scored.widest.table(sources.level).select("system", "rank_low", "rank_high", "best")
+        table = table.join(ranks, on="system", maintain_order="left")
     if scored.worlds and len(main.topics) >= FEWEST_TOPICS:
         top = top_set(main, alpha=sources.alpha, seed=sources.seed, executor=sources.executor)
         table = table.with_columns(
@@ -155,11 +156,6 @@ def systems_table(scored: Scored, sources: Sources) -> pl.DataFrame:
         table = table.join(means, on="system", how="left", maintain_order="left")
     table = table.join(scored.own_judged.select("system", "judged"), on="system", how="left", maintain_order="left")
     return table.sort("mean", "system", descending=[True, False])
-
-
-def intervals(scored: Scored, level: float) -> pl.DataFrame:
-    """Each system's ranks over all that can be resampled, and the shift of its mean there."""
-    return scored.widest.table(level).select("system", "rank_low", "rank_high", "best")
 
 
 def pairs_table(main: ScoreArray, sources: Sources) -> pl.DataFrame:
@@ -224,7 +220,7 @@ def _worlds_grid(worlds: Mapping[str, Worlds], level: float, systems: pl.DataFra
     return Grid("worlds", title, caption, pl.DataFrame(rows))
 
 
-def _more_pairs(pairs: pl.DataFrame, scored: Scored, baseline: str | None) -> list[Grid]:
+def _pairs_grid(pairs: pl.DataFrame, scored: Scored, baseline: str | None) -> Grid:
     columns = (
         "first",
         "second",
@@ -244,7 +240,7 @@ def _more_pairs(pairs: pl.DataFrame, scored: Scored, baseline: str | None) -> li
         f"{UNCORRECTED}"
     )
     title = f"Every system against {baseline}" if baseline else "Every pair of systems"
-    return [Grid("pairs", title, caption, pairs, columns)]
+    return Grid("pairs", title, caption, pairs, columns)
 
 
 def _side_by_side(scored: Scored, sources: Sources) -> tuple[list[Finding | None], list[Figure | Grid]]:

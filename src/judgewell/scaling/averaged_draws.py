@@ -16,15 +16,15 @@ import polars as pl
 from judgewell.scaling.inputs import GROUP
 from judgewell.scaling.numbers import Documents, documents_of, groups_of, numbered
 from judgewell.scaling.uncertainty import Draws, Resampler
-from judgewell.stats.laplacian import Array, Index
+from judgewell.stats.arrays import Floats, Ints
 
 Middle = Literal["median", "mean"]
-Shift = Callable[[Index], Array]  # how often each row counts -> how far each document's topic moves
-Finish = Callable[[Array, Index], Array]  # averages, how often each row counts -> gains
+Shift = Callable[[Ints], Floats]  # how often each row counts -> how far each document's topic moves
+Finish = Callable[[Floats, Ints], Floats]  # averages, how often each row counts -> gains
 
 
 def averaged_draws(
-    scores: pl.DataFrame, values: Array, middle: Middle, size: int, seed: int, finish: Finish | None = None
+    scores: pl.DataFrame, values: Floats, middle: Middle, size: int, seed: int, finish: Finish | None = None
 ) -> Draws:
     """`size` tables of each document's median or mean of the rows' values over resampled units, made gains by `finish`
     (see uncertainty.bootstrap, which makes the same draws of any method)."""
@@ -32,11 +32,11 @@ def averaged_draws(
     sorted_scores = SortedScores.of(documents, values)
     average = sorted_scores.medians if middle == "median" else sorted_scores.means
 
-    def drawn(generator: np.random.Generator) -> Array:
+    def drawn(generator: np.random.Generator) -> Floats:
         weights = resampler.weights(generator)
         return average(weights) if finish is None else finish(average(weights), weights)
 
-    def make(generator: np.random.Generator, count: int) -> Array:
+    def make(generator: np.random.Generator, count: int) -> Floats:
         return np.stack([drawn(generator) for _ in range(count)])
 
     return Draws(documents.table.select("topic", "doc"), size, seed, make)
@@ -46,16 +46,16 @@ def averaged_draws(
 class SortedScores:
     """Scores by document and, within it, in ascending order."""
 
-    rows: Index  # the row of each score in its table
-    values: Array
-    ends: Index  # of each document's scores
+    rows: Ints  # the row of each score in its table
+    values: Floats
+    ends: Ints  # of each document's scores
 
     @classmethod
-    def of(cls, documents: Documents, values: Array) -> SortedScores:
+    def of(cls, documents: Documents, values: Floats) -> SortedScores:
         rows = np.lexsort((values, documents.number))
         return cls(rows, values[rows], np.cumsum(documents.counts))
 
-    def medians(self, weights: Index) -> Array:
+    def medians(self, weights: Ints) -> Floats:
         """Each document's median when its scores count this often; NaN where none counts."""
         upto = np.cumsum(weights[self.rows])
         last = upto[self.ends - 1]
@@ -65,7 +65,7 @@ class SortedScores:
         places = np.minimum([lower, upper], len(upto) - 1)
         return np.where(count > 0, self.values[places].mean(axis=0), np.nan)
 
-    def means(self, weights: Index) -> Array:
+    def means(self, weights: Ints) -> Floats:
         """Each document's mean when its scores count this often; NaN where none counts."""
         counts = weights[self.rows]
         starts = np.concatenate([[0], self.ends[:-1]])
@@ -87,7 +87,7 @@ def topic_shift(scores: pl.DataFrame, topic_mean: Literal["judgments", "units"])
     means = np.bincount(unit, log) / sizes
     of_unit = sizes if topic_mean == "judgments" else np.ones(len(units))
 
-    def centres(weights: Index) -> Array:
+    def centres(weights: Ints) -> Floats:
         times = weights[first] * of_unit
         return np.asarray(np.bincount(topic, times * means) / np.bincount(topic, times))
 

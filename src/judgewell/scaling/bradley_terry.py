@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
-from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, maxima, refuse_unconnected
-from judgewell.scaling.inputs import gains_frame, place
+from judgewell.scaling.graph import Cells, Components, cells_of, component_gains, maxima, refuse_unconnected
+from judgewell.scaling.inputs import place
 from judgewell.scaling.method import Method
 from judgewell.scaling.preference import STRENGTH, Graded, Ties, compared
 from judgewell.scaling.uncertainty import Draws, with_log_interval
-from judgewell.stats.laplacian import DENSE, Array, Index, System, components_of, laplacian, summed
+from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.laplacian import DENSE, System, components_of, laplacian, summed
 
 STEPS = 100
 
@@ -30,8 +31,8 @@ class Strengths:
     """Bradley-Terry log strengths: P(i beats j) = 1 / (1 + exp(theta_j - theta_i)), mean 0 in each component."""
 
     cells: Cells
-    labels: Index
-    theta: Array
+    labels: Ints
+    theta: Floats
     prior: float
 
     @cached_property
@@ -43,17 +44,17 @@ class Strengths:
         )
 
     @cached_property
-    def information(self) -> Array:
+    def information(self) -> Floats:
         """What each cell's answers tell about its difference: n p (1 - p)."""
         chance = _objective(self.cells, self.theta, self.prior)[1]
         return self.cells.count * chance * (1 - chance)
 
     @cached_property
-    def standard_errors(self) -> Array:
+    def standard_errors(self) -> Floats:
         """Of theta, from the curvature; estimated in components of more than DENSE documents."""
         return np.asarray(np.sqrt(np.maximum(self.system.spread()[0], 0.0)))
 
-    def drawn(self, generator: np.random.Generator, size: int) -> Array:
+    def drawn(self, generator: np.random.Generator, size: int) -> Floats:
         """`size` draws of theta from the normal approximation to its sampling distribution."""
         return np.asarray(self.theta[:, None] + self.system.drawn(generator, size))
 
@@ -97,7 +98,7 @@ def fit_strengths(cells: Cells, *, prior: Prior = 1.0, components: Components = 
     return Strengths(cells, labels, theta, prior)
 
 
-def likeliest_prior(cells: Cells, labels: Index) -> float:
+def likeliest_prior(cells: Cells, labels: Ints) -> float:
     """The prior between e^-3 and e^3 under which the answers of all sets together are likeliest, by Laplace's method.
 
     log p(answers | prior) = log likelihood - prior sum(theta^2) + (d/2) log(2 prior) - (1/2) log det(H + 2 prior), H
@@ -123,7 +124,7 @@ def likeliest_prior(cells: Cells, labels: Index) -> float:
     return float(np.exp(minimize_scalar(loss, bounds=(-3, 3), method="bounded", options={"maxiter": 8}).x))
 
 
-def _refuse_infinite(cells: Cells, labels: Index) -> None:
+def _refuse_infinite(cells: Cells, labels: Ints) -> None:
     """Maximum likelihood is finite only where the graph of wins is strongly connected in every component."""
     from scipy import sparse
     from scipy.sparse import csgraph
@@ -154,7 +155,7 @@ def _refuse_infinite(cells: Cells, labels: Index) -> None:
     )
 
 
-def _newton(cells: Cells, labels: Index, prior: float) -> Array:
+def _newton(cells: Cells, labels: Ints, prior: float) -> Floats:
     """Newton's method with the steps found by conjugate gradients and halved until the likelihood rises."""
     theta = _first_guess(cells, labels)
     value, chance = _objective(cells, theta, prior)
@@ -184,11 +185,11 @@ def _newton(cells: Cells, labels: Index, prior: float) -> Array:
     )
 
 
-def _centred(values: Array, labels: Index) -> Array:
+def _centred(values: Floats, labels: Ints) -> Floats:
     return np.asarray(values - (np.bincount(labels, values) / np.bincount(labels))[labels])
 
 
-def _first_guess(cells: Cells, labels: Index) -> Array:
+def _first_guess(cells: Cells, labels: Ints) -> Floats:
     """The log odds of winning, a half added to wins and losses: near the answer where opponents are mixed."""
     lost = cells.count - cells.value
     won = summed(cells.left, cells.value, cells.size) + summed(cells.right, lost, cells.size)
@@ -196,7 +197,7 @@ def _first_guess(cells: Cells, labels: Index) -> Array:
     return _centred(np.log((won + 0.5) / (gone + 0.5)), labels)
 
 
-def _objective(cells: Cells, theta: Array, prior: float) -> tuple[float, Array]:
+def _objective(cells: Cells, theta: Floats, prior: float) -> tuple[float, Floats]:
     """The negative log likelihood with the prior's share, and P(left beats right) of every cell."""
     gap = theta[cells.left] - theta[cells.right]
     decay = np.exp(-np.abs(gap))
@@ -238,7 +239,7 @@ class BradleyTerry(Method):
     def fit(self, table: Any) -> Strengths:
         return bradley_terry(table, prior=self.prior, ties=self.ties, components=self.components, graded=self.graded)
 
-    def scaled(self, fit: Strengths, theta: Array) -> Array:
+    def scaled(self, fit: Strengths, theta: Floats) -> Floats:
         """Gains from log strengths, documents x draws: exp(theta) over the set's largest, the mean chance to beat its
         other documents, or theta itself."""
         if self.gain == "log":
@@ -253,11 +254,11 @@ class BradleyTerry(Method):
 
     def _documents(self, fit: Strengths) -> pl.DataFrame:
         gain = self.scaled(fit, fit.theta[:, None])[:, 0]
-        number = component_numbers(fit.cells.documents, fit.labels)
-        return fit.cells.documents.with_columns(gain=pl.Series(gain), component=pl.Series(number))
+        return fit.cells.documents.with_columns(gain=pl.Series(gain))
 
     def gains(self, table: Any) -> pl.DataFrame:
-        return gains_frame(self._documents(self.fit(table)), ["component"] if self.components == "separate" else [])
+        fit = self.fit(table)
+        return component_gains(self._documents(fit), fit.labels, self.components)
 
     def by_formula(self, table: Any, level: float) -> pl.DataFrame | None:
         """For log strengths; a gain over the largest or a chance to win depends on other documents' errors too, so
@@ -267,7 +268,7 @@ class BradleyTerry(Method):
         fit = self.fit(table)
         gains = with_log_interval(self._documents(fit), fit.theta, fit.standard_errors, level)
         gains = gains.with_columns(pl.col("low", "high").log())
-        return gains_frame(gains, ["component"] if self.components == "separate" else [])
+        return component_gains(gains, fit.labels, self.components)
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         fit = self.fit(table)
@@ -282,7 +283,7 @@ class BradleyTerry(Method):
         return {"strengths": strengths}
 
 
-def _mean_chance(theta: Array) -> Array:
+def _mean_chance(theta: Floats) -> Floats:
     """The mean chance of each to beat the others, without a square array of more than a block of rows."""
     from scipy.special import expit
 

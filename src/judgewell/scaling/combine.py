@@ -16,6 +16,9 @@ from judgewell.scaling.preference import YANG, Preference, Relevance
 from judgewell.scaling.ratio import Ratio
 from judgewell.tables import GAINS, check
 
+LARGEST = pl.col("gain").max().over("topic")
+OVER_MAXIMUM = pl.when(LARGEST > 0).then(pl.col("gain") / LARGEST).otherwise(0.0)  # all 0 stays 0
+
 
 def combine(tables: Sequence[Any], *, scaled: bool = True) -> pl.DataFrame:
     """The geometric mean of the gains of each document; a gain of 0 in any makes it 0.
@@ -42,14 +45,8 @@ def combine(tables: Sequence[Any], *, scaled: bool = True) -> pl.DataFrame:
     product = pl.sum_horizontal(pl.col(names).log()) / len(names)
     gains = both.with_columns(gain=product.exp(), judgments=pl.max_horizontal("^judgments.*$"))
     if not scaled:
-        gains = gains.with_columns(gain=_over_maximum("gain"))
+        gains = gains.with_columns(gain=OVER_MAXIMUM)
     return gains_frame(gains)
-
-
-def _over_maximum(name: str) -> pl.Expr:
-    """A gain over its topic's maximum; a topic whose gains are all 0 stays 0."""
-    top = pl.col(name).max().over("topic")
-    return pl.when(top > 0).then(pl.col(name) / top).otherwise(0.0)
 
 
 def _part(table: Any, number: int, scaled: bool) -> pl.DataFrame:
@@ -60,7 +57,7 @@ def _part(table: Any, number: int, scaled: bool) -> pl.DataFrame:
             f"the gain {below['gain'][0]:g} is below 0 ({place(below)})",
             cure="a geometric mean needs gains of 0 or more: combine other gains, or not their logarithms",
         )
-    gain = _over_maximum("gain") if scaled else pl.col("gain")
+    gain = OVER_MAXIMUM if scaled else pl.col("gain")
     return gains.select("topic", "doc", gain.alias(f"gain{number}"), pl.col("judgments").alias(f"judgments{number}"))
 
 

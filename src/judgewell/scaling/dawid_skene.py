@@ -16,7 +16,7 @@ import polars as pl
 from judgewell.errors import DataError, InputError
 from judgewell.scaling.inputs import Repeated, judgments_of, place, settle_repeats
 from judgewell.scaling.numbers import documents_of, numbered
-from judgewell.stats.laplacian import Array, Index
+from judgewell.stats.arrays import Floats, Ints
 
 MANY_GRADES = 50
 
@@ -28,12 +28,12 @@ class Crowd:
     documents: pl.DataFrame
     assessors: list[str]
     grades: list[float]
-    probabilities: Array
-    confusion: Array
-    prior: Array
+    probabilities: Floats
+    confusion: Floats
+    prior: Floats
     log_likelihood: float
     steps: int
-    counts: Array
+    counts: Floats
 
     @cached_property
     def quality(self) -> pl.DataFrame:
@@ -43,7 +43,7 @@ class Crowd:
             {"assessor": self.assessors, "judgments": self.counts.astype(np.int64), "accuracy": accuracy}
         )
 
-    def expected(self, gains: dict[float, float]) -> Array:
+    def expected(self, gains: dict[float, float]) -> Floats:
         """Each document's expected gain over its probable grades."""
         return np.asarray(self.probabilities @ np.array([gains[grade] for grade in self.grades]))
 
@@ -88,19 +88,19 @@ def dawid_skene(
 class _Votes:
     """Each judgment as the numbers of its document, assessor and grade."""
 
-    doc: Index
-    assessor: Index
-    given: Index
+    doc: Ints
+    assessor: Ints
+    given: Ints
     documents: int
     assessors: int
     grades: int
 
-    def shares(self) -> Array:
+    def shares(self) -> Floats:
         cell = self.doc * self.grades + self.given
         counts = np.bincount(cell, minlength=self.documents * self.grades).reshape(self.documents, self.grades)
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
-    def confusion(self, probabilities: Array, smoothing: float) -> Array:
+    def confusion(self, probabilities: Floats, smoothing: float) -> Floats:
         """pi_a(j, l): how often assessor a gives l where the grade is j."""
         cell = self.assessor * self.grades + self.given
         size = self.assessors * self.grades
@@ -109,14 +109,14 @@ class _Votes:
         total = counts.sum(axis=2, keepdims=True)
         return np.asarray(np.divide(counts, total, out=np.full_like(counts, 1 / self.grades), where=total > 0))
 
-    def log_odds(self, confusion: Array) -> Array:
+    def log_odds(self, confusion: Floats) -> Floats:
         """Sum over a document's judgments of log pi_a(j, given), documents x grades."""
         with np.errstate(divide="ignore"):
             logs = np.log(confusion)[self.assessor, :, self.given]
         return np.stack([np.bincount(self.doc, column, self.documents) for column in logs.T], axis=1)
 
 
-def _settle(votes: _Votes, smoothing: float, tolerance: float, steps: int) -> tuple[Array, Array, Array, float, int]:
+def _settle(votes: _Votes, smoothing: float, tolerance: float, steps: int) -> tuple[Floats, Floats, Floats, float, int]:
     probabilities, before = votes.shares(), -np.inf
     for step in range(1, steps + 1):
         confusion = votes.confusion(probabilities, smoothing)

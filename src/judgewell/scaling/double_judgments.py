@@ -18,7 +18,8 @@ import polars as pl
 
 from judgewell.errors import DataError, InputError
 from judgewell.scaling.inputs import extra_column, judgments_of, place
-from judgewell.stats.laplacian import Array, Index, summed
+from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.laplacian import summed
 
 Estimate = Literal["both", "first"]
 
@@ -38,20 +39,20 @@ class Tallies:
     grades, of neighbouring grades together, as `groups` says."""
 
     documents: pl.DataFrame
-    grades: Array
+    grades: Floats
     threshold: float
     estimate: Estimate
-    relevant: Array
-    judged: Array
-    joint: Array
-    groups: Index
+    relevant: Floats
+    judged: Floats
+    joint: Floats
+    groups: Ints
 
     @property
-    def is_relevant(self) -> Array:
+    def is_relevant(self) -> Floats:
         """1 for the grades at or above the threshold, 0 for the others."""
         return (self.grades >= self.threshold).astype(np.float64)
 
-    def by_topic(self) -> tuple[Array, Array]:
+    def by_topic(self) -> tuple[Floats, Floats]:
         """The sums of `relevant` and `judged` for each topic, topics x grades."""
         code = self.documents["topic"].rank("dense").to_numpy().astype(np.int64) - 1
         size = int(code.max(initial=-1)) + 1
@@ -72,7 +73,7 @@ def check_split(frame: pl.DataFrame, split: str) -> None:
         )
 
 
-def grades_of(judgments: pl.DataFrame, grades: Sequence[float] | None) -> Array:
+def grades_of(judgments: pl.DataFrame, grades: Sequence[float] | None) -> Floats:
     """The scale's grades: as given (a judgment outside them is an error), else those the judgments use."""
     if grades is None:
         return np.array(sorted(judgments["value"].unique().to_list()), dtype=np.float64)
@@ -132,13 +133,13 @@ class _Votes:
     """Every judgment as the number of its document, of its document and assessor, and of its grade."""
 
     documents: pl.DataFrame
-    doc: Index
-    person: Index
-    grade: Index
-    relevant_grade: Array
-    first: Index
+    doc: Ints
+    person: Ints
+    grade: Ints
+    relevant_grade: Floats
+    first: Ints
 
-    def all_pairs(self) -> tuple[Array, Array]:
+    def all_pairs(self) -> tuple[Floats, Floats]:
         """Per document and first grade, the ordered pairs of judgments, less those of one assessor with itself."""
         whole, own = self._products(self.doc), self._products(self.person)
         owner = np.zeros(len(own[0]), dtype=np.int64)
@@ -147,14 +148,14 @@ class _Votes:
             np.subtract.at(total, owner, same)
         return whole
 
-    def _products(self, group: Index) -> tuple[Array, Array]:
+    def _products(self, group: Ints) -> tuple[Floats, Floats]:
         """c_i * n and c_i * (the relevant ones of n) for the counts c_i of each grade in each group."""
         width, size = len(self.relevant_grade), int(group.max()) + 1
         counts = summed(group * width + self.grade, np.ones(len(group)), size * width).reshape(size, width)
         hits = counts @ self.relevant_grade
         return counts * counts.sum(axis=1, keepdims=True), counts * hits[:, None]
 
-    def first_pairs(self) -> tuple[Array, Array]:
+    def first_pairs(self) -> tuple[Floats, Floats]:
         """Per document, its first judgment with each judgment by another assessor."""
         width, size = len(self.relevant_grade), len(self.documents)
         others = self.person != self.person[self.first][self.doc]
@@ -164,7 +165,7 @@ class _Votes:
         return sums[0], sums[1]
 
     @cached_property
-    def groups(self) -> Index:
+    def groups(self) -> Ints:
         """The group of each grade: itself, or one of GROUPS of about equal use on each side of the threshold."""
         if len(self.relevant_grade) <= MANY_GRADES:
             return np.arange(len(self.relevant_grade))
@@ -176,11 +177,11 @@ class _Votes:
             groups[own] = GROUPS * side + np.floor(GROUPS * before / max(used[own].sum(), 1)).astype(np.int64)
         return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
-    def joint(self, estimate: Estimate, topic: Index, weights: Array) -> Array:
+    def joint(self, estimate: Estimate, topic: Ints, weights: Floats) -> Floats:
         """Pairs of a first and a second grade, topics x grades x grades; `topic` is each document's, -1 for none."""
         group_of, width = self.groups[self.grade], int(self.groups.max()) + 1
 
-        def counts(group: Index, size: int, chosen: Any = slice(None)) -> Array:
+        def counts(group: Ints, size: int, chosen: Any = slice(None)) -> Floats:
             cells = group[chosen] * width + group_of[chosen]
             return summed(cells, np.ones(len(cells)), size * width).reshape(size, width)
 
@@ -198,7 +199,7 @@ class _Votes:
         return _products_by_topic(whole, whole, topic, weights) - same
 
 
-def _products_by_topic(left: Array, right: Array, topic: Index, weights: Array) -> Array:
+def _products_by_topic(left: Floats, right: Floats, topic: Ints, weights: Floats) -> Floats:
     """The sum over each topic's rows of weight * outer(left, right)."""
     order = np.argsort(topic, kind="stable")
     ends = np.cumsum(np.bincount(topic + 1, minlength=1))
@@ -206,7 +207,7 @@ def _products_by_topic(left: Array, right: Array, topic: Index, weights: Array) 
     return np.stack([left[at].T @ (weights[at, None] * right[at]) for at in rows])
 
 
-def _votes(frame: pl.DataFrame, scale: Array, least: float) -> _Votes:
+def _votes(frame: pl.DataFrame, scale: Floats, least: float) -> _Votes:
     documents = frame.unique(["topic", "doc"], keep="first", maintain_order=True)
     numbered = documents.select("topic", "doc").with_row_index("number")
     keyed = frame.join(numbered, on=["topic", "doc"], how="left", maintain_order="left")

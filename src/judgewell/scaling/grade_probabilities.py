@@ -7,21 +7,21 @@ the unit that is excluded.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from judgewell.scaling.double_judgments import Estimate, Tallies, Weight, check_split, grades_of, tallies
-from judgewell.scaling.inputs import judgments_of
-from judgewell.stats.laplacian import Array
+from judgewell.scaling.double_judgments import Tallies, check_split, grades_of
+from judgewell.stats.arrays import Floats
+from judgewell.stats.resampling import jackknife_variance
 
 Prior = Literal["marginal", "uniform"]
 
 MIN_TOPICS = 5  # fewer say nothing of other topics
 
 
-def probabilities(relevant: Array, judged: Array, smoothing: float = 0.0, prior: Prior = "marginal") -> Array:
+def probabilities(relevant: Floats, judged: Floats, smoothing: float = 0.0, prior: Prior = "marginal") -> Floats:
     """p(R|i) from counts whose last axis is the grade; NaN where a grade was never used.
 
     (N_relevant + a * m) / (N_judged + a): a the smoothing, m the share of relevant judgments overall (`marginal`) or a
@@ -35,12 +35,11 @@ def probabilities(relevant: Array, judged: Array, smoothing: float = 0.0, prior:
     return np.asarray(np.divide(top, total, out=np.full(np.shape(total), np.nan), where=total > 0))
 
 
-def estimated(
-    tally: Tallies, *, smoothing: float = 0.0, prior: Prior = "marginal", level: float = 0.95
-) -> pl.DataFrame:
+def estimated(tally: Tallies, *, smoothing: float = 0.0, prior: Prior = "marginal") -> pl.DataFrame:
     """The table of p(R|grade): grade, threshold, relevant, judged, p, low, high, and three standard errors.
 
-    `low` and `high` hold p(R|grade) of other topics in `level` of all cases; `sigma_topics` is the standard error over
+    A grade nobody used in double judgments has no p (null), never 0.
+    `low` and `high` hold p(R|grade) of other topics in 95 % of all cases; `sigma_topics` is the standard error over
     topics (see `topic_interval`). `sigma_pairs` is sqrt(sum (a - p b)^2) / sum b over the documents' contributions a,
     b; `sigma_printed` is the paper's sqrt(p(1-p)/N), too small for eq. 5, where a pair (i, i) counts twice. These two
     ignore that documents of one topic are alike.
@@ -51,15 +50,13 @@ def estimated(
     with np.errstate(invalid="ignore", divide="ignore"):
         printed = np.sqrt(p * (1 - p) / total)
         pairs = np.sqrt(((tally.relevant - p * tally.judged) ** 2).sum(axis=0)) / total
-    low, high, topics = topic_interval(tally, level, smoothing, prior)
+    low, high, topics = topic_interval(tally, 0.95, smoothing, prior)
     values = {"p": p, "low": low, "high": high, "sigma_topics": topics, "sigma_pairs": pairs, "sigma_printed": printed}
     counts = {"grade": tally.grades, "threshold": np.full(len(p), tally.threshold), "relevant": relevant}
     return pl.DataFrame({**counts, "judged": judged, **values}).with_columns(pl.col(*values).fill_nan(None))
 
 
-def topic_interval(
-    tally: Tallies, level: float = 0.95, smoothing: float = 0.0, prior: Prior = "marginal"
-) -> tuple[Array, Array, Array]:
+def topic_interval(tally: Tallies, level: float, smoothing: float, prior: Prior) -> tuple[Floats, Floats, Floats]:
     """The interval of each p(R|grade) over topics and the standard error of p, NaN with fewer than MIN_TOPICS topics.
 
     A delete-one-topic jackknife of z = logit((A + 1/2)/(B + 1)) with t of K - 1 degrees of freedom, K = B^2 / sum b_t^2
@@ -83,7 +80,7 @@ def topic_interval(
     return ends[0], ends[1], ends[2]
 
 
-def _jackknifed(a: Array, b: Array, added: float, smoothing: float, level: float) -> tuple[float, float, float]:
+def _jackknifed(a: Floats, b: Floats, added: float, smoothing: float, level: float) -> tuple[float, float, float]:
     """Low, high and standard error of a share A / B over topics with a of b each."""
     from scipy.special import expit, logit, stdtrit
 
@@ -94,37 +91,9 @@ def _jackknifed(a: Array, b: Array, added: float, smoothing: float, level: float
     return float(expit(z - half)), float(expit(z + half)), float(np.sqrt(jackknife_variance(p)))
 
 
-def jackknife_variance(without: Array) -> float:
-    """(T - 1)/T * sum of squared deviations of the estimates without each of T topics."""
-    size = len(without)
-    return float((size - 1) / size * ((without - without.mean()) ** 2).sum())
-
-
-def degrees(sizes: Array) -> float:
+def degrees(sizes: Floats) -> float:
     """Kish's effective number of topics less 1, at least 1."""
     return max(float(sizes.sum() ** 2 / (sizes**2).sum()) - 1, 1.0)
-
-
-def parameters(
-    judgments: Any,
-    *,
-    threshold: float | None = None,
-    estimate: Estimate = "both",
-    weight: Weight = "pair",
-    smoothing: float = 0.0,
-    prior: Prior = "marginal",
-    grades: Sequence[float] | None = None,
-    split: str | None = None,
-) -> pl.DataFrame:
-    """p(R|grade) with its interval and standard errors, a row for each grade (and kind of topic, the column `split`).
-
-    A grade nobody used in double judgments is missing (null), never 0.
-    """
-    made = []
-    for kind, rows, scale in split_topics(judgments_of(judgments), split, grades):
-        tally = tallies(rows, threshold=threshold, estimate=estimate, weight=weight, grades=scale)
-        made.append(estimated(tally, smoothing=smoothing, prior=prior).select(*kind, pl.all()))
-    return pl.concat(made)
 
 
 def split_topics(
@@ -154,7 +123,7 @@ def conditional(tally: Tallies) -> pl.DataFrame:
     ).with_columns(pl.col("p").fill_nan(None))
 
 
-def enough(tally: Tallies, *, level: float = 0.95) -> pl.DataFrame:
+def enough(tally: Tallies) -> pl.DataFrame:
     """Are there enough double judgments to tell neighbouring grades apart? (sect. 6.3)
 
     Per pair of neighbouring grades the `gap` of their p, the gap `needed`, which is t times its standard error over
@@ -170,7 +139,7 @@ def enough(tally: Tallies, *, level: float = 0.95) -> pl.DataFrame:
     for at in range(len(gap)):
         if min((judged[:, at] > 0).sum(), (judged[:, at + 1] > 0).sum()) >= MIN_TOPICS:
             freedom = min(degrees(judged[:, at]), degrees(judged[:, at + 1]))
-            needed[at] = stdtrit(freedom, (1 + level) / 2) * np.sqrt(jackknife_variance(without[:, at]))
+            needed[at] = stdtrit(freedom, 0.975) * np.sqrt(jackknife_variance(without[:, at]))
     table = pl.DataFrame({"lower": tally.grades[:-1], "upper": tally.grades[1:], "gap": gap, "needed": needed})
     return table.with_columns(pl.col("gap", "needed").fill_nan(None)).with_columns(
         enough=pl.col("gap") > pl.col("needed")

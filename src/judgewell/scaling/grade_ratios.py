@@ -55,25 +55,16 @@ def grade_chain(
 
 def _chained(ratios: list[float | None], anchor: Anchor) -> list[float | None]:
     """Gains from the ratios to the next lower grade (the first has none), 1 at the anchor, None beyond a gap."""
-    gains: list[float | None] = [None] * len(ratios)
-    if anchor == "lowest":
-        gains[0] = 1.0
-        for at in range(1, len(ratios)):
-            below, ratio = gains[at - 1], ratios[at]
-            gains[at] = None if below is None or ratio is None else below * ratio
-    else:
-        gains[-1] = 1.0
-        for at in range(len(ratios) - 1, 0, -1):
-            here, ratio = gains[at], ratios[at]
-            gains[at - 1] = None if here is None or ratio is None else here / ratio
-    return gains
+    steps = np.array(ratios[1:], dtype=np.float64)  # a missing ratio is NaN
+    up = anchor == "lowest"
+    gains = np.cumprod([1.0, *steps]) if up else np.divide.accumulate([1.0, *steps[::-1]])[::-1]
+    return [None if np.isnan(gain) else float(gain) for gain in gains]
 
 
-def with_labels(judgments: Any, grades: Any, label: str = "label") -> pl.DataFrame:
+def with_labels(judgments: Any, grades: Any) -> pl.DataFrame:
     """The judgments with each document's grade from a gains table of grades (qrels), missing where it has none."""
-    known = check(grades, GAINS).select("topic", "doc", pl.col("gain").alias(label))
-    frame = judgments_of(judgments)
-    frame = frame.drop(label) if label in frame.columns else frame
+    known = check(grades, GAINS).select("topic", "doc", label="gain")
+    frame = judgments_of(judgments).drop("label", strict=False)
     return frame.join(known, on=["topic", "doc"], how="left", maintain_order="left")
 
 

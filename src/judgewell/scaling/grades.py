@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
 from judgewell.scales import kind_of
-from judgewell.scaling.averaged_draws import averaged_draws
+from judgewell.scaling.averaged_draws import Middle, averaged_draws
 from judgewell.scaling.dawid_skene import Crowd, dawid_skene
 from judgewell.scaling.inputs import (
     Repeated,
@@ -105,16 +105,6 @@ def gain_ends(graded_judgments: pl.DataFrame, profile: str = "linear") -> Ends |
     return (low, high) if low < high else None
 
 
-def mean(graded_judgments: pl.DataFrame) -> pl.DataFrame:
-    """The mean of a document's judgments."""
-    return averaged(graded_judgments, "mean", "value")
-
-
-def median(graded_judgments: pl.DataFrame) -> pl.DataFrame:
-    """The median of a document's judgments; of an even count the arithmetic middle."""
-    return averaged(graded_judgments, "median", "value")
-
-
 def majority(graded_judgments: pl.DataFrame, ties: Tied = "mean") -> pl.DataFrame:
     """The value most of a document's judgments have; of tied values their mean, the lowest or the highest."""
     votes = graded_judgments.group_by("topic", "doc", "value").agg(votes=pl.len())
@@ -153,7 +143,32 @@ class Graded(Method):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mean(Graded):
+class _GradedAverage(Graded):
+    """What the mean and the median share."""
+
+    own_spread = True
+    source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
+    middle: ClassVar[Middle]
+
+    def ends(self, graded: pl.DataFrame, level: float) -> pl.DataFrame:
+        """Per document the ends of its interval: topic, doc, low, high."""
+        raise NotImplementedError
+
+    def gains(self, table: Any) -> pl.DataFrame:
+        return averaged(self.graded(table), self.middle, "value")
+
+    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
+        graded = self.graded(table)
+        gains = averaged(graded, self.middle, "value").drop("low", "high")
+        return gains_frame(gains.join(self.ends(graded, level), on=["topic", "doc"], how="left"))
+
+    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
+        graded = quietly(self.graded, table)
+        return averaged_draws(graded, graded["value"].to_numpy(), self.middle, size, seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean(_GradedAverage):
     """The mean of a document's judgments.
 
     Formula: (1/n) Σ profile(value).
@@ -166,24 +181,14 @@ class Mean(Graded):
     name = "mean"
     purpose = "the mean of a document's judgments, each first turned into its grade's gain"
     evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .930, the best of seven methods"
-    source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
-    own_spread = True
+    middle = "mean"
 
-    def gains(self, table: Any) -> pl.DataFrame:
-        return mean(self.graded(table))
-
-    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
-        graded = self.graded(table)
-        ends = mean_interval(graded, "value", level, gain_ends(graded, self.profile))
-        return gains_frame(mean(graded).drop("low", "high").join(ends, on=["topic", "doc"], how="left"))
-
-    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
-        graded = quietly(self.graded, table)
-        return averaged_draws(graded, graded["value"].to_numpy(), "mean", size, seed)
+    def ends(self, graded: pl.DataFrame, level: float) -> pl.DataFrame:
+        return mean_interval(graded, "value", level, gain_ends(graded, self.profile))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Median(Graded):
+class Median(_GradedAverage):
     """The median of a document's judgments.
 
     Formula: the median of profile(value); of an even count the mean of the middle two.
@@ -195,20 +200,10 @@ class Median(Graded):
     name = "median"
     purpose = "the median of a document's judgments, each first turned into its grade's gain"
     evidence = "0–100 scores of trec8-s100 against NIST's labels: AUC .923 (mean: .930)"
-    source = "gain profiles as in Järvelin and Kekäläinen, TOIS 2002"
-    own_spread = True
+    middle = "median"
 
-    def gains(self, table: Any) -> pl.DataFrame:
-        return median(self.graded(table))
-
-    def by_formula(self, table: Any, level: float) -> pl.DataFrame:
-        graded = self.graded(table)
-        ends = median_interval(graded, "value", level)
-        return gains_frame(median(graded).drop("low", "high").join(ends, on=["topic", "doc"], how="left"))
-
-    def draws(self, table: Any, size: int, *, seed: int) -> Draws:
-        graded = quietly(self.graded, table)
-        return averaged_draws(graded, graded["value"].to_numpy(), "median", size, seed)
+    def ends(self, graded: pl.DataFrame, level: float) -> pl.DataFrame:
+        return median_interval(graded, "value", level)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,10 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError
+from judgewell.scaling.inputs import gains_frame
 from judgewell.scaling.numbers import distinct_keys, in_order, numbered_runs, numbered_together
-from judgewell.stats.laplacian import Array, Index, summed
+from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.laplacian import summed
 
 Components = Literal["error", "separate"]
 
@@ -25,22 +27,22 @@ class Cells:
     """
 
     documents: pl.DataFrame
-    left: Index
-    right: Index
-    count: Array
-    value: Array
+    left: Ints
+    right: Ints
+    count: Floats
+    value: Floats
 
     @property
     def size(self) -> int:
         return len(self.documents)
 
-    def net(self, flows: Array) -> Array:
+    def net(self, flows: Floats) -> Floats:
         """What the cells' flows add up to at each document: + at the left end, - at the right."""
         return summed(self.left, flows, self.size) - summed(self.right, flows, self.size)
 
 
 def cells_of(
-    pairs: pl.DataFrame, value: Array, mirrored: Callable[[Array], Array], combine: Literal["sum", "mean"]
+    pairs: pl.DataFrame, value: Floats, mirrored: Callable[[Floats], Floats], combine: Literal["sum", "mean"]
 ) -> Cells:
     """The cells of a pairs frame; `value` is what each row says for left over right, and `mirrored` makes of it what
     the row says for right over left. Cells are sorted by left and then right."""
@@ -51,7 +53,7 @@ def cells_of(
     return Cells(documents, cells // len(documents), cells % len(documents), count, value_of)
 
 
-def _numbered(rows: pl.DataFrame) -> tuple[pl.DataFrame, Index, Index]:
+def _numbered(rows: pl.DataFrame) -> tuple[pl.DataFrame, Ints, Ints]:
     """The documents in topic and id order with how often each was shown, and the number of each row's two documents."""
     topics, topic = numbered_runs(rows["topic"])
     ids, sides = numbered_together([rows["left"], rows["right"]])
@@ -63,7 +65,7 @@ def _numbered(rows: pl.DataFrame) -> tuple[pl.DataFrame, Index, Index]:
     return documents, numbers[: len(rows)], numbers[len(rows) :]
 
 
-def _summed_by(keys: Index, values: Array) -> tuple[Index, Array, Array]:
+def _summed_by(keys: Ints, values: Floats) -> tuple[Ints, Floats, Floats]:
     """The distinct keys in order, how many there are of each, and the sum of their values.
 
     Sorting and adding in the rows' order gives the same last digit every time; a parallel group-by would not.
@@ -74,20 +76,28 @@ def _summed_by(keys: Index, values: Array) -> tuple[Index, Array, Array]:
     return ordered[starts], count, np.add.reduceat(values[order], starts)
 
 
-def component_numbers(documents: pl.DataFrame, labels: Index) -> Index:
+def component_numbers(documents: pl.DataFrame, labels: Ints) -> Ints:
     """Each document's component, numbered from 1 within its topic."""
     frame = pl.DataFrame({"topic": documents["topic"], "label": labels})
     return frame.select(pl.col("label").rank("dense").over("topic"))["label"].to_numpy().astype(np.int64)
 
 
-def maxima(values: Array, groups: Index) -> Array:
+def component_gains(documents: pl.DataFrame, labels: Ints, rule: Components) -> pl.DataFrame:
+    """The gains table of documents with a gain, and with their component where each is scaled alone."""
+    if rule != "separate":
+        return gains_frame(documents)
+    numbered = documents.with_columns(component=component_numbers(documents, labels))
+    return gains_frame(numbered, ["component"])
+
+
+def maxima(values: Floats, groups: Ints) -> Floats:
     """Each column's maximum in each row's group, documents x draws."""
     top = np.full((int(groups.max()) + 1, values.shape[1]), -np.inf)
     np.maximum.at(top, groups, values)
     return np.asarray(top[groups])
 
 
-def refuse_unconnected(documents: pl.DataFrame, labels: Index, rule: Components) -> None:
+def refuse_unconnected(documents: pl.DataFrame, labels: Ints, rule: Components) -> None:
     """An unconnected topic is an error that names its components, unless each is to be scaled alone."""
     if rule == "separate":
         return

@@ -44,24 +44,24 @@ def intents_of(intents: Any) -> pl.DataFrame:
     return frame
 
 
-def expanded(judgments: Any, intents: Any = None, *, none: str = NONE) -> pl.DataFrame:
+def expanded(judgments: Any, intents: Any = None) -> pl.DataFrame:
     """The judgments with every "none" replaced by a 0 for each of its topic's intents.
 
     The intents are those of the table given, else those that the judgments name.
     """
     frame = extra_column(judgments_of(judgments), "intent", "which of the topic's meanings was judged")
     frame = frame.with_columns(pl.col("intent").cast(pl.String))
-    is_none = pl.col("intent") == none
+    is_none = pl.col("intent") == NONE
     nameless = frame.filter(pl.col("intent").is_null())
     if len(nameless):
         raise InputError(
             f"{len(nameless)} judgments name no intent ({place(nameless)})",
-            cure=f"name the intent, or {none} where the document serves none",
+            cure=f"name the intent, or {NONE} where the document serves none",
         )
     useful = frame.filter(is_none & (pl.col("value") != 0))
     if len(useful):
         raise InputError(
-            f"a document of no intent ({none}) has the grade {useful['value'][0]:g} ({place(useful)})",
+            f"a document of no intent ({NONE}) has the grade {useful['value'][0]:g} ({place(useful)})",
             cure="its grade is 0, or it names an intent",
         )
     named = frame.filter(~is_none)

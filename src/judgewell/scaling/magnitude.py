@@ -31,7 +31,7 @@ from judgewell.scaling.mean_intervals import mean_interval
 from judgewell.scaling.method import Method
 from judgewell.scaling.numbers import documents_of, groups_of, numbered
 from judgewell.scaling.uncertainty import Draws, bootstrap, median_interval, quietly
-from judgewell.stats.laplacian import Array, Index
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.text import agrees, counted
 
 Average = Literal["median", "log-median", "mean", "log-mean"]
@@ -126,7 +126,7 @@ def _tell_alone(alone: int, groups: int, group: Group) -> None:
     )
 
 
-def _refuse_huge(frame: pl.DataFrame, log: Array) -> None:
+def _refuse_huge(frame: pl.DataFrame, log: Floats) -> None:
     """A score so far from the rest of its unit that its gain is no number."""
     if max(log.max(), -log.min()) > HUGE:
         at = np.flatnonzero(np.abs(log) > HUGE)
@@ -156,7 +156,7 @@ def averaged(frame: pl.DataFrame, average: Average = "median", column: str = "no
     return gains_frame(documents.table.with_columns(gain=pl.Series(gain)), ordered=True)
 
 
-def sampled(scores: pl.DataFrame, generator: np.random.Generator, size: int = 1) -> Array:
+def sampled(scores: pl.DataFrame, generator: np.random.Generator, size: int = 1) -> Floats:
     """One randomly chosen score per document, `size` times: an array size x documents in topic and document order
     (Turpin et al. 2015, Fig. 6)."""
     ordered = scores.select("topic", "doc", "normalised").sort("topic", "doc", maintain_order=True)
@@ -226,7 +226,7 @@ class Averaged(Scores):
         """How far drawing other units moves the logarithms of each document's scores: not at all."""
         return lambda weights: np.zeros(1)
 
-    def moved(self, gains: Array, shift: Array) -> Array:
+    def moved(self, gains: Floats, shift: Floats) -> Floats:
         return gains * np.exp(shift)
 
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
@@ -234,7 +234,7 @@ class Averaged(Scores):
         shift, logs = self.shift(scores), self.average.startswith("log-")
         values = scores["normalised"].to_numpy()
 
-        def finish(averages: Array, weights: Index) -> Array:
+        def finish(averages: Floats, weights: Ints) -> Floats:
             return self.moved(np.exp(averages) if logs else averages, shift(weights))
 
         middle: Middle = "median" if self.average.endswith("median") else "mean"
@@ -299,7 +299,7 @@ class LogMagnitude(_Normalised):
     def scores(self, table: Any) -> pl.DataFrame:
         return super().scores(table).with_columns(normalised=pl.col("log_normalised"))
 
-    def moved(self, gains: Array, shift: Array) -> Array:
+    def moved(self, gains: Floats, shift: Floats) -> Floats:
         return gains + shift
 
 

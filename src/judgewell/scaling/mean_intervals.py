@@ -6,8 +6,6 @@ intervals here are missing where all documents together have fewer than MIN_SPAR
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import polars as pl
 
@@ -119,16 +117,18 @@ def variance_prior(variances: Floats, freedom: Floats) -> tuple[float, float]:
     extra = float(e.var(ddof=1) - polygamma(1, half).mean()) if len(e) > 1 else 0.0
     if extra <= 0:
         return np.inf, float((variances * freedom).sum() / freedom.sum())
-    prior = 2 * _inverse(lambda y: float(polygamma(1, y)), lambda y: float(polygamma(2, y)), extra)
+    prior = 2 * _trigamma_inverse(extra)
     return prior, float(np.exp(e.mean() + digamma(prior / 2) - np.log(prior / 2)))
 
 
-def _inverse(function: Callable[[float], float], slope: Callable[[float], float], value: float) -> float:
+def _trigamma_inverse(value: float) -> float:
     """Where the trigamma function takes a value, by Newton's method on its reciprocal (limma's trigammaInverse)."""
+    from scipy.special import polygamma
+
     y = 0.5 + 1 / value
     for _ in range(50):
-        now = function(y)
-        step = now * (1 - now / value) / slope(y)
+        now = float(polygamma(1, y))
+        step = now * (1 - now / value) / float(polygamma(2, y))
         y += step
         if -step / y < 1e-8:
             break

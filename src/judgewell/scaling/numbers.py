@@ -14,13 +14,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from judgewell.stats.laplacian import Array, Index
+from judgewell.stats.arrays import Floats, Ints
 
 Hashes = NDArray[np.uint64]
 BLOCK = 1 << 17
 
 
-def numbered(ids: pl.Series) -> tuple[pl.Series, Index]:
+def numbered(ids: pl.Series) -> tuple[pl.Series, Ints]:
     """The distinct ids in their order (a missing one first), and the number of each row's id among them."""
     for seed in count():
         hashes = ids.hash(seed).to_numpy()
@@ -43,14 +43,14 @@ def numbered(ids: pl.Series) -> tuple[pl.Series, Index]:
     return names.gather(order), number[at]
 
 
-def numbered_together(columns: Sequence[pl.Series]) -> tuple[pl.Series, list[Index]]:
+def numbered_together(columns: Sequence[pl.Series]) -> tuple[pl.Series, list[Ints]]:
     """The distinct ids of several columns in order, and each column as numbers of them."""
     distinct, numbers = numbered(pl.concat([column.alias("id") for column in columns]))
     ends = np.cumsum([len(column) for column in columns])
     return distinct, list(np.split(numbers, ends[:-1]))
 
 
-def distinct_keys(keys: Index, space: int) -> tuple[Index, Index, Index]:
+def distinct_keys(keys: Ints, space: int) -> tuple[Ints, Ints, Ints]:
     """The distinct keys in order, how many there are of each, and each key's place; without sorting where it can."""
     if space > 10 * len(keys):
         distinct, numbers, counts = np.unique(keys, return_inverse=True, return_counts=True)
@@ -61,7 +61,7 @@ def distinct_keys(keys: Index, space: int) -> tuple[Index, Index, Index]:
     return distinct, counts[distinct], places[keys]
 
 
-def in_order(keys: Index) -> tuple[Index, Index]:
+def in_order(keys: Ints) -> tuple[Ints, Ints]:
     """The keys sorted, and the rows they come from, equal keys in the rows' order; with the row's number in its last
     bits a plain sort of numbers finds both faster."""
     bits = len(keys).bit_length()
@@ -77,20 +77,20 @@ class Documents:
     """A table's rows by document: `table` (topic, doc, judgments) in order, and `number`, each row's place in it."""
 
     table: pl.DataFrame
-    number: Index
+    number: Ints
 
     @property
-    def counts(self) -> Index:
+    def counts(self) -> Ints:
         return self.table["judgments"].to_numpy()
 
-    def means(self, values: Array) -> Array:
+    def means(self, values: Floats) -> Floats:
         return np.asarray(np.bincount(self.number, values, len(self.table)) / self.counts)
 
-    def medians(self, values: Array) -> Array:
+    def medians(self, values: Floats) -> Floats:
         """The median of each document's values, of an even count the middle of the two in the middle."""
         return np.asarray(self.ranked(values, lambda size: ((size - 1) // 2, size // 2)).mean(axis=1))
 
-    def ranked(self, values: Array, ranks: Callable[[int], tuple[int, int]]) -> Array:
+    def ranked(self, values: Floats, ranks: Callable[[int], tuple[int, int]]) -> Floats:
         """Two of each document's values, by their ranks (from 0) among all that it has; documents x 2.
 
         Documents with the same number of values are sorted together, as the rows of one array.
@@ -114,7 +114,7 @@ def documents_of(frame: pl.DataFrame) -> Documents:
     return Documents(pl.DataFrame(table), number)
 
 
-def runs_of(frame: pl.DataFrame) -> tuple[pl.DataFrame, Index]:
+def runs_of(frame: pl.DataFrame) -> tuple[pl.DataFrame, Ints]:
     """The first row of each run of rows that are alike, and the number of each row's run."""
     changed = np.zeros(len(frame), dtype=np.bool_)
     changed[:1] = True
@@ -123,14 +123,14 @@ def runs_of(frame: pl.DataFrame) -> tuple[pl.DataFrame, Index]:
     return frame.filter(pl.Series(changed)), np.cumsum(changed) - 1
 
 
-def numbered_runs(ids: pl.Series) -> tuple[pl.Series, Index]:
+def numbered_runs(ids: pl.Series) -> tuple[pl.Series, Ints]:
     """Like :func:`numbered`, for ids that mostly repeat in consecutive rows."""
     first, run = runs_of(ids.to_frame("id"))
     distinct, number = numbered(first["id"])
     return distinct, number[run]
 
 
-def groups_of(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Index]:
+def groups_of(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
     """The groups that the rows fall into by their keys, in the order of their first rows, and each row's group.
 
     Rows of a group are mostly consecutive, so runs of equal keys are found first and only their keys looked up.
@@ -143,13 +143,13 @@ def groups_of(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, I
     return groups, numbers["group"].to_numpy().astype(np.int64)[run]
 
 
-def _first_places(distinct: Hashes) -> Index:
+def _first_places(distinct: Hashes) -> Ints:
     """For each prefix of a hash, the position of the first hash that is not below it among the sorted distinct ones."""
     bits = min(22, max(1, len(distinct).bit_length() + 1))
     return np.searchsorted(distinct, np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits))
 
 
-def _places(hashes: Hashes, distinct: Hashes, first: Index) -> Index:
+def _places(hashes: Hashes, distinct: Hashes, first: Ints) -> Ints:
     """The position of each hash among the sorted distinct ones; its first bits say nearly where."""
     at = first[hashes >> np.uint64(65 - len(first).bit_length())]
     wrong = np.flatnonzero(distinct[np.minimum(at, len(distinct) - 1)] != hashes)

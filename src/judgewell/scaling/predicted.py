@@ -27,13 +27,13 @@ from judgewell.scaling.method import Method
 from judgewell.scaling.predicted_curves import resampled_counts
 from judgewell.scaling.uncertainty import Draws, with_interval
 from judgewell.scaling.votes import VoteModel, vote_model
-from judgewell.stats.laplacian import Array, Index
+from judgewell.stats.arrays import Floats, Ints
 
 DEMEESTER = "Demeester, Aly, Hiemstra, Nguyen and Develder, Information Retrieval Journal 2016"
 MIN_DOCUMENTS = 20  # fewer doubly judged documents do not show how far votes can be trusted
 
 
-def at_least(p: Array, wanted: int, users: int) -> Array:
+def at_least(p: Floats, wanted: int, users: int) -> Floats:
     """The chance that at least `wanted` of `users` random users find it relevant (sect. 3.1.7)."""
     from scipy.stats import binom
 
@@ -43,7 +43,7 @@ def at_least(p: Array, wanted: int, users: int) -> Array:
     return np.where(np.isnan(p), np.nan, chance)
 
 
-def udm_weights(p: Array, grades: Array, wanted: int = 1, users: int = 2) -> Array:
+def udm_weights(p: Floats, grades: Floats, wanted: int = 1, users: int = 2) -> Floats:
     """The older user disagreement model: at least `wanted` of `users`, the observed assessor among them, give the top
     grade; 1 for the top grade and p(T|i) below at 1 of 2, and 0 for the lowest grade (sect. 3.4)."""
     if not 1 <= wanted <= users or users < 2:
@@ -53,36 +53,31 @@ def udm_weights(p: Array, grades: Array, wanted: int = 1, users: int = 2) -> Arr
     return np.where(grades == grades[0], 0.0, weights)
 
 
-def count_relevant(
-    results: pl.DataFrame, table: pl.DataFrame, *, by: Sequence[str] = (), grade: str = "gain"
-) -> pl.DataFrame:
+def count_relevant(results: pl.DataFrame, table: pl.DataFrame, *, by: Sequence[str]) -> pl.DataFrame:
     """How many results are relevant, for each group: `binary`, at or above the threshold (eq. 1), and `expected`, for
     a random user (eq. 2), with the standard error that the uncertain p bring.
 
-    `results` holds one judged result per row with its grade in the column `grade`; `table` comes from `parameters`.
+    `results` holds one judged result per row with its grade in the column `gain`; `table` comes from `estimated`.
     """
-    known = table.select(pl.col("grade").alias(grade), "threshold", "p", "sigma_pairs")
-    keys = list(by)
-    counts = results.with_columns(pl.col(grade).cast(pl.Float64)).group_by([*keys, grade]).agg(results=pl.len())
-    counts = counts.sort(*keys, grade)
-    joined = counts.join(known, on=grade, how="left", maintain_order="left")
+    known = table.select("threshold", "p", "sigma_pairs", gain="grade")
+    counts = results.with_columns(pl.col("gain").cast(pl.Float64)).group_by([*by, "gain"]).agg(results=pl.len())
+    joined = counts.sort(*by, "gain").join(known, on="gain", how="left", maintain_order="left")
     lost = joined.filter(pl.col("p").is_null())
     if len(lost):
         raise DataError(
-            f"the grade {lost[grade][0]:g} has no p(R|grade) and {lost['results'].sum()} results have it; "
+            f"the grade {lost['gain'][0]:g} has no p(R|grade) and {lost['results'].sum()} results have it; "
             "collect double judgments of that grade, or smooth (--smoothing 1)"
         )
     number = pl.col("results")
-    sums = [
+    return joined.group_by(by, maintain_order=True).agg(
         number.sum().alias("results"),
-        number.filter(pl.col(grade) >= pl.col("threshold")).sum().alias("binary"),
+        number.filter(pl.col("gain") >= pl.col("threshold")).sum().alias("binary"),
         (number * pl.col("p")).sum().alias("expected"),
         (number * pl.col("sigma_pairs")).pow(2).sum().sqrt().alias("sigma"),
-    ]
-    return joined.group_by(keys, maintain_order=True).agg(sums) if keys else joined.select(sums)
+    )
 
 
-def refuse_undefined(documents: pl.DataFrame, votes: Array, p: Array, grades: Array) -> None:
+def refuse_undefined(documents: pl.DataFrame, votes: Floats, p: Floats, grades: Floats) -> None:
     """A document with a grade whose p is undefined cannot get a gain."""
     needs = (votes > 0) & np.isnan(p)
     bad = np.flatnonzero(needs.any(axis=1))
@@ -108,22 +103,22 @@ class Part:
     judgments that serve them; `kind` is the column that names the kind."""
 
     documents: pl.DataFrame
-    votes: Array
+    votes: Floats
     tally: Tallies
     kind: list[pl.Expr]
 
     @property
-    def shares(self) -> Array:
+    def shares(self) -> Floats:
         return np.asarray(self.votes / self.votes.sum(axis=1, keepdims=True))
 
     @cached_property
-    def patterns(self) -> tuple[Array, Index]:
+    def patterns(self) -> tuple[Floats, Ints]:
         """The different rows of votes, and which of them each document has: votes are often alike."""
         patterns, place = np.unique(self.votes, axis=0, return_inverse=True)
         return patterns, np.asarray(place.ravel())
 
 
-def grade_votes(judgments: pl.DataFrame, grades: Array, first: bool) -> tuple[pl.DataFrame, Array]:
+def grade_votes(judgments: pl.DataFrame, grades: Floats, first: bool) -> tuple[pl.DataFrame, Floats]:
     """Documents with their number of judgments, and how many of each grade they have (of the first alone)."""
     rows = judgments.group_by("topic", "doc", maintain_order=True).agg(pl.col("value"), judgments=pl.len())
     rows = rows.sort("topic", "doc")
@@ -152,7 +147,7 @@ class _Disagreement(Method):
     def cut(self) -> float | None:
         return None
 
-    def gains_of(self, p: Array, grades: Array) -> Array:
+    def gains_of(self, p: Floats, grades: Floats) -> Floats:
         """The gain of each grade from p(R|grade)."""
         raise NotImplementedError
 
@@ -166,16 +161,16 @@ class _Disagreement(Method):
             result.append(Part(*grade_votes(rows, tally.grades, self.use == "first"), tally, kind))
         return result
 
-    def _p(self, tally: Tallies) -> Array:
+    def _p(self, tally: Tallies) -> Floats:
         return probabilities(tally.relevant.sum(axis=0), tally.judged.sum(axis=0), self.smoothing, self.prior)
 
-    def part_gains(self, part: Part) -> Array:
+    def part_gains(self, part: Part) -> Floats:
         """The gains of the documents of a part."""
         gains = self.gains_of(self._p(part.tally), part.tally.grades)
         refuse_undefined(part.documents, part.votes, gains, part.tally.grades)
         return np.asarray(part.shares @ np.nan_to_num(gains))
 
-    def part_interval(self, part: Part, level: float) -> tuple[Array, Array]:
+    def part_interval(self, part: Part, level: float) -> tuple[Floats, Floats]:
         """Each p moved to its end, all grades in the same direction: an interval that is on the safe side."""
         low, high, _ = topic_interval(part.tally, level, self.smoothing, self.prior)
         undefined = np.isnan(low)
@@ -189,7 +184,9 @@ class _Disagreement(Method):
         low, high = (np.where(lacks, np.nan, part.shares @ np.nan_to_num(end)) for end in ends)
         return low, high
 
-    def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
+    def part_draws(
+        self, part: Part, relevant: Floats, judged: Floats, joint: Floats, rng: np.random.Generator
+    ) -> Floats:
         """The gains of a part from resampled counts; a grade that a draw lacks keeps its estimate from all."""
         p = probabilities(relevant, judged, self.smoothing, self.prior)
         gains = self.gains_of(np.where(np.isnan(p), self._p(part.tally), p), part.tally.grades)
@@ -214,7 +211,7 @@ class _Disagreement(Method):
         documents = pl.concat([part.documents.select("topic", "doc") for part in parts])
         order = documents.with_row_index("row").sort("topic", "doc")["row"].to_numpy()
 
-        def make(generator: np.random.Generator, count: int) -> Array:
+        def make(generator: np.random.Generator, count: int) -> Floats:
             blocks = [
                 np.stack([self.part_draws(part, *counts, generator) for counts in draws])
                 for part, draws in ((part, resampled_counts(part.tally, generator, count)) for part in parts)
@@ -275,7 +272,7 @@ class Predicted(_Disagreement):
             note(f"no threshold is given: relevant means the highest grade, {grades[-1]:g} (--threshold names a lower)")
         return parts
 
-    def gains_of(self, p: Array, grades: Array) -> Array:
+    def gains_of(self, p: Floats, grades: Floats) -> Floats:
         return p if self.wanted == self.users == 1 else at_least(p, self.wanted, self.users)
 
     def _by_votes(self, part: Part, noted: bool = False) -> bool:
@@ -289,13 +286,13 @@ class Predicted(_Disagreement):
             )
         return documents >= MIN_DOCUMENTS
 
-    def _model(self, tally: Tallies, joint: Array) -> VoteModel:
+    def _model(self, tally: Tallies, joint: Floats) -> VoteModel:
         relevant = np.zeros(len(joint))
         relevant[tally.groups] = tally.is_relevant
         half = relevant / (2 * relevant.sum()) + (1 - relevant) / (2 * (1 - relevant).sum())
         return vote_model(joint, relevant, self.smoothing, None if self.prior == "marginal" else half)
 
-    def _chance(self, part: Part, p: Array, joint: Array) -> tuple[Array, Array]:
+    def _chance(self, part: Part, p: Floats, joint: Floats) -> tuple[Floats, Floats]:
         """P(relevant | votes) of each pattern of votes and its precision; with one vote P is p(R|grade) itself."""
         given = part.patterns[0]
         model, count = self._model(part.tally, joint), given.sum(axis=1)
@@ -303,7 +300,7 @@ class Predicted(_Disagreement):
         chance = np.where(count == 1, given / count[:, None] @ np.nan_to_num(p), model.chance(votes))
         return chance, model.precision(count)
 
-    def part_gains(self, part: Part) -> Array:
+    def part_gains(self, part: Part) -> Floats:
         if not self._by_votes(part, noted=True):
             return super().part_gains(part)
         p = self._p(part.tally)
@@ -311,7 +308,7 @@ class Predicted(_Disagreement):
         chance = self._chance(part, p, part.tally.joint.sum(axis=0))[0]
         return self.gains_of(chance, part.tally.grades)[part.patterns[1]]
 
-    def part_interval(self, part: Part, level: float) -> tuple[Array, Array]:
+    def part_interval(self, part: Part, level: float) -> tuple[Floats, Floats]:
         """The middle of the beta distribution that the votes leave of the document's own chance."""
         from scipy.special import betaincinv
 
@@ -326,7 +323,9 @@ class Predicted(_Disagreement):
         place = part.patterns[1]
         return self.gains_of(low, part.tally.grades)[place], self.gains_of(high, part.tally.grades)[place]
 
-    def part_draws(self, part: Part, relevant: Array, judged: Array, joint: Array, rng: np.random.Generator) -> Array:
+    def part_draws(
+        self, part: Part, relevant: Floats, judged: Floats, joint: Floats, rng: np.random.Generator
+    ) -> Floats:
         """Each document's chance drawn from its beta distribution, with what the resampled topics say of votes."""
         if not self._by_votes(part):
             return super().part_draws(part, relevant, judged, joint, rng)
@@ -335,11 +334,11 @@ class Predicted(_Disagreement):
         chance, precision = self._chance(part, np.where(np.isnan(p), whole, p), joint)
         a, b = _beta(chance, np.where(np.isfinite(precision), precision, 1e9))
         place = part.patterns[1]
-        drawn: Array = rng.beta(a[place], b[place])
+        drawn: Floats = rng.beta(a[place], b[place])
         return self.gains_of(drawn, part.tally.grades)
 
 
-def _beta(chance: Array, precision: Array) -> tuple[Array, Array]:
+def _beta(chance: Floats, precision: Floats) -> tuple[Floats, Floats]:
     """The parameters of the beta distribution with that mean and precision; NaN where the precision is not finite."""
     s = np.where(np.isfinite(precision), precision, np.nan)
     inside = np.clip(chance, 0.5 / (s + 1), 1 - 0.5 / (s + 1))
@@ -363,5 +362,5 @@ class UserDisagreement(_Disagreement):
     wanted: int = 1
     users: int = 2
 
-    def gains_of(self, p: Array, grades: Array) -> Array:
+    def gains_of(self, p: Floats, grades: Floats) -> Floats:
         return udm_weights(p, grades, self.wanted, self.users)

@@ -12,12 +12,12 @@ from judgewell.errors import DataError
 from judgewell.scaling.double_judgments import Tallies
 from judgewell.scaling.grade_probabilities import probabilities
 from judgewell.scaling.inputs import judgments_of
-from judgewell.stats.laplacian import Array
+from judgewell.stats.arrays import Floats
 from judgewell.stats.resampling import bootstrap_weights
 from judgewell.tables import RUNS, check
 
 
-def topic_bootstrap(tally: Tallies, generator: np.random.Generator, draws: int = 300) -> Array:
+def topic_bootstrap(tally: Tallies, generator: np.random.Generator, draws: int = 300) -> Floats:
     """p(R|grade) for topics drawn with replacement, all judgments of a topic as often as it is drawn: draws x grades,
     NaN where a draw holds no judgment of a grade (Demeester et al. 2016, Fig. 2)."""
     relevant, judged = tally.by_topic()
@@ -31,7 +31,7 @@ def topic_bootstrap(tally: Tallies, generator: np.random.Generator, draws: int =
 
 def resampled_counts(
     tally: Tallies, generator: np.random.Generator, draws: int
-) -> Iterator[tuple[Array, Array, Array]]:
+) -> Iterator[tuple[Floats, Floats, Floats]]:
     """`relevant`, `judged` and `joint` of resampled topics. Of a single topic its documents are resampled, and `joint`
     stays as it is."""
     relevant, judged = tally.by_topic()

@@ -16,12 +16,21 @@ import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, InputError, note
-from judgewell.scaling.graph import Cells, Components, cells_of, component_numbers, maxima, refuse_unconnected
-from judgewell.scaling.inputs import gains_frame, listed, pairs_of, place
+from judgewell.scaling.graph import (
+    Cells,
+    Components,
+    cells_of,
+    component_gains,
+    component_numbers,
+    maxima,
+    refuse_unconnected,
+)
+from judgewell.scaling.inputs import listed, pairs_of, place
 from judgewell.scaling.method import Method
 from judgewell.scaling.preference import YANG
 from judgewell.scaling.uncertainty import Draws
-from judgewell.stats.laplacian import Array, Index, System, components_of, laplacian, summed
+from judgewell.stats.arrays import Floats, Ints
+from judgewell.stats.laplacian import System, components_of, laplacian, summed
 
 
 @dataclass(frozen=True)
@@ -29,32 +38,32 @@ class Fit:
     """Log scores `y` (mean 0 in each component) fitted to the cells with the given weights."""
 
     cells: Cells
-    weight: Array
+    weight: Floats
     system: System
-    y: Array
+    y: Floats
 
     @property
-    def labels(self) -> Index:
+    def labels(self) -> Ints:
         return self.system.labels
 
     @cached_property
-    def residuals(self) -> Array:
+    def residuals(self) -> Floats:
         """What each cell says beyond the fit: log M_ij - (y_i - y_j)."""
         return self.cells.value - (self.y[self.cells.left] - self.y[self.cells.right])
 
     @cached_property
-    def _squares(self) -> tuple[Index, Array, Array]:
+    def _squares(self) -> tuple[Ints, Floats, Floats]:
         """Per component: its cells, the weighted sum of squared residuals, and sigma."""
         parts = int(self.labels.max()) + 1
         label = self.labels[self.cells.left]
         squares = summed(label, self.weight * self.residuals**2, parts)
-        cells: Index = np.bincount(label, minlength=parts).astype(np.int64)
+        cells: Ints = np.bincount(label, minlength=parts).astype(np.int64)
         freedom = cells - np.bincount(self.labels, minlength=parts) + 1
         sigma = np.sqrt(np.divide(squares, freedom, out=np.full(parts, np.nan), where=freedom > 0))
         return cells, squares, np.asarray(sigma)
 
     @property
-    def sigma(self) -> Array:
+    def sigma(self) -> Floats:
         """The residual standard deviation in each document's component; NaN without a spare comparison."""
         return np.asarray(self._squares[2][self.labels])
 
@@ -78,22 +87,22 @@ class Fit:
         )
 
     @cached_property
-    def _spread(self) -> tuple[Array, Array]:
+    def _spread(self) -> tuple[Floats, Floats]:
         return self.system.spread()
 
     @cached_property
-    def standard_errors(self) -> Array:
+    def standard_errors(self) -> Floats:
         """sigma * sqrt(diag L+) per document, estimated in components of more than DENSE documents; NaN without a spare
         comparison."""
         return np.asarray(self.sigma * np.sqrt(np.maximum(self._spread[0], 0.0)))
 
-    def drawn(self, generator: np.random.Generator, size: int) -> Array:
+    def drawn(self, generator: np.random.Generator, size: int) -> Floats:
         """`size` draws of y from its sampling distribution N(y, sigma^2 L+): the system solved for noisy cells."""
         sigma = np.nan_to_num(self.sigma)
         return np.asarray(self.y[:, None] + sigma[:, None] * self.system.drawn(generator, size))
 
 
-def fit(cells: Cells, weight: Array, components: Components = "error") -> Fit:
+def fit(cells: Cells, weight: Floats, components: Components = "error") -> Fit:
     """Least squares on the cells' mean log ratios."""
     matrix = laplacian(cells.size, cells.left, cells.right, weight)
     labels = components_of(matrix)
@@ -157,13 +166,11 @@ class Ratio(Method):
     def fit(self, table: Any) -> Fit:
         return log_ratio_fit(table, epsilon=self.epsilon, weighted=self.weighted, components=self.components)
 
-    def _documents(self, fit: Fit) -> pl.DataFrame:
-        top = maxima(fit.y[:, None], fit.labels)[:, 0]
-        number = component_numbers(fit.cells.documents, fit.labels)
-        return fit.cells.documents.with_columns(gain=pl.Series(np.exp(fit.y - top)), component=pl.Series(number))
-
     def gains(self, table: Any) -> pl.DataFrame:
-        return gains_frame(self._documents(self.fit(table)), ["component"] if self.components == "separate" else [])
+        fit = self.fit(table)
+        top = maxima(fit.y[:, None], fit.labels)[:, 0]
+        gains = fit.cells.documents.with_columns(gain=pl.Series(np.exp(fit.y - top)))
+        return component_gains(gains, fit.labels, self.components)
 
     def from_draws(self, table: Any, drawn: Draws, level: float) -> pl.DataFrame:
         """From draws of all scores together, since a gain over the largest depends on the largest's error too; missing,
@@ -182,7 +189,7 @@ class Ratio(Method):
     def draws(self, table: Any, size: int, *, seed: int) -> Draws:
         fit = self.fit(table)
 
-        def make(generator: np.random.Generator, count: int) -> Array:
+        def make(generator: np.random.Generator, count: int) -> Floats:
             y = fit.drawn(generator, count)
             return np.asarray(np.exp(y - maxima(y, fit.labels)).T)
 

@@ -8,18 +8,16 @@ followed by the geometric mean. :mod:`judgewell.stats.two_way` has the system it
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from judgewell.scaling.graph import Components, component_numbers, refuse_unconnected
-from judgewell.scaling.inputs import GROUP, Repeated, gains_frame
+from judgewell.scaling.graph import Components, component_gains, refuse_unconnected
+from judgewell.scaling.inputs import GROUP, Repeated
 from judgewell.scaling.magnitude import Scores, log_scores
 from judgewell.scaling.numbers import documents_of, groups_of
 from judgewell.scaling.uncertainty import Draws, with_log_interval
-from judgewell.stats.arrays import Ints
 from judgewell.stats.two_way import TwoWayFit
 
 
@@ -29,10 +27,6 @@ class TwoWay(TwoWayFit):
 
     documents: pl.DataFrame
     units: pl.DataFrame
-
-    @cached_property
-    def components(self) -> Ints:
-        return component_numbers(self.documents, self.labels)
 
 
 def two_way(
@@ -77,15 +71,16 @@ class TwoWayModel(Scores):
         return two_way(table, components=self.components, **self.scored)
 
     def _gains(self, fit: TwoWay) -> pl.DataFrame:
-        return fit.documents.with_columns(gain=pl.Series(np.exp(fit.d)), component=pl.Series(fit.components))
+        return fit.documents.with_columns(gain=pl.Series(np.exp(fit.d)))
 
     def gains(self, table: Any) -> pl.DataFrame:
-        return gains_frame(self._gains(self.fit(table)), ["component"] if self.components == "separate" else [])
+        fit = self.fit(table)
+        return component_gains(self._gains(fit), fit.labels, self.components)
 
     def by_formula(self, table: Any, level: float) -> pl.DataFrame:
         fit = self.fit(table)
         gains = with_log_interval(self._gains(fit), fit.d, fit.standard_errors, level)
-        return gains_frame(gains, ["component"] if self.components == "separate" else [])
+        return component_gains(gains, fit.labels, self.components)
 
     def from_draws(self, table: Any, drawn: Draws, level: float) -> pl.DataFrame:
         """As everywhere; but draws of a fit without spare judgments have no width, so there the interval is missing."""

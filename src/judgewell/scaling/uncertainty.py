@@ -19,7 +19,7 @@ from judgewell.executors import Executor
 from judgewell.scaling.inputs import GROUP, listed
 from judgewell.scaling.mean_intervals import few_medians
 from judgewell.scaling.numbers import documents_of
-from judgewell.stats.laplacian import Array, Index
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.stats.resampling import check_level, percentile_interval, tasks
 
 Over = Literal["unit", "assessor"]
@@ -37,25 +37,25 @@ class Draws:
     documents: pl.DataFrame
     size: int
     seed: int
-    make: Callable[[np.random.Generator, int], Array]
+    make: Callable[[np.random.Generator, int], Floats]
 
     def __post_init__(self) -> None:
         if self.size < 1:
             raise InputError(f"{self.size} draws are too few", cure="ask for 1 or more, usually 200 or 1000")
 
-    def __iter__(self) -> Iterator[Array]:
+    def __iter__(self) -> Iterator[Floats]:
         return map(self.block, tasks(self.size, BLOCK))
 
-    def block(self, task: tuple[int, int]) -> Array:
+    def block(self, task: tuple[int, int]) -> Floats:
         """The draws of one block by its number and size."""
         number, count = task
         return self.make(np.random.default_rng([self.seed, number]), count)
 
-    def array(self) -> Array:
+    def array(self) -> Floats:
         """All draws at once: size x documents."""
         return np.concatenate(list(self))
 
-    def interval(self, level: float = 0.95) -> tuple[Array, Array]:
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Each document's percentile interval over the draws."""
         return percentile_interval(self.array(), level)
 
@@ -85,12 +85,12 @@ class _DrawsElsewhere(Draws):
     executor: Executor
     recipe: _Recipe
 
-    def __iter__(self) -> Iterator[Array]:
+    def __iter__(self) -> Iterator[Floats]:
         blocks = tasks(self.size, BLOCK)
         return self.executor.map(_block, blocks, self.executor.share(self.recipe), total=len(blocks))
 
 
-def _block(task: tuple[int, int], recipe: _Recipe) -> Array:
+def _block(task: tuple[int, int], recipe: _Recipe) -> Floats:
     return recipe.draws.block(task)
 
 
@@ -118,7 +118,7 @@ def bootstrap(
 
     documents = quiet_gains(table).select("topic", "doc")
 
-    def make(generator: np.random.Generator, count: int) -> Array:
+    def make(generator: np.random.Generator, count: int) -> Floats:
         return np.stack([_aligned(quiet_gains(resampler.drawn(generator)), documents) for _ in range(count)])
 
     return Draws(documents, size, seed, make)
@@ -130,7 +130,7 @@ def quietly(work: Callable[[Any], pl.DataFrame], table: Any) -> pl.DataFrame:
         return work(table)
 
 
-def _aligned(gains: pl.DataFrame, documents: pl.DataFrame) -> Array:
+def _aligned(gains: pl.DataFrame, documents: pl.DataFrame) -> Floats:
     """The gains in the documents' order, NaN where the document is missing."""
     joined = documents.join(gains, on=["topic", "doc"], how="left", maintain_order="left")
     return joined["gain"].fill_null(float("nan")).to_numpy()
@@ -158,11 +158,11 @@ class Resampler:
         codes = stratum.rank("dense").to_numpy().astype(np.int64) - 1
         self.strata = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
-    def groups(self, generator: np.random.Generator) -> Index:
+    def groups(self, generator: np.random.Generator) -> Ints:
         """The groups of one draw."""
         return np.concatenate([part[generator.integers(0, len(part), len(part))] for part in self.strata])
 
-    def weights(self, generator: np.random.Generator) -> Index:
+    def weights(self, generator: np.random.Generator) -> Ints:
         """How often each row of the table is in one draw."""
         return np.asarray(np.bincount(self.groups(generator), minlength=len(self.sizes))[self.group])
 
@@ -171,7 +171,7 @@ class Resampler:
         groups = self.groups(generator)
         lengths = self.sizes[groups]
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        rows: Index = self.rows[np.repeat(self.starts[groups], lengths) + offsets]
+        rows: Ints = self.rows[np.repeat(self.starts[groups], lengths) + offsets]
         copy = pl.Series(np.repeat(np.arange(len(groups)), lengths)).cast(pl.String)
         taken = self.table[rows]
         if self.over == "assessor":
@@ -204,7 +204,7 @@ def with_grounds(gains: pl.DataFrame, own_spread: bool) -> pl.DataFrame:
     return gains.with_columns(pl.when(~baseless).then(pl.col("low", "high")))
 
 
-def with_log_interval(gains: pl.DataFrame, centre: Array, errors: Array, level: float) -> pl.DataFrame:
+def with_log_interval(gains: pl.DataFrame, centre: Floats, errors: Floats, level: float) -> pl.DataFrame:
     """The gains with the interval exp(centre +- z * error); a note reports gains without a standard error."""
     half = z_of(level) * errors
     without = gains.filter(pl.Series(np.isnan(errors))).sort("topic", "doc")
@@ -224,7 +224,7 @@ def z_of(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-def wilson(share: Array, count: Array, level: float) -> tuple[Array, Array]:
+def wilson(share: Floats, count: Floats, level: float) -> tuple[Floats, Floats]:
     """Wilson's interval of a share of `count` answers."""
     z = z_of(level)
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgewell.stats.laplacian import Array
+from judgewell.stats.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class VoteModel:
     """`shares` of the grades in all votes, which grades are `relevant`, and the `directions` (as columns) in which
     assessors of one document have the `agreement` e."""
 
-    shares: Array
-    relevant: Array
-    directions: Array
-    agreement: Array
+    shares: Floats
+    relevant: Floats
+    directions: Floats
+    agreement: Floats
 
     @property
     def mean(self) -> float:
@@ -37,17 +37,17 @@ class VoteModel:
         return float(self.shares @ self.relevant)
 
     @property
-    def _loads(self) -> Array:
+    def _loads(self) -> Floats:
         """How much each direction says about relevance."""
         return np.asarray(self.directions.T @ (np.sqrt(self.shares) * self.relevant))
 
-    def _shrink(self, n: Array) -> Array:
+    def _shrink(self, n: Floats) -> Floats:
         """The weight of the mean vote in each direction, documents x directions; no more than of one vote where
         assessors disagree more than by chance."""
         e = self.agreement
         return np.asarray(np.where(e > 0, e * n[:, None] / (1 + (n[:, None] - 1) * np.maximum(e, 0)), e))
 
-    def chance(self, votes: Array) -> Array:
+    def chance(self, votes: Floats) -> Floats:
         """P(another assessor finds it relevant) from the votes for each grade, documents x grades."""
         n = votes.sum(axis=1)
         root = np.sqrt(self.shares)
@@ -55,7 +55,7 @@ class VoteModel:
         chance = self.mean + ((scaled @ self.directions) * self._shrink(n)) @ self._loads
         return np.asarray(np.clip(chance, 0.0, 1.0))
 
-    def precision(self, n: Array) -> Array:
+    def precision(self, n: Floats) -> Floats:
         """How many votes P is equivalent to: s of the Beta(P s, (1 - P) s) with the spread that n votes leave (for two
         grades a + b + n); infinite where assessors agree no better than by chance."""
         loads, e = self._loads**2, np.maximum(self.agreement, 0)
@@ -65,7 +65,7 @@ class VoteModel:
         return np.asarray(np.divide(total - between, left, out=np.full(len(n), np.inf), where=left > 1e-12))
 
 
-def vote_model(joint: Array, relevant: Array, smoothing: float = 0.0, prior: Array | None = None) -> VoteModel:
+def vote_model(joint: Floats, relevant: Floats, smoothing: float = 0.0, prior: Floats | None = None) -> VoteModel:
     """The model from counts of pairs of a first and a second grade; `smoothing` adds that many second judgments to each
     grade, spread as `prior` (the shares of all, unless given)."""
     spread = joint.sum(axis=0) / joint.sum() if prior is None else prior

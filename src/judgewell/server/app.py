@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -56,7 +57,7 @@ def make_app(
         await asyncio.to_thread(lambda: owners.app)
         settle()
 
-    app = assessors.make_app(server, owners, load, _retain, _tell, _pursue)
+    app = assessors.make_app(server, owners, load, *_watches(server))
     token = os.environ.get("JUDGEWELL_METRICS_TOKEN")
     if token:
         from judgewell.server.metrics import add_metrics
@@ -65,25 +66,15 @@ def make_app(
     return app
 
 
-async def _retain(server: Server) -> None:
-    if server.served.study.privacy.retention_days is not None:
-        from judgewell.server.owner.retention import watch
-
-        await watch(server)
-
-
-async def _tell(server: Server) -> None:
-    if server.served.study.owner.webhook:
-        from judgewell.server.owner.webhook import watch
-
-        await watch(server)
-
-
-async def _pursue(server: Server) -> None:
-    if server.served.study.goal:
-        from judgewell.server.session.goal import watch
-
-        await watch(server)
+def _watches(server: Server) -> list[assessors.Task]:
+    """What runs beside the requests of this study; the others are not loaded."""
+    study = server.served.study
+    wanted = {
+        "owner.privacy": study.privacy.retention_days is not None,
+        "owner.webhook": bool(study.owner.webhook),
+        "session.goal": study.goal is not None,
+    }
+    return [import_module(f"judgewell.server.{name}").watch for name, asked in wanted.items() if asked]
 
 
 def from_environment() -> Starlette:

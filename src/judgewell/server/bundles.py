@@ -24,17 +24,17 @@ _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.
 
 
 @cache
-def files() -> dict[str, bytes]:
-    """The assessors' static files by name."""
-    folder = resources.files("judgewell.server.judging").joinpath("static")
+def files(side: str = "judging") -> dict[str, bytes]:
+    """The static files of the assessors' side, or of the owner's, by name."""
+    folder = resources.files(f"judgewell.server.{side}").joinpath("static")
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir(), key=lambda file: file.name)}
 
 
 @cache
-def static_version() -> str:
-    """A name for the state of all static files."""
+def static_version(side: str = "judging") -> str:
+    """A name for the state of all static files of a side."""
     digest = hashlib.sha256()
-    for name, content in files().items():
+    for name, content in files(side).items():
         digest.update(name.encode() + content)
     return digest.hexdigest()[:12]
 
@@ -62,10 +62,13 @@ def routes() -> list[Route]:
     return [_route("css", styles), _route("js", script().encode())]
 
 
-def _route(kind: str, content: bytes) -> Route:
-    headers = {"cache-control": FOR_GOOD}
+def lasting(content: bytes, kind: str) -> Response:
+    """A style sheet or script that browsers keep for good."""
+    return Response(content, headers={"cache-control": FOR_GOOD}, media_type=KINDS[kind])
 
+
+def _route(kind: str, content: bytes) -> Route:
     async def give(_: Request) -> Response:
-        return Response(content, headers=headers, media_type=KINDS[kind])
+        return lasting(content, kind)
 
     return Route(f"/static/judging-{static_version()}.{kind}", give, methods=["GET"])

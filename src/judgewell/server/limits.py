@@ -34,15 +34,15 @@ class Limited:
     A large request that is answered before it was read closes its connection, because the rest is not read.
     """
 
-    def __init__(self, app: ASGIApp, largest: int = LARGEST_BODY) -> None:
-        self.app, self.largest = app, largest
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         headers = dict(scope["headers"])
         length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > self.largest:
+        if not length.isdigit() or int(length) > LARGEST_BODY:
             refusal = PlainTextResponse("The request is too large.\n", 413, {"connection": "close"})
             return await refusal(scope, receive, send)
         read, whole, begun = 0, b"transfer-encoding" not in headers and int(length) <= LARGEST, False
@@ -51,7 +51,7 @@ class Limited:
             nonlocal read, whole
             message = await receive()
             read += len(message.get("body", b""))
-            if read > self.largest:
+            if read > LARGEST_BODY:
                 if begun:  # the response has started, so it can only be ended
                     return {"type": "http.disconnect"}
                 raise TooLarge
@@ -106,17 +106,23 @@ class Rate:
         return 0 if allowed else ceil((1 - left) / self.rate)
 
 
-async def read_form(request: Request, largest: int = LARGEST, most_fields: int = MOST_FIELDS) -> Form:
-    """The form of a request, read no further than the largest that is taken."""
+async def read_body(request: Request, largest: int) -> bytes:
+    """The body of a request, read no further than the largest that is taken."""
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > largest:
         raise TooLarge
     body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > largest:
+            raise TooLarge
+    return body
+
+
+async def read_form(request: Request, largest: int = LARGEST, most_fields: int = MOST_FIELDS) -> Form:
+    """The form of a request; empty where it broke off."""
     try:
-        async for part in request.stream():
-            body += part
-            if len(body) > largest:
-                raise TooLarge
+        body = await read_body(request, largest)
     except ClientDisconnect:
         return {}
     try:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -60,9 +60,7 @@ class Server:
             self.cookie,
             signed(self.served.secret, "session", str(assessor)),
             max_age=COOKIE_DAYS * 86400,
-            httponly=True,
-            samesite="lax",
-            secure=request.url.scheme == "https",
+            **cookie_rules(request),
         )
         return response
 
@@ -74,6 +72,11 @@ class Server:
 def address_of(request: Request) -> str:
     """Where a request comes from."""
     return request.client.host if request.client else ""
+
+
+def cookie_rules(request: Request, path: str = "/") -> dict[str, Any]:
+    """What holds for all cookies here: no script reads them, no other site's form sends them, HTTPS keeps to HTTPS."""
+    return {"path": path, "httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
 
 
 def done(future: Future[T]) -> Awaitable[T]:

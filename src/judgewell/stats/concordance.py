@@ -39,13 +39,13 @@ class Concordance:
     @property
     def tau_b(self) -> Floats:
         """(agree − disagree) / √(pairs untied in the first · pairs untied in the second); NaN where one is 0."""
-        return _share(self.agree - self.disagree, self.tau_b_scale)
-
-    @property
-    def tau_b_scale(self) -> Floats:
-        """The denominator of tau-b."""
         untied = (self.pairs - self.tied_first).astype(np.float64) * (self.pairs - self.tied_second)
-        return np.asarray(np.sqrt(untied), dtype=np.float64)
+        return _share(self.agree - self.disagree, np.sqrt(untied))
+
+    def added(self, owner: Ints) -> Concordance:
+        """The counts of groups with the same owner (0, 1, 2 …) added up."""
+        counts = (self.pairs, self.agree, self.disagree, self.tied_first, self.tied_second)
+        return Concordance(*(np.bincount(owner, weights=count).astype(np.int64) for count in counts))
 
 
 def count_concordance(

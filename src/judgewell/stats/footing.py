@@ -7,16 +7,38 @@ are compared as they are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 
 from judgewell.errors import DataError, note
-from judgewell.scales import Kind
+from judgewell.scales import Kind, kind_of
 from judgewell.stats.two_way import TwoWayFit
 
 UNIT = ["topic", "unit", "assessor"]
 DOCUMENT = ["topic", "doc"]
 OFFSETS = {"unit": UNIT, "assessor": ["assessor"]}  # what one modulus is chosen for, and the columns that name it
+
+
+@dataclass(frozen=True)
+class Footing:
+    """The judgments with comparable values, what these are in words, and how many offsets were fitted and removed."""
+
+    judgments: pl.DataFrame
+    words: str
+    removed: int = 0
+
+
+def footing_of(judgments: pl.DataFrame) -> Footing:
+    """Checked judgments of one scale on the footing of their kind, with what alpha must know about them."""
+    kind = kind_of(judgments)
+    if not kind.in_logs:
+        return Footing(judgments, kind.footing)
+    offset = offset_of(judgments)
+    means = judgments["topic"].n_unique() if offset == "unit" else 1  # the mean of a topic, or of all, is no offset
+    removed = judgments.select(OFFSETS[offset]).n_unique() - means
+    return Footing(on_common_footing(judgments), kind.footing.replace("unit", offset), removed)
 
 
 def offset_of(judgments: pl.DataFrame) -> str:

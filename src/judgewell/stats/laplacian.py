@@ -12,12 +12,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.errors import DataError
-
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from judgewell.stats.arrays import Floats, Ints
 
 DENSE = 3000
 EXACT = 400  # up to here a dense factor is quicker than iterating, even where only the solution is wanted
@@ -26,7 +23,7 @@ STEPS = 10_000
 SOLVES, BLOCK = 200, 32
 
 
-def summed(at: Index, values: Array, size: int) -> Array:
+def summed(at: Ints, values: Floats, size: int) -> Floats:
     """The sum of the values at each place from 0 to size - 1."""
     return np.bincount(at, values, size).astype(np.float64)
 
@@ -36,7 +33,7 @@ class Laplacian:
     """D - W - W' + ridge: `upper` holds the weights W of the edges above the diagonal, `degree` the diagonal of D."""
 
     upper: Any
-    degree: Array
+    degree: Floats
     ridge: float = 0.0
 
     @property
@@ -44,22 +41,22 @@ class Laplacian:
         return len(self.degree)
 
     @property
-    def diagonal(self) -> Array:
+    def diagonal(self) -> Floats:
         return self.degree + self.ridge
 
-    def __matmul__(self, x: Array) -> Array:
+    def __matmul__(self, x: Floats) -> Floats:
         diagonal = self.diagonal if x.ndim == 1 else self.diagonal[:, None]
         return np.asarray(diagonal * x - self.upper @ x - self.upper.T @ x)
 
-    def part(self, documents: Index) -> Laplacian:
+    def part(self, documents: Ints) -> Laplacian:
         """The block of some of the documents, none of which is tied to another."""
         return Laplacian(self.upper[documents][:, documents], self.degree[documents], self.ridge)
 
-    def array(self) -> Array:
+    def array(self) -> Floats:
         weights = self.upper.toarray()
         return np.asarray(np.diag(self.diagonal) - weights - weights.T)
 
-    def noise(self, generator: np.random.Generator, count: int) -> Array:
+    def noise(self, generator: np.random.Generator, count: int) -> Floats:
         """`count` random right sides whose covariance is this matrix: noise on every edge, summed at its two ends."""
         edges = self.upper.tocoo()
         left, right = edges.coords
@@ -72,7 +69,7 @@ class Laplacian:
                 pushes[:, turn] += np.sqrt(self.ridge) * generator.standard_normal(self.size)
         return pushes
 
-    def solved(self, rhs: Array, tolerance: float, steps: int) -> tuple[Array, bool]:
+    def solved(self, rhs: Floats, tolerance: float, steps: int) -> tuple[Floats, bool]:
         """Conjugate gradients preconditioned by the diagonal, for one right side or several as columns; and whether
         all of them reached the tolerance."""
         inverse = 1 / np.maximum(self.diagonal, 1e-300)
@@ -99,7 +96,7 @@ def _over(top: Any, bottom: Any, where: Any) -> Any:
     return np.divide(top, bottom, out=np.zeros_like(top), where=where & (bottom != 0))
 
 
-def laplacian(size: int, left: Index, right: Index, weight: Array, ridge: float = 0.0) -> Laplacian:
+def laplacian(size: int, left: Ints, right: Ints, weight: Floats, ridge: float = 0.0) -> Laplacian:
     """The Laplacian of edges that are sorted by left and then right end, left < right, each there once."""
     from scipy import sparse
 
@@ -109,7 +106,7 @@ def laplacian(size: int, left: Index, right: Index, weight: Array, ridge: float 
     return Laplacian(upper, summed(left, weight, size) + summed(right, weight, size), ridge)
 
 
-def components_of(matrix: Laplacian) -> Index:
+def components_of(matrix: Laplacian) -> Ints:
     """The number of its connected component for each document, counted from 0."""
     from scipy.sparse import csgraph
 
@@ -121,16 +118,16 @@ class System:
     """L y = b with y of mean 0 in each component; the matrix's ridge is a prior on y."""
 
     matrix: Laplacian
-    labels: Index
+    labels: Ints
 
     @cached_property
-    def members(self) -> list[Index]:
+    def members(self) -> list[Ints]:
         """The documents of each component."""
         order = np.argsort(self.labels, kind="stable")
         cuts = np.flatnonzero(np.diff(self.labels[order])) + 1
         return [np.asarray(part) for part in np.split(order, cuts)]
 
-    def solve(self, rhs: Array, tolerance: float = TOLERANCE) -> Array:
+    def solve(self, rhs: Floats, tolerance: float = TOLERANCE) -> Floats:
         """y for a right side, or for several as columns."""
         y = np.zeros_like(rhs)
         for number, documents in enumerate(self.members):
@@ -139,11 +136,11 @@ class System:
             y[documents] = self._small[number] @ given if small else self._iterate(number, given, tolerance)
         return y
 
-    def drawn(self, generator: np.random.Generator, count: int) -> Array:
+    def drawn(self, generator: np.random.Generator, count: int) -> Floats:
         """`count` draws, as columns, of what noise of variance 1 on the comparisons does to y."""
         return self.solve(self.matrix.noise(generator, count), ROUGH)
 
-    def spread(self) -> tuple[Array, Array]:
+    def spread(self) -> tuple[Floats, Floats]:
         """The diagonal of the pseudo-inverse per document, and lambda2 per component (how firmly the comparisons tie
         it together; NaN in components of more than DENSE documents, where the diagonal is an estimate)."""
         diagonal, second = np.full(len(self.labels), np.nan), np.full(len(self.members), np.nan)
@@ -157,7 +154,7 @@ class System:
                 second[number] = 1 / _largest_eigenvalue(inverse)
         return diagonal, second
 
-    def _estimated(self, number: int) -> Array:
+    def _estimated(self, number: int) -> Floats:
         """The mean square of SOLVES draws of a component."""
         alone = System(self._part(number), np.zeros(len(self.members[number]), dtype=np.int64))
         generator, squares = np.random.default_rng(0), np.zeros(len(alone.labels))
@@ -166,14 +163,14 @@ class System:
         return np.asarray(squares / SOLVES)
 
     @cached_property
-    def _small(self) -> dict[int, Array]:
+    def _small(self) -> dict[int, Floats]:
         parts = enumerate(self.members)
         return {number: self._inverse(documents) for number, documents in parts if len(documents) <= EXACT}
 
     def _part(self, number: int) -> Laplacian:
         return self.matrix if len(self.members) == 1 else self.matrix.part(self.members[number])
 
-    def _inverse(self, documents: Index) -> Array:
+    def _inverse(self, documents: Ints) -> Floats:
         """A block's pseudo-inverse: (L + c11'/m)^-1 - 11'/(cm); with a ridge r, (L + r)^-1 - 11'/(rm)."""
         from scipy import linalg
 
@@ -186,7 +183,7 @@ class System:
         scale = float(np.mean(np.diag(block)))  # any c > 0 is right; this one keeps the sum well conditioned
         return np.asarray(linalg.inv(block + scale / size, assume_a="pos")) - 1 / (scale * size)
 
-    def _iterate(self, number: int, rhs: Array, tolerance: float) -> Array:
+    def _iterate(self, number: int, rhs: Floats, tolerance: float) -> Floats:
         y, settled = self._part(number).solved(rhs, tolerance, STEPS)
         if not settled:
             raise DataError(
@@ -196,7 +193,7 @@ class System:
         return np.asarray(y - y.mean(axis=0))
 
 
-def _largest_eigenvalue(matrix: Array) -> float:
+def _largest_eigenvalue(matrix: Floats) -> float:
     from scipy import linalg
     from scipy.sparse.linalg import eigsh
 

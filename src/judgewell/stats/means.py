@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judgewell.errors import InputError
+from judgewell.stats.arrays import Bools, Floats, Ints
 from judgewell.stats.resampling import bootstrap_weights, check_level
 from judgewell.values import dataclass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 REPLICATES = 1000
 FEW_TOPICS = 10  # below it Student's t: a bootstrap of so few topics is too coarse
@@ -44,7 +42,6 @@ def mean_intervals(
     *,
     level: float = 0.95,
     limits: tuple[ArrayLike, ArrayLike] = NO_LIMITS,
-    replicates: int = REPLICATES,
     seed: int = 0,
 ) -> MeanIntervals:
     """The mean over topics of each row (rows × topics, NaN where a topic does not count) with its interval.
@@ -65,7 +62,7 @@ def mean_intervals(
     least, most = (np.broadcast_to(np.asarray(end, dtype=np.float64), len(table)) for end in limits)
     step = max(1, SORTED_CELLS // max(1, table.shape[-1]))
     blocks = [slice(start, start + step) for start in range(0, len(table), step)] or [slice(None)]
-    parts = [_block_intervals(table[rows], level, least[rows], most[rows], replicates, seed) for rows in blocks]
+    parts = [_block_intervals(table[rows], level, least[rows], most[rows], seed) for rows in blocks]
     return MeanIntervals(
         mean=np.concatenate([one.mean for one in parts]),
         low=np.concatenate([one.low for one in parts]),
@@ -84,9 +81,7 @@ def without_intervals(intervals: MeanIntervals, biased: Sequence[bool]) -> MeanI
     )
 
 
-def _block_intervals(
-    table: Floats, level: float, least: Floats, most: Floats, replicates: int, seed: int
-) -> MeanIntervals:
+def _block_intervals(table: Floats, level: float, least: Floats, most: Floats, seed: int) -> MeanIntervals:
     """The intervals of some rows, of which sorted copies are made."""
     rows = np.sort(table, axis=-1)  # NaN last
     topics = np.count_nonzero(~np.isnan(rows), axis=-1)
@@ -100,7 +95,7 @@ def _block_intervals(
         spread = ~shares[same] & (whole[:, 0] < whole[:, -1])
         same, whole = same[spread], whole[spread]
         if len(same):
-            reach, kind[same] = _reach(whole, level, replicates, seed)
+            reach, kind[same] = _reach(whole, level, seed)
             half = reach * whole.std(axis=-1, ddof=1) / math.sqrt(count)
             low[same], high[same] = mean[same] - half, mean[same] + half
     for row in np.flatnonzero(shares):
@@ -113,7 +108,7 @@ def _block_intervals(
     return MeanIntervals(mean, low, high, topics, tuple(kind.tolist()))
 
 
-def _at_ends(rows: Floats, least: Floats, most: Floats) -> NDArray[np.bool_]:
+def _at_ends(rows: Floats, least: Floats, most: Floats) -> Bools:
     """Which rows hold nothing but the two ends of their measure."""
     ends = (rows == least[:, None]) | (rows == most[:, None]) | np.isnan(rows)
     return np.asarray(ends.all(axis=-1) & np.isfinite(least) & np.isfinite(most))
@@ -158,7 +153,7 @@ def no_spread_note(intervals: MeanIntervals, names: Sequence[str]) -> str:
     return f"no interval of {', '.join(alike[:3])}{more}, because all topics have the same score"
 
 
-def _reach(rows: Floats, level: float, replicates: int, seed: int) -> tuple[Any, Any]:
+def _reach(rows: Floats, level: float, seed: int) -> tuple[Any, Any]:
     """How many standard errors the intervals of rows of equal length reach, and by which rule."""
     count = rows.shape[-1]
     if count < FEW_TOPICS:
@@ -167,7 +162,7 @@ def _reach(rows: Floats, level: float, replicates: int, seed: int) -> tuple[Any,
         from statistics import NormalDist  # loads much that fewer topics do not need
 
         return NormalDist().inv_cdf((1 + level) / 2), "normal"
-    weights = bootstrap_weights(count, replicates, np.random.default_rng(seed))
+    weights = bootstrap_weights(count, REPLICATES, np.random.default_rng(seed))
     reach = studentised_reach(rows, weights.astype(np.float64), level)
     known = np.isfinite(reach)
     return np.where(known, reach, student_reach(count - 1, level)), np.where(known, "bootstrap", "t")

@@ -17,7 +17,6 @@ from judgewell.study.model import Study
 from judgewell.study.new import example, has_example_topics
 
 UNTRANSLATED_SHOWN = 10
-CENT = 0.005
 
 
 @dataclass(frozen=True)
@@ -136,12 +135,14 @@ def _unwise(study: Study, inputs: Inputs, design: Design, source: Source) -> lis
 
 
 def _examples(study: Study, source: Source) -> list[Problem]:
-    """Texts of the example study that people would read in this one."""
+    """Texts of the example study that people would read in this one; the example itself is only reminded of them."""
     problems = []
+    untouched = has_example_topics(source.resolved(study.topics.file))
     if study.study.consent == example()["study"]["consent"]:
-        cure = "say who asks, what for and whom to write to, before people judge"
-        problems.append(source.problem(("study", "consent"), "the consent text is still that of the example", cure))
-    if not has_example_topics(source.resolved(study.topics.file)):
+        cure = "before people judge, say who asks, what for and whom to write to"
+        kept = source.problem(("study", "consent"), "this is the example's consent text", cure)
+        problems.append(replace(kept, information=untouched))
+    if not untouched:
         given = [one["answers"] for one in example()["checks"]["question"]]
         for number, question in enumerate(study.checks.question):
             if question.answers in given:
@@ -155,8 +156,8 @@ def _owner(study: Study, cost: Cost, source: Source) -> list[Problem]:
     problems = []
     budget = study.pay.budget
     if budget is not None and cost.total > budget:
-        units = int((budget + CENT) // study.pay.dearest)
-        pays = f"the budget of {budget:,.2f} {cost.currency} pays for {units:,} of {cost.units:,} units"
+        units = f"{study.pay.affordable():,.0f} of {cost.units:,} units"
+        pays = f"the budget of {budget:,.2f} {cost.currency} pays for {units}"
         problem = f"{pays}; then the study ends"
         problems.append(source.problem(("pay", "budget"), problem, f"all of them cost {cost.total:,.2f}"))
     if study.owner.webhook and not study.owner.webhook_secret:

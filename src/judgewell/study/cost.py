@@ -65,21 +65,14 @@ def cost_of(
 
 def cost_of_design(study: Study, design: Design) -> Cost:
     """The cost of a finished design."""
-    by_topic = design.units.group_by("topic").agg(pl.col("assessors").sum())
-    people, _ = hand_out(largest_topic(design), study.work.units_per_topic)
+    work = largest_topic(design)
+    people, _ = hand_out(work, study.work.units_per_topic)
     shown = pl.concat(
         [design.documents.select("topic", "doc")]
         + [design.pairs.select("topic", pl.col(side).alias("doc")) for side in ("left", "right")]
     )
-    return cost_of(
-        design.completions,
-        design.judgments,
-        shown.n_unique(),
-        int(by_topic["assessors"].max() or 0),  # type: ignore[arg-type]
-        study.pay,
-        study.work,
-        people,
-    )
+    sizes = (design.completions, design.judgments, shown.n_unique(), work.completions)
+    return cost_of(*sizes, study.pay, study.work, people)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from judgewell.errors import InputError, note
 from judgewell.study.model import Study
-from judgewell.study.section import Section, many
+from judgewell.study.section import Section, many, shortened
 from judgewell.study.toml_lines import Place, line_of, places
 
 DESIGNS = ("units", "templates", "groups")
@@ -180,9 +180,7 @@ def _whole(source: Source) -> list[Problem]:
     problems = []
     designs = [name for name in DESIGNS if name in given]
     if not designs:
-        problems.append(
-            source.problem((), "the study has no design", "add [units], [templates] or [groups]"),
-        )
+        problems.append(source.problem((), "the study has no design", "add [units], [templates] or [groups]"))
     if len(designs) > 1:
         problems.append(source.problem((designs[1],), f"[{designs[1]}] beside [{designs[0]}]", "keep one design"))
     if "groups" in given and "scale" in given:
@@ -214,11 +212,8 @@ def _goal(source: Source) -> list[Problem]:
 
 def _scale_names(source: Source) -> list[Problem]:
     scales = source.settings.get("scale")
-    names = (
-        [one.get("name") or one.get("kind") for one in scales if isinstance(one, dict)]
-        if isinstance(scales, list)
-        else []
-    )
+    tables = [one for one in scales if isinstance(one, dict)] if isinstance(scales, list) else []
+    names = [one.get("name") or one.get("kind") for one in tables]
     return [
         source.problem(("scale", number), f"two scales are called {name!r}", "give each a name of its own")
         for number, name in enumerate(names)
@@ -236,7 +231,7 @@ def _as_problem(mistake: dict[str, Any], source: Source) -> Problem:
         missing = f"{key}.kind" if kind == "union_tag_not_found" else key
         return source.problem(place, f"{missing} is missing", about)
     if kind == "union_tag_invalid":
-        problem_text = f"{key}.kind {_shown(context['tag'])} is not one of {context['expected_tags']}"
+        problem_text = f"{key}.kind {shortened(context['tag'])} is not one of {context['expected_tags']}"
         return source.problem((*place, "kind"), problem_text, None)
     if kind == "extra_forbidden":
         return source.problem(place, f"there is no setting {key}", _instead(str(place[-1]), model))
@@ -246,7 +241,7 @@ def _as_problem(mistake: dict[str, Any], source: Source) -> Problem:
         return source.problem(place, f"{key}: {problem}", cure or None)
     rule = RULES.get(kind)
     rule_text = rule.format(**context) if rule else mistake["msg"]
-    return source.problem(place, f"{key} {_shown(mistake['input'])} {rule_text}", about and f"what it sets: {about}")
+    return source.problem(place, f"{key} {shortened(mistake['input'])} {rule_text}", about and f"what it sets: {about}")
 
 
 def _place(loc: tuple[str | int, ...], settings: Mapping[str, Any]) -> Place:
@@ -290,8 +285,3 @@ def _section_in(annotation: Any) -> type[BaseModel] | None:
 def _instead(name: str, model: type[BaseModel]) -> str:
     near = difflib.get_close_matches(name, model.model_fields, n=1)
     return f"did you mean {near[0]}?" if near else f"the settings here are {', '.join(model.model_fields)}"
-
-
-def _shown(value: Any) -> str:
-    text = "true" if value is True else "false" if value is False else repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}…"

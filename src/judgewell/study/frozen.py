@@ -16,6 +16,7 @@ from typing import Any
 from judgewell.formats.provenance import digest
 from judgewell.study.file import Source, matching, parse, read_source
 from judgewell.study.model import Study
+from judgewell.study.toml_lines import flat
 
 FREE = ("pay.budget", "owner.webhook", "owner.webhook_secret")  # settings that are never frozen
 FREE_TABLE = "machine."  # every machine keeps the settings it was asked with
@@ -57,20 +58,8 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 def _settings(frozen: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with their defaults, by dotted key."""
-    flat = _flat(Study.model_validate(frozen["settings"]).model_dump(mode="json"))
-    return {key: value for key, value in flat.items() if key not in FREE and not key.startswith(FREE_TABLE)}
-
-
-def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        parts = value.items()
-    elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
-        parts = {str(number): one for number, one in enumerate(value, start=1)}.items()
-    else:
-        return {prefix: value}
-    return {
-        key: inner for name, one in parts for key, inner in _flat(one, f"{prefix}.{name}" if prefix else name).items()
-    }
+    settings = flat(Study.model_validate(frozen["settings"]).model_dump(mode="json"))
+    return {key: value for key, value in settings.items() if key not in FREE and not key.startswith(FREE_TABLE)}
 
 
 def _digests(study: Study, source: Source) -> dict[str, str]:

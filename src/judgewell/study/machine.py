@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, ValidationInfo, field_validator
 
-from judgewell.study.section import Section, many, setting
+from judgewell.study.section import Section, address_parts, many, setting
 
 
 class Machine(Section):
@@ -54,12 +53,8 @@ class Machine(Section):
         """An address is kept with every machine, so no secret may be in it."""
         if not address:
             return address
-        try:
-            parts = urlsplit(address)
-            named = bool(parts.hostname) and parts.port != 0 and parts.scheme in ("http", "https")
-        except ValueError:
-            named = False
-        if not named or not address.isprintable() or " " in address:
+        parts = address_parts(address)
+        if parts is None or parts.scheme not in ("http", "https"):
             raise ValueError("this is not an address; write http://host:port/v1 or https://host/v1")
         if parts.username is not None or parts.query or parts.fragment:
             raise ValueError("the address must hold no user name, password, ?part or #part; name the key's variable")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, field_validator, model_validator
 
@@ -19,12 +18,13 @@ from judgewell.study.checks import (
     Quiz,
 )
 from judgewell.study.closing import Questionnaire
-from judgewell.study.design.templates import documents_needed
+from judgewell.study.design.templates import documents_used
 from judgewell.study.machine import Machine
 from judgewell.study.platform import Platform
-from judgewell.study.questions import PAIR_QUESTIONS, AnyScale, Preference, Questions, Scale
-from judgewell.study.section import Section, many, renamed, setting, valid
+from judgewell.study.questions import Absolute, AnyScale, Preference, Ratio, Scale, pair_questions
+from judgewell.study.section import Section, address_parts, many, renamed, setting, shortened, valid
 
+CENT = 0.01
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -103,17 +103,12 @@ class Templates(Section):
 
     @model_validator(mode="after")
     def _letters(self) -> Templates:
-        needed = documents_needed(self.orders)
-        if len(set(self.orders)) < len(self.orders) or "" in self.orders:
-            raise ValueError("every order must appear once and have letters")
-        strange = sorted((set(needed) | set(self.documents)) - set(self.grades))
+        strange = sorted({*"".join(self.orders), *self.documents} - set(self.grades))
         if strange:
             raise ValueError(
                 f"no grade is given for the letter {strange[0]!r}; the letters are {', '.join(self.grades)}"
             )
-        for letter, count in self.documents.items():
-            if count < needed.get(letter, 0):
-                raise ValueError(f"{count} documents of grade {letter} are too few; an order needs {needed[letter]}")
+        valid(documents_used, self.orders, self.documents)
         return self
 
 
@@ -135,7 +130,7 @@ class Groups(Section):
     @field_validator("questions")
     @classmethod
     def _once(cls, questions: list[str]) -> list[str]:
-        valid(_questions, questions, False)
+        valid(pair_questions, questions)
         return questions
 
     @model_validator(mode="after")
@@ -150,8 +145,9 @@ class Groups(Section):
         """The pairs of a group, the known one included."""
         return self.documents * self.partners // 2
 
-    def asked(self) -> Questions:
-        return _questions(self.questions, self.ties)
+    def asked(self) -> tuple[Preference | Absolute | Ratio, ...]:
+        """What is asked about each pair."""
+        return pair_questions(self.questions, self.ties)
 
 
 class Double(Section):
@@ -170,8 +166,7 @@ def _conclusion(value: Any) -> Any:
     """best, order, or the names of two systems."""
     pair = isinstance(value, list) and all(isinstance(one, str) for one in value) and len(set(value)) == 2 == len(value)
     if value not in ("best", "order") and not pair:
-        shown = repr(value) if len(repr(value)) <= 40 else f"{repr(value)[:37]}…"
-        raise ValueError(f'{shown} is not a goal; write "best", "order", or two systems: ["A", "B"]')
+        raise ValueError(f'{shortened(value)} is not a goal; write "best", "order", or two systems: ["A", "B"]')
     return value
 
 
@@ -255,6 +250,12 @@ class Pay(Section):
         """The most that another unit costs, with the fee."""
         return max(self.amount, self.bonus or 0.0) * (1 + self.fee)
 
+    def affordable(self, spent: float = 0.0) -> float:
+        """How many units the rest of the budget pays for; sums are compared to the cent."""
+        if self.budget is None or not self.dearest:
+            return math.inf
+        return max(0, (self.budget + CENT / 2 - spent) // self.dearest)
+
 
 class Privacy(Section):
     retention_days: float | None = setting(
@@ -276,16 +277,14 @@ class Owner(Section):
     @classmethod
     def _safe(cls, address: str) -> str:
         """Over https the receiver must prove its name; plain http stays on this computer."""
-        try:
-            parts = urlsplit(address)
-            named = bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            named = False
-        if address and not (named and address.isprintable() and " " not in address):
+        if not address:
+            return address
+        parts = address_parts(address)
+        if parts is None:
             raise ValueError(f"{address!r} is not an address; write https://host/path")
-        if address and (parts.username is not None or parts.fragment):
+        if parts.username is not None or parts.fragment:
             raise ValueError("the address must hold no user name, password or #part; put a secret into the path")
-        if address and parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
+        if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
             raise ValueError("the address must begin with https://; http:// is for localhost alone")
         return address
 
@@ -328,7 +327,3 @@ class Study(Section):
     def scales(self) -> dict[str, Scale]:
         """The scales by name; a study of pairs has none."""
         return {scale.name or scale.kind: scale for scale in self.scale}
-
-
-def _questions(kinds: Sequence[str], ties: bool) -> Questions:
-    return Questions(tuple(Preference(ties) if kind == "preference" else PAIR_QUESTIONS[kind]() for kind in kinds))

@@ -7,8 +7,8 @@ its numbers, which widget asks for them and which texts explain it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
@@ -272,7 +272,6 @@ class PairQuestion:
     """A question about two documents side by side."""
 
     kind: ClassVar[str]
-    widget: ClassVar[Widget]
 
     @property
     def question(self) -> str:
@@ -290,7 +289,6 @@ class Preference(PairQuestion):
     ties: bool = False
 
     kind: ClassVar[str] = "preference"
-    widget: ClassVar[Widget] = "choice"
 
     @property
     def instructions(self) -> str:
@@ -317,7 +315,6 @@ class Absolute(PairQuestion):
     """
 
     kind: ClassVar[str] = "absolute"
-    widget: ClassVar[Widget] = "choice"
     choices: ClassVar[tuple[str, ...]] = ("none", "one", "both")
 
     def read(self, typed: str, preferred: Side | None = None) -> tuple[bool, bool]:
@@ -337,7 +334,6 @@ class Ratio(PairQuestion):
     """A number for each of the two: 0 for a document that is not relevant; only the proportion counts."""
 
     kind: ClassVar[str] = "ratio"
-    widget: ClassVar[Widget] = "number"
     choices: ClassVar[tuple[str, ...]] = ()
 
     def read(self, typed: str) -> float:
@@ -351,26 +347,19 @@ class Ratio(PairQuestion):
         return value
 
 
-@dataclass(frozen=True)
-class Questions:
-    """The questions asked about every pair, in this order."""
-
-    asked: tuple[Preference | Absolute | Ratio, ...] = field(
-        default_factory=lambda: (Preference(), Absolute(), Ratio())
-    )
-
-    def __post_init__(self) -> None:
-        kinds = [question.kind for question in self.asked]
-        if not kinds or len(set(kinds)) < len(kinds):
-            raise InputError(
-                f"the questions {', '.join(kinds) or '(none)'} cannot be asked about a pair",
-                cure="ask one or more of preference, absolute and ratio, each once",
-            )
-
-
 PAIR_QUESTIONS: Mapping[str, type[Preference] | type[Absolute] | type[Ratio]] = {
     question.kind: question for question in (Preference, Absolute, Ratio)
 }
+
+
+def pair_questions(kinds: Sequence[str], ties: bool = False) -> tuple[Preference | Absolute | Ratio, ...]:
+    """The questions asked about every pair, in this order."""
+    if not kinds or len(set(kinds)) < len(kinds):
+        raise InputError(
+            f"the questions {', '.join(kinds) or '(none)'} cannot be asked about a pair",
+            cure="ask one or more of preference, absolute and ratio, each once",
+        )
+    return tuple(Preference(ties) if kind == "preference" else PAIR_QUESTIONS[kind]() for kind in kinds)
 
 
 def _not_among(typed: str, choices: tuple[str, ...]) -> Refused:

@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from judgewell.stats.arrays import Floats, Ints
 from judgewell.study.design.chance import generator
 from judgewell.study.design.graphs import make_graphs
 from judgewell.study.design.groups import GroupPlan, make_groups
-from judgewell.study.design.units import Whole, make_units
+from judgewell.study.design.units import make_units
 
 # A simulated topic is kept small: reliability depends on how often a document is judged, hardly on how many there are.
 LARGEST = 150
@@ -92,9 +92,7 @@ def _smaller(plan: GroupPlan, assessors: int) -> GroupPlan:
     return GroupPlan(groups * plan.size, plan.size, plan.partners, plan.partitions, groups, 0)
 
 
-def _estimated(
-    units: Whole, relevance: NDArray[np.float64], assumed: Assumed, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _estimated(units: Ints, relevance: Floats, assumed: Assumed, rng: np.random.Generator) -> Floats:
     """Simulated answers, normalised by unit and reduced to the median of each document."""
     answers = (
         relevance[units] + rng.normal(0, assumed.units, (len(units), 1)) + rng.normal(0, assumed.noise, units.shape)
@@ -105,18 +103,18 @@ def _estimated(
     return np.array([np.median(part) for part in np.split(normalised.ravel()[order], starts)])
 
 
-def _least_squares(pairs: Whole, ratios: NDArray[np.float64], documents: int) -> NDArray[np.float64]:
+def _least_squares(pairs: Ints, ratios: Floats, documents: int) -> Floats:
     """The relevances whose differences fit the log ratios best: the graph's Laplacian, with a mean of 0."""
     left, right = pairs[:, 0], pairs[:, 1]
     met = np.bincount(left * documents + right, minlength=documents**2).reshape(documents, documents).astype(float)
     met += met.T
     laplacian = np.diag(met.sum(axis=1)) - met
     sums = np.bincount(left, ratios, documents) - np.bincount(right, ratios, documents)
-    solved: NDArray[np.float64] = np.linalg.lstsq(laplacian, sums, rcond=None)[0].astype(np.float64)
+    solved: Floats = np.linalg.lstsq(laplacian, sums, rcond=None)[0].astype(np.float64)
     return solved
 
 
-def _squared(true: NDArray[np.float64], estimated: NDArray[np.float64]) -> float:
+def _squared(true: Floats, estimated: Floats) -> float:
     """The squared correlation; two or fewer documents say nothing about it."""
     if len(true) < 3:
         return float("nan")

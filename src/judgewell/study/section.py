@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -32,6 +33,22 @@ def renamed(given: Any, former: str, name: str) -> Any:
     if not isinstance(given, dict) or former not in given or name in given:
         return given
     return {name if key == former else key: value for key, value in given.items()}
+
+
+def shortened(value: Any) -> str:
+    """A value as the study file writes it, cut to a few letters."""
+    text = "true" if value is True else "false" if value is False else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"
+
+
+def address_parts(address: str) -> SplitResult | None:
+    """The parts of an address that names a host; None where the text is no such address."""
+    try:
+        parts = urlsplit(address)
+        named = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return None
+    return parts if named and address.isprintable() and " " not in address else None
 
 
 class Section(BaseModel):

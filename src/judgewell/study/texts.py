@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from judgewell.errors import InputError
-from judgewell.study.toml_lines import places
+from judgewell.study.toml_lines import flat, places
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 # A language, and where needed its script, region and variants: de, pt-BR, zh-Hant, sr-Latn-RS (BCP 47).
@@ -75,7 +74,7 @@ class Catalogue:
 def english() -> Catalogue:
     """The built-in English texts."""
     source = resources.files("judgewell.study").joinpath("texts/en.toml").read_text("utf-8")
-    texts = _flat(tomllib.loads(source))
+    texts = _texts(source)
     return Catalogue(texts, frozenset(texts))
 
 
@@ -87,7 +86,7 @@ def catalogue(source: str, file: str | Path | None = None) -> Catalogue:
     """
     base = english()
     try:
-        ours = _flat(tomllib.loads(source))
+        ours = _texts(source)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"this is not TOML: {error}", file=file) from None
     lines = places(source)
@@ -113,15 +112,8 @@ def _refuse_marks(key: str, text: str, file: str | Path | None, line: int | None
         raise InputError(f"the direction {text!r} is not known", cure="it is ltr or rtl", file=file, line=line)
 
 
-def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Nested tables as one level of dotted keys."""
-    texts: dict[str, str] = {}
-    for name, value in data.items():
-        if isinstance(value, Mapping):
-            texts.update(_flat(value, f"{prefix}{name}."))
-        else:
-            texts[prefix + name] = str(value)
-    return texts
+def _texts(source: str) -> dict[str, str]:
+    return {key: str(value) for key, value in flat(tomllib.loads(source)).items()}
 
 
 def _nearest(key: str, known: Mapping[str, str]) -> str | None:

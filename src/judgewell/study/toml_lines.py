@@ -7,7 +7,8 @@ line of every `key =`, `[table]` and `[[table]]`; the values are left to the sta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 Place = tuple[str | int, ...]
 
@@ -44,6 +45,19 @@ def line_of(place: Place, lines: dict[Place, int]) -> int | None:
         if place[:end] in lines:
             return lines[place[:end]]
     return None
+
+
+def flat(value: Any, prefix: str = "") -> dict[str, Any]:
+    """The values of nested tables by dotted keys; the tables of a list are counted from 1."""
+    if isinstance(value, Mapping):
+        parts = value.items()
+    elif isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        parts = {str(number): one for number, one in enumerate(value, start=1)}.items()
+    else:
+        return {prefix: value}
+    return {
+        key: inner for name, one in parts for key, inner in flat(one, f"{prefix}.{name}" if prefix else name).items()
+    }
 
 
 def _statements(source: str) -> Iterator[tuple[int, str, str]]:

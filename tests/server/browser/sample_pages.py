@@ -197,7 +197,6 @@ def before_work() -> dict[str, pages.Page]:
             text=as_html(instructions + "\n\n" + SAY("instructions.judging")),
             scale=MAGNITUDE.instructions,
             ready=SAY("ready.text", total=8, minutes=9),
-            start=SAY("page.start"),
         ),
         "practice": Practice(
             **common(title=SAY("practice.title")),
@@ -301,17 +300,21 @@ def after_work() -> dict[str, pages.Page]:
             ending=pages.Ending(),
         ),
         "stopped": Stopped(
-            **common(), text=as_html(SAY("end.failed_topic")), ending=pages.Ending(), more=SAY("end.another_topic")
+            **common(title=SAY("end.task_ended")),
+            text=as_html(SAY("end.failed_topic")),
+            ending=pages.Ending(),
+            more=SAY("end.another_topic"),
         ),
         "come_back": ComeBack(
             **common(title=SAY("end.later")),
             text=as_html(SAY("end.come_back", minutes=5)),
             minutes=5,
             ending=pages.Ending(),
-            again=WORDS["again"],
         ),
         "no_work": NoWork(**common(title=SAY("end.thanks")), text=as_html(SAY("end.no_work")), ending=pages.Ending()),
-        "trouble": pages.Trouble(**common(step=""), text=as_html(SAY("trouble.link"))),
+        "trouble": pages.Trouble(
+            **common(step="", title=SAY("trouble.try_later")), text=as_html(SAY("trouble.server")), again=True
+        ),
     }
 
 

@@ -302,7 +302,7 @@ def test_actions_need_an_owner_and_are_written_with_who_and_where(door):
     assert answer.headers["location"] == "/owner"
     (entry,) = served.study.rows(sa.select(audit).where(audit.c.action == "pause"))
     assert (entry.account, entry.address, entry.target) == (2, "testclient", "the study")
-    bad = owner.post("/owner/act", data={"action": "release", "guard": guard_of(owner), "reservation": "9"})
+    bad = owner.post("/owner/act", data={"action": "release", "guard": guard_of(owner), "assessor": "9"})
     assert bad.status_code == 303
     assert owner.post("/owner/act", data={"action": "drop", "guard": guard_of(owner)}).status_code == 404
 

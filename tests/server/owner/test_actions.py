@@ -68,19 +68,19 @@ def test_released_and_extended_units(begin):
     holder.until("document", seconds=0)
     other.send(action="agree")
     (held,) = study.store.read(lambda connection: working(connection, study.clock())).result()
-    act(study, "extend", reservation=held.reservation, minutes=120)
+    act(study, "extend", assessor=held.pseudonym, unit=held.unit, minutes=120)
     study.clock.move(6000)
     assert study.expire() == 0
     assert other.send().kind == "come_back"
     study.clock.move(1300)
     assert study.expire() == 1
     holder.send(value="20")
-    act(study, "release", reservation=held.reservation, reason="asked by mail")
+    act(study, "release", assessor=held.pseudonym, reason="asked by mail")
     assert free(study) == [1]
     assert other.send().kind == "instructions"
     check_whole(study.store)
-    with pytest.raises(InputError, match="not in progress"):
-        act(study, "release", reservation=held.reservation)
+    with pytest.raises(InputError, match="does not hold a unit now"):
+        act(study, "release", assessor=held.pseudonym)
 
 
 def test_work_that_is_left_out_is_kept_and_its_place_is_free(begin, tmp_path):
@@ -211,8 +211,8 @@ def test_every_action_is_written_down_and_a_failed_one_is_not(begin):
     study = begin(topics=1)
     act(study, "pause", reason="lunch")
     with pytest.raises(InputError):
-        act(study, "release", reservation=99)
-    with pytest.raises(InputError, match="reservation is missing; release takes reservation"):
+        act(study, "release", assessor="a-nobody")
+    with pytest.raises(InputError, match="assessor is missing; release takes assessor"):
         act(study, "release")
     entries = study.store.read(audit_entries).result()
     assert [(entry.action, entry.target, entry.account) for entry in entries] == [("pause", "the study", None)]
@@ -224,15 +224,15 @@ def test_every_action_is_written_down_and_a_failed_one_is_not(begin):
 @pytest.mark.parametrize(
     "given",
     [
-        {"minutes": "nan", "reservation": 1},
-        {"minutes": "1e9", "reservation": 1},
-        {"reservation": "-1", "minutes": 5},
-        {"reservation": 1, "minutes": 5, "strange": 1},
+        {"minutes": "nan", "assessor": "a"},
+        {"minutes": "1e9", "assessor": "a"},
+        {"assessor": "", "minutes": 5},
+        {"assessor": "a", "minutes": 5, "strange": 1},
         {},
     ],
 )
 def test_fields_that_make_no_sense_are_refused_in_one_line(given):
-    with pytest.raises(InputError, match="takes reservation, minutes") as refused:
+    with pytest.raises(InputError, match="takes assessor, unit, minutes") as refused:
         read_fields(ACTIONS["extend"], given)
     assert "\n" not in str(refused.value)
 

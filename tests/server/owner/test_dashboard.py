@@ -24,7 +24,7 @@ from judgewell.server.judging.invitations import new_assessor
 from judgewell.server.owner import live_cache
 from judgewell.server.owner.live_analysis import insight
 from judgewell.server.queries.export import export
-from judgewell.server.store.schema import MACHINE, assessors, machines, reservations, topics
+from judgewell.server.store.schema import MACHINE, assessors, machines, topics
 from judgewell.server.store.transactions import Store, open_store
 
 PAGES = ("", "/topics", "/assessors", "/documents", "/checks", "/money", "/log")
@@ -192,12 +192,11 @@ def test_who_works_is_shown_and_released(begin, clock):
     assert name in text
     assert "2 of 4" in text
     guard = re.search(r'name="guard" value="([^"]+)"', text)[1]
-    number = study.rows(sa.select(reservations.c.number))[0][0]
-    form = {"action": "release", "guard": guard, "next": "/owner", "reservation": str(number)}
+    form = {"action": "release", "guard": guard, "next": "/owner", "assessor": name}
     assert client.post("/owner/act", data=form).status_code == 303
     after = client.get("/owner").text
     assert "No one is working right now" in after
-    assert "The unit is released; someone else can take it." in after
+    assert "1 unit is released; someone else can take over." in after
     assert "release" in client.get("/owner/log").text
 
 

@@ -303,6 +303,12 @@ def test_an_end_is_expected_while_somebody_works_and_not_in_the_far_future(begin
     assert now().expected_end is None  # at three units in 200 days
 
 
+def settled(held: Computed) -> Insight | None:
+    """What was computed last, once the computation under way is done."""
+    held.worker.join(HANG)
+    return held.latest
+
+
 class TestComputed:
     """What is computed is computed elsewhere, seldom, and once at a time."""
 
@@ -323,7 +329,7 @@ class TestComputed:
         assert held.busy
         held.look("b")
         go_on.set()
-        assert held.wait() is empty
+        assert settled(held) is empty
         assert len(calls) == 1
         assert held.look("a") is empty
         timer.move(SHARE * 5.0 - 1)
@@ -331,14 +337,14 @@ class TestComputed:
         assert not held.busy
         timer.move(1)
         held.look("b")
-        held.wait()
+        settled(held)
         assert len(calls) == 2
 
     def test_in_a_process_of_its_own(self, filled, computed):
         store, _ = filled
         held = Computed(store.url, lambda: NOW, in_a_process)
         held.look("a")
-        found = held.wait(HANG)
+        found = settled(held)
         assert not held.trouble
         assert found is not None
         assert dataclasses.replace(found, took=0) == dataclasses.replace(computed, took=0)
@@ -346,7 +352,7 @@ class TestComputed:
     def test_trouble_is_told(self, tmp_path: Path):
         held = Computed(str(tmp_path / "no" / "such.sqlite"), lambda: NOW, in_a_process)
         held.look("a")
-        assert held.wait(HANG) is None
+        assert settled(held) is None
         assert "could not be computed" in held.trouble
 
 

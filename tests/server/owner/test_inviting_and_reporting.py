@@ -199,12 +199,12 @@ def test_a_report_that_cannot_be_made_says_why_and_keeps_the_last_one(owner):
     server = Server(one.study.store, one.study.served, None, None)
     reporter, other = Reporter(server, None, make), Reporter(server, None, make)
     reporter.start("1")
-    reporter.wait()
+    reporter.worker.join(HANG)
     assert (other.page.read_text(), other.is_old("1"), other.is_old("2")) == ("fine", False, True)
     assert other.trouble("1") is None
     fails.append(True)
     reporter.start("2")
-    reporter.wait()
+    reporter.worker.join(HANG)
     assert (other.page.read_text(), other.trouble("2")[0]) == ("fine", "there is nothing to report on")
     assert other.trouble("3") is None  # after new answers it may no longer hold
     assert oct(reporter.folder.stat().st_mode & 0o777) == "0o700"
@@ -243,8 +243,8 @@ def test_one_report_is_made_at_a_time(owner):
     assert other.busy
     other.start("1")
     go.set()
-    reporter.wait()
-    other.wait()
+    reporter.worker.join(HANG)
+    assert other.worker is None
     assert len(made) == 1
     assert not other.busy
 

@@ -1,13 +1,18 @@
 """The owner's commands: on the running server's database, and all of them in the audit log."""
 
+import json
 import re
 
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 from judging import Study, write_study
 
 from judgewell.cli import app
 from judgewell.errors import InputError
+from judgewell.server.judging import invitations as people
+from judgewell.server.owner.actions import ACTIONS
+from judgewell.server.store.schema import assessors, identities
 from judgewell.server.store.transactions import open_store
 
 
@@ -74,3 +79,34 @@ def test_actions_and_the_log_of_them(study, tmp_path):
     with pytest.raises(InputError, match="the Assessors page shows the pseudonyms"):
         said("forget", study, "Ada")
     assert said("forget", study, "--older-than", "30") == "Personal data of 0 assessors deleted\n"
+
+
+def test_a_unit_is_released_by_the_name_an_owner_knows(tmp_path):
+    path = write_study(tmp_path / "study", topics=1)
+    store = open_store(tmp_path / "study" / "small.sqlite")
+    at_work = Study(store, path)
+    person = at_work.person()
+    person.until("document")
+    mine = assessors.c.number == person.number
+    store.write(lambda c: c.execute(sa.update(assessors).where(mine).values(label="Ada"))).result()
+    seen = {"arrived": 0.0, "assessor": person.number}
+    store.write(lambda c: c.execute(sa.insert(identities).values(platform="prolific", outside="5f", **seen))).result()
+    (name,) = at_work.rows(sa.select(assessors.c.pseudonym))[0]
+    assert f"working: {name} on t0-" in said("status", path)
+    assert json.loads(said("status", path, "--format", "json"))["working"][0]["pseudonym"] == name
+    assert "1 unit is held until" in said("act", path, "extend", "assessor=5f", "minutes=30")
+    assert said("act", path, "release", "assessor=Ada") == "1 unit is released; someone else can take over.\n"
+    assert "working:" not in said("status", path)
+    assert [line.split("\t")[3] for line in said("audit", path).splitlines()] == [name, name]
+    store.write(lambda c: people.new_assessor(c, "invite", 0.0, "Ada")).result()
+    with pytest.raises(InputError, match="several assessors"):
+        said("forget", path, "Ada")
+    assert said("forget", path, "5f") == "The personal data of one assessor is deleted.\n"
+    store.close()
+
+
+def test_the_help_names_every_action_with_its_fields():
+    lines = {line.split()[0]: line.split() for line in said("act", "--help").splitlines() if line.strip()}
+    for name, action in ACTIONS.items():
+        fields = [n if f.is_required() else f"[{n}]" for n, f in action.fields.model_fields.items()]
+        assert lines[name][1 : 1 + len(fields)] == fields

@@ -9,12 +9,11 @@ from waiting import wait_until
 from judgewell.errors import InputError
 from judgewell.server.app import make_app
 from judgewell.server.judging import invitations as people
-from judgewell.server.owner import retention
+from judgewell.server.owner import privacy
 from judgewell.server.owner.access import find_key, hashed
 from judgewell.server.owner.accounts import add_account, new_token
 from judgewell.server.owner.actions import ACTIONS, perform, read_fields, run
-from judgewell.server.owner.privacy import DAY
-from judgewell.server.owner.retention import retain
+from judgewell.server.owner.privacy import DAY, retain
 from judgewell.server.queries.export import export
 from judgewell.server.store.backup import backup, restore
 from judgewell.server.store.schema import answers, assessors, audit, closing, identities, keys, metadata, reservations
@@ -174,7 +173,7 @@ def test_after_the_retention_time_those_who_left_are_forgotten(begin):
 
 
 def test_the_server_carries_retention_out(begin, monkeypatch):
-    monkeypatch.setattr(retention, "EVERY", 0.05)
+    monkeypatch.setattr(privacy, "EVERY", 0.05)
     study = begin(topics=1, more="[privacy]\nretention_days = 10\n")
     gone = someone(study)
     gone.until("done")

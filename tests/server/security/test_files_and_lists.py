@@ -46,14 +46,14 @@ def test_no_path_leads_out(place, root, path):
 
 def test_own_files_have_their_type_and_are_not_guessed_at(place):
     import judgewell.server.judging
-    from judgewell.server.owner.pages import own_files
+    from judgewell.server.bundles import files
 
     folder = judgewell.server.judging.__path__[0]
     from pathlib import Path
 
     kinds = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
     names = [f"/static/{file.name}" for file in (Path(folder) / "static").iterdir() if file.is_file()]
-    names += [f"/owner/static/{name}" for name in own_files()]
+    names += [f"/owner/static/{name}" for name in files("owner")]
     assert len(names) > 10
     for name in names:
         answer = place.stranger().get(name)

@@ -9,6 +9,11 @@ from judgewell.agreement.evidence import Evidence, given
 from judgewell.agreement.section import NAMED, WORK, Get, Section
 from judgewell.errors import DataError
 
+
+def _work(evidence: Evidence) -> pl.DataFrame:
+    return given(evidence.judgments if evidence.judgments is not None else evidence.pairs, "judgments or pairs")
+
+
 SECTION = Section("effort", "who judged how much", "quality", order=75, needs=(WORK, NAMED), other_names=("workers",))
 
 
@@ -27,13 +32,10 @@ def assessor_statistics(evidence: Evidence, get: Get) -> pl.DataFrame:
 @SECTION.table("Assessors per document", across_scales=True)
 def assessors_per_document(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Documents of each topic by the number of assessors who judged them."""
-    if evidence.judgments is not None:
-        return effort.assessors_per_document(evidence.judgments)
-    return effort.assessors_per_document_of_pairs(evidence.pairs)
+    return effort.assessors_per_document(_work(evidence))
 
 
 @SECTION.table("Units per assessor", across_scales=True)
 def units_per_assessor(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Assessors by the number of units they completed."""
-    work = evidence.judgments if evidence.judgments is not None else evidence.pairs
-    return effort.units_per_assessor(given(work, "judgments or pairs"))
+    return effort.units_per_assessor(_work(evidence))

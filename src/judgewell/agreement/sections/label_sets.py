@@ -116,10 +116,11 @@ def label_kappa(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Cohen’s κ and κ with quadratic weights over the documents that both sets label, with 95 % intervals for other
     documents."""
     sets = _graded(evidence, "kappa")
-    options = {"replicates": evidence.replicates, "seed": evidence.seed}
-    plain_kappa = kappa.kappa_between(sets, **options)  # type: ignore[arg-type]
-    weighted = kappa.kappa_between(sets, "quadratic", **options)  # type: ignore[arg-type]
-    return plain_kappa.with_columns(
+    unweighted, weighted = (
+        kappa.kappa_between(sets, weights, replicates=evidence.replicates, seed=evidence.seed)
+        for weights in ("none", "quadratic")
+    )
+    return unweighted.with_columns(
         weighted_kappa=weighted["kappa"], weighted_low=weighted["low"], weighted_high=weighted["high"]
     )
 

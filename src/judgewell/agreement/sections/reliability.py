@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from judgewell.agreement import alpha, confusion, kappa
@@ -14,10 +12,6 @@ from judgewell.text import counted, interval, percent, plain
 
 MOSTLY = 2 / 3  # of the judgments at one value leave little that could agree or not
 FEW_VALUES = 20  # kappa is for scales of few values; with more it only counts coincidences
-
-
-def _fleiss(evidence: Evidence, by: Sequence[str]) -> pl.DataFrame:
-    return kappa.fleiss_kappa(few_values(evidence), by=by)
 
 
 def few_values(evidence: Evidence) -> pl.DataFrame:
@@ -94,10 +88,10 @@ def disagreement(evidence: Evidence, get: Get) -> pl.DataFrame:
 @SECTION.table("Fleiss’ κ")
 def fleiss_kappa(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Agreement on grades beyond chance, with 95 % intervals."""
-    return _fleiss(evidence, ())
+    return kappa.fleiss_kappa(few_values(evidence))
 
 
 @SECTION.table("Fleiss’ κ, by topic")
 def fleiss_kappa_by_topic(evidence: Evidence, get: Get) -> pl.DataFrame:
     """Agreement on grades beyond chance within each topic."""
-    return _fleiss(evidence, ("topic",))
+    return kappa.fleiss_kappa(few_values(evidence), by=("topic",))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from judgewell.stats.arrays import Bools, Floats, Ints
-from judgewell.stats.drawn import predicted_values, weighted_mean
+from judgewell.stats.sampling import predicted_values, weighted_mean
 
 TOP = 100.0  # the points of the upper end of a scale
 NOISE, NOISE_WEIGHT = 0.45, 100.0  # variance of an answer over q (100 − q), and its weight in answers

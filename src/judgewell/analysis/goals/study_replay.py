@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,12 +23,12 @@ from judgewell.analysis.goals.replay import (
 from judgewell.analysis.goals.systems import Points, first_state, linear_measure
 from judgewell.errors import InputError
 from judgewell.formats.judgments import read_judgments, read_pairs
+from judgewell.formats.options import reading
 from judgewell.study.file import parse, read_source
 from judgewell.study.model import Study
 from judgewell.terminal import frame_text, prose
 from judgewell.text import counted, percent
 
-Compared = Literal["full", "goal"]
 OF_DOCUMENTS, OF_PAIRS = ("even", "floor", "sampled"), ("even", "pairs")
 # What a study file must name and a replay does not read: topics and documents are those of the answers.
 NOT_READ = {"study": {"name": "replay"}} | {name: {"file": "answers"} for name in ("topics", "documents", "pool")}
@@ -90,16 +90,16 @@ class Replay:
 
     def chart(self) -> Any:
         """The cost of each design in every repeat, by how it ended."""
-        from judgewell.comparison.charts import _altair, _data, themed
+        from judgewell.comparison.charts import altair, themed
 
-        alt = _altair()
+        alt = altair()
         ended = (
             pl.when(pl.col("right"))
             .then(pl.lit("right"))
             .otherwise(pl.when(pl.col("status") == "decided").then(pl.lit("wrong")).otherwise(pl.lit("not separable")))
         )
         points = self.table.select("design", "repeat", "cost", ended=ended)
-        base = alt.Chart(_data(alt, points)).encode(
+        base = alt.Chart(alt.Data(values=points.to_dicts())).encode(
             y=alt.Y("design:N", title=None, sort=points["design"].unique(maintain_order=True).to_list())
         )
         dots = base.mark_circle(size=50, opacity=0.6).encode(
@@ -118,19 +118,22 @@ def replay_study(
     designs: Sequence[str] = (),
     systems: int | None = None,
     repeats: int = 20,
-    compared: Compared = "full",
+    rule: Literal["full", "goal"] = "full",
     seed: int = 0,
-    columns: Any = None,
-    words: Any = None,
-    layout: Any = None,
+    columns: str | Mapping[str, str] | None = None,
+    words: str | Mapping[str, str] | None = None,
+    separator: str | None = None,
+    no_header: bool = False,
     kind: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Replay:
     """The goal of a study file over recorded answers, by several designs; the pool is what the answers are about.
 
-    `systems` simulates so many instead of reading runs. `compared` full asks at each look whether the design with all
+    `systems` simulates so many instead of reading runs. With the `rule` full each look asks whether the design with all
     answers would agree; goal asks what the study itself would.
     """
+    given = {"columns": columns, "words": words, "separator": separator, "no_header": no_header}
+    how = reading(given, "judgments", "pairs")
     source = read_source(study)
     source = replace(source, settings=NOT_READ | dict(source.settings))
     chosen, problems = parse(source)
@@ -144,16 +147,16 @@ def replay_study(
         raise InputError(f"there is no design {strange[0]!r}", cure=f"the designs are {', '.join(allowed)}")
     which: Any = tuple(dict.fromkeys(("even", *designs))) if designs else allowed
     if chosen.groups:
-        recorded = recorded_pairs(read_pairs(answers, columns, words, layout))
+        recorded = recorded_pairs(read_pairs(answers, **how))
         if systems:
             raise InputError("systems are simulated from gains, and pairs have none", cure="name runs in goal.systems")
         read_systems = _systems(chosen, recorded.pool, source)
-        rule = rule_of(chosen, recorded.pool)
-        table = replay_pairs(recorded, read_systems, rule, which, repeats, seed, progress)
-        return Replay(table, rule, len(recorded.answers), len(recorded.pool), len(read_systems.names))
+        stops = rule_of(chosen, recorded.pool)
+        table = replay_pairs(recorded, read_systems, stops, which, repeats, seed, progress)
+        return Replay(table, stops, len(recorded.answers), len(recorded.pool), len(read_systems.names))
     low, high = scale_ends(chosen)
     measure = linear_measure(chosen.goal.measure)
-    values = read_judgments(answers, columns, words, layout, kind=kind)
+    values = read_judgments(answers, **how, kind=kind)
     most = chosen.units.redundancy if chosen.units else 1
     documents = recorded_answers(values, Points(measure, float(low or 0), float(high or 0)), most)
     made = (
@@ -162,12 +165,12 @@ def replay_study(
         else _systems(chosen, documents.pool, source)
     )
     documents, made = ranked_only(documents, made)
-    rule = rule_of(chosen, documents.pool)
-    if compared == "full":
-        rule = replace(rule, full=int(np.median(documents.counts)))
+    stops = rule_of(chosen, documents.pool)
+    if rule == "full":
+        stops = replace(stops, full=int(np.median(documents.counts)))
     first = first_state(documents.pool, chosen.study.seed)
-    table = replay(documents, first, made, rule, which, repeats, seed, progress)
-    return Replay(table, rule, int(documents.counts.sum()), len(documents.pool), len(made.names))
+    table = replay(documents, first, made, stops, which, repeats, seed, progress)
+    return Replay(table, stops, int(documents.counts.sum()), len(documents.pool), len(made.names))
 
 
 def _systems(study: Study, pool: pl.DataFrame, source: Any) -> Any:

@@ -13,11 +13,11 @@ from judgewell.analysis.goals.state import TOP, State, empty_state
 from judgewell.errors import InputError, MeasureError, note
 from judgewell.evaluation.measures import nDCG, parse
 from judgewell.evaluation.measures.base import Linear
-from judgewell.evaluation.resampled import Rankings, rank_weights, ranked_items
+from judgewell.evaluation.resampled import Rankings, cutoff_of, rank_weights, ranked_items
 from judgewell.evaluation.settings import Settings
 from judgewell.formats.runs import Run
 from judgewell.stats.arrays import Floats
-from judgewell.stats.drawn import log_importance
+from judgewell.stats.sampling import log_importance
 from judgewell.study.design.chance import generator
 
 
@@ -55,14 +55,13 @@ def linear_measure(name: str) -> Linear:
         )
     if not isinstance(measure, Linear):
         raise InputError(f"{name} is not a weighted sum of gains", cure="decide by DCG@10, RBP(p=0.8)@10 or P@10")
-    if measure.cutoff is None:
-        raise InputError(f"{name} looks at whole rankings", cure=f"give it a cutoff: {name}@10")
+    cutoff_of(measure)  # which refuses one that looks at whole rankings
     return measure
 
 
 def systems_of(runs: Sequence[Run], measure: Linear, pool: pl.DataFrame) -> Systems:
     """The weights of the pool's documents (sorted by topic and doc) in every run; documents outside it count 0."""
-    depth = int(measure.cutoff or 0)
+    depth = cutoff_of(measure)
     rankings = ranked_items(runs, pool.select("topic", "doc", gain=pl.lit(0.0)), depth, Settings())
     weights = np.zeros((len(runs), len(pool)))
     for rows, part in zip(rankings.rows, rank_weights(rankings, measure), strict=True):

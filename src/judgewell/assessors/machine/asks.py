@@ -22,7 +22,7 @@ from judgewell.server.session.served import Served
 from judgewell.server.session.stages.practice import Practice
 from judgewell.server.session.stages.quiz import QuizPair
 from judgewell.study.machine import Machine
-from judgewell.study.questions import Bounded, Magnitude, Preference, Questions, Scale
+from judgewell.study.questions import Bounded, Magnitude, Preference, Scale
 from judgewell.study.typed_numbers import Refused, shown
 
 EARLIER = 1_200  # characters of an earlier document of the unit
@@ -122,7 +122,7 @@ def ask_pair(
 ) -> Ask:
     """Ask the study's questions about two documents; A is the first one, which is the right one where `swapped`."""
     prompt, sign, least = prompts.of("pair"), mark(served.secret, *place), served.study.checks.comment
-    questions, first = (served.questions or Questions()).asked, pair[::-1] if swapped else pair
+    questions, first = served.questions, pair[::-1] if swapped else pair
     texts = [document_text(document, settings.longest) for document in first]
     kinds = [question.kind for question in questions]
     sides = ["A", "B", *(["same"] if any(isinstance(one, Preference) and one.ties for one in questions) else [])]

@@ -120,7 +120,6 @@ def let_go(connection: sa.Connection, machine: int, now: float) -> None:
 class Planned:
     """A unit that a machine will judge; `missing` are the places (with their order) that no reply was read for."""
 
-    identity: Identity
     unit: int
     missing: tuple[tuple[int, bool], ...]
 
@@ -151,7 +150,7 @@ def plan(connection: sa.Connection, settings: Machine, who: Sequence[Identity]) 
             every = [
                 (item.position, order) for item in places[row.number] for order in (orders if item.other else (False,))
             ]
-            yield Planned(identity, row.number, tuple(place for place in every if place not in done))
+            yield Planned(row.number, tuple(place for place in every if place not in done))
 
     turns = zip_longest(*map(units_of, who))  # machines judge at the same time: each takes a unit in turn
     return [one for turn in turns for one in turn if one is not None]

@@ -18,6 +18,7 @@ from judgewell.evaluation.measures.names import (
     module_names,
     parse,
     parse_all,
+    parsed_or_none,
     with_rel,
 )
 from judgewell.evaluation.measures.ranks import Array
@@ -36,6 +37,7 @@ __all__ = [
     "measure_text",
     "parse",
     "parse_all",
+    "parsed_or_none",
     "residual_of",
     "spread_over_ties",
     "with_rel",

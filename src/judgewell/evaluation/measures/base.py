@@ -191,7 +191,24 @@ class Linear(Measure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Residual(Measure):
+class Variant(Measure):
+    """A measure made of another one, on whose gains it depends."""
+
+    of: Measure
+
+    listed: ClassVar[bool] = False
+
+    def check(self, gains: Array) -> None:
+        self.of.check(gains)
+
+    def settled(self, gains: Array) -> Self:
+        return dataclasses.replace(self, of=self.of.settled(gains))
+
+    def prepared(self, largest: float) -> Self:
+        return dataclasses.replace(self, of=self.of.prepared(largest))
+
+
+class Residual(Variant):
     """The residual of a measure, asked for like any other measure: `RBP(p=0.9).residual`.
 
     It is how much larger the value could be if all that is unjudged down to the cutoff (for RBP and INST, down to
@@ -199,10 +216,7 @@ class Residual(Measure):
     value + residual, whatever the gains of the unjudged documents are.
     """
 
-    of: Measure
-
     name: ClassVar[str] = "residual"
-    listed: ClassVar[bool] = False
     source: ClassVar[str] = "Moffat & Zobel, ACM TOIS 27(1), 2008"
     laws: ClassVar[frozenset[str]] = frozenset({"nonnegative"})
 
@@ -221,15 +235,6 @@ class Residual(Measure):
     def __call__(self, gains: Array, ideal: Array) -> Array:
         return self.of.residual(gains, ideal)
 
-    def check(self, gains: Array) -> None:
-        self.of.check(gains)
-
-    def settled(self, gains: Array) -> Self:
-        return dataclasses.replace(self, of=self.of.settled(gains))
-
-    def prepared(self, largest: float) -> Self:
-        return dataclasses.replace(self, of=self.of.prepared(largest))
-
     def credit(self, gains: Array) -> Array:
         return np.isnan(gains).astype(np.float64) if self.linear else super().credit(gains)
 
@@ -245,14 +250,10 @@ class Residual(Measure):
         return f"{self.of}.residual"
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgedOnly(Measure):
+class JudgedOnly(Variant):
     """A measure of the ranking without its unjudged documents: `P(judged_only=True)@10`, as ir_measures writes it."""
 
-    of: Measure
-
     name: ClassVar[str] = "judged_only"
-    listed: ClassVar[bool] = False
     source: ClassVar[str] = "Sakai, SIGIR 2007"
     laws: ClassVar[frozenset[str]] = frozenset({"condense_invariant"})
 
@@ -281,15 +282,6 @@ class JudgedOnly(Measure):
         if self.needs_lengths:
             return self.of(condensed, ideal, np.count_nonzero(judged, axis=-1))  # type: ignore[call-arg]
         return self.of(condensed, ideal)
-
-    def check(self, gains: Array) -> None:
-        self.of.check(gains)
-
-    def settled(self, gains: Array) -> Self:
-        return dataclasses.replace(self, of=self.of.settled(gains))
-
-    def prepared(self, largest: float) -> Self:
-        return dataclasses.replace(self, of=self.of.prepared(largest))
 
     def __str__(self) -> str:
         return self.of.written(judged_only=True)
@@ -338,12 +330,22 @@ def largest_of(ideal: Array, *, by_topic: bool = False) -> Any:
     return first if by_topic else float(first.max(initial=0.0))
 
 
-def refuse_below(measure: Measure, gains: Array, least: float = 0.0) -> None:
-    """Refuse negative gains."""
-    lowest = float(np.min(gains, initial=math.inf))
-    if lowest < least:
+def given_lengths(measure: Measure, lengths: Any) -> Array:
+    """The number of retrieved documents of each ranking down to the cutoff, which gains do not tell."""
+    if lengths is None:
         raise MeasureError(
-            f"{measure} takes gains from {least:g} on, and there is a gain of {lowest:g}; "
+            f"{measure.name} counts the retrieved documents, which gains do not tell; give their lengths"
+        )
+    whole = np.asarray(lengths, dtype=np.float64)
+    return whole if measure.cutoff is None else np.minimum(whole, measure.cutoff)
+
+
+def refuse_negative(measure: Measure, gains: Array) -> None:
+    """Refuse gains below 0."""
+    lowest = float(np.min(gains, initial=math.inf))
+    if lowest < 0:
+        raise MeasureError(
+            f"{measure} takes gains from 0 on, and there is a gain of {lowest:g}; "
             "leave such documents out (unjudged) or give them 0"
         )
 

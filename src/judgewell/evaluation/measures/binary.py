@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from judgewell.errors import MeasureError
-from judgewell.evaluation.measures.base import Linear, Measure, cut_known, ratio, setting
+from judgewell.evaluation.measures.base import Linear, Measure, cut_known, given_lengths, ratio, setting
 from judgewell.evaluation.measures.ranks import Array, Truth, added_up, keep, weighted_sum
 from judgewell.values import dataclass
 
@@ -314,14 +314,11 @@ class Accuracy(Binary):
     laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
-        if lengths is None:
-            raise MeasureError("Accuracy counts the retrieved documents, which gains do not tell; give their lengths")
+        looked = given_lengths(self, lengths)
         hits = keep(self.hits(gains), self.cutoff)
         rank = np.where(hits.there, hits.ranks() + 1.0 - hits.number, 0.0)  # others above each
         relevant = np.count_nonzero(hits.there, axis=-1)
-        looked = np.asarray(lengths) if self.cutoff is None else np.minimum(lengths, self.cutoff)
-        others = looked - relevant
-        right = 1 - ratio(added_up(rank), relevant * others)
+        right = 1 - ratio(added_up(rank), relevant * (looked - relevant))
         return np.where(relevant > 0, right, 0.0)
 
 

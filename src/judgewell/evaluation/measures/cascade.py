@@ -14,7 +14,7 @@ from judgewell.evaluation.measures.base import (
     Measure,
     largest_of,
     ratio,
-    refuse_below,
+    refuse_negative,
     setting,
     unjudged_as,
 )
@@ -92,7 +92,7 @@ class ERR(Measure):
         return one if self.gmax is not None else dataclasses.replace(one, gmax=GRADES)
 
     def check(self, gains: Array) -> None:
-        refuse_below(self, gains)
+        refuse_negative(self, gains)
         highest = float(np.max(gains, initial=0.0))
         bound = float(max(1, math.ceil(highest)))
         if isinstance(self.gmax, float | int) and highest > self.gmax:

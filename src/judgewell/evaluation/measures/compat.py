@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import Measure, ratio, refuse_below, setting
+from judgewell.evaluation.measures.base import Measure, given_lengths, ratio, refuse_negative, setting
 from judgewell.evaluation.measures.ranks import Array, added_up, keep
-from judgewell.evaluation.measures.sets import given_lengths
 from judgewell.values import dataclass
 
 
@@ -56,7 +55,7 @@ class Compat(Measure):
         return np.append(0.0, np.cumsum(np.power(self.p, rank - 1.0) / rank))
 
     def check(self, gains: Array) -> None:
-        refuse_below(self, gains)
+        refuse_negative(self, gains)
 
 
 def _ideal_places(gain: Array, ideal: Array) -> Any:

@@ -13,7 +13,7 @@ from judgewell.evaluation.measures.base import (
     exp2_less_one,
     largest_of,
     ratio,
-    refuse_below,
+    refuse_negative,
     refuse_outside_unit,
     setting,
     unjudged_as,
@@ -136,7 +136,7 @@ class nDCG(DCG):
 
     def check(self, gains: Array) -> None:
         super().check(gains)
-        refuse_below(self, self.given(gains))
+        refuse_negative(self, self.given(gains))
 
 
 class ExpectedRel(CG):

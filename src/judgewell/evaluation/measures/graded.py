@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from judgewell.evaluation.measures.base import Measure, cut_known, ratio, refuse_below, setting, unjudged_as_zero
+from judgewell.evaluation.measures.base import Measure, cut_known, ratio, refuse_negative, setting, unjudged_as_zero
 from judgewell.evaluation.measures.ranks import Array, Kept, Truth, added_up, keep, weighted_sum
 from judgewell.values import dataclass
 
@@ -40,7 +40,7 @@ class GAP(Measure):
         return ratio(reached, added_up(unjudged_as_zero(ideal)))
 
     def check(self, gains: Array) -> None:
-        refuse_below(self, gains)
+        refuse_negative(self, gains)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Blended(Measure):
         return worthy, np.where(worthy.there, reached / (self.beta * best + rank + 1), 0.0)
 
     def check(self, gains: Array) -> None:
-        refuse_below(self, gains)
+        refuse_negative(self, gains)
 
 
 @dataclass(frozen=True, kw_only=True)

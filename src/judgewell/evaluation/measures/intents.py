@@ -25,7 +25,6 @@ class ByIntent(Binary):
     """A measure of a ranking by the intents of its topic."""
 
     by_intent: ClassVar[bool] = True
-    in_example: ClassVar[str] = "rel=0.5"
     laws: ClassVar[frozenset[str]] = frozenset({"range01", "zero_without_relevant"})
 
     def there(self, ideal: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 
 from judgewell.errors import MeasureError, note
 from judgewell.evaluation import measures
-from judgewell.evaluation.measures.base import JudgedOnly, Measure, Residual
+from judgewell.evaluation.measures.base import JudgedOnly, Measure, Residual, Variant
 
 WRITTEN = re.compile(r"(?P<name>[^\W\d][\w+-]*?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+?))?")
 DOTTED = re.compile(r"(?P<name>[^\W\d]\w*?)(?:[_.](?P<at>\d[\d.,]*)|[_.](?P<key>[a-z]+)=(?P<value>[\d.]+))")
@@ -79,7 +79,7 @@ def parse_all(texts: Iterable[str]) -> list[Measure]:
 
 def with_rel(measure: Measure, rel: float | None) -> Measure:
     """The measure with this least relevant gain, where it has one and does not say it itself."""
-    if isinstance(measure, Residual | JudgedOnly):
+    if isinstance(measure, Variant):
         return dataclasses.replace(measure, of=with_rel(measure.of, rel))
     open_ = measure.takes_level and getattr(measure, "rel", "no such parameter") is None
     changed: dict[str, Any] = {"rel": rel} if open_ else {}
@@ -112,7 +112,7 @@ def find_measure(asked: str | Measure, names: Iterable[str]) -> str:
         wanted = parse(asked) if isinstance(asked, str) else asked
     except MeasureError as problem:
         raise MeasureError(f"there are no scores of {asked}, and {problem}") from None
-    known = {name: measure for name in there if (measure := _parsed_or_none(name)) is not None}
+    known = {name: measure for name in there if (measure := parsed_or_none(name)) is not None}
     same = [name for name, measure in known.items() if measure == wanted]
     same = same or [name for name, measure in known.items() if _as_open_as(wanted, measure) == wanted]
     if len(same) == 1:
@@ -123,7 +123,7 @@ def find_measure(asked: str | Measure, names: Iterable[str]) -> str:
 
 def _as_open_as(wanted: Measure, measure: Measure) -> Measure:
     """The measure with those parameters open again that gains settle and `wanted` leaves open."""
-    if isinstance(measure, Residual | JudgedOnly) and isinstance(wanted, type(measure)):
+    if isinstance(measure, Variant) and isinstance(wanted, type(measure)):
         return dataclasses.replace(measure, of=_as_open_as(wanted.of, measure.of))
     if type(measure) is not type(wanted):
         return measure
@@ -132,7 +132,8 @@ def _as_open_as(wanted: Measure, measure: Measure) -> Measure:
     )
 
 
-def _parsed_or_none(name: str) -> Measure | None:
+def parsed_or_none(name: str) -> Measure | None:
+    """The measure of this name; None where the name is not a measure's."""
     try:
         return parse(name)
     except MeasureError:

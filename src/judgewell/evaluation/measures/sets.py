@@ -6,22 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from judgewell.errors import MeasureError
-from judgewell.evaluation.measures.base import Linear, Measure, ratio, setting
+from judgewell.evaluation.measures.base import Linear, Measure, given_lengths, ratio, setting
 from judgewell.evaluation.measures.binary import Binary
 from judgewell.evaluation.measures.ranks import Array
 from judgewell.values import dataclass
 
 SOURCE = "van Rijsbergen, Information Retrieval, 1979"
-
-
-def given_lengths(measure: Measure, lengths: Any) -> Array:
-    """The number of retrieved documents of each ranking, which gains do not tell."""
-    if lengths is None:
-        raise MeasureError(
-            f"{measure.name} counts the retrieved documents, which gains do not tell; give their lengths"
-        )
-    return np.asarray(lengths, dtype=np.float64)
 
 
 class Judged(Linear):
@@ -48,10 +38,7 @@ class Judged(Linear):
         return self.total(self.credit(self.top(gains)), ideal, lengths=lengths)
 
     def total(self, credit: Array, ideal: Array, weights: Array | None = None, lengths: Any = None) -> Array:
-        looked = given_lengths(self, lengths)
-        return ratio(
-            super().total(credit, ideal, weights), looked if self.cutoff is None else np.minimum(looked, self.cutoff)
-        )
+        return ratio(super().total(credit, ideal, weights), given_lengths(self, lengths))
 
 
 class NumRel(Binary):
@@ -117,12 +104,10 @@ class OfRetrieved(Binary):
 
     source: ClassVar[str] = SOURCE
     needs_lengths: ClassVar[bool] = True
+    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def __call__(self, gains: Array, ideal: Array, lengths: Any = None) -> Array:
-        retrieved = given_lengths(self, lengths)
-        return self.of_lengths(
-            self.top(gains), ideal, retrieved if self.cutoff is None else np.minimum(retrieved, self.cutoff)
-        )
+        return self.of_lengths(self.top(gains), ideal, given_lengths(self, lengths))
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         raise NotImplementedError
@@ -168,7 +153,6 @@ class SetP(OfRetrieved):
     name: ClassVar[str] = "SetP"
     trec_names: ClassVar[tuple[str, ...]] = ("set_P",)
     shorthands: ClassVar = {"SetRelP": {"relative": True}, "set_relative_P": {"relative": True}}
-    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         most = np.minimum(lengths, self.known(ideal)) if self.relative else lengths
@@ -189,7 +173,6 @@ class SetF(OfRetrieved):
     name: ClassVar[str] = "SetF"
     trec_names: ClassVar[tuple[str, ...]] = ("set_F",)
     dotted: ClassVar[str] = "beta"
-    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         return ratio((self.beta + 1) * self.retrieved_relevant(gains), self.beta * self.known(ideal) + lengths)
@@ -204,8 +187,6 @@ class F1(OfRetrieved):
     """
 
     name: ClassVar[str] = "F1"
-    trec_names: ClassVar[tuple[str, ...]] = ()
-    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         known = np.asarray(self.known(ideal))
@@ -242,7 +223,6 @@ class SetAP(OfRetrieved):
 
     name: ClassVar[str] = "SetAP"
     trec_names: ClassVar[tuple[str, ...]] = ("set_map",)
-    laws: ClassVar[frozenset[str]] = frozenset({"range01", "unjudged_is_zero", "zero_without_relevant"})
 
     def of_lengths(self, gains: Array, ideal: Array, lengths: Array) -> Array:
         both = np.asarray(self.retrieved_relevant(gains), dtype=np.float64)

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import gc
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import Any
@@ -108,30 +108,19 @@ def _health(server: Server) -> list[Route]:
 
 def refusals(server: Server) -> Handlers:
     """Every refusal and failure is a page in the study's own words."""
-    pages_for: dict[type[Exception] | int, tuple[str, int]] = {
-        413: ("server", 413),
-        404: ("link", 404),
-        405: ("link", 405),
-        Unavailable: ("server", 503),
-        500: ("server", 500),
-    }
 
-    def page(key: str, status: int) -> Callable[[Request, Exception], Response]:
-        headers = {"retry-after": str(RETRY_AFTER)} if status == 503 else {}
-        return lambda request, _: refusal_page(server, request, key, status, headers)
+    def refused(request: Request, refusal: Refusal) -> Response:
+        response = server.html.response(trouble(server.served, refusal.key), request, refusal.status)
+        response.headers.update(refusal.headers)
+        return response
 
-    def refused(request: Request, refusal: Exception) -> Response:
-        assert isinstance(refusal, Refusal)
-        return refusal_page(server, request, refusal.key, refusal.status, refusal.headers)
+    def always(refusal: Refusal) -> Callable[[Request, Exception], Response]:
+        return lambda request, _: refused(request, refusal)
 
-    return {Refusal: refused, **{kind: page(key, status) for kind, (key, status) in pages_for.items()}}
-
-
-def refusal_page(server: Server, request: Request, key: str, status: int, headers: Mapping[str, str]) -> Response:
-    """A refusal in the study's own words."""
-    response = server.html.response(trouble(server.served, key), request, status)
-    response.headers.update(headers)
-    return response
+    away = Refusal(503, "server", {"retry-after": str(RETRY_AFTER)})
+    failed = {413: "server", 404: "link", 405: "link", 500: "server"}
+    pages = {status: always(Refusal(status, key)) for status, key in failed.items()}
+    return {Refusal: refused, Unavailable: always(away), **pages}
 
 
 def settle() -> None:

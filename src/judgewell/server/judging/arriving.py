@@ -9,9 +9,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from judgewell.server.judging import invitations as people
+from judgewell.server.limits import TooLarge, read_body
 from judgewell.server.platforms import links, notices
 from judgewell.server.process import Server, done
-from judgewell.server.store.transactions import Job, Own
 from judgewell.server.tokens import numbered
 from judgewell.server.web import Refusal
 
@@ -28,8 +28,7 @@ def routes(server: Server) -> list[Route]:
         if assessor is None or not await done(store.read(lambda connection: people.is_welcome(connection, assessor))):
             server.slow_down(request)
             raise Refusal(404, "link")
-        opened: Job[None] = lambda connection: people.mark_opened(connection, assessor, served.clock())  # noqa: E731
-        await done(store.write(opened, Own(assessor, opened)))
+        await done(store.write(lambda connection: people.mark_opened(connection, assessor, served.clock()), assessor))
         return server.enter(request, assessor)
 
     async def join(request: Request) -> Response:
@@ -49,8 +48,7 @@ def routes(server: Server) -> list[Route]:
         if secret is None:
             raise Refusal(404, "link")
         try:
-            body = await _body(request)
-            notice = notices.read_notice(secret, request.headers, body, served.clock())
+            notice = notices.read_notice(secret, request.headers, await _body(request), served.clock())
         except notices.BadNotice as bad:
             server.slow_down(request)
             return JSONResponse({"error": bad.sentence}, bad.status)
@@ -64,13 +62,9 @@ def routes(server: Server) -> list[Route]:
 
 
 async def _body(request: Request) -> bytes:
-    """The body of a notice, read no further than the largest that is taken."""
-    body = b""
     try:
-        async for part in request.stream():
-            body += part
-            if len(body) > notices.LARGEST:
-                raise notices.BadNotice(413, "the request is too large")
+        return await read_body(request, notices.LARGEST)
+    except TooLarge:
+        raise notices.BadNotice(413, "the request is too large") from None
     except ClientDisconnect:
         raise notices.BadNotice(400, "the request broke off") from None
-    return body

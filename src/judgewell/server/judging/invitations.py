@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
 
 from judgewell.errors import InputError
 from judgewell.server.platforms.keys import Keys
 from judgewell.server.platforms.links import Arrival, BadLink, read_link
 from judgewell.server.platforms.notices import take_waiting
-from judgewell.server.session.assignment import release
+from judgewell.server.session.assignment import release_all
 from judgewell.server.session.served import Served
+from judgewell.server.session.state import log_event
 from judgewell.server.store.prepared import Prepared
-from judgewell.server.store.schema import SYNTHETIC, arrivals, assessors, events, identities, study
-from judgewell.server.store.transactions import Job, Store
+from judgewell.server.store.schema import SYNTHETIC, arrivals, assessors, identities, study
+from judgewell.server.store.transactions import Store
 from judgewell.server.tokens import numbered, signed
 
 _ALPHABET = "bcdfghjkmnpqrstvwxyz23456789"  # nothing that can be misread or spell a word
@@ -43,32 +43,30 @@ def new_assessor(connection: sa.Connection, origin: str, now: float, label: str 
         "moved": now,
     }
     number = connection.execute(sa.insert(assessors).values(row).returning(assessors.c.number)).scalar_one()
-    connection.execute(
-        sa.insert(events).values(at=now, kind="created", assessor=number, data={"origin": origin, "label": label})
-    )
+    log_event(connection, now, "created", number, origin=origin, label=label)
     return int(number)
 
 
 @dataclass(frozen=True)
-class Invited:
-    """An invite link: whose, where to, and whether it was just made."""
+class Invitation:
+    """An assessor's own link, to be put behind the server's address; a label that has one keeps it, else it is new."""
 
     label: str
     path: str
     new: bool = False
 
 
-def invite(store: Store, served: Served, labels: Sequence[str], *, again: bool = False) -> list[Invited]:
+def invite(store: Store, served: Served, labels: Sequence[str], *, again: bool = False) -> list[Invitation]:
     """A link for each label, in order: the one it has, or a new one; `again` makes new ones for all."""
 
-    def make(connection: sa.Connection) -> list[Invited]:
+    def make(connection: sa.Connection) -> list[Invitation]:
         held = {} if again else dict(_invited(connection))
         invitations = []
         for label in labels:
             new = label not in held
             if new:
                 held[label] = new_assessor(connection, "invite", served.clock(), label)
-            invitations.append(Invited(label, invite_path(served, held[label]), new))
+            invitations.append(Invitation(label, invite_path(served, held[label]), new))
         return invitations
 
     return store.write(make).result()
@@ -89,21 +87,21 @@ def refuse_rehearsal(store: Store) -> None:
         )
 
 
-def invite_more(store: Store, served: Served, count: int) -> list[Invited]:
+def invite_more(store: Store, served: Served, count: int) -> list[Invitation]:
     """New links for so many whom nobody has named yet: numbered on from those there are."""
     every = sa.select(sa.func.count()).where(assessors.c.origin == "invite")
     taken: int = store.read(lambda connection: connection.execute(every).scalar_one()).result()
     return invite(store, served, [f"assessor {number}" for number in range(taken + 1, taken + count + 1)], again=True)
 
 
-def invited(store: Store, served: Served) -> list[Invited]:
+def invited(store: Store, served: Served) -> list[Invitation]:
     """All invite links that are open."""
     return list(store.read(lambda connection: open_links(connection, served)).result().values())
 
 
-def open_links(connection: sa.Connection, served: Served) -> dict[int, Invited]:
+def open_links(connection: sa.Connection, served: Served) -> dict[int, Invitation]:
     """The invite links that are open, by the assessor's number."""
-    return {number: Invited(label, invite_path(served, number)) for label, number in _invited(connection)}
+    return {number: Invitation(label, invite_path(served, number)) for label, number in _invited(connection)}
 
 
 def revoke(store: Store, served: Served, label: str) -> int:
@@ -113,12 +111,9 @@ def revoke(store: Store, served: Served, label: str) -> int:
         now = served.clock()
         numbers = [number for own, number in _invited(connection) if own == label]
         for number in numbers:
-            whose = assessors.c.number == number
-            held = connection.execute(sa.select(assessors.c.reservation).where(whose)).scalar()
-            if held is not None:
-                release(connection, held, now, "the invite link was revoked")
-            connection.execute(sa.update(assessors).where(whose).values(forgotten=now))
-            connection.execute(sa.insert(events).values(at=now, kind="revoked", assessor=number, data={}))
+            release_all(connection, number, now, "the invite link was revoked")
+            connection.execute(sa.update(assessors).where(assessors.c.number == number).values(forgotten=now))
+            log_event(connection, now, "revoked", number)
         return len(numbers)
 
     return store.write(close).result()
@@ -171,34 +166,25 @@ def join(store: Store, served: Served, keys: Keys | None, given: Mapping[str, st
 
 def arrive(store: Store, served: Served, arrival: Arrival, present: int | None = None) -> int:
     """The assessor whom the platform sent: the one known by this id, or a new one."""
-    job = _arriving(served, arrival, present)
-    try:
-        return store.write(job).result()
-    except IntegrityError:  # the same person or token arrived twice at the same moment; now it is known
-        return store.write(job).result()
+    return store.write(lambda connection: _arrive(connection, served, arrival, present)).result()
 
 
-def _arriving(served: Served, arrival: Arrival, present: int | None) -> Job[int]:
-    platform = served.study.platform.kind
-
-    def job(connection: sa.Connection) -> int:
-        now = served.clock()
-        key = (identities.c.platform == platform, identities.c.outside == arrival.person)
-        known = connection.execute(sa.select(identities.c.assessor).where(*key)).scalar()
-        if not _use_once(connection, arrival, now) and (known is None or known != present):
-            raise BadLink("the token was used before")
-        ids = {"session": arrival.session, "study": arrival.study, "arrived": now}
-        if known is None:
-            known = new_assessor(connection, platform, now)
-            row = {"platform": platform, "outside": arrival.person, "assessor": known}
-            connection.execute(sa.insert(identities).values(**row, **ids))
-        else:
-            connection.execute(sa.update(identities).where(*key).values(ids))
-        take_waiting(connection, served, known, arrival.person, arrival.session)
-        connection.execute(sa.insert(events).values(at=now, kind="arrived", assessor=known, data={}))
-        return int(known)
-
-    return job
+def _arrive(connection: sa.Connection, served: Served, arrival: Arrival, present: int | None) -> int:
+    platform, now = served.study.platform.kind, served.clock()
+    key = (identities.c.platform == platform, identities.c.outside == arrival.person)
+    known = connection.execute(sa.select(identities.c.assessor).where(*key)).scalar()
+    if not _use_once(connection, arrival, now) and (known is None or known != present):
+        raise BadLink("the token was used before")
+    ids = {"session": arrival.session, "study": arrival.study, "arrived": now}
+    if known is None:
+        known = new_assessor(connection, platform, now)
+        row = {"platform": platform, "outside": arrival.person, "assessor": known}
+        connection.execute(sa.insert(identities).values(**row, **ids))
+    else:
+        connection.execute(sa.update(identities).where(*key).values(ids))
+    take_waiting(connection, served, known, arrival.person, arrival.session)
+    log_event(connection, now, "arrived", known)
+    return int(known)
 
 
 def _use_once(connection: sa.Connection, arrival: Arrival, now: float) -> bool:

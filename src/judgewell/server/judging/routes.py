@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,11 +13,11 @@ from judgewell.server.limits import read_form
 from judgewell.server.process import Server, done
 from judgewell.server.session import pages
 from judgewell.server.session.answers import Form, first
-from judgewell.server.session.assignment import come, expire, renew, some_to_expire
+from judgewell.server.session.assignment import come, expire, some_to_expire
 from judgewell.server.session.served import Served
-from judgewell.server.session.state import State, load
-from judgewell.server.session.steps import Taken, page_of, take, take_own
-from judgewell.server.store.transactions import NEEDS_TURN, Own, Store
+from judgewell.server.session.state import load
+from judgewell.server.session.steps import Taken, page_of, take
+from judgewell.server.store.transactions import Store
 from judgewell.server.tokens import read_step
 from judgewell.server.web import Refusal
 
@@ -54,10 +53,8 @@ def routes(server: Server) -> list[Route]:
         """The open page reports itself."""
         assessor = server.assessor(request)
         turn = _turn(served, assessor, await read_form(request))
-        own = Own(assessor, lambda connection: sign_of_life(connection, served, assessor, turn, renew))
-        return JSONResponse(
-            await done(store.write(lambda connection: sign_of_life(connection, served, assessor, turn, come), own))
-        )
+        sign = store.write(lambda connection: sign_of_life(connection, served, assessor, turn), assessor)
+        return JSONResponse(await done(sign))
 
     return [
         Route("/work", step, methods=["POST"]),
@@ -77,9 +74,7 @@ def _turn(served: Served, assessor: int, form: Form) -> int:
 
 async def _take(store: Store, served: Served, assessor: int, turn: int, form: Form) -> Taken | None:
     """Take a step. Where no unit is free the overdue ones are freed, and it is tried once more."""
-    step: Callable[[sa.Connection], Taken | None] = lambda connection: take(connection, served, assessor, turn, form)  # noqa: E731
-    own = Own(assessor, lambda connection: take_own(connection, served, assessor, turn, form))
-    taken = await done(store.write(step, own))
+    taken = await done(store.write(lambda connection: take(connection, served, assessor, turn, form), assessor))
     if taken is None or taken.outcome != "waiting":
         return taken
     now, silence = served.clock(), served.silence
@@ -94,14 +89,9 @@ def current_page(connection: sa.Connection, served: Served, assessor: int) -> pa
     return None if state is None else page_of(connection, served, state)
 
 
-def sign_of_life(
-    connection: sa.Connection, served: Served, assessor: int, turn: int, sign: Callable[..., State | None] = come
-) -> Any:
-    """What an open page learns; where it would bring a unit back to life, that takes a turn."""
-    state = sign(connection, served, assessor, served.clock(), stepped=False)
-    if state is None or state.holding is None:
-        return {"alive": False, "current": state is not None and state.turn == turn, "seconds": 0}
-    if sign is renew and state.holding.state == "expired":
-        return NEEDS_TURN
-    alive = state.held.state == "live"
-    return {"alive": alive, "current": state.turn == turn, "seconds": served.silence if alive else 0}
+def sign_of_life(connection: sa.Connection, served: Served, assessor: int, turn: int) -> dict[str, Any]:
+    """What an open page learns."""
+    state = come(connection, served, assessor, served.clock(), stepped=False)
+    alive = state is not None and state.holding is not None and state.holding.state == "live"
+    current = state is not None and state.turn == turn
+    return {"alive": alive, "current": current, "seconds": served.silence if alive else 0}

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from starlette.requests import Request
 from starlette.responses import Response
 
-from judgewell.server.process import Server, address_of, done
+from judgewell.server.process import Server, address_of, cookie_rules, done
 from judgewell.server.session.answers import Form, first
 from judgewell.server.store.schema import accounts, audit, keys
 from judgewell.server.tokens import opened, signed
@@ -45,6 +45,7 @@ class Account:
     role: Role
     key: int
     scopes: tuple[str, ...] = ()
+    seen: float = 0.0  # when the key was used last
 
 
 def new_secret() -> str:
@@ -73,8 +74,8 @@ def make_key(
     return secret
 
 
-def find_key(connection: sa.Connection, secret: str, kind: str, now: float) -> tuple[Account, float] | None:
-    """The account that a key lets in, and when the key was seen last; None where it lets nobody in (any more)."""
+def find_key(connection: sa.Connection, secret: str, kind: str, now: float) -> Account | None:
+    """The account that a key lets in; None where it lets nobody in (any more)."""
     query = (
         sa.select(accounts, keys.c.number.label("key"), keys.c.scopes, keys.c.seen)
         .join_from(keys, accounts, accounts.c.number == keys.c.account)
@@ -89,7 +90,7 @@ def find_key(connection: sa.Connection, secret: str, kind: str, now: float) -> t
     row = connection.execute(query).one_or_none()
     if row is None or (kind == "session" and row.seen <= now - IDLE):
         return None
-    return Account(row.number, row.name, row.role, row.key, tuple(row.scopes)), row.seen
+    return Account(row.number, row.name, row.role, row.key, tuple(row.scopes), row.seen)
 
 
 async def require(server: Server, request: Request, role: Role = "owner") -> Account:
@@ -127,11 +128,8 @@ async def _known(server: Server, secret: str, kind: str) -> Account | None:
     if not secret:
         return None
     now = server.served.clock()
-    account_seen = await done(server.store.read(lambda connection: find_key(connection, secret, kind, now)))
-    if account_seen is None:
-        return None
-    account, seen = account_seen
-    if now - seen > SEEN_EVERY:
+    account = await done(server.store.read(lambda connection: find_key(connection, secret, kind, now)))
+    if account is not None and now - account.seen > SEEN_EVERY:
         note = sa.update(keys).where(keys.c.number == account.key, keys.c.seen < now).values(seen=now)
         server.store.write(lambda connection: connection.execute(note).rowcount)
     return account
@@ -153,11 +151,6 @@ def end_session(server: Server, request: Request, response: Response) -> Respons
     """Let a browser forget its session's secret."""
     response.delete_cookie(session_cookie(server, request), **cookie_rules(request))
     return response
-
-
-def cookie_rules(request: Request, path: str = "/") -> dict[str, Any]:
-    """What holds for all cookies here: no script reads them, no other site's form sends them, HTTPS keeps to HTTPS."""
-    return {"path": path, "httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
 
 
 def guard(server: Server, account: Account) -> str:
@@ -193,9 +186,12 @@ def record(
     return int(connection.execute(made).scalar_one())
 
 
-def asked_from(request: Request) -> str:
-    """The address for the audit log."""
-    return address_of(request)
+async def record_request(
+    server: Server, request: Request, account: Account, action: str, target: str | None = None, **data: Any
+) -> None:
+    """One line of the audit log about a request, in a transaction of its own."""
+    now, address = server.served.clock(), address_of(request)
+    await done(server.store.write(lambda connection: record(connection, now, account, action, target, data, address)))
 
 
 @dataclass(frozen=True)

@@ -99,19 +99,20 @@ def add_account(connection: sa.Connection, now: float, name: str, role: str) -> 
     name = check_name(name)
     if role not in ROLES:
         raise InputError(f"{role!r} is not a role", cure=f"use one of {', '.join(ROLES)}")
-    if connection.execute(sa.select(accounts.c.number).where(_named(name))).scalar() is not None:
+    if connection.execute(sa.select(accounts.c.number).where(named(name))).scalar() is not None:
         raise InputError(f"there is an account {name!r} already", cure="choose another name")
     made = sa.insert(accounts).values(name=name, role=role, created=now).returning(accounts.c.number)
     return int(connection.execute(made).scalar_one())
 
 
-def _named(name: str) -> sa.ColumnElement[bool]:
+def named(name: str) -> sa.ColumnElement[bool]:
+    """Whether an account has this name; capitals do not matter."""
     return sa.func.lower(accounts.c.name) == name.strip().lower()
 
 
 def find_account(connection: sa.Connection, name: str) -> int:
     """The number of an account by its name."""
-    number = connection.execute(sa.select(accounts.c.number).where(_named(name))).scalar()
+    number = connection.execute(sa.select(accounts.c.number).where(named(name))).scalar()
     if number is None:
         raise InputError(f"there is no account {name!r}", cure="see judgewell account STUDY list")
     return int(number)
@@ -121,11 +122,7 @@ def new_link(connection: sa.Connection, now: float, name: str) -> str:
     """The path of a new one-time link with which an account's holder sets a password; older links end."""
     account = find_account(connection, name)
     _revoke(connection, now, keys.c.account == account, keys.c.kind == "link")
-    return link_path(make_key(connection, account, "link", now, LINK))
-
-
-def link_path(secret: str) -> str:
-    return f"/owner/link/{secret}"
+    return f"/owner/link/{make_key(connection, account, 'link', now, LINK)}"
 
 
 def first_link(connection: sa.Connection, now: float, *, make: bool = True) -> str | None:
@@ -149,7 +146,7 @@ def first_link(connection: sa.Connection, now: float, *, make: bool = True) -> s
 def _free_name(connection: sa.Connection) -> str:
     """A name for the first owner: a reviewer may be called owner already."""
     names = itertools.chain(["owner"], (f"owner {number}" for number in itertools.count(2)))
-    return next(name for name in names if connection.execute(sa.select(accounts).where(_named(name))).first() is None)
+    return next(name for name in names if connection.execute(sa.select(accounts).where(named(name))).first() is None)
 
 
 def owner_without_password(connection: sa.Connection) -> str | None:
@@ -171,7 +168,7 @@ def open_account(connection: sa.Connection, now: float, link: str, name: str, pa
     account = connection.execute(used).scalar()
     if account is None:
         return None
-    taken = sa.select(accounts.c.number).where(_named(name), accounts.c.number != account)
+    taken = sa.select(accounts.c.number).where(named(name), accounts.c.number != account)
     if connection.execute(taken).first() is not None:
         raise InputError(f"there is an account {name!r} already", cure="choose another name")
     values = {"name": check_name(name), "password": password_hash}
@@ -183,7 +180,7 @@ def open_account(connection: sa.Connection, now: float, link: str, name: str, pa
 def link_holder(connection: sa.Connection, now: float, link: str) -> str | None:
     """The name of the account that a link opens, or None."""
     holder = find_key(connection, link, "link", now)
-    return holder[0].name if holder else None
+    return holder.name if holder else None
 
 
 def new_token(connection: sa.Connection, now: float, name: str, scopes: Iterable[str], days: float, label: str) -> str:

@@ -12,14 +12,14 @@ from starlette.responses import RedirectResponse, Response
 
 from judgewell.errors import InputError
 from judgewell.server.limits import LARGEST_BODY, read_form
-from judgewell.server.owner.access import asked_from, check_guard, cookie_rules, local, require
+from judgewell.server.owner.access import Account, check_guard, guard, local, require
 from judgewell.server.owner.actions import ACTIONS, Action, Result, perform, read_fields
-from judgewell.server.owner.pages import details
-from judgewell.server.process import Server
+from judgewell.server.owner.pages import details, respond
+from judgewell.server.process import Server, address_of, cookie_rules
 from judgewell.server.session.answers import Form, first
 from judgewell.server.tokens import opened, signed
 from judgewell.server.web import Refusal
-from judgewell.text import counted
+from judgewell.text import agrees, counted
 
 OWN = ("action", "guard", "next")  # fields of the form that are not the action's
 MOST_DOCUMENTS = 2100
@@ -41,7 +41,7 @@ def router(server: Server) -> APIRouter:
             raise Refusal(404, "link")
         try:
             fields = read_fields(action, _given(action, form))
-            address = asked_from(request)
+            address = address_of(request)
             result = await asyncio.to_thread(perform, server.store, server.served, action, fields, account, address)
             message = outcome(action, result)
         except InputError as error:
@@ -79,6 +79,10 @@ def _whole_or_topic(name: str) -> str:
     return "The study" if name == "the study" else f"Topic {name}"
 
 
+def _units(number: int) -> str:
+    return f"{counted(number, 'unit')} {agrees(number, 'is', 'are')}"
+
+
 def _more_asked(result: Result) -> str:
     made = [("units raised", result["raised"]), ("extra units", result["extra"])]
     listed = "; ".join(f"{what}: {', '.join(names)}" for what, names in made if names)
@@ -88,8 +92,8 @@ def _more_asked(result: Result) -> str:
 OUTCOMES: dict[str, Callable[[Result], str]] = {
     "pause": lambda result: f"{_whole_or_topic(result['paused'])} is paused: no new units are handed out.",
     "resume": lambda result: f"{_whole_or_topic(result['resumed'])} is resumed: units are handed out again.",
-    "release": lambda _: "The unit is released; someone else can take it.",
-    "extend": lambda result: f"The unit is held until {details(result['until'])}.",
+    "release": lambda result: f"{_units(result['released'])} released; someone else can take over.",
+    "extend": lambda result: f"{_units(result['extended'])} held until {details(result['until'])}.",
     "exclude": lambda result: f"Work is excluded: {counted(result['units'], 'finished unit')}.",
     "include": lambda result: f"Work is included again: {counted(result['units'], 'finished unit')}.",
     "more": _more_asked,
@@ -101,14 +105,12 @@ OUTCOMES: dict[str, Callable[[Result], str]] = {
 }
 
 
-def last_message(server: Server, request: Request) -> str:
-    """What came of the last action, for the page that is shown after it; "" where there is nothing to tell."""
-    return opened(server.served.secret, "message", unquote(request.cookies.get(_cookie(server), ""))) or ""
-
-
-def shown_once(server: Server, request: Request, response: Response) -> Response:
-    """The response that shows the message of the last action, which the browser then forgets; a fragment shows none."""
-    if "x-fragment" not in request.headers:
+def show(server: Server, request: Request, account: Account, name: str, values: dict[str, Any]) -> Response:
+    """A page of the dashboard. It shows what came of the last action once; a fragment does not."""
+    message = opened(server.served.secret, "message", unquote(request.cookies.get(_cookie(server), "")))
+    known = {"study": server.served.title, "account": account, "guard": guard(server, account), "message": message}
+    response = respond(request, name, values | known)
+    if message and "x-fragment" not in request.headers:
         response.delete_cookie(_cookie(server), **cookie_rules(request))
     return response
 

@@ -16,12 +16,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from judgewell.errors import InputError
 from judgewell.server.owner.access import Account, record
 from judgewell.server.owner.accounts import disable, enable, revoke_all, revoke_key
-from judgewell.server.owner.exclusions import assessor_called, exclude, find_reservation, include
+from judgewell.server.owner.exclusions import assessor_called, exclude, find_reservation, include, pseudonym_of
 from judgewell.server.owner.extra_judgments import ask_more
 from judgewell.server.owner.privacy import forget
 from judgewell.server.session.assignment import release
 from judgewell.server.session.served import Served
-from judgewell.server.store.schema import events, pauses, reservations, topics
+from judgewell.server.session.state import log_event
+from judgewell.server.store.schema import pauses, reservations, topics, units
 from judgewell.server.store.transactions import Store
 
 Result = dict[str, Any]
@@ -37,7 +38,9 @@ def _lines(value: Any) -> Any:
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Reason = Annotated[str, Field(min_length=1, max_length=1000, description="Why, for the record.")]
-Pseudonym = Annotated[str, Field(min_length=1, max_length=100, description="The assessor's pseudonym.")]
+Assessor = Annotated[
+    str, Field(min_length=1, max_length=200, description="A pseudonym, an id of the platform, or an invited name.")
+]
 
 
 class Fields(BaseModel):
@@ -63,29 +66,26 @@ class Pausing(OfTopic):
     reason: str = Field("", max_length=1000, description="Why, for the record.")
 
 
-class OfReservation(Fields):
-    reservation: int = Field(ge=1, description="The number of a unit in progress.")
-
-    @property
-    def target(self) -> str | None:
-        return f"reservation {self.reservation}"
-
-
-class Releasing(OfReservation):
-    reason: str = Field("", max_length=1000, description="Why, for the record.")
-
-
-class Extending(OfReservation):
-    minutes: float = Field(ge=1, le=7 * 24 * 60, description="How long from now the unit is held for its assessor.")
-
-
-class OfWork(Fields):
-    assessor: Pseudonym
-    unit: str = Field("", max_length=200, description="One unit of theirs; all their work when empty.")
+class OfAssessor(Fields):
+    assessor: Assessor
 
     @property
     def target(self) -> str | None:
         return self.assessor
+
+
+class Releasing(OfAssessor):
+    unit: str = Field("", max_length=200, description="A unit they are working on; what they hold when empty.")
+    reason: str = Field("", max_length=1000, description="Why, for the record.")
+
+
+class Extending(OfAssessor):
+    unit: str = Field("", max_length=200, description="A unit they are working on; what they hold when empty.")
+    minutes: float = Field(ge=1, le=7 * 24 * 60, description="How long from now the unit is held for its assessor.")
+
+
+class OfWork(OfAssessor):
+    unit: str = Field("", max_length=200, description="One unit of theirs; all their work when empty.")
 
 
 class Excluding(OfWork):
@@ -105,9 +105,12 @@ class AskingMore(Fields):
         return f"topic {self.topic}"
 
 
-class Forgetting(Fields):
-    assessor: Pseudonym
+class Forgetting(OfAssessor):
     comments: bool = Field(False, description="Delete the comments on documents too.")
+
+    @property
+    def target(self) -> str | None:
+        return None  # the log keeps no name that was just deleted
 
 
 class OfAccount(Fields):
@@ -163,6 +166,8 @@ def run(
     address: str | None = None,
 ) -> Result:
     """Do it and write it into the audit log; a job for the store. Without an account it is the command line's."""
+    if isinstance(fields, OfAssessor):  # the log and the job get the pseudonym, whatever name was given
+        fields = fields.model_copy(update={"assessor": pseudonym_of(connection, fields.assessor)})
     result = action.job(connection, served, now, fields)
     # no pseudonym but in the target, where forgetting an assessor finds it
     options = {name: value for name, value in fields.model_dump().items() if name not in ("assessor", "docs") and value}
@@ -186,7 +191,7 @@ def _pause(connection: sa.Connection, served: Served, now: float, fields: Pausin
     _check_topic(connection, fields.topic)
     connection.execute(sa.delete(pauses).where(pauses.c.topic == fields.topic))
     connection.execute(sa.insert(pauses).values(topic=fields.topic, at=now, reason=fields.reason or None))
-    log_event(connection, now, "paused", topic=fields.topic or None, reason=fields.reason or None)
+    log_event(connection, now, "paused", **fields.model_dump(exclude_defaults=True))
     return {"paused": fields.topic or "the study"}
 
 
@@ -194,7 +199,7 @@ def _resume(connection: sa.Connection, served: Served, now: float, fields: OfTop
     _check_topic(connection, fields.topic)
     if connection.execute(sa.delete(pauses).where(pauses.c.topic == fields.topic)).rowcount == 0:
         raise InputError(f"{fields.target} is not paused", cure="pause it first")
-    log_event(connection, now, "resumed", topic=fields.topic or None)
+    log_event(connection, now, "resumed", **fields.model_dump(exclude_defaults=True))
     return {"resumed": fields.topic or "the study"}
 
 
@@ -204,32 +209,35 @@ def _check_topic(connection: sa.Connection, topic: str) -> None:
         raise InputError(f"there is no topic {topic!r}", cure="take its id from the study's topics")
 
 
-def log_event(connection: sa.Connection, now: float, kind: str, **data: Any) -> None:
-    given = {name: value for name, value in data.items() if value is not None}
-    connection.execute(sa.insert(events).values(at=now, kind=kind, data=given))
-
-
 def _release(connection: sa.Connection, served: Served, now: float, fields: Releasing) -> Result:
-    if not release(connection, fields.reservation, now, fields.reason or "by the owner"):
-        raise InputError(f"reservation {fields.reservation} is not in progress", cure="see who is working now")
-    return {"released": fields.reservation}
+    held = _in_progress(connection, fields)
+    for reservation in held:
+        release(connection, reservation, now, fields.reason or "by the owner")
+    return {"released": len(held)}
 
 
 def _extend(connection: sa.Connection, served: Served, now: float, fields: Extending) -> Result:
     """Held for so long whatever its holder does; signs of life count on beside it."""
-    until = now + fields.minutes * 60
-    held = (
-        sa.update(reservations)
-        .where(reservations.c.number == fields.reservation, reservations.c.state == "live")
-        .values(held_until=until)
-        .returning(reservations.c.assessor)
+    until, assessor = now + fields.minutes * 60, assessor_called(connection, fields.assessor)
+    held = _in_progress(connection, fields)
+    connection.execute(sa.update(reservations).where(reservations.c.number.in_(held)).values(held_until=until))
+    for reservation in held:
+        log_event(connection, now, "extended", assessor, reservation, minutes=fields.minutes)
+    return {"extended": len(held), "until": until}
+
+
+def _in_progress(connection: sa.Connection, fields: Releasing | Extending) -> list[int]:
+    """The reservations of the assessor that are in progress, all or of one unit; an error where there is none."""
+    query = sa.select(reservations.c.number).where(
+        reservations.c.assessor == assessor_called(connection, fields.assessor), reservations.c.state == "live"
     )
-    assessor = connection.execute(held).scalar()
-    if assessor is None:
-        raise InputError(f"reservation {fields.reservation} is not in progress", cure="see who is working now")
-    event = {"at": now, "kind": "extended", "assessor": assessor, "reservation": fields.reservation}
-    connection.execute(sa.insert(events), {**event, "data": {"minutes": fields.minutes}})
-    return {"reservation": fields.reservation, "until": until}
+    if fields.unit:
+        query = query.join(units, units.c.number == reservations.c.unit).where(units.c.unit == fields.unit)
+    held = list(connection.execute(query.order_by(reservations.c.number)).scalars())
+    if not held:
+        what = f"unit {fields.unit!r}" if fields.unit else "a unit"
+        raise InputError(f"{fields.assessor} does not hold {what} now", cure="judgewell status shows who is working")
+    return held
 
 
 def _exclude(connection: sa.Connection, served: Served, now: float, fields: Excluding) -> Result:

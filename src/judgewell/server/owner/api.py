@@ -21,17 +21,18 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from judgewell.errors import InputError
-from judgewell.server.judging.invitations import invite, refuse_rehearsal
-from judgewell.server.owner.access import Account, AuditEntry, asked_from, audit_entries, bearer, record, require
+from judgewell.server.judging.invitations import Invitation, invite, refuse_rehearsal
+from judgewell.server.owner.access import Account, AuditEntry, audit_entries, bearer, record_request, require
 from judgewell.server.owner.actions import ACTIONS, Action, Fields, perform
 from judgewell.server.owner.api_errors import Problem
 from judgewell.server.owner.live_analysis import Insight
 from judgewell.server.owner.live_cache import Computed
 from judgewell.server.owner.review import ReviewProgress, review_progress
-from judgewell.server.process import Server, done
+from judgewell.server.process import Server, address_of, done
 from judgewell.server.queries.export import defused
 from judgewell.server.queries.history import AssessorRow, Trail, assessor_rows, find_assessor, trail
 from judgewell.server.queries.money import MoneyDetails, money_details
+from judgewell.server.queries.money import money as money_of
 from judgewell.server.queries.progress import (
     Overview,
     TopicRow,
@@ -44,7 +45,8 @@ from judgewell.server.queries.progress import (
     working,
 )
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
-from judgewell.server.queries.status import Status, status, study_row
+from judgewell.server.queries.status import Status, remaining_completions, status, topic_progress
+from judgewell.server.session.served import study_row
 from judgewell.server.web import Refusal
 
 T = TypeVar("T")
@@ -114,14 +116,6 @@ class Invitations(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"labels": ["Ann", "Ben"]}]})
 
     labels: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(min_length=1, max_length=2000)
-
-
-class Invitation(BaseModel):
-    """An assessor's own link, to be put behind the server's address."""
-
-    label: str
-    path: str
-    new: bool = Field(description="Whether it was made just now; a label that has a link keeps it.")
 
 
 class Done(BaseModel):
@@ -226,14 +220,15 @@ def _add_study(routes: APIRouter, asked: Asked, computed: Computed) -> None:
         pay = served.study.pay
 
         def find(connection: sa.Connection) -> MoneyDetails:
-            spent = overview(connection, served, clock()).money
-            return money_details(connection, pay, spent, clock())
+            now = clock()
+            spent = money_of(connection, pay, remaining_completions(connection, now))
+            return money_details(connection, pay, spent, now)
 
         return await asked.read(find)
 
     @routes.get("/topics", tags=["study"], summary="Progress of each topic")
     async def all_topics() -> list[TopicRow]:
-        return await asked.read(lambda connection: topic_rows(connection, status(connection, clock()).topics))
+        return await asked.read(lambda connection: topic_rows(connection, topic_progress(connection, clock())))
 
     @routes.get("/topics/{topic:path}/units", tags=["study"], summary="The units of a topic", responses=NOT_FOUND)
     async def all_units(topic: Id) -> list[UnitRow]:
@@ -284,9 +279,8 @@ def _add_people(routes: APIRouter, asked: Asked) -> None:
         except InputError as error:
             raise Problem(422, str(error)) from None
         made = await asyncio.to_thread(invite, server.store, server.served, wanted.labels)
-        now, address, counts = clock(), asked_from(request), {"count": sum(one.new for one in made)}
-        await done(server.store.write(lambda c: record(c, now, account, "invite", None, counts, address)))
-        return [Invitation(label=one.label, path=one.path, new=one.new) for one in made]
+        await record_request(server, request, account, "invite", count=sum(one.new for one in made))
+        return made
 
     @routes.get("/reviews", tags=["people"], summary="How far the review of comments is, and how reviewers agree")
     async def reviews() -> ReviewProgress | None:
@@ -339,7 +333,7 @@ def _acting(asked: Asked, action: Action) -> Callable[..., Any]:
     async def act(request: Request, fields: Fields) -> Done:
         account: Account = request.state.account
         sayable(fields.model_dump())
-        server, address = asked.server, asked_from(request)
+        server, address = asked.server, address_of(request)
         try:
             result = await asyncio.to_thread(perform, server.store, server.served, action, fields, account, address)
         except InputError as error:

@@ -47,7 +47,7 @@ def bars(
     """Bars over labels; each stack is (class, label, values), the first at the bottom. A `limit` is a line across."""
     largest = max((sum(each) for each in zip(*(values for _, _, values in stacks), strict=True)), default=0.0)
     top = nice_top(max(largest, limit or 0.0))
-    drawn = [Markup(""), *_grid(0.0, top)]
+    drawn = _grid(0.0, top)
     if limit is not None:
         drawn.append(_across_at("limit", limit / top))
     step = (WIDTH - LEFT - RIGHT) / max(len(labels), 1)
@@ -72,7 +72,7 @@ def lines(
     """Lines over a common x that begins at 0."""
     every = [x for line in drawn_lines for x, _ in line.points]
     right = max(every, default=1.0) or 1.0
-    drawn = list(_grid(low, high))
+    drawn = _grid(low, high)
     for line in drawn_lines:
         at = [(_across(x / right), _up((y - low) / (high - low))) for x, y in line.points]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)

@@ -15,24 +15,25 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from judgewell.agreement.unusual import Person
+from judgewell.server.bundles import files, lasting
 from judgewell.server.judging.invitations import is_rehearsal, open_links
 from judgewell.server.owner import figures as drawn
-from judgewell.server.owner.access import Account, audit_entries, guard, require
-from judgewell.server.owner.action_routes import last_message, shown_once
+from judgewell.server.owner.access import audit_entries, require
+from judgewell.server.owner.action_routes import show
 from judgewell.server.owner.invite_routes import MOST, base_address
 from judgewell.server.owner.live_analysis import Document, Insight
 from judgewell.server.owner.live_cache import Computed
-from judgewell.server.owner.pages import Column, listing, own_files, respond
+from judgewell.server.owner.pages import Column, listing, whole_number
 from judgewell.server.process import Server, done
 from judgewell.server.queries import progress
 from judgewell.server.queries.history import AssessorRow, assessor_rows, trail
 from judgewell.server.queries.machines import MachineRow, machine_rows
 from judgewell.server.queries.money import money_details
-from judgewell.server.queries.progress import TopicRow, UnitRow
+from judgewell.server.queries.progress import TopicRow
+from judgewell.server.queries.status import check_results, topic_progress
 from judgewell.server.session.served import Served
 from judgewell.server.web import Refusal
 
-KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 Values = dict[str, Any]
 
 TOPICS = (
@@ -93,7 +94,7 @@ class Look:
         return progress.overview(self.connection, self.served, self.now)
 
     def topics(self) -> list[TopicRow]:
-        return progress.topic_rows(self.connection, self.overview().topics)
+        return progress.topic_rows(self.connection, topic_progress(self.connection, self.now))
 
 
 Read = Callable[[Look], Values]
@@ -104,7 +105,7 @@ def router(server: Server, computed: Computed) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
     def page(name: str, read: Read) -> Callable[[Request], Awaitable[Response]]:
-        async def show(request: Request) -> Response:
+        async def answer(request: Request) -> Response:
             account = await require(server, request)
             now = server.served.clock()
 
@@ -113,12 +114,9 @@ def router(server: Server, computed: Computed) -> APIRouter:
                 return read(look), progress.answers_stamp(connection)
 
             values, stamp = await done(server.store.read(job))
-            common = _common(server, account, computed, stamp)
-            message = last_message(server, request)
-            response = respond(request, name, values | common | {"message": message})
-            return shown_once(server, request, response) if message else response
+            return show(server, request, account, name, values | _computed(computed, stamp))
 
-        return show
+        return answer
 
     for path, (name, read) in PAGES.items():
         routes.add_route(path, page(name, read), ["GET"])
@@ -130,35 +128,31 @@ def router(server: Server, computed: Computed) -> APIRouter:
 async def static(request: Request) -> Response:
     """The style sheet and scripts of these pages, which hold nothing of the study."""
     name = request.path_params["name"]
-    if name not in own_files():
+    if name not in files("owner"):
         raise Refusal(404, "link")
-    headers = {"cache-control": "public, max-age=31536000, immutable"}
-    return Response(own_files()[name], media_type=KINDS[name.rpartition(".")[2]], headers=headers)
+    return lasting(files("owner")[name], name.rpartition(".")[2])
 
 
 def _overview(look: Look) -> Values:
     glance = look.overview()
     rows = progress.topic_rows(look.connection, glance.topics)
-    titles = {row.progress.topic: row.title for row in rows}
-    least = sorted(rows, key=lambda row: row.progress.completed / max(row.progress.needed, 1))[:8]
-    working = progress.working(look.connection, look.now)
-    failed = progress.failures(look.connection, 5)
-    chart = drawn.done_chart(glance.bars)
     split = sorted(_split(look), key=lambda row: -(row.spread or 0.0))[:3]
-    rehearsal = is_rehearsal(look.connection)
-    values = {
+    return {
         "glance": glance,
-        "rehearsal": rehearsal,
-        "least": least,
-        "working": working,
-        "chart": chart,
-        "failures": failed,
+        "rehearsal": is_rehearsal(look.connection),
+        "least": sorted(rows, key=lambda row: row.progress.completed / max(row.progress.needed, 1))[:8],
+        "working": progress.working(look.connection, look.now),
+        "chart": drawn.done_chart(glance.bars),
+        "failures": progress.failures(look.connection, 5),
+        "titles": {row.progress.topic: row.title for row in rows},
+        "split": split,
+        "texts": _texts(look, split),
     }
-    return values | {"titles": titles, "split": split, "texts": _texts(look, split)}
 
 
 def _topics(look: Look) -> Values:
-    return {"table": listing(look.request, look.topics(), TOPICS, _topic_words, sort="topic")}
+    words: Callable[[TopicRow], str] = lambda row: f"{row.progress.topic} {row.title}"  # noqa: E731
+    return {"table": listing(look.request, look.topics(), TOPICS, words, sort="topic")}
 
 
 def _topic(look: Look) -> Values:
@@ -167,7 +161,7 @@ def _topic(look: Look) -> Values:
     if row is None:
         raise Refusal(404, "link")
     units = progress.unit_rows(look.connection, row.progress.topic, look.now)
-    shown = listing(look.request, units, UNITS, _unit_words, sort="unit")
+    shown = listing(look.request, units, UNITS, lambda row: f"{row.unit} {row.scale or ''}", sort="unit")
     parts = look.served.topic(look.connection, row.progress.topic).parts
     return {"topic": row, "table": shown, "parts_shown": parts}
 
@@ -184,7 +178,7 @@ def _machines(look: Look) -> dict[int, MachineRow]:
 
 
 def _assessor(look: Look) -> Values:
-    number = _whole(look.request.path_params["number"])
+    number = whole_number(look.request.path_params["number"])
     history = None if number is None else trail(look.connection, number, look.now)
     if history is None:
         raise Refusal(404, "link")
@@ -209,7 +203,9 @@ def _invitations(look: Look) -> Values:
 def _documents(look: Look) -> Values:
     everything = look.request.query_params.get("only") == "all"
     rows = look.latest.documents if everything and look.latest else _split(look)
-    table = listing(look.request, rows, DOCUMENTS, _document_words, sort="spread", down=True)
+    table = listing(
+        look.request, rows, DOCUMENTS, lambda row: f"{row.topic} {row.doc} {row.scale}", sort="spread", down=True
+    )
     titles, texts = progress.topic_titles(look.connection), _texts(look, table.rows)
     return {"table": table, "titles": titles, "texts": texts, "everything": everything}
 
@@ -226,7 +222,7 @@ def _texts(look: Look, rows: Iterable[Document]) -> dict[str, tuple[str, str]]:
 
 def _checks(look: Look) -> Values:
     return {
-        "checks": look.overview().checks,
+        "checks": check_results(look.connection),
         "charts": drawn.check_charts(progress.check_bars(look.connection)),
         "failures": progress.failures(look.connection),
     }
@@ -242,7 +238,7 @@ def _money(look: Look) -> Values:
 
 
 def _log(look: Look) -> Values:
-    return {"entries": audit_entries(look.connection, 100, _whole(look.request.query_params.get("before", "")))}
+    return {"entries": audit_entries(look.connection, 100, whole_number(look.request.query_params.get("before", "")))}
 
 
 PAGES: dict[str, tuple[str, Read]] = {
@@ -259,36 +255,16 @@ PAGES: dict[str, tuple[str, Read]] = {
 }
 
 
-def _whole(text: str) -> int | None:
-    """A number of a row, or None where it is none."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
-
-
-def _common(server: Server, account: Account, computed: Computed, stamp: str) -> Values:
-    """What every page shows: who looks, and what was computed, with a newer one on its way where there is news."""
+def _computed(computed: Computed, stamp: str) -> Values:
+    """What was computed, which every page shows, with a newer one on its way where there is news."""
     insight = computed.look(stamp)
     return {
-        "study": server.served.title,
-        "account": account,
-        "guard": guard(server, account),
         "insight": insight,
-        "computing": computed.busy and (insight is None),
+        "computing": computed.busy and insight is None,
         "trouble": computed.trouble,
         "settling": drawn.settling_charts(insight) if insight else [],
         "times": drawn.time_charts(insight.times) if insight else [],
     }
-
-
-def _topic_words(row: TopicRow) -> str:
-    return f"{row.progress.topic} {row.title}"
-
-
-def _unit_words(row: UnitRow) -> str:
-    return f"{row.unit} {row.scale or ''}"
-
-
-def _document_words(row: Document) -> str:
-    return f"{row.topic} {row.doc} {row.scale}"
 
 
 def _assessor_words(pair: tuple[AssessorRow, Person | None]) -> str:

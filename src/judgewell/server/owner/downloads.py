@@ -12,8 +12,8 @@ from fastapi import APIRouter, Request
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
-from judgewell.server.owner.access import asked_from, record, require
-from judgewell.server.process import Server, done
+from judgewell.server.owner.access import record_request, require
+from judgewell.server.process import Server
 from judgewell.server.queries.export import export
 
 
@@ -25,11 +25,10 @@ def router(server: Server) -> APIRouter:
     async def everything(request: Request) -> FileResponse:
         """The export of this moment; that it was taken is in the audit log."""
         account = await require(server, request)
-        now, address = server.served.clock(), asked_from(request)
-        await done(server.store.write(lambda c: record(c, now, account, "export", "the study", {}, address)))
+        await record_request(server, request, account, "export", "the study")
         folder = Path(tempfile.mkdtemp(prefix="judgewell-export-"))  # readable by this account alone
         remove = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
-        packed = await asyncio.to_thread(_packed, server, folder, now)
+        packed = await asyncio.to_thread(_packed, server, folder, server.served.clock())
         name = f"{server.served.study.study.name}.zip"
         return FileResponse(packed, media_type="application/zip", filename=name, background=remove)
 

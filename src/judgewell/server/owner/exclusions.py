@@ -7,14 +7,15 @@ is included again takes its place if that is still free, and otherwise counts be
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import sqlalchemy as sa
 
 from judgewell.errors import InputError
 from judgewell.server.queries.history import find_assessor
 from judgewell.server.session.assignment import release
-from judgewell.server.store.schema import assessors, events, exclusions, reservations, units
+from judgewell.server.session.state import log_event
+from judgewell.server.store.schema import assessors, exclusions, identities, reservations, units
 
 Source = Literal["owner", "review"]
 
@@ -25,6 +26,18 @@ def assessor_called(connection: sa.Connection, pseudonym: str) -> int:
     if number is None:
         raise InputError(f"there is no assessor {pseudonym!r}", cure="the Assessors page shows the pseudonyms")
     return number
+
+
+def pseudonym_of(connection: sa.Connection, name: str) -> str:
+    """The pseudonym of an assessor by what an owner knows: the pseudonym, the platform's id, the invited name."""
+    ids = sa.select(identities.c.assessor).where(identities.c.outside == name)
+    for known in (assessors.c.pseudonym == name, assessors.c.number.in_(ids), assessors.c.label == name):
+        called = list(connection.execute(sa.select(assessors.c.pseudonym).where(known).limit(2)).scalars())
+        if len(called) > 1:
+            raise InputError(f"{name!r} is the name of several assessors", cure="give the pseudonym of one")
+        if called:
+            return str(called[0])
+    raise InputError(f"there is no assessor {name!r}", cure="the Assessors page shows the pseudonyms")
 
 
 def find_reservation(connection: sa.Connection, assessor: int, unit: str) -> int:
@@ -72,6 +85,7 @@ def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reaso
     connection.execute(sa.update(assessors).where(assessors.c.number == assessor).values(excluded=everything))
     mine = sa.select(reservations).where(reservations.c.assessor == assessor).order_by(reservations.c.unit)
     changed = [row for row in connection.execute(mine).all() if row.excluded != (everything or row.number in excluded)]
+    data: dict[str, Any] = {"reason": reason} if reason else {}
     for row in changed:
         if not row.excluded and row.state == "live":
             release(connection, row.number, now, "excluded")
@@ -81,8 +95,7 @@ def _mark(connection: sa.Connection, now: float, assessor: int, kind: str, reaso
             change = 1 if not row.excluded else -1
             connection.execute(sa.update(units).where(units.c.number == row.unit).values(free=units.c.free + change))
         connection.execute(sa.update(reservations).where(reservations.c.number == row.number).values(values))
-        event = {"at": now, "kind": kind, "assessor": assessor, "reservation": row.number}
-        connection.execute(sa.insert(events), {**event, "data": {"reason": reason} if reason else {}})
+        log_event(connection, now, kind, assessor, row.number, **data)
     return len(changed)
 
 

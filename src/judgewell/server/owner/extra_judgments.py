@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -38,7 +39,7 @@ class Unit:
 
 def ask_more(
     connection: sa.Connection, served: Served, topic: str, docs: Sequence[str], more: int, scale: str | None = None
-) -> dict[str, list[str]]:
+) -> dict[str, Any]:
     """Ask for so many more judgments of documents of a topic; the units that are needed more often, and the extra ones.
 
     Where the study has several scales and none is named, on each of them. The same request in the same state of the
@@ -140,8 +141,7 @@ def _extra(
 ) -> list[str]:
     """Extra units for the documents, made as the design makes its own."""
     design = served.study.units
-    if design is None:
-        raise InputError("extra judgments need a design of units")
+    assert design is not None  # in every other design existing units cover whatever is asked
     known = dict(held[0].known)
     pool = [*known, *sorted({doc for unit in held for doc in unit.open} - set(known))]
     need = np.array([more if doc in rest else 0 for doc in pool], dtype=np.int64)

@@ -11,9 +11,9 @@ from starlette.responses import Response
 from judgewell.errors import InputError
 from judgewell.server.judging.invitations import invite, invite_more, invited, refuse_rehearsal
 from judgewell.server.limits import LARGEST_BODY, read_form
-from judgewell.server.owner.access import Account, asked_from, check_guard, record, require
+from judgewell.server.owner.access import check_guard, record_request, require
 from judgewell.server.owner.action_routes import telling
-from judgewell.server.process import Server, done
+from judgewell.server.process import Server
 from judgewell.server.queries.export import defused
 from judgewell.server.session.answers import first
 from judgewell.text import counted
@@ -36,7 +36,7 @@ def router(server: Server) -> APIRouter:
         try:
             made = await asyncio.to_thread(_made, server, *wanted(first(form, "names"), first(form, "count")))
             message = f"Done: {counted(made, 'new link')}"
-            await _record(server, request, account, "invite", made)
+            await record_request(server, request, account, "invite", count=made)
         except InputError as error:
             message = f"Not done: {error}"
         return telling(server, request, PAGE, message)
@@ -46,7 +46,7 @@ def router(server: Server) -> APIRouter:
         """All open links, to be sent to people."""
         account = await require(server, request)
         rows = await asyncio.to_thread(invited, server.store, server.served)
-        await _record(server, request, account, "links listed", len(rows))
+        await record_request(server, request, account, "links listed", count=len(rows))
         base = base_address(request)
         table = pl.DataFrame({"label": [one.label for one in rows], "link": [base + one.path for one in rows]})
         name = f"{server.served.study.study.name}-links.csv"
@@ -80,8 +80,3 @@ def _made(server: Server, labels: list[str], count: int) -> int:
     links = invite(server.store, server.served, labels) if labels else []
     links += invite_more(server.store, server.served, count) if count else []
     return sum(link.new for link in links)
-
-
-async def _record(server: Server, request: Request, account: Account, action: str, count: int) -> None:
-    now, address = server.served.clock(), asked_from(request)
-    await done(server.store.write(lambda c: record(c, now, account, action, None, {"count": count}, address)))

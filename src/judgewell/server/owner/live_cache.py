@@ -33,40 +33,29 @@ class Computed:
         self._url, self._clock, self._timer = url, clock, timer
         self._compute = compute or in_a_process
         self._lock = threading.Lock()
-        self._latest: Insight | None = None
+        self.latest: Insight | None = None
         self._stamp: str | None = None
         self._next = -math.inf
-        self._worker: threading.Thread | None = None
+        self.worker: threading.Thread | None = None
         self.trouble = ""
-
-    @property
-    def latest(self) -> Insight | None:
-        """What was computed last."""
-        return self._latest
 
     @property
     def busy(self) -> bool:
         """Whether a computation is under way."""
-        return self._worker is not None and self._worker.is_alive()
+        return self.worker is not None and self.worker.is_alive()
 
     def look(self, stamp: str) -> Insight | None:
         """The newest insight; a newer one is on its way where there is something new."""
         with self._lock:
             if stamp != self._stamp and not self.busy and self._timer() >= self._next:
-                self._worker = threading.Thread(target=self._run, args=(stamp,), name="insight", daemon=True)
-                self._worker.start()
-        return self._latest
-
-    def wait(self, seconds: float = 60.0) -> Insight | None:
-        """The newest insight once the computation under way is done."""
-        if self._worker is not None:
-            self._worker.join(seconds)
-        return self._latest
+                self.worker = threading.Thread(target=self._run, args=(stamp,), name="insight", daemon=True)
+                self.worker.start()
+        return self.latest
 
     def _run(self, stamp: str) -> None:
         start = self._timer()
         try:
-            self._latest = self._compute(self._url, self._clock())
+            self.latest = self._compute(self._url, self._clock())
             self._stamp, self.trouble = stamp, ""
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             self.trouble = f"the figures could not be computed: {type(error).__name__}"

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from importlib import resources
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -17,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from judgewell.server.bundles import static_version
+from judgewell.server.process import Server
 from judgewell.server.queries.history import AssessorRow
 from judgewell.study.checks import check_words
 from judgewell.text import counted
@@ -96,15 +96,16 @@ def listing(
     everything = asked.get("all") == "1"
     size = ALL if everything else PAGE
     pages = max(1, -(-len(ordered) // size))
-    page = min(max(1, _whole(asked.get("page", ""))), pages)
+    page = min(max(1, whole_number(asked.get("page", "")) or 1), pages)
     shown = tuple(ordered[(page - 1) * size : page * size])
     return Listing(
         shown, len(ordered), len(rows), tuple(columns), by.name, turned, text, page, pages, everything, request.url.path
     )
 
 
-def _whole(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 1
+def whole_number(text: str) -> int | None:
+    """The number of a row or page in an address or form, or None where it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
 
 def when(at: float | None, form: str = "%Y-%m-%d %H:%M", look: str = "moment") -> Markup:
@@ -152,7 +153,7 @@ def share(part: float, whole: float) -> str:
     if not whole:
         return "—"
     value = 100 * part / whole
-    return f"{min(value, 99.9) if part < whole else value:.0f} %" if not 99 < value < 100 else "99 %"
+    return "99 %" if 99 < value < 100 else f"{value:.0f} %"
 
 
 STAGES = {
@@ -232,6 +233,7 @@ def environment() -> Environment:
         "known_words": known_words,
     }
     made.globals |= {"counted": counted, "share": share}
+    made.globals |= {"static_version": static_version(), "own_version": static_version("owner")}
     return made
 
 
@@ -239,7 +241,7 @@ def respond(request: Request, name: str, values: Mapping[str, Any]) -> Response:
     """A page, or with X-Fragment its inside alone; unchanged ones are answered in a word (304)."""
     whole = "x-fragment" not in request.headers
     layout = "dashboard/page.html" if whole else "dashboard/fragment.html"
-    known = {"layout": layout, "here": name, "static_version": static_version(), "own_version": own_version()}
+    known = {"layout": layout, "here": name}
     text = environment().get_template(f"dashboard/{name}.html").render(**known, **values)
     tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:24]}"'
     headers = {"etag": tag, "cache-control": "no-cache, private", "vary": "X-Fragment, Cookie"}
@@ -248,16 +250,6 @@ def respond(request: Request, name: str, values: Mapping[str, Any]) -> Response:
     return HTMLResponse(text, headers=headers)
 
 
-@lru_cache(1)
-def own_files() -> dict[str, bytes]:
-    """The style sheet and scripts of the owner's pages."""
-    folder = resources.files("judgewell.server.owner").joinpath("static")
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
-
-
-@lru_cache(1)
-def own_version() -> str:
-    digest = hashlib.sha256()
-    for name, content in sorted(own_files().items()):
-        digest.update(name.encode() + content)
-    return digest.hexdigest()[:12]
+def sheet(server: Server, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
+    """A plain page under the study's title: signing in, setting a password, reviewing."""
+    return HTMLResponse(environment().get_template(template).render(study=server.served.title, **values), status)

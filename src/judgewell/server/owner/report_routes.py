@@ -22,9 +22,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import FileResponse, Response
 
 from judgewell.server.limits import read_form
-from judgewell.server.owner.access import check_guard, guard, require
-from judgewell.server.owner.action_routes import last_message, shown_once, telling
-from judgewell.server.owner.pages import respond
+from judgewell.server.owner.access import check_guard, require
+from judgewell.server.owner.action_routes import show, telling
 from judgewell.server.process import Server, done
 from judgewell.server.queries.progress import answers_stamp
 from judgewell.server.web import Refusal
@@ -63,7 +62,7 @@ class Reporter:
 
     def __init__(self, server: Server, study: str | None, make: Make = run_report) -> None:
         self._server, self._study, self._make = server, study, make
-        self._worker: threading.Thread | None = None
+        self.worker: threading.Thread | None = None
 
     @property
     def folder(self) -> Path:
@@ -96,18 +95,13 @@ class Reporter:
     def start(self, stamp: str) -> None:
         """Begin to make a new one, unless one is being made."""
         if not self.busy:
-            self._worker = threading.Thread(target=self._run, args=(stamp,), name="report", daemon=True)
-            self._worker.start()
+            self.worker = threading.Thread(target=self._run, args=(stamp,), name="report", daemon=True)
+            self.worker.start()
 
     def is_old(self, stamp: str) -> bool:
         """Whether there are newer answers than those of the report."""
         path = self.folder / "stamp"
         return not path.is_file() or path.read_text("utf-8") != stamp
-
-    def wait(self) -> None:
-        """Wait until the one in the making is done."""
-        if self._worker is not None:
-            self._worker.join()
 
     def _run(self, stamp: str) -> None:
         with self._alone() as mine:
@@ -147,17 +141,12 @@ def router(server: Server, study: str | None, make: Make = run_report) -> APIRou
         stamp = await done(server.store.read(answers_stamp))
         page = reporter.page
         values = {
-            "study": server.served.title,
-            "account": account,
-            "guard": guard(server, account),
             "made": page.stat().st_mtime if page else None,
             "busy": reporter.busy,
             "old": reporter.is_old(stamp),
             "trouble": reporter.trouble(stamp),
-            "message": last_message(server, request),
         }
-        response = respond(request, "report", values)
-        return shown_once(server, request, response) if values["message"] else response
+        return show(server, request, account, "report", values)
 
     @routes.post(PAGE)
     async def again(request: Request) -> Response:

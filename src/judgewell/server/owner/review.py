@@ -15,9 +15,11 @@ import sqlalchemy as sa
 from judgewell.errors import DataError, InputError, collect_notes
 from judgewell.server.owner.access import Account
 from judgewell.server.owner.exclusions import exclude
+from judgewell.server.queries.endings import EXCLUDING
 from judgewell.server.session import pages
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
+    ANSWERED,
     answers,
     exclusions,
     items,
@@ -65,17 +67,12 @@ class ReviewProgress:
     note: str
 
 
-def rule(served: Served) -> CommentReview | None:
-    """The study's rule, where it asks for a review."""
-    return served.study.checks.review
-
-
 def next_reading(connection: sa.Connection, served: Served, account: Account, now: float) -> Reading | None:
     """The unit that a reviewer reads now: the one they opened, or the next that still needs them; None where none does.
 
     A job that writes: the unit is kept for them for an hour.
     """
-    check = rule(served)
+    check = served.study.checks.review
     if check is None:
         return None
     open_one = sa.select(reviews.c.number, reviews.c.reservation).where(
@@ -115,12 +112,7 @@ def _reviewable() -> sa.ColumnElement[bool]:
     commented = sa.exists().where(
         answers.c.reservation == reservations.c.number, answers.c.current, sa.func.length(answers.c.comment) > 0
     )
-    other = sa.exists().where(
-        exclusions.c.assessor == reservations.c.assessor,
-        sa.or_(exclusions.c.reservation.is_(None), exclusions.c.reservation == reservations.c.number),
-        exclusions.c.undone.is_(None),
-        exclusions.c.source != "review",
-    )
+    other = sa.exists().where(EXCLUDING, exclusions.c.source != "review")
     return sa.and_(reservations.c.state == "done", commented, ~other)
 
 
@@ -128,7 +120,7 @@ def _reading(connection: sa.Connection, served: Served, review: int, reservation
     query = (
         sa.select(items.c.unit, items.c.position, items.c.doc, items.c.other, answers.c.comment, units.c.topic)
         .join_from(answers, units, units.c.number == answers.c.unit)
-        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .join(items, ANSWERED)
         .where(answers.c.reservation == reservation, answers.c.current)
         .order_by(items.c.position)
     )
@@ -147,7 +139,7 @@ def give_review(
 
     None where the review is not this account's, was given before, or went to somebody else meanwhile.
     """
-    check = rule(served)
+    check = served.study.checks.review
     reason = reason.strip()[:LONGEST_REASON]
     if objects and not reason:
         raise InputError("an objection needs a reason", cure="say in a few words what is wrong")
@@ -182,7 +174,7 @@ def _decide(connection: sa.Connection, check: CommentReview, now: float, assesso
 
 def review_progress(connection: sa.Connection, served: Served, account: Account | None = None) -> ReviewProgress | None:
     """How far the review is; None where the study asks for none."""
-    check = rule(served)
+    check = served.study.checks.review
     if check is None:
         return None
     count = connection.execute(sa.select(sa.func.count()).select_from(reservations).where(_reviewable())).scalar_one()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from judgewell.errors import InputError
 from judgewell.server.limits import read_form
-from judgewell.server.owner.access import Account, asked_from, check_guard, guard, record, require
-from judgewell.server.owner.plain_pages import sheet
-from judgewell.server.owner.review import Reading, ReviewProgress, give_review, next_reading, review_progress, rule
-from judgewell.server.process import Server, done
+from judgewell.server.owner.access import Account, check_guard, guard, record, require
+from judgewell.server.owner.pages import sheet, whole_number
+from judgewell.server.owner.review import Reading, ReviewProgress, give_review, next_reading, review_progress
+from judgewell.server.process import Server, address_of, done
 from judgewell.server.session.answers import first
 from judgewell.server.web import Refusal
 
@@ -30,9 +32,14 @@ def router(server: Server) -> APIRouter:
             return next_reading(connection, served, account, now), review_progress(connection, served, account)
 
         reading, progress = await done(store.write(job))
-        values = {"reading": reading, "progress": progress, "account": account, "guard": guard(server, account)}
-        status = 422 if problem else 200
-        return sheet(server, "review/review.html", status, **values, rule=rule(served), problem=problem, reason=reason)
+        values: dict[str, Any] = {
+            "reading": reading,
+            "progress": progress,
+            "account": account,
+            "guard": guard(server, account),
+        }
+        values |= {"rule": served.study.checks.review, "problem": problem, "reason": reason}
+        return sheet(server, "review/review.html", 422 if problem else 200, **values)
 
     @routes.get(REVIEW)
     async def read(request: Request) -> Response:
@@ -43,25 +50,19 @@ def router(server: Server) -> APIRouter:
         account = await require(server, request, "reviewer")
         form = await read_form(request)
         check_guard(server, account, form)
-        number, decision, reason = first(form, "review"), first(form, "verdict"), first(form, "reason")
-        if not (number.isascii() and number.isdigit() and len(number) < 12):
+        number, decision, reason = whole_number(first(form, "review")), first(form, "verdict"), first(form, "reason")
+        if number is None:
             raise Refusal(404, "link")
         if decision not in ("accept", "object"):
             return await show(account, "Please accept or object.", reason)
-        now, address = served.clock(), asked_from(request)
+        now, address = served.clock(), address_of(request)
 
         def job(connection: sa.Connection) -> None:
-            reservation = give_review(connection, served, account, now, int(number), decision == "object", reason)
+            objects = decision == "object"
+            reservation = give_review(connection, served, account, now, number, objects, reason)
             if reservation is not None:
-                record(
-                    connection,
-                    now,
-                    account,
-                    "review",
-                    f"reservation {reservation}",
-                    {"objects": decision == "object"},
-                    address,
-                )
+                target = f"reservation {reservation}"
+                record(connection, now, account, "review", target, {"objects": objects}, address)
 
         try:
             await done(store.write(job))

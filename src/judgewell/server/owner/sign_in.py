@@ -26,9 +26,7 @@ from judgewell.server.owner.access import (
     HOME,
     SESSION,
     SIGN_IN,
-    asked_from,
     check_guard,
-    cookie_rules,
     end_session,
     find_key,
     give_session,
@@ -45,12 +43,13 @@ from judgewell.server.owner.accounts import (
     check_password,
     hash_password,
     link_holder,
+    named,
     open_account,
     outdated,
     verify,
 )
-from judgewell.server.owner.plain_pages import sheet
-from judgewell.server.process import Server, done
+from judgewell.server.owner.pages import sheet
+from judgewell.server.process import Server, address_of, cookie_rules, done
 from judgewell.server.session.answers import first
 from judgewell.server.store.schema import accounts, audit, keys
 from judgewell.server.tokens import numbered, signed
@@ -82,7 +81,7 @@ def attempt(connection: sa.Connection, now: float, name: str, address: str, know
     `known` is the account that this browser signed in to before: its owner is not locked out by guesses from elsewhere.
     """
     query = sa.select(accounts.c.number, accounts.c.name, accounts.c.password, accounts.c.disabled)
-    row = connection.execute(query.where(sa.func.lower(accounts.c.name) == name.strip().lower())).one_or_none()
+    row = connection.execute(query.where(named(name))).one_or_none()
     target = f"account {row.name}" if row else None
     wait = _wait(connection, now, target, address, row is not None and row.number == known)
     if wait:
@@ -122,7 +121,7 @@ def admit(connection: sa.Connection, now: float, tried: Attempt, rehashed: str |
         connection.execute(mine.values(password=rehashed))
     session = find_key(connection, old, "session", now) if old else None
     if session is not None:
-        connection.execute(sa.update(keys).where(keys.c.number == session[0].key).values(revoked=now))
+        connection.execute(sa.update(keys).where(keys.c.number == session.key).values(revoked=now))
     return make_key(connection, tried.account, "session", now, SESSION)
 
 
@@ -163,7 +162,7 @@ async def _sign_in(server: Server, request: Request) -> Response:
         raise Refusal(403, "link")
     form = await read_form(request)
     name, then = first(form, "name")[:200], first(form, "next") or HOME
-    address, now = asked_from(request), server.served.clock()
+    address, now = address_of(request), server.served.clock()
     known = numbered(server.served.secret, "known", request.cookies.get(_known_cookie(server), ""))
     tried = await done(server.store.write(lambda connection: attempt(connection, now, name, address, known)))
     if isinstance(tried, int):
@@ -197,7 +196,7 @@ def _remember(server: Server, request: Request, response: Response, account: int
 async def _sign_out(server: Server, request: Request) -> Response:
     account = await require(server, request, "reviewer")
     check_guard(server, account, await read_form(request))
-    now, address = server.served.clock(), asked_from(request)
+    now, address = server.served.clock(), address_of(request)
 
     def end(connection: sa.Connection) -> None:
         connection.execute(sa.update(keys).where(keys.c.number == account.key).values(revoked=now))
@@ -208,19 +207,18 @@ async def _sign_out(server: Server, request: Request) -> Response:
 
 
 async def _welcome(server: Server, request: Request) -> Response:
-    secret = request.path_params["secret"]
-    return _link_page(server, await _holder(server, request, secret))
+    return _link_page(server, await _holder(server, request))
 
 
 async def _set_password(server: Server, request: Request) -> Response:
     secret = request.path_params["secret"]
-    held = await _holder(server, request, secret)
+    held = await _holder(server, request)
     form = await read_form(request)
     name = first(form, "name") or held
     try:
         name, password = _chosen(name, first(form, "password"), first(form, "again"))
         stored = await _hashing(hash_password, password)
-        now, address = server.served.clock(), asked_from(request)
+        now, address = server.served.clock(), address_of(request)
         opening = server.store.write(lambda connection: _open(connection, now, secret, name, stored, address))
         session = await done(opening)
     except InputError as error:
@@ -261,9 +259,9 @@ def _link_page(server: Server, name: str, problem: str = "", status: int = 200) 
     return sheet(server, "access/link.html", status, name=name, problem=problem, shortest=SHORTEST)
 
 
-async def _holder(server: Server, request: Request, secret: str) -> str:
+async def _holder(server: Server, request: Request) -> str:
     """The name of the account that a link opens."""
-    now = server.served.clock()
+    now, secret = server.served.clock(), request.path_params["secret"]
     name = await done(server.store.read(lambda connection: link_holder(connection, now, secret)))
     if name is None:
         server.slow_down(request)

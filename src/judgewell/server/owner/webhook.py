@@ -85,7 +85,7 @@ def happened(connection: sa.Connection, served: Served) -> list[Happened]:
     pay = served.study.pay
     if pay.budget is not None:
         state = budget(connection, pay)
-        text = budget_text(state.spent, state.limit, state.state, pay.currency)
+        text = budget_text(state.spent, pay.budget, state.state, pay.currency)
         news += [Happened(f"budget_{state.state}", f"budget of {pay.budget:g} {state.state}", text)] if text else []
     return news
 

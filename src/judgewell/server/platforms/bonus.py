@@ -32,19 +32,18 @@ class Bonuses:
         return sum((amount for _, amount in self.lines), Decimal(0))
 
 
-def take_bonuses(store: Store, served: Served, *, again: bool = False, account: int | None = None) -> Bonuses:
+def take_bonuses(store: Store, served: Served, *, again: bool = False) -> Bonuses:
     """What is due beyond what was written before, recorded as written; `again` gives all of it once more.
 
     An assessor's due is (completed units − pay.covered) × pay.bonus. Units that failed, were excluded or are still in
     hand count for nothing.
     """
-    platform = served.study.platform.kind
-    if platform == "invite":
+    if served.study.platform.kind == "invite":
         raise InputError("people with invite links have no platform that pays bonuses", cure="see judgewell status")
-    return store.write(lambda connection: _take(connection, served, again, account)).result()
+    return store.write(lambda connection: _take(connection, served, again)).result()
 
 
-def _take(connection: sa.Connection, served: Served, again: bool, account: int | None) -> Bonuses:
+def _take(connection: sa.Connection, served: Served, again: bool) -> Bonuses:
     pay = served.study.pay
     each = Decimal(str(pay.amount if pay.bonus is None else pay.bonus))
     before = {} if again else _written(connection)
@@ -63,7 +62,7 @@ def _take(connection: sa.Connection, served: Served, again: bool, account: int |
             f"{sum(before.values())} {pay.currency} were written in earlier files and are not repeated; see --again"
         )
     if paid:
-        _record(connection, served, paid, again, account)
+        _record(connection, served, paid, again)
     return Bonuses(tuple((names[number], amount) for number, amount in sorted(paid.items())), tuple(notes))
 
 
@@ -72,9 +71,8 @@ def _completed(connection: sa.Connection, now: float) -> tuple[Counter[int], lis
     sent = sa.select(assessors.c.number).where(assessors.c.origin.not_in(("invite", MACHINE)))
     completed: Counter[int] = Counter()
     others: Counter[str] = Counter()
-    for assessor, units in endings_by(
-        connection, now, reservations.c.assessor, reservations.c.assessor.in_(sent)
-    ).items():
+    of_sent = reservations.c.assessor.in_(sent)
+    for assessor, units in endings_by(connection, now, reservations.c.assessor, of_sent).items():
         completed[assessor] = units.pop(COMPLETED, 0)
         others.update(units)
     return completed, [f"{count} units are not paid: {ending}" for ending, count in sorted(others.items())]
@@ -96,9 +94,7 @@ def _written(connection: sa.Connection) -> dict[int, Decimal]:
     return amounts
 
 
-def _record(
-    connection: sa.Connection, served: Served, paid: Mapping[int, Decimal], again: bool, account: int | None
-) -> None:
+def _record(connection: sa.Connection, served: Served, paid: Mapping[int, Decimal], again: bool) -> None:
     amounts = {str(number): str(amount) for number, amount in paid.items()}
-    row = {"at": served.clock(), "account": account, "action": "bonus", "target": f"{len(paid)} assessors"}
+    row = {"at": served.clock(), "action": "bonus", "target": f"{len(paid)} assessors"}
     connection.execute(sa.insert(audit).values(**row, data={"again": again, "amounts": amounts}))

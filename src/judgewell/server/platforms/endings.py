@@ -9,6 +9,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from markupsafe import Markup
 
+from judgewell.server.platforms.links import IDS
 from judgewell.server.session import pages
 from judgewell.server.session.served import Served, as_html
 from judgewell.server.store.prepared import Prepared
@@ -77,4 +78,4 @@ def return_link(template: str, values: Mapping[str, str]) -> str:
 def _ids(connection: sa.Connection, assessor: int) -> dict[str, str]:
     query = sa.select(identities.c.outside, identities.c.session, identities.c.study)
     row = connection.execute(query.where(identities.c.assessor == assessor)).one_or_none()
-    return dict(zip(("assessor", "session", "study"), (value or "" for value in row or ()), strict=False))
+    return dict(zip(IDS, (value or "" for value in row or ()), strict=False))

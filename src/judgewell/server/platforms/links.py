@@ -18,6 +18,7 @@ from judgewell.study.platform import Platform
 LEEWAY = 30.0  # seconds that the platform's clock and ours may differ
 LONGEST_TOKEN = 8_192
 LONGEST_ID = 200
+IDS = ("assessor", "session", "study")
 
 
 class BadLink(Exception):
@@ -51,7 +52,7 @@ def platform_keys(platform: Platform, held: Mapping[str, Any] | None) -> Keys | 
 
 def read_link(platform: Platform, keys: Keys | None, given: Mapping[str, str], now: float) -> Arrival:
     """Whom an address brings, or :class:`BadLink`."""
-    ids = {name: given.get(getattr(platform, name), "").strip() for name in ("assessor", "session", "study")}
+    ids = {name: given.get(getattr(platform, name), "").strip() for name in IDS}
     if keys is None:
         return _arrival(ids)
     token = given.get(platform.token, "")
@@ -125,9 +126,6 @@ def _vouched(platform: Platform, claims: Mapping[str, Any]) -> dict[str, str]:
     held = claims.get(platform.claims) if platform.claims else claims
     if not isinstance(held, Mapping):
         raise BadLink(f"the token has no claim {platform.claims!r} with ids")
-    names = {name: getattr(platform, f"claim_{name}") or getattr(platform, name) for name in _IDS}
+    names = {name: getattr(platform, f"claim_{name}") or getattr(platform, name) for name in IDS}
     vouched = {name: held.get(claim) for name, claim in names.items()}
     return {name: value.strip() if isinstance(value, str) else "" for name, value in vouched.items()}
-
-
-_IDS = ("assessor", "session", "study")

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
 
 from judgewell.errors import InputError
-from judgewell.server.session.assignment import release
+from judgewell.server.session.assignment import release_all
 from judgewell.server.session.served import Served
-from judgewell.server.store.schema import assessors, identities, notices
-from judgewell.server.store.transactions import Job, Store
+from judgewell.server.store.schema import identities, notices
+from judgewell.server.store.transactions import Store
 from judgewell.study.model import Study
 
 SIGNATURE = "x-prolific-request-signature"
@@ -128,30 +127,23 @@ def _time(text: str) -> float | None:
 
 def take_notice(store: Store, served: Served, notice: Notice) -> str:
     """Keep the notice and act on it; what became of it: changed, freed, repeated, overtaken or unknown."""
-    job = _taking(served, notice)
-    try:
-        return store.write(job).result()
-    except IntegrityError:  # delivered twice at the same moment; now it is known
-        return store.write(job).result()
+    return store.write(lambda connection: _take(connection, served, notice)).result()
 
 
-def _taking(served: Served, notice: Notice) -> Job[str]:
-    def job(connection: sa.Connection) -> str:
-        now = served.clock()
-        who = _whose(connection, served, notice)
-        earlier = _earlier(connection, notice, who)
-        if any(row.event == notice.event or row.data.get("signature") == notice.signature for row in earlier):
-            return "repeated"
-        became = _act(connection, notice, who, earlier, now)
-        data: dict[str, Any] = {"status": notice.status, "happened": notice.happened, "became": became}
-        data["signature"] = notice.signature
-        if who is None and notice.kind == CHANGE:
-            data["waits_for"] = _mark(served, notice.person, notice.submission)
-        row = {"event": notice.event, "kind": notice.kind, "assessor": who, "data": data, "at": now}
-        connection.execute(sa.insert(notices).values(row))
-        return became
-
-    return job
+def _take(connection: sa.Connection, served: Served, notice: Notice) -> str:
+    now = served.clock()
+    who = _whose(connection, served, notice)
+    earlier = _earlier(connection, notice, who)
+    if any(row.event == notice.event or row.data.get("signature") == notice.signature for row in earlier):
+        return "repeated"
+    became = _act(connection, notice, who, earlier, now)
+    data: dict[str, Any] = {"status": notice.status, "happened": notice.happened, "became": became}
+    data["signature"] = notice.signature
+    if who is None and notice.kind == CHANGE:
+        data["waits_for"] = _mark(served, notice.person, notice.submission)
+    row = {"event": notice.event, "kind": notice.kind, "assessor": who, "data": data, "at": now}
+    connection.execute(sa.insert(notices).values(row))
+    return became
 
 
 def _whose(connection: sa.Connection, served: Served, notice: Notice) -> int | None:
@@ -180,9 +172,7 @@ def _act(connection: sa.Connection, notice: Notice, who: int | None, earlier: li
     connection.execute(sa.update(identities).where(identities.c.assessor == who).values(status=notice.status))
     if notice.status not in FREEING:
         return "changed"
-    held = connection.execute(sa.select(assessors.c.reservation).where(assessors.c.number == who)).scalar()
-    why = f"the platform says {notice.status}"
-    return "freed" if held is not None and release(connection, held, now, why) else "changed"
+    return "freed" if release_all(connection, who, now, f"the platform says {notice.status}") else "changed"
 
 
 def take_waiting(connection: sa.Connection, served: Served, who: int, person: str, submission: str | None) -> None:

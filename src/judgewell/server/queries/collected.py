@@ -13,7 +13,8 @@ from judgewell.server.queries.endings import COMPLETED, UnitEnding
 from judgewell.server.queries.goal import goal_inclusion
 from judgewell.server.queries.standing_answers import counting, judgments_frame, pairs_frame
 from judgewell.server.queries.status import Status, status
-from judgewell.server.store.schema import goals, study, topics, verdicts
+from judgewell.server.session.served import study_row
+from judgewell.server.store.schema import goals, topics, verdicts
 from judgewell.server.store.transactions import Store
 from judgewell.study.checks import check_words
 from judgewell.study.model import Study
@@ -22,20 +23,20 @@ from judgewell.study.model import Study
 def collected_study(store: Store, now: float) -> CollectedStudy:
     """Read the study and everything that was answered, as of one moment."""
     with store.snapshot() as connection:
-        row = connection.execute(sa.select(study.c.name, study.c.hash, study.c.frozen)).one_or_none()
-        if row is None:
-            raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
+        row = study_row(connection)
         judgments, pairs = (counting(frame(connection, now)) for frame in (judgments_frame, pairs_frame))
         if judgments.is_empty() and pairs.is_empty():
             raise InputError(f"no unit of the study {row.name} is completed yet", cure="wait until one is")
         progress = status(connection, now)
-        _note_what_does_not_count(progress.endings)
+        for one in progress.endings:
+            if one.ending != COMPLETED and one.answers:
+                note(f"{one.answers:,} answers of {one.units:,} units are not used: {one.ending}")
         return CollectedStudy(
             name=row.name,
             hash=row.hash,
             judgments=None if judgments.is_empty() else judgments,
             pairs=None if pairs.is_empty() else pairs,
-            settings=settings_table(Study.model_validate(row.frozen["settings"])),
+            settings=pl.DataFrame(list(_settings(Study.model_validate(row.frozen["settings"]))), _WORDS, orient="row"),
             endings=_endings(progress.endings),
             checks=_checks(connection),
             topics=_topics(connection, progress),
@@ -76,12 +77,6 @@ def _endings(endings: tuple[UnitEnding, ...]) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _note_what_does_not_count(endings: tuple[UnitEnding, ...]) -> None:
-    for one in endings:
-        if one.ending != COMPLETED and one.answers:
-            note(f"{one.answers:,} answers of {one.units:,} units are not used: {one.ending}")
-
-
 def _checks(connection: sa.Connection) -> pl.DataFrame:
     """Each check: its verdicts over all attempts, and how many of the first attempts failed."""
     first = sa.case((verdicts.c.attempt == 1, 1), else_=0)
@@ -119,14 +114,15 @@ def _machines(progress: Status) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def settings_table(chosen: Study) -> pl.DataFrame:
-    """The frozen study in words: setting, value."""
-    return pl.DataFrame(list(_settings(chosen)), schema={"setting": pl.String, "value": pl.String}, orient="row")
+_WORDS = {"setting": pl.String, "value": pl.String}
 
 
 def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
+    """The frozen study in words."""
     yield "study", chosen.study.title or chosen.study.name
-    yield from _question(chosen)
+    for name, scale in chosen.scales.items():
+        grades = ", ".join(f"{grade.name} = {grade.value:g}" for grade in scale.choices)
+        yield "scale", f"{name}: {grades}" if grades else name
     if chosen.units:
         yield "design", f"units of {chosen.units.documents} documents, in {chosen.units.order} order"
         yield "judgments of a document", f"{chosen.units.redundancy} at least"
@@ -135,6 +131,7 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
         yield "assessors of an order", str(chosen.templates.judges)
     if chosen.groups:
         groups = chosen.groups
+        yield "asked about a pair", ", ".join(groups.questions)
         yield "design", f"groups of {groups.documents} documents, each in {groups.partners} pairs"
         yield "assessors of a group", str(groups.assessors)
     if chosen.double:
@@ -148,14 +145,6 @@ def _settings(chosen: Study) -> Iterator[tuple[str, str]]:
         {"invite": "invitation", "prolific": "Prolific", "panel": "a panel"}[chosen.platform.kind],
     )
     yield "seed", str(chosen.study.seed)
-
-
-def _question(chosen: Study) -> Iterator[tuple[str, str]]:
-    for name, scale in chosen.scales.items():
-        grades = ", ".join(f"{grade.name} = {grade.value:g}" for grade in scale.choices)
-        yield "scale", f"{name}: {grades}" if grades else name
-    if chosen.groups:
-        yield "asked about a pair", ", ".join(chosen.groups.questions)
 
 
 def _asked_checks(chosen: Study) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judgewell.server.store.schema import answers, reservations
+from judgewell.server.store.schema import answers, exclusions, reservations
 
 COMPLETED, EXCLUDED, FAILED, ABANDONED, IN_PROGRESS = "completed", "excluded", "failed", "abandoned", "in progress"
 ENDINGS = (COMPLETED, EXCLUDED, FAILED, ABANDONED, IN_PROGRESS)
@@ -23,6 +23,14 @@ PAID = (COMPLETED, EXCLUDED)  # work that is excluded later stays paid
 
 # An answer counts unless it was revised; one that a machine could not give is none.
 STANDS = sa.and_(answers.c.current, answers.c.unrateable.is_(None))
+
+
+# An exclusion that is in force for a reservation: of that unit, or of all the assessor's work.
+EXCLUDING = sa.and_(
+    exclusions.c.assessor == reservations.c.assessor,
+    sa.or_(exclusions.c.reservation.is_(None), exclusions.c.reservation == reservations.c.number),
+    exclusions.c.undone.is_(None),
+)
 
 
 @dataclass(frozen=True)

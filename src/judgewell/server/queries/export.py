@@ -13,22 +13,23 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
-from judgewell.errors import InputError
 from judgewell.formats.provenance import provenance, write_record, write_result
-from judgewell.server.queries.endings import COMPLETED, EXCLUDED, ending, failed_check
+from judgewell.server.queries.endings import COMPLETED, EXCLUDED, EXCLUDING, ending, failed_check
 from judgewell.server.queries.machines import replies_query
 from judgewell.server.queries.standing_answers import ENDED, judgments_frame, pairs_frame, read_frame
+from judgewell.server.session.served import study_row
 from judgewell.server.store.private_files import create_private
 from judgewell.server.store.schema import (
+    ANSWERED,
+    LEFT,
+    RIGHT,
     answers,
     assessors,
     closing,
-    documents,
     events,
     exclusions,
     items,
     reservations,
-    study,
     units,
     verdicts,
 )
@@ -64,9 +65,7 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with store.snapshot() as connection:
-        row = connection.execute(sa.select(study.c.name, study.c.hash)).one_or_none()
-        if row is None:
-            raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
+        row = study_row(connection)
         frames = _frames(connection, everything, time.time() if now is None else now)
         record = provenance("export", {"study": row.name, "hash": row.hash}, [], _notes(frames))
         written = {path: len(frame) for name, frame in frames.items() for path in _write(folder, name, frame, record)}
@@ -82,9 +81,16 @@ def export(store: Store, folder: str | Path, *, everything: bool = False, now: f
 
 def log_lines(connection: sa.Connection) -> Iterator[dict[str, Any]]:
     """Everything that happened, one line each, in order of time."""
-    sources = [_log_answers(connection), _log_verdicts(connection), _log_closing(connection), _log_events(connection)]
-    for line in merge(*sources, key=lambda line: line["at"]):
-        yield {**line, "at": datetime.fromtimestamp(line["at"], UTC).isoformat(timespec="milliseconds")}
+    checked = (verdicts.c.name.label("check"), *(verdicts.c[name] for name in ("attempt", "passed", "reason")))
+    queries = (
+        _log_of_answers(),
+        _log_query(verdicts, sa.literal("verdict"), *checked),
+        _log_query(closing, sa.literal("closing"), closing.c.name.label("question"), closing.c.answer),
+        _log_query(events, events.c.kind, events.c.position, events.c.data),
+    )
+    for line in merge(*(_streamed(connection, query) for query in queries), key=lambda line: line["at"]):
+        data = line.pop("data", {})
+        yield line | data | {"at": datetime.fromtimestamp(line["at"], UTC).isoformat(timespec="milliseconds")}
 
 
 def _frames(connection: sa.Connection, everything: bool, now: float) -> dict[str, pl.DataFrame]:
@@ -176,17 +182,8 @@ def _units_query(now: float) -> sa.Select[Any]:
 
 def _why() -> sa.ColumnElement[Any]:
     """The reason for which a unit is excluded: the newest in force."""
-    return (
-        sa.select(exclusions.c.reason)
-        .where(
-            exclusions.c.assessor == reservations.c.assessor,
-            sa.or_(exclusions.c.reservation.is_(None), exclusions.c.reservation == reservations.c.number),
-            exclusions.c.undone.is_(None),
-        )
-        .order_by(exclusions.c.number.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
+    newest = sa.select(exclusions.c.reason).where(EXCLUDING).order_by(exclusions.c.number.desc()).limit(1)
+    return newest.scalar_subquery()
 
 
 def _verdicts_query() -> sa.Select[Any]:
@@ -220,9 +217,10 @@ def _streamed(connection: sa.Connection, query: sa.Select[Any]) -> Iterable[dict
         yield {name: value for name, value in row._mapping.items() if value is not None}
 
 
-def _log_query(table: sa.Table, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+def _log_query(table: sa.Table, kind: sa.ColumnElement[str], *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
     return (
-        sa.select(table.c.at, *columns, assessors.c.pseudonym.label("assessor"), units.c.topic, units.c.unit)
+        sa.select(table.c.at, kind.label("kind"), *columns, assessors.c.pseudonym.label("assessor"))
+        .add_columns(units.c.topic, units.c.unit)
         .select_from(table)
         .outerjoin(assessors, assessors.c.number == table.c.assessor)
         .outerjoin(reservations, reservations.c.number == table.c.reservation)
@@ -231,35 +229,15 @@ def _log_query(table: sa.Table, *columns: sa.ColumnElement[Any]) -> sa.Select[An
     )
 
 
-def _log_answers(connection: sa.Connection) -> Iterator[dict[str, Any]]:
+def _log_of_answers() -> sa.Select[Any]:
     given = ("position", "revision", "current", "value", "preferred", "left_relevant", "right_relevant", "left_score")
     more = ("right_score", "typed", "comment", "seconds", "idle", "visit", "highlight")
     columns = [answers.c[name] for name in (*given, *more)]
-    left, right = documents.alias("left_document"), documents.alias("right_document")
-    query = (
-        _log_query(answers, *columns, left.c.doc, right.c.doc.label("other"))
-        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
-        .join(left, left.c.number == items.c.doc)
-        .outerjoin(right, right.c.number == items.c.other)
+    single = items.c.other.is_(None)
+    sides = [sa.case((~single, LEFT.c.doc)).label("left"), RIGHT.c.doc.label("right")]
+    return (
+        _log_query(answers, sa.literal("answer"), *columns, sa.case((single, LEFT.c.doc)).label("doc"), *sides)
+        .join(items, ANSWERED)
+        .join(LEFT, LEFT.c.number == items.c.doc)
+        .outerjoin(RIGHT, RIGHT.c.number == items.c.other)
     )
-    for row in _streamed(connection, query):
-        if "other" in row:
-            row |= {"left": row.pop("doc"), "right": row.pop("other")}
-        yield {"at": row.pop("at"), "kind": "answer", **row}
-
-
-def _log_verdicts(connection: sa.Connection) -> Iterator[dict[str, Any]]:
-    given = (verdicts.c[name] for name in ("attempt", "passed", "reason"))
-    for row in _streamed(connection, _log_query(verdicts, verdicts.c.name.label("check"), *given)):
-        yield {"at": row.pop("at"), "kind": "verdict", **row}
-
-
-def _log_closing(connection: sa.Connection) -> Iterator[dict[str, Any]]:
-    for row in _streamed(connection, _log_query(closing, closing.c.name.label("question"), closing.c.answer)):
-        yield {"at": row.pop("at"), "kind": "closing", **row}
-
-
-def _log_events(connection: sa.Connection) -> Iterator[dict[str, Any]]:
-    for row in _streamed(connection, _log_query(events, events.c.kind, events.c.position, events.c.data)):
-        data = row.pop("data")
-        yield {**row, **data}

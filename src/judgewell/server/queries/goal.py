@@ -131,11 +131,7 @@ def goal_inclusion(connection: sa.Connection) -> pl.DataFrame | None:
         .order_by(batches.c.number.desc())
         .limit(1)
     ).scalar()
-    asked = {at for rows in _complete_documents(connection) for at in rows}
+    complete = sa.select(batches.c.documents).where(batches.c.completed.is_not(None))
+    asked = {at for rows in connection.execute(complete).scalars() for at in rows}
     share = [last[at] if last is not None and at in asked else None for at in range(len(pool))]
     return pool.with_columns(pl.Series(INCLUSION.name, share, INCLUSION.dtype))
-
-
-def _complete_documents(connection: sa.Connection) -> list[list[int]]:
-    query = sa.select(batches.c.documents).where(batches.c.completed.is_not(None))
-    return list(connection.execute(query).scalars())

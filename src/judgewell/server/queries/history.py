@@ -11,11 +11,13 @@ import sqlalchemy as sa
 from judgewell.server.queries.endings import ending, endings_by, failed_check, of_units
 from judgewell.server.queries.former_names import former
 from judgewell.server.store.schema import (
+    ANSWERED,
     ASSESSOR_KIND,
+    LEFT,
+    RIGHT,
     answers,
     assessors,
     closing,
-    documents,
     events,
     exclusions,
     items,
@@ -204,14 +206,13 @@ def _units(connection: sa.Connection, assessor: int, now: float, reasons: dict[i
 
 
 def _answers(connection: sa.Connection, assessor: int) -> list[Given]:
-    left, right = documents.alias("left_document"), documents.alias("right_document")
     query = (
         sa.select(answers, units.c.topic, units.c.unit.label("unit_name"), items.c.known)
-        .add_columns(left.c.doc, right.c.doc.label("other"))
+        .add_columns(LEFT.c.doc, RIGHT.c.doc.label("other"))
         .join_from(answers, units, units.c.number == answers.c.unit)
-        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
-        .join(left, left.c.number == items.c.doc)
-        .outerjoin(right, right.c.number == items.c.other)
+        .join(items, ANSWERED)
+        .join(LEFT, LEFT.c.number == items.c.doc)
+        .outerjoin(RIGHT, RIGHT.c.number == items.c.other)
         .where(answers.c.assessor == assessor)
         .order_by(answers.c.reservation, answers.c.position, answers.c.revision)
     )

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from judgewell.server.queries.endings import COMPLETED, FAILED, endings_by
-from judgewell.server.store.schema import answers, assessors, documents, items, machines, replies, reservations, units
+from judgewell.server.store.schema import LEFT, RIGHT, answers, assessors, items, machines, replies, reservations, units
 from judgewell.text import counted
 
 
@@ -122,7 +122,6 @@ def _by_assessor(connection: sa.Connection, query: sa.Select[Any]) -> dict[int, 
 
 def replies_query() -> sa.Select[Any]:
     """Every reply with what it is about; `doc` and `other` are the documents in the order that people see."""
-    left, right = documents.alias("left_document"), documents.alias("right_document")
     judged = replies.c.purpose.in_(("document", "pair"))
     place = sa.and_(items.c.unit == replies.c.unit, items.c.position == replies.c.position, judged)
     names = ("purpose", "position", "revision", "swapped", "attempt", "outcome", "expected", "spread")
@@ -131,8 +130,8 @@ def replies_query() -> sa.Select[Any]:
         sa.select(
             units.c.topic,
             units.c.unit,
-            left.c.doc,
-            right.c.doc.label("other"),
+            LEFT.c.doc,
+            RIGHT.c.doc.label("other"),
             assessors.c.pseudonym.label("assessor"),
             replies.c.model,
             machines.c.sample,
@@ -146,7 +145,7 @@ def replies_query() -> sa.Select[Any]:
         .join(assessors, assessors.c.number == replies.c.assessor)
         .join(units, units.c.number == replies.c.unit)
         .outerjoin(items, place)
-        .outerjoin(left, left.c.number == items.c.doc)
-        .outerjoin(right, right.c.number == items.c.other)
+        .outerjoin(LEFT, LEFT.c.number == items.c.doc)
+        .outerjoin(RIGHT, RIGHT.c.number == items.c.other)
         .order_by(replies.c.number)
     )

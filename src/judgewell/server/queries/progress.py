@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import nh3
 import sqlalchemy as sa
 
-from judgewell.server.queries.endings import COMPLETED, IN_PROGRESS, UnitEnding, ending, endings_by, held, of_units
+from judgewell.server.queries.endings import COMPLETED, IN_PROGRESS, ending, endings_by, held, of_units
 from judgewell.server.queries.former_names import former
-from judgewell.server.queries.goal import GoalProgress
 from judgewell.server.queries.money import Money, money
 from judgewell.server.queries.slots import slot_length
-from judgewell.server.queries.status import CheckResult, TopicProgress, remaining_completions, status
+from judgewell.server.queries.status import Counts, TopicProgress, remaining_completions, status
 from judgewell.server.session.served import Served
 from judgewell.server.store.schema import (
     answers,
@@ -89,11 +88,10 @@ class Failure:
     reason: str
 
 
-@dataclass(frozen=True)
-class Overview:
+@dataclass(frozen=True, kw_only=True)
+class Overview(Counts):
     """The study at a glance."""
 
-    study: str
     begun: float | None
     paused: float | None
     needed: int  # completions of units
@@ -105,20 +103,12 @@ class Overview:
     failed: int
     abandoned: int
     excluded: int
-    endings: tuple[UnitEnding, ...]
-    assessors: int
-    consented: int
     assessors_excluded: int  # assessors with work that is excluded
-    answers: int
-    revised: int
     pace: float | None  # completions an hour
     expected_end: float | None  # None while nobody works, and where it is further away than FURTHEST
     last_seen: float | None  # the last sign of life of anybody with a unit
-    topics: tuple[TopicProgress, ...]
-    checks: tuple[CheckResult, ...]
     money: Money
     bars: tuple[Bar, ...]
-    goal: GoalProgress | None = None
     in_hand = former("in_progress", int)
     left_out = former("assessors_excluded", int)
 
@@ -159,8 +149,9 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
     pace = None if paused is not None else _pace(connection, now)
     excluded = sa.select(sa.func.count(sa.distinct(exclusions.c.assessor))).where(exclusions.c.undone.is_(None))
     units_of = of_units({one.ending: one.units for one in state.endings}, "done")
+    counts = {field.name: getattr(state, field.name) for field in fields(Counts)} | {"study": served.title}
     return Overview(
-        study=served.title,
+        **counts,
         begun=begun,
         paused=paused,
         needed=state.needed,
@@ -168,20 +159,12 @@ def overview(connection: sa.Connection, served: Served, now: float) -> Overview:
         units=sum(topic.units for topic in state.topics),
         complete=sum(topic.complete for topic in state.topics),
         **units_of,
-        endings=state.endings,
-        assessors=state.assessors,
-        consented=state.consented,
         assessors_excluded=int(connection.execute(excluded).scalar() or 0),
-        answers=state.answers,
-        revised=state.revised,
         pace=pace,
         expected_end=_expected_end(now, pace, remaining) if units_of["in_progress"] else None,
         last_seen=connection.execute(sa.select(sa.func.max(reservations.c.seen))).scalar(),
-        topics=state.topics,
-        checks=state.checks,
         money=money(connection, served.study.pay, remaining),
         bars=tuple(_bars(connection, now)),
-        goal=state.goal,
     )
 
 
@@ -241,6 +224,16 @@ def working(connection: sa.Connection, now: float, most: int = MOST_WORKING) -> 
         .limit(most)
     )
     return [Working(**row) for row in connection.execute(query).mappings()]
+
+
+def working_text(at_work: Sequence[Working], now: float) -> str:
+    """A line for each assessor who has a unit, for a terminal."""
+    return "".join(
+        f"working: {one.pseudonym} on {one.unit}, last seen {(now - one.seen) / 60:.0f} min ago"
+        + (", late: the place went to someone else" if one.late else "")
+        + "\n"
+        for one in at_work
+    )
 
 
 def check_bars(connection: sa.Connection) -> list[CheckBar]:

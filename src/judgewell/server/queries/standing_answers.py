@@ -14,8 +14,11 @@ import sqlalchemy as sa
 from judgewell.server.queries.endings import COMPLETED, EXCLUDED, FAILED, STANDS, ending
 from judgewell.server.queries.goal import goal_inclusion
 from judgewell.server.store.schema import (
+    ANSWERED,
     ASSESSOR_KIND,
+    LEFT,
     MACHINE,
+    RIGHT,
     answers,
     assessors,
     documents,
@@ -73,9 +76,6 @@ def counting(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(pl.col("ending") == COMPLETED).drop(*ENDED)
 
 
-_LEFT, _RIGHT = documents.alias("left_document"), documents.alias("right_document")
-
-
 def _document_columns(connection: sa.Connection, now: float) -> Columns:
     given = {"scale": units.c.scale, "kind": _kind_of_scale(connection), "value": answers.c.value}
     return {"topic": units.c.topic, "doc": documents.c.doc, **_who(), **given, **_last(now)}
@@ -92,7 +92,7 @@ def _kind_of_scale(connection: sa.Connection) -> sa.ColumnElement[Any]:
 
 def _pair_columns(now: float) -> Columns:
     given = ("preferred", "left_relevant", "right_relevant", "left_score", "right_score")
-    sides = {"topic": units.c.topic, "left": _LEFT.c.doc, "right": _RIGHT.c.doc}
+    sides = {"topic": units.c.topic, "left": LEFT.c.doc, "right": RIGHT.c.doc}
     return {**sides, **_who(), **{name: answers.c[name] for name in given}, **_last(now)}
 
 
@@ -111,7 +111,7 @@ def _documents_query(columns: Columns) -> sa.Select[Any]:
 
 
 def _pairs_query(columns: Columns) -> sa.Select[Any]:
-    return standing(columns).join(_LEFT, _LEFT.c.number == items.c.doc).join(_RIGHT, _RIGHT.c.number == items.c.other)
+    return standing(columns).join(LEFT, LEFT.c.number == items.c.doc).join(RIGHT, RIGHT.c.number == items.c.other)
 
 
 def standing(columns: Columns) -> sa.Select[Any]:
@@ -122,7 +122,7 @@ def standing(columns: Columns) -> sa.Select[Any]:
         .join(reservations, reservations.c.number == answers.c.reservation)
         .join(assessors, assessors.c.number == answers.c.assessor)
         .join(units, units.c.number == answers.c.unit)
-        .join(items, sa.and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position))
+        .join(items, ANSWERED)
         .where(STANDS)
         .order_by(units.c.number, assessors.c.number, answers.c.position)
     )
@@ -141,10 +141,16 @@ def _any(connection: sa.Connection, column: sa.ColumnElement[Any], *of: sa.Colum
 
 def _checked(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
     """The rows as a table of ours; an empty one has its columns too."""
-    marks = dict.fromkeys(("comment", "assessor_kind", "known", "left_known", "right_known"), pl.String) | ENDED
-    marks |= {INCLUSION.name: INCLUSION.dtype, "expected": pl.Float64, "spread": pl.Float64, "swapped": pl.String}
-    frame = read_frame(connection, query, {column.name: column.dtype for column in table.columns} | marks)
+    frame = read_frame(connection, query, _types(table))
     return frame if frame.is_empty() else check(frame, table)
+
+
+def _types(table: Table) -> dict[str, Any]:
+    """The types of a table's columns and of those beside them."""
+    texts = ("comment", "assessor_kind", "known", "left_known", "right_known", "swapped")
+    numbers = ("expected", "spread", "first", "at")
+    beside = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64) | {INCLUSION.name: INCLUSION.dtype}
+    return {column.name: column.dtype for column in table.columns} | beside | ENDED
 
 
 def read_frame(connection: sa.Connection, query: sa.Select[Any], schema: dict[str, Any] | None = None) -> pl.DataFrame:
@@ -172,9 +178,6 @@ class Work:
         return sum(int((frame["ending"] == EXCLUDED).sum()) for frame in (self.judgments, self.pairs))
 
 
-_TIMED: dict[str, Any] = {"first": pl.Float64, "at": pl.Float64}
-
-
 def load_work(connection: sa.Connection, now: float) -> Work:
     """All of it, from what the connection sees."""
     judgments = _ended(connection, _documents_query(_document_columns(connection, now) | _times()), JUDGMENTS)
@@ -193,9 +196,7 @@ def _times() -> Columns:
 
 
 def _ended(connection: sa.Connection, query: sa.Select[Any], table: Table) -> pl.DataFrame:
-    schema = {column.name: column.dtype for column in table.columns} | ENDED | _TIMED
-    schema |= dict.fromkeys(("comment", "assessor_kind"), pl.String)
-    frame = read_frame(connection, query.order_by(None).order_by(answers.c.number), schema)
+    frame = read_frame(connection, query.order_by(None).order_by(answers.c.number), _types(table))
     ended = frame.filter(pl.col("ending").is_in([COMPLETED, EXCLUDED, FAILED]))
     return ended.with_columns(kept=pl.col("ending") == COMPLETED)
 

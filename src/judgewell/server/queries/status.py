@@ -19,8 +19,10 @@ from judgewell.server.queries.endings import (
 from judgewell.server.queries.goal import GoalProgress, goal_progress
 from judgewell.server.queries.machines import MachineRow, machine_rows
 from judgewell.server.queries.money import Hourly, hourly, money
-from judgewell.server.store.schema import answers, assessors, pauses, reservations, study, units, verdicts
+from judgewell.server.session.served import study_row
+from judgewell.server.store.schema import answers, assessors, pauses, reservations, units, verdicts
 from judgewell.study.model import Study
+from judgewell.terminal import text_table
 from judgewell.text import counted
 
 
@@ -57,20 +59,27 @@ class CheckResult:
     failed: int
 
 
-@dataclass(frozen=True)
-class Status:
-    """A study's progress."""
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """What was collected so far, and how far that is."""
 
     study: str
-    hash: str
-    frozen: bool
-    topics: tuple[TopicProgress, ...]
-    checks: tuple[CheckResult, ...]
     endings: tuple[UnitEnding, ...]
     assessors: int
     consented: int
     answers: int  # with every revision
     revised: int
+    topics: tuple[TopicProgress, ...]
+    checks: tuple[CheckResult, ...]
+    goal: GoalProgress | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status(Counts):
+    """A study's progress."""
+
+    hash: str
+    frozen: bool
     paid: float
     fee: float
     currency: str
@@ -80,7 +89,6 @@ class Status:
     within_budget: str  # a sentence about units that the budget does not pay for, or empty
     hourly: Hourly
     paused: tuple[str, ...] = ()  # topics; "" is the whole study
-    goal: GoalProgress | None = None
     machines: tuple[MachineRow, ...] = ()  # they are among the assessors, and not paid
 
     @property
@@ -90,11 +98,6 @@ class Status:
     @property
     def completed(self) -> int:
         return sum(topic.completed for topic in self.topics)
-
-
-def study_row(connection: sa.Connection) -> Any:
-    """The study itself: name, hash, frozen settings, when the first judgment came."""
-    return connection.execute(sa.select(study)).one()
 
 
 def status(connection: sa.Connection, now: float) -> Status:
@@ -112,7 +115,7 @@ def status(connection: sa.Connection, now: float) -> Status:
         study=row.name,
         hash=row.hash,
         frozen=row.first_judgment is not None,
-        topics=tuple(_topics(connection, now)),
+        topics=topic_progress(connection, now),
         checks=tuple(check_results(connection)),
         endings=unit_endings(connection, now),
         assessors=people[0],
@@ -133,7 +136,8 @@ def status(connection: sa.Connection, now: float) -> Status:
     )
 
 
-def _topics(connection: sa.Connection, now: float) -> list[TopicProgress]:
+def topic_progress(connection: sa.Connection, now: float) -> tuple[TopicProgress, ...]:
+    """Every topic, in order."""
     counts = endings_by(connection, now, reservations.c.topic)
     late = endings_by(connection, now, reservations.c.topic, reservations.c.state == "late")
     missing = missing_completions(now).subquery()
@@ -147,7 +151,7 @@ def _topics(connection: sa.Connection, now: float) -> list[TopicProgress]:
     for topic, count, needed, complete in connection.execute(query.order_by(missing.c.topic)):
         ended = of_units(counts.get(topic, {})) | {"late": late.get(topic, {}).get(IN_PROGRESS, 0)}
         rows.append(TopicProgress(topic, units=count, complete=int(complete), needed=int(needed), **ended))
-    return rows
+    return tuple(rows)
 
 
 def missing_completions(now: float) -> sa.Select[Any]:
@@ -177,17 +181,7 @@ def check_results(connection: sa.Connection) -> list[CheckResult]:
     return [CheckResult(name, int(good), count - int(good)) for name, good, count in connection.execute(query)]
 
 
-COLUMNS = (
-    "topic",
-    "units",
-    "needed",
-    "completed",
-    "in progress",
-    "late",
-    "failed",
-    "abandoned",
-    "excluded",
-)
+COLUMNS = ("topic", "units", "needed", "completed", "in progress", "late", "failed", "abandoned", "excluded")
 
 
 def status_text(state: Status) -> str:
@@ -195,7 +189,7 @@ def status_text(state: Status) -> str:
     rows = [tuple(getattr(topic, name.replace(" ", "_")) for name in COLUMNS) for topic in state.topics]
     if len(rows) > 1:
         rows.append(("all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])))
-    lines = _aligned([COLUMNS, *(tuple(map(str, row)) for row in rows)])
+    lines = [text_table(COLUMNS, [tuple(map(str, row)) for row in rows])]
     given = f"{counted(state.answers - state.revised, 'answer')}, {counted(state.revised, 'revision')}"
     lines += ["", f"{given}; {counted(state.assessors, 'assessor')}"]
     lines += [
@@ -225,13 +219,3 @@ def status_text(state: Status) -> str:
         if rate.assessors > 1:
             lines[-1] += f" in the median of {who}, from {rate.lowest:,.2f} to {rate.highest:,.2f}"
     return "\n".join(lines) + "\n"
-
-
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in rows
-    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,7 +14,7 @@ from judgewell.server.session.state import State
 from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import answers, events
 from judgewell.study.checks import Comment, PairAgrees, Verdict
-from judgewell.study.questions import Absolute, Preference, Questions, Ratio, Scale, Side
+from judgewell.study.questions import Absolute, Preference, Ratio, Scale, Side
 from judgewell.study.typed_numbers import Refused
 
 Form = Mapping[str, tuple[str, ...]]
@@ -44,7 +44,7 @@ class Visit:
 
     active: float
     idle: float
-    highlight: bool = field(default=False)
+    highlight: bool = False
 
 
 def first(form: Form, name: str) -> str:
@@ -69,7 +69,7 @@ def read_answer(served: Served, scale: Scale | None, form: Form) -> Answer:
         with about(served, "value"):
             columns: dict[str, Any] = {"value": scale.read(first(form, "value"))}
     else:
-        columns = _read_pair(served, served.questions or Questions(), form)
+        columns = _read_pair(served, form)
     comment = first(form, "comment").strip() or None
     least = served.study.checks.comment
     if least:
@@ -88,11 +88,11 @@ def read_machine_answer(served: Served, scale: Scale | None, form: Form) -> Answ
     return Answer(columns, answer.typed, answer.comment)
 
 
-def _read_pair(served: Served, questions: Questions, form: Form) -> dict[str, Any]:
+def _read_pair(served: Served, form: Form) -> dict[str, Any]:
     preferred: Side | None = None
     relevant: tuple[bool | None, bool | None] = (None, None)
     scores: tuple[float | None, float | None] = (None, None)
-    for question in questions.asked:
+    for question in served.questions:
         if isinstance(question, Preference):
             with about(served, "preferred"):
                 preferred = question.read(first(form, "preferred"))

@@ -38,7 +38,7 @@ from judgewell.server.session.state import (
 )
 from judgewell.server.store.prepared import Prepared
 from judgewell.server.store.schema import answers, events, replies, reservations, units
-from judgewell.server.store.transactions import NeedsTurn, is_together
+from judgewell.server.store.transactions import NeedsTurn, is_together, need_turn
 
 SILENT = 120.0  # seconds after which a holder counts as silent when nothing else is left
 SILENT_UNANSWERED = 45.0  # the same for a holder who has answered nothing yet
@@ -88,7 +88,7 @@ def expire(connection: sa.Connection, now: float, silence: float) -> int:
     numbers = [row.number for row in overdue]
     connection.execute(sa.update(reservations).where(reservations.c.number.in_(numbers)).values(state="expired"))
     for unit, count in sorted(Counter(row.unit for row in overdue if row.state == "live").items()):
-        connection.execute(sa.update(units).where(units.c.number == unit).values(free=units.c.free + count))
+        _free(connection, unit, count)
     rows = [
         {"at": now, "kind": "expired", "assessor": row.assessor, "reservation": row.number, "data": {}}
         for row in overdue
@@ -110,16 +110,19 @@ def release(connection: sa.Connection, reservation: int, now: float, why: str) -
     ).one_or_none()
     if freed is None:
         return False
-    connection.execute(sa.update(units).where(units.c.number == freed.unit).values(free=units.c.free + 1))
-    event = {
-        "at": now,
-        "kind": "released",
-        "assessor": freed.assessor,
-        "reservation": reservation,
-        "data": {"why": why},
-    }
-    connection.execute(sa.insert(events), event)
+    _free(connection, freed.unit, 1)
+    log_event(connection, now, "released", freed.assessor, reservation, why=why)
     return True
+
+
+def release_all(connection: sa.Connection, assessor: int, now: float, why: str) -> int:
+    """Free the places of all units that an assessor has in progress; how many."""
+    live = sa.select(reservations.c.number).where(reservations.c.assessor == assessor, reservations.c.state == "live")
+    return sum(release(connection, number, now, why) for number in connection.execute(live).scalars().all())
+
+
+def _free(connection: sa.Connection, unit: int, places: int) -> None:
+    connection.execute(sa.update(units).where(units.c.number == unit).values(free=units.c.free + places))
 
 
 def reserve(connection: sa.Connection, served: Served, state: State, now: float) -> Holding | None:
@@ -173,7 +176,7 @@ def _reserve(connection: sa.Connection, served: Served, limits: Limits, now: flo
     else:
         row = {"new_assessor": limits.person, "new_unit": unit.number, "new_topic": unit.topic}
         made = _RESERVE.one(connection, new_round=(unit.rounds or 0) + 1, **row, **live)
-    log_event(connection, now, "reserved", limits.person, made.number, None, {"unit": unit.unit})
+    log_event(connection, now, "reserved", limits.person, made.number, unit=unit.unit)
     return made
 
 
@@ -289,32 +292,11 @@ def come(connection: sa.Connection, served: Served, assessor: int, now: float, *
     """The assessor's state, after a signal from their page.
 
     Their reservation is extended, restored, or continued as late; it stays expired if the unit went to somebody else
-    before its first answer.
+    before its first answer. A step extends it fully; an open page alone does so for some time after the last step.
     """
-    state = renew(connection, served, assessor, now, stepped=stepped)
-    if state is None or state.holding is None or state.holding.state != "expired":
-        return state
-    return _back_to_life(connection, state, now, _until(served, state, now, stepped))
-
-
-def _until(served: Served, state: State, now: float, stepped: bool) -> float:
-    """When a reservation expires without another signal."""
-    return now + served.silence if stepped else min(now + served.silence, max(state.moved, 0.0) + _idle(served))
-
-
-def _idle(served: Served) -> float:
-    return LONGEST_IDLE * served.silence
-
-
-def renew(connection: sa.Connection, served: Served, assessor: int, now: float, *, stepped: bool) -> State | None:
-    """Where the assessor is; a reservation in hand lives on, and no other row is changed.
-
-    A step renews it fully; an open page alone holds it for some time after the last step only.
-    """
-    renewed = {"new_seen": now, "new_expires": now + served.silence}
+    renewed, idle = {"new_seen": now, "new_expires": now + served.silence}, LONGEST_IDLE * served.silence
     if connection.dialect.name == "postgresql":
-        idle = math.inf if stepped else _idle(served)
-        row = _PERSON_AND_ALIVE.one(connection, person=assessor, idle=idle, **renewed)
+        row = _PERSON_AND_ALIVE.one(connection, person=assessor, idle=math.inf if stepped else idle, **renewed)
     else:
         row = _PERSON.one(connection, person=assessor)
     if row is None:
@@ -323,16 +305,13 @@ def renew(connection: sa.Connection, served: Served, assessor: int, now: float, 
     if row.reservation is None:
         return state
     columns: Sequence[Any] = row[OWN:]
+    if not stepped:
+        renewed["new_expires"] = min(renewed["new_expires"], max(state.moved, 0.0) + idle)
     if not columns or columns[0] is None:  # not renewed yet
-        renewed["new_expires"] = _until(served, state, now, stepped)
-        columns = _renew(connection, row.reservation, renewed)
-    return replace(state, holding=hold(connection, served, columns))
-
-
-def _renew(connection: sa.Connection, reservation: int, renewed: dict[str, float]) -> Sequence[Any]:
-    """The columns of a reservation, which lives on where it is live."""
-    columns: Sequence[Any] | None = _ALIVE.one(connection, reservation=reservation, **renewed)
-    return columns or _HOLDING.one(connection, reservation=reservation)
+        alive: Sequence[Any] | None = _ALIVE.one(connection, reservation=row.reservation, **renewed)
+        columns = alive or _HOLDING.one(connection, reservation=row.reservation)
+    state = replace(state, holding=hold(connection, served, columns))
+    return _back_to_life(connection, state, now, renewed["new_expires"]) if state.held.state == "expired" else state
 
 
 def _back_to_life(connection: sa.Connection, state: State, now: float, until: float) -> State:
@@ -340,6 +319,7 @@ def _back_to_life(connection: sa.Connection, state: State, now: float, until: fl
 
     Where nothing was answered yet and the place is taken, it stays expired.
     """
+    need_turn(connection)
     new = "live" if not state.held.excluded and _take_back(connection, state.held.unit) else "late"
     answered = sa.select(reservations.c.number).where(reservations.c.number == state.held.number, _ANSWERED)
     if new == "late" and not state.held.excluded and connection.execute(answered).scalar() is None:
@@ -367,10 +347,8 @@ def close(connection: sa.Connection, state: State, now: float, ending: str) -> N
     if state.held.excluded:  # it holds no place, whatever becomes of it
         change = 1 if held == "live" else 0
     if change:
-        if is_together(connection):
-            raise NeedsTurn
-        place = sa.update(units).where(units.c.number == state.held.unit)
-        connection.execute(place.values(free=units.c.free + change))
+        need_turn(connection)
+        _free(connection, state.held.unit, change)
     log(connection, state, now, "closed", ending=ending, late=held == "late")
 
 
@@ -416,7 +394,7 @@ _SILENT = under_each(
             reservations.c.state == "live",
             reservations.c.seen + _SILENCE <= sa.bindparam("now"),
             reservations.c.assessor != sa.bindparam("person"),
-            sa.or_(reservations.c.held_until.is_(None), reservations.c.held_until <= sa.bindparam("now")),
+            _not_held(sa.bindparam("now")),
             may,
         )
         .order_by(reservations.c.seen)
@@ -432,10 +410,9 @@ def _silent_unit(connection: sa.Connection, limits: Limits, now: float) -> Any:
     """The unit whose holder has been silent longest; that reservation expires, so its place changes hands."""
     unit = _SILENT[limits.rule].one(connection, **limits.bound, unpaused=False, now=now)
     if unit is not None:
-        if is_together(connection):
-            raise NeedsTurn
+        need_turn(connection)
         _EXPIRE.run(connection, reservation=unit.held)
-        log_event(connection, now, "handed on", unit.assessor, unit.held, None, {})
+        log_event(connection, now, "handed on", unit.assessor, unit.held)
     return unit
 
 

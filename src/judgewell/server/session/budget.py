@@ -7,7 +7,6 @@ here: `judgewell judge` keeps their own budget.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -17,43 +16,37 @@ from judgewell.server.store.schema import MACHINE, assessors, reservations
 from judgewell.study.model import Pay
 
 NEAR = 0.8  # the share of the budget from which the owner is warned
-CENT = 0.005
 
 
 @dataclass(frozen=True)
 class Budget:
     """What was spent and what is still open, against the budget."""
 
-    limit: float | None
+    pay: Pay
     spent: float  # completed units, excluded ones among them
     in_progress: float  # if every unit in progress is completed
-    unit: float  # what another unit costs at most
 
     @property
     def share(self) -> float | None:
         """The share of the budget that is spent."""
-        return self.spent / self.limit if self.limit else None
+        return self.spent / self.pay.budget if self.pay.budget else None
 
     @property
     def state(self) -> str:
         """`reached` where no further unit can be paid, `near` from 80 % on, `` otherwise and without a budget."""
-        if self.limit is None:
-            return ""
-        if self.spent + self.unit > self.limit + CENT:
+        if not self.affordable:
             return "reached"
-        return "near" if self.spent >= NEAR * self.limit else ""
+        return "near" if self.share is not None and self.share >= NEAR else ""
 
     @property
     def affordable(self) -> float:
         """How many units the rest of the budget pays for, those in progress among them."""
-        if self.limit is None or not self.unit:
-            return math.inf
-        return max(0, (self.limit + CENT - self.spent) // self.unit)
+        return self.pay.affordable(self.spent)
 
     @property
     def room(self) -> bool:
         """Whether another unit can be handed out."""
-        return self.limit is None or self.spent + self.in_progress + self.unit <= self.limit + CENT
+        return self.pay.affordable(self.spent + self.in_progress) > 0
 
 
 _BY_ASSESSOR = Prepared(
@@ -71,4 +64,4 @@ def budget(connection: sa.Connection, pay: Pay) -> Budget:
     """The current state of the budget."""
     rows = _BY_ASSESSOR.rows(connection)
     spent = sum(pay.earned(row.done) for row in rows) * (1 + pay.fee)
-    return Budget(pay.budget, spent, sum(row.open for row in rows) * pay.dearest, pay.dearest)
+    return Budget(pay, spent, sum(row.open for row in rows) * pay.dearest)

@@ -67,16 +67,20 @@ def limits_of(connection: sa.Connection, served: Served, assessor: int) -> Limit
     return Limits(assessor, work.units_per_topic, used_up, bool(row.paused), bool(row.stopped), False)
 
 
-def _with_room() -> sa.Select[Any]:
-    """A topic of which the assessor may still do a unit, while the study's goal is open."""
-    had = reservations.alias("had")
-    answered = sa.exists().where(answers.c.reservation == had.c.number)
-    mine = sa.and_(had.c.assessor == sa.bindparam("person"), sa.or_(had.c.state != "expired", answered))
-    full = sa.select(had.c.topic).where(mine).group_by(had.c.topic).having(sa.func.count() >= sa.bindparam("most"))
-    return sa.select(topics.c.topic).where(sa.exists().where(goals.c.ended.is_(None)), topics.c.topic.not_in(full))
-
-
-_WITH_ROOM = Prepared(_with_room().limit(1))
+_HAD = reservations.alias("had")
+_KEPT = sa.and_(  # a unit that was given up before its first answer counts for nothing
+    _HAD.c.assessor == sa.bindparam("person", type_=sa.BigInteger),
+    sa.or_(_HAD.c.state != "expired", _HAD.c.excluded, sa.exists().where(answers.c.reservation == _HAD.c.number)),
+)
+_FULL = (  # topics of which the assessor may do no more units
+    sa.select(_HAD.c.topic)
+    .where(_KEPT)
+    .group_by(_HAD.c.topic)
+    .having(sa.func.count() >= sa.bindparam("most", type_=sa.Integer))
+)
+_WITH_ROOM = Prepared(  # a topic of which they may, while the study's goal is open
+    sa.select(topics.c.topic).where(sa.exists().where(goals.c.ended.is_(None)), topics.c.topic.not_in(_FULL)).limit(1)
+)
 
 
 def more_to_come(connection: sa.Connection, served: Served, limits: Limits) -> bool:
@@ -97,19 +101,13 @@ def may_take(rule: str) -> sa.ColumnElement[bool]:
     """Whether a unit is for the assessor: `one` unit of a topic or `several`, as the study lets a person do, or those
     of a `machine`.
 
-    A unit that was given up before its first answer counts for nothing and may be taken again. Units that share a
-    document, or a pair, with one they had are not for them; known documents do not count, except in templates, where
-    every document's grade is known. A machine judges every document of the study: a unit with one that it has not had
-    is for it.
+    A unit that was given up before its first answer may be taken again. Units that share a document, or a pair, with
+    one they had are not for them; known documents do not count, except in templates, where every document's grade is
+    known. A machine judges every document of the study: a unit with one that it has not had is for it.
     """
-    had = reservations.alias("had")
-    answered = sa.exists().where(answers.c.reservation == had.c.number)
-    mine = had.c.assessor == sa.bindparam("person", type_=sa.BigInteger)
-    kept = sa.and_(mine, sa.or_(had.c.state != "expired", had.c.excluded, answered))
-    full = sa.select(had.c.topic).where(kept).group_by(had.c.topic)
     conditions = [
-        units.c.number.not_in(sa.select(had.c.unit).where(kept)),
-        units.c.topic.not_in(full.having(sa.func.count() >= sa.bindparam("most", type_=sa.Integer))),
+        units.c.number.not_in(sa.select(_HAD.c.unit).where(_KEPT)),
+        units.c.topic.not_in(_FULL),
         sa.or_(sa.bindparam("unpaused", type_=sa.Boolean), units.c.topic.not_in(sa.select(pauses.c.topic))),
     ]
     if rule == "one":
@@ -118,15 +116,15 @@ def may_take(rule: str) -> sa.ColumnElement[bool]:
     same = sa.and_(one.c.doc == other.c.doc, one.c.other.is_not_distinct_from(other.c.other))
     turned = sa.and_(one.c.doc == other.c.other, one.c.other == other.c.doc)
     had_before = (
-        sa.select(had.c.number)
-        .join_from(had, one, one.c.unit == had.c.unit)
-        .where(kept, had.c.topic == units.c.topic, sa.or_(same, turned))
+        sa.select(_HAD.c.number)
+        .join_from(_HAD, one, one.c.unit == _HAD.c.unit)
+        .where(_KEPT, _HAD.c.topic == units.c.topic, sa.or_(same, turned))
     )
     template, of_unit = units.c.template.is_not(None), other.c.unit == units.c.number
     if rule == "machine":
         unit = units.alias("had_unit")  # of the same scale: on another one it judges the document again
         scale = unit.c.scale.is_not_distinct_from(units.c.scale)
-        before = had_before.join(unit, unit.c.number == had.c.unit).where(scale).correlate(units, other).exists()
+        before = had_before.join(unit, unit.c.number == _HAD.c.unit).where(scale).correlate(units, other).exists()
         return sa.and_(*conditions, sa.exists().where(of_unit, sa.or_(template, other.c.known.is_(None)), ~before))
     unknown = sa.and_(one.c.known.is_(None), other.c.known.is_(None))
     return sa.and_(*conditions, ~had_before.where(of_unit, sa.or_(template, unknown)).exists())

@@ -236,3 +236,4 @@ class Trouble(Page):
 
     kind: ClassVar[str] = "trouble"
     text: Markup
+    again: bool  # whether trying once more can help

@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from judgewell.server.session import pages
 from judgewell.server.session.served import Served
 from judgewell.study.closing import ClosingQuestion
-from judgewell.study.questions import Absolute, Grade, Preference, Questions, Ratio, Scale
+from judgewell.study.questions import Absolute, Grade, Preference, Ratio, Scale
 
 DIGITS = "123456789"
 
@@ -62,7 +62,7 @@ def scale_input(served: Served, scale: Scale) -> pages.ScaleInput:
 def pair_questions(served: Served) -> tuple[pages.PairQuestion, ...]:
     """What is asked about a pair; no two choices of the page have the same key."""
     keys = digits()
-    return tuple(_pair_question(served, question, keys) for question in (served.questions or Questions()).asked)
+    return tuple(_pair_question(served, question, keys) for question in served.questions)
 
 
 def _pair_question(served: Served, question: Preference | Absolute | Ratio, keys: Iterator[str]) -> pages.PairQuestion:
@@ -92,8 +92,7 @@ def side_choices(served: Served, sides: tuple[str, ...]) -> tuple[pages.Choice, 
 
 def _relevant_choices(served: Served) -> tuple[pages.Choice, ...]:
     """None, one or both where the preferred one is known; else the sides by name."""
-    asked = (served.questions or Questions()).asked
-    strict = any(isinstance(question, Preference) and not question.ties for question in asked)
+    strict = any(isinstance(question, Preference) and not question.ties for question in served.questions)
     names = ("none", "one", "both") if strict else ("none", "left", "right", "both")
     return tuple(pages.Choice(name, served.say(f"pair.absolute.{name}")) for name in names)
 

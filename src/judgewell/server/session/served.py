@@ -25,7 +25,7 @@ from judgewell.server.store.transactions import Clock
 from judgewell.study.checks import Comprehension, QuizPair
 from judgewell.study.closing import ClosingQuestion, LikedQuestion
 from judgewell.study.model import Study
-from judgewell.study.questions import Questions, Scale
+from judgewell.study.questions import Absolute, Preference, Ratio, Scale
 from judgewell.study.texts import Catalogue, english
 
 K = TypeVar("K", bound=Hashable)
@@ -51,7 +51,7 @@ class Item:
 class Lately(Generic[K, V]):
     """The values used last, up to a total weight; what is not there is fetched."""
 
-    def __init__(self, limit: int, weight: Callable[[V], int]) -> None:
+    def __init__(self, limit: int, weight: Callable[[V], int] = lambda _: 1) -> None:
         self._limit, self._weight = limit, weight
         self._held: OrderedDict[K, V] = OrderedDict()
         self._total = 0
@@ -83,10 +83,10 @@ class Served:
     _documents: Lately[int, dict[int, pages.Document]] = field(
         default_factory=lambda: Lately(SHOWN_LATELY, lambda unit: sum(map(_weight, unit.values())))
     )
-    _units: Lately[int, tuple[Item, ...]] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
-    _facts: Lately[int, tuple[str | None, int]] = field(default_factory=lambda: Lately(10 * UNITS_LATELY, lambda _: 1))
+    _units: Lately[int, tuple[Item, ...]] = field(default_factory=lambda: Lately(UNITS_LATELY))
+    _facts: Lately[int, tuple[str | None, int]] = field(default_factory=lambda: Lately(10 * UNITS_LATELY))
     _made: dict[Hashable, Any] = field(default_factory=dict)
-    _topics: Lately[str, pages.Topic] = field(default_factory=lambda: Lately(UNITS_LATELY, lambda _: 1))
+    _topics: Lately[str, pages.Topic] = field(default_factory=lambda: Lately(UNITS_LATELY))
 
     def say(self, key: str, **values: object) -> str:
         """A text of the catalogue as plain words."""
@@ -133,9 +133,9 @@ class Served:
         return self.study.scales
 
     @cached_property
-    def questions(self) -> Questions | None:
-        """What is asked about each pair, in a study of pairs."""
-        return self.study.groups.asked() if self.study.groups else None
+    def questions(self) -> tuple[Preference | Absolute | Ratio, ...]:
+        """What is asked about each pair; nothing where documents are judged one by one."""
+        return self.study.groups.asked() if self.study.groups else ()
 
     @property
     def silence(self) -> float:
@@ -148,8 +148,7 @@ class Served:
         own = self.study.questionnaire.questions
         if own is not None:
             return tuple(own)
-        asked = self.questions.asked if self.questions else ()
-        liked = {question.kind: self.say(question.question) for question in asked}
+        liked = {question.kind: self.say(question.question) for question in self.questions}
         words: dict[str, Any] = {"question": self.say("end.liked"), "choices": [*liked], "labels": [*liked.values()]}
         both = [LikedQuestion.model_construct(name="liked", kind="several", **words)] if len(liked) > 1 else []
         return (*both, ClosingQuestion.model_construct(name="feedback", question=self.say("end.feedback")))
@@ -164,11 +163,11 @@ class Served:
 
     def unit(self, connection: sa.Connection, number: int) -> tuple[str | None, int]:
         """A unit's scale (none for pairs) and size."""
-        return self._facts.get(number, lambda: _facts(connection, number))
+        return self._facts.get(number, lambda: _FACTS.one(connection, unit=number))
 
     def items(self, connection: sa.Connection, unit: int) -> tuple[Item, ...]:
         """The places of a unit in order."""
-        return self._units.get(unit, lambda: _items(connection, unit))
+        return self._units.get(unit, lambda: tuple(Item(*row) for row in _ITEMS.rows(connection, in_unit=unit)))
 
     def documents(self, connection: sa.Connection, unit: int) -> dict[int, pages.Document]:
         """The documents of a unit by number, ready to be shown.
@@ -176,7 +175,8 @@ class Served:
         They are read together, for this unit: a known document, which is in many units, is not ready sooner than
         another, so response times do not reveal it.
         """
-        return self._documents.get(unit, lambda: _documents(connection, unit))
+        rows = _DOCUMENTS.rows
+        return self._documents.get(unit, lambda: {one.number: _document(one) for one in rows(connection, in_unit=unit)})
 
     def topic(self, connection: sa.Connection, name: str) -> pages.Topic:
         """A topic ready to be shown."""
@@ -193,11 +193,17 @@ class Served:
         )
 
 
-def load_served(connection: sa.Connection, clock: Clock = time.time) -> Served:
-    """The study in the database."""
+def study_row(connection: sa.Connection) -> Any:
+    """The study in the database: name, hash, frozen settings, when the first judgment came; an error without one."""
     row = connection.execute(sa.select(study)).one_or_none()
     if row is None:
         raise InputError("there is no study in this database", cure="start it with judgewell serve study.toml")
+    return row
+
+
+def load_served(connection: sa.Connection, clock: Clock = time.time) -> Served:
+    """The study in the database as it is served."""
+    row = study_row(connection)
     texts = {**english().texts, **row.texts["texts"]}  # a database made by an earlier version lacks some
     own = frozenset(row.texts["own"])
     return Served(Study.model_validate(row.frozen["settings"]), Catalogue(texts, own), row.secret, clock)
@@ -214,10 +220,6 @@ _SIDES = [sa.select(side).where(items.c.unit == sa.bindparam("in_unit")) for sid
 _DOCUMENTS = Prepared(sa.select(documents).where(documents.c.number.in_(sa.union_all(*_SIDES))))
 
 
-def _documents(connection: sa.Connection, unit: int) -> dict[int, pages.Document]:
-    return {row.number: _document(row) for row in _DOCUMENTS.rows(connection, in_unit=unit)}
-
-
 def _document(row: Any) -> pages.Document:
     text, html = ("", row.text) if row.kind == "html" else (row.text, "")
     return pages.Document("", row.title or "", text, html, empty=not (text.strip() or html.strip()))
@@ -230,34 +232,14 @@ def _weight(document: pages.Document) -> int:
 _FACTS = Prepared(sa.select(units.c.scale, units.c.size).where(units.c.number == sa.bindparam("unit")))
 
 
-def _facts(connection: sa.Connection, unit: int) -> tuple[str | None, int]:
-    row = _FACTS.one(connection, unit=unit)
-    return row.scale, row.size
-
-
 _LEFT, _RIGHT = documents.alias("left"), documents.alias("right")
 _ITEMS = Prepared(
     sa.select(
         *(items.c[name] for name in ("position", "doc", "other", "new", "known")),
-        _LEFT.c.doc.label("name"),
-        _RIGHT.c.doc.label("other_name"),
+        sa.case((items.c.other.is_(None), _LEFT.c.doc), else_=_LEFT.c.doc + " | " + _RIGHT.c.doc).label("name"),
     )
     .join_from(items, _LEFT, _LEFT.c.number == items.c.doc)
     .outerjoin(_RIGHT, _RIGHT.c.number == items.c.other)
     .where(items.c.unit == sa.bindparam("in_unit"))
     .order_by(items.c.position)
 )
-
-
-def _items(connection: sa.Connection, unit: int) -> tuple[Item, ...]:
-    return tuple(
-        Item(
-            row.position,
-            row.doc,
-            row.other,
-            row.new,
-            row.known,
-            row.name if row.other is None else f"{row.name} | {row.other_name}",
-        )
-        for row in _ITEMS.rows(connection, in_unit=unit)
-    )

@@ -66,27 +66,12 @@ class State:
         return self.holding
 
 
-PERSON = sa.select(
-    assessors.c.number,
-    assessors.c.pseudonym,
-    assessors.c.stage,
-    assessors.c.position,
-    assessors.c.turn,
-    assessors.c.scratch,
-    assessors.c.moved,
-    assessors.c.origin,
-    assessors.c.reservation,
-).where(assessors.c.number == sa.bindparam("person"), assessors.c.forgotten.is_(None))
-HOLDING_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
-    reservations.c.number,
-    reservations.c.unit,
-    reservations.c.topic,
-    reservations.c.state,
-    reservations.c.expires,
-    reservations.c.revisions,
-    reservations.c.backs,
-    reservations.c.excluded,
+_STATE = ("number", "pseudonym", "stage", "position", "turn", "scratch", "moved", "origin")  # as State has them
+PERSON = sa.select(*(assessors.c[name] for name in (*_STATE, "reservation"))).where(
+    assessors.c.number == sa.bindparam("person"), assessors.c.forgotten.is_(None)
 )
+_HELD = ("number", "unit", "topic", "state", "expires", "revisions", "backs", "excluded")  # as Holding has them
+HOLDING_COLUMNS: tuple[sa.ColumnElement[Any], ...] = tuple(reservations.c[name] for name in _HELD)
 HOLDING: sa.Select[Any] = sa.select(*HOLDING_COLUMNS).where(reservations.c.number == sa.bindparam("reservation"))
 _BOTH = Prepared(
     PERSON.add_columns(*(column.label(f"held_{column.name}") for column in HOLDING_COLUMNS)).select_from(
@@ -107,8 +92,8 @@ def load(connection: sa.Connection, served: Served, assessor: int) -> State | No
 
 def state_of(row: Sequence[Any], holding: Holding | None) -> State:
     """A row that begins with the person's columns, and the unit in hand."""
-    number, pseudonym, stage, position, turn, scratch, moved, origin = row[: OWN - 1]
-    return State(number, pseudonym, stage, position, turn, scratch, moved, origin, holding)
+    columns = (*row[: len(_STATE)], holding)
+    return State(*columns)
 
 
 def hold(connection: sa.Connection, served: Served, row: Sequence[Any]) -> Holding:
@@ -190,19 +175,19 @@ def log(
 ) -> None:
     """One line of the log."""
     reservation = state.holding.number if state.holding else None
-    log_event(connection, now, kind, state.assessor, reservation, position, data)
+    log_event(connection, now, kind, state.assessor, reservation, position, **data)
 
 
 def log_event(
     connection: sa.Connection,
     now: float,
     kind: str,
-    assessor: int,
-    reservation: int | None,
-    position: int | None,
-    data: Mapping[str, Any],
+    assessor: int | None = None,
+    reservation: int | None = None,
+    position: int | None = None,
+    **data: Any,
 ) -> None:
-    """One line of the log, about anybody."""
+    """One line of the log, about anybody or the whole study."""
     _LOG.run(
         connection,
         new_at=now,
@@ -210,7 +195,7 @@ def log_event(
         new_assessor=assessor,
         new_reservation=reservation,
         new_position=position,
-        new_data=dict(data),
+        new_data=data,
     )
 
 

@@ -6,19 +6,19 @@ the page the assessor is on.
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from judgewell.server.session.answers import Form, NotTaken
-from judgewell.server.session.assignment import ALIVE_EVERY, come, renew
+from judgewell.server.session.assignment import ALIVE_EVERY, come
 from judgewell.server.session.pages import Page, Trouble
 from judgewell.server.session.served import Served
 from judgewell.server.session.stage import Look, Step, stages
 from judgewell.server.session.stages.waiting import begin
 from judgewell.server.session.state import State, load, log
-from judgewell.server.store.transactions import NEEDS_TURN, NeedsTurn
+from judgewell.server.store.transactions import NeedsTurn, is_together
 from judgewell.server.tokens import step_token
 
 
@@ -31,25 +31,22 @@ class Taken:
 
 
 def take(connection: sa.Connection, served: Served, assessor: int, turn: int, form: Form) -> Taken | None:
-    """Take a step of an assessor, made for a turn; None where there is no such assessor."""
-    now = served.clock()
-    state = come(connection, served, assessor, now, stepped=True)
-    return None if state is None else _take(connection, served, state, turn, form, now)
+    """Take a step of an assessor, made for a turn; None where there is no such assessor.
 
-
-def take_own(connection: sa.Connection, served: Served, assessor: int, turn: int, form: Form) -> Taken | object:
-    """Take a step that changes nothing but the assessor's own rows and a free unit; NEEDS_TURN if it would change more.
-
-    Only at a unit's end and where a unit is taken can that be found on the way.
+    Beside other processes it needs a turn unless it may be one that changes nothing but the assessor's own rows and a
+    free unit. Only at a unit's end and where a unit is taken can it turn out to change more; then it is undone.
     """
     now = served.clock()
-    state = renew(connection, served, assessor, now, stepped=True)
-    if state is None or turn != state.turn or not _may_be_own(connection, served, state):
-        return NEEDS_TURN
-    judging = state.holding is not None and state.stage == "judge" and state.position < state.holding.size
-    with suppress(NeedsTurn), nullcontext() if judging or state.stage in _READING else connection.begin_nested():
+    state = come(connection, served, assessor, now, stepped=True)
+    if state is None:
+        return None
+    if not is_together(connection):
         return _take(connection, served, state, turn, form, now)
-    return NEEDS_TURN
+    if turn != state.turn or not _may_be_own(connection, served, state):
+        raise NeedsTurn
+    judging = state.stage == "judge" and state.position < state.held.size
+    with nullcontext() if judging or state.stage in _READING else connection.begin_nested():
+        return _take(connection, served, state, turn, form, now)
 
 
 _READING, _TAKING = ("instructions", "topic"), ("consent", "waiting", "questionnaire", "done")
@@ -60,11 +57,9 @@ def _may_be_own(connection: sa.Connection, served: Served, state: State) -> bool
 
     The study's first answer of all freezes the study, which is everybody's.
     """
-    held = state.holding.state if state.holding else None
-    if state.stage in _TAKING:
-        return held != "expired"
-    judging = state.stage == "judge" and (state.position > 1 or served.is_frozen(connection))
-    return held in ("live", "late") and (judging or state.stage in _READING)
+    if state.stage in _TAKING or state.stage in _READING:
+        return True
+    return state.stage == "judge" and (state.position > 1 or served.is_frozen(connection))
 
 
 def _take(connection: sa.Connection, served: Served, state: State, turn: int, form: Form, now: float) -> Taken:
@@ -116,4 +111,6 @@ def page_of(
 
 def trouble(served: Served, key: str) -> Trouble:
     """A page for somebody we do not know, or cannot serve just now."""
-    return Trouble(**served.marks, step="", text=served.show(f"trouble.{key}"))
+    again = key == "server"
+    title = served.say("trouble.try_later" if again or key == "arrival_later" else "trouble.bad_link")
+    return Trouble(**served.marks, step="", title=title, text=served.show(f"trouble.{key}"), again=again)

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    and_,
     case,
     false,
     text,
@@ -224,6 +225,10 @@ answers = Table(
         postgresql_where=text("current"),
     ),
 )
+
+# What an answer is about: its place in the unit, with the document, or the left and the right one of a pair.
+ANSWERED = and_(items.c.unit == answers.c.unit, items.c.position == answers.c.position)
+LEFT, RIGHT = documents.alias("left_document"), documents.alias("right_document")
 
 machines = Table(  # a model with its settings, as an assessor
     "machines",

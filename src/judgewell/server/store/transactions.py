@@ -10,10 +10,12 @@ SQLite commits with BEGIN IMMEDIATE, WAL and synchronous=FULL, PostgreSQL with i
 
 Only one process writes at a time, on both databases: a transaction for many people takes their rows in any order, so
 two of them at once would wait for each other until the database breaks one off. The processes take turns in the order
-they came. On PostgreSQL there is one exception: a job that changes nothing but one assessor's own rows, and the free
-places of a unit that nobody else is taking at the moment, may run while other processes run such jobs (`Own`). They
-share the lock of the turns, which keeps out everybody else, go through the assessors in the order of their numbers and
-pass over units that are locked, so that no two of them wait for each other.
+they came. On PostgreSQL there is one exception: a job of one assessor, `write(job, assessor)`, may run while other
+processes run such jobs, as long as it changes nothing but that assessor's own rows, and the free places of a unit that
+nobody else is taking at the moment. It locks the assessor's row first, and calls `need_turn` before every statement
+that changes anything else; then it is undone and runs at the process's turn. Such jobs share the lock of the turns,
+which keeps out everybody else, go through the assessors in the order of their numbers and pass over units that are
+locked, so that no two of them wait for each other.
 """
 
 from __future__ import annotations
@@ -61,22 +63,8 @@ class Unavailable(JudgewellError):
     """The database is away, full or out of order: nothing of the request was stored."""
 
 
-@dataclass(frozen=True)
-class Own:
-    """A form of a job that changes nothing but the rows of one assessor, whose row it locks first, and a unit it takes.
-
-    It gives back NEEDS_TURN where it finds that it has to change more; then the job runs at the process's turn.
-    """
-
-    assessor: int
-    job: Job[Any]
-
-
-NEEDS_TURN = object()
-
-
 class NeedsTurn(Exception):
-    """Raised within a job's own form where it would have to change more; what it did so far is undone."""
+    """A job of one assessor has to change other people's rows; what it wrote before may stay, or it undoes that."""
 
 
 def is_together(connection: sa.Connection) -> bool:
@@ -84,13 +72,19 @@ def is_together(connection: sa.Connection) -> bool:
     return connection.get_execution_options().get(BEGIN) == TOGETHER
 
 
+def need_turn(connection: sa.Connection) -> None:
+    """Go no further without a turn: what comes next changes other people's rows."""
+    if is_together(connection):
+        raise NeedsTurn
+
+
 @dataclass(frozen=True)
 class Waiting:
-    """A job, who waits for it, and what may run in its place without a turn."""
+    """A job, who waits for it, and the assessor whose rows it changes where it may run without a turn."""
 
     job: Job[Any]
     future: Future[Any]
-    own: Own | None = None
+    assessor: int | None = None
 
 
 class Store:
@@ -124,10 +118,10 @@ class Store:
         """Jobs that wait to be written."""
         return self._waiting.qsize() + len(self._own) + len(self._alone)
 
-    def write(self, job: Job[T], own: Own | None = None) -> Future[T]:
-        """Run the job in a transaction, where it can be in its `own` form; the future is done when it is durable."""
+    def write(self, job: Job[T], assessor: int | None = None) -> Future[T]:
+        """Run the job in a transaction, an assessor's without a turn if possible; done once it is on disk."""
         future: Future[T] = Future()
-        self._waiting.put(Waiting(job, future, own if self._together else None))
+        self._waiting.put(Waiting(job, future, assessor if self._together else None))
         return future
 
     def write_alone(self, job: Job[T]) -> T:
@@ -198,9 +192,10 @@ class Store:
             self._sort(wait=not self._own and not self._alone)
             if self._alone:
                 with self._turns.turn() if self._turns else nullcontext():
-                    self._commit(self.engine, _first(self._alone), lambda waiting: self._join(self._alone, waiting))
+                    first = [self._alone.pop(0)]
+                    self._commit(self.engine, first, lambda waiting: self._join(self._alone, waiting))
             if self._own:
-                self._commit_own(_first(self._own))
+                self._commit_own([self._own.pop(0)])
             elif self._stopping and not self._alone:
                 return
 
@@ -210,7 +205,7 @@ class Store:
             one, wait = self._waiting.get(), False
             self._stopping = one is None
             if one is not None and one.future.set_running_or_notify_cancel():
-                (self._own if one.own else self._alone).append(one)
+                (self._alone if one.assessor is None else self._own).append(one)
 
     def _join(self, those: list[Waiting], waiting: list[Waiting], most: int = BATCH) -> None:
         """Add the jobs that have come while the transaction waited to begin: one commit serves them all."""
@@ -220,20 +215,20 @@ class Store:
         del those[:joining]
 
     def _commit_own(self, waiting: list[Waiting]) -> None:
-        """Run jobs in their own form. Those that need a turn, and all where one fails, run again at their turn."""
+        """Run jobs of assessors. Those that need a turn, and all where one fails, run again at their turn."""
         assert self._together is not None
 
         def join(waiting: list[Waiting]) -> None:
             self._join(self._own, waiting, OWN)
-            waiting.sort(key=lambda one: one.own.assessor if one.own else 0)
+            waiting.sort(key=lambda one: one.assessor or 0)
 
         try:
-            results = _run(self._together, waiting, join, own=True)
+            results = _run(self._together, waiting, join)
         except BaseException:  # at its turn each job fails by itself, and its error goes to who waits for it
             self._alone += waiting
             return
         for one, result in zip(waiting, results, strict=True):
-            if result is NEEDS_TURN:
+            if result is NeedsTurn:
                 self._alone.append(one)
             else:
                 one.future.set_result(result)
@@ -272,19 +267,8 @@ class Store:
             return
 
 
-def _first(those: list[Waiting]) -> list[Waiting]:
-    """The first job, taken from the list: others join it once the transaction has begun."""
-    return [those.pop(0)]
-
-
-def _run(
-    engine: sa.Engine,
-    waiting: list[Waiting],
-    join: Callable[[list[Waiting]], None] | None = None,
-    *,
-    own: bool = False,
-) -> list[Any]:
-    """Run jobs, or their own form, in one transaction.
+def _run(engine: sa.Engine, waiting: list[Waiting], join: Callable[[list[Waiting]], None] | None = None) -> list[Any]:
+    """Run jobs in one transaction; the result of one that needs a turn is NeedsTurn.
 
     What a job raised holds its unfinished queries for as long as somebody holds it, and SQLite keeps a connection at
     its old snapshot until they are finished; so such a connection is not used again.
@@ -294,7 +278,7 @@ def _run(
             with connection.begin():
                 if join:
                     join(waiting)
-                return [(one.own.job if own and one.own else one.job)(connection) for one in waiting]
+                return [_tried(one.job, connection) for one in waiting]
         except engine.dialect.loaded_dbapi.Error as error:  # of a prepared statement, which goes straight to the driver
             connection.invalidate()
             raise DBAPIError.instance(None, None, error, engine.dialect.loaded_dbapi.Error) from error
@@ -302,6 +286,13 @@ def _run(
             if engine.dialect.name == "sqlite":
                 connection.invalidate()
             raise
+
+
+def _tried(job: Job[Any], connection: sa.Connection) -> Any:
+    try:
+        return job(connection)
+    except NeedsTurn:
+        return NeedsTurn
 
 
 def _fail(waiting: list[Waiting], error: Exception) -> None:

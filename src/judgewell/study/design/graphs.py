@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.errors import InputError
+from judgewell.stats.arrays import Ints
 from judgewell.study.design.sequences import Pair, sequence
-
-Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,8 @@ class Graphs:
 
     size: int
     partners: int
-    pairs: Whole
-    breaks: Whole
+    pairs: Ints
+    breaks: Ints
 
 
 def check_group(size: int, partners: int) -> None:

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from math import floor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError
-from judgewell.study.design.graphs import Graphs, Whole, make_graphs
+from judgewell.stats.arrays import Bools, Ints
+from judgewell.study.design.graphs import Graphs, make_graphs
 from judgewell.study.design.repair import Labelled, fewest_repeats, pair_known
-
-Truth = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -47,9 +45,9 @@ class Grouping:
     """
 
     plan: GroupPlan
-    documents: Whole
-    pairs: Whole
-    partition: Whole
+    documents: Ints
+    pairs: Ints
+    partition: Ints
     resampled: int
     repeats: int
     known_repeats: int
@@ -156,7 +154,7 @@ def _fitting_partners(size: int, partners: int) -> int:
     return max(wish, min(2, size - 1))
 
 
-def _partition(plan: GroupPlan, high: Whole, low: Whole, met: Truth, rng: np.random.Generator) -> tuple[Whole, int]:
+def _partition(plan: GroupPlan, high: Ints, low: Ints, met: Bools, rng: np.random.Generator) -> tuple[Ints, int]:
     """One partition: rows of members, and how many places had to be filled by a document for the second time."""
     members = np.full((plan.groups, plan.size), -1, dtype=np.int64)
     taken = np.zeros(plan.documents, dtype=bool)
@@ -179,13 +177,13 @@ def _partition(plan: GroupPlan, high: Whole, low: Whole, met: Truth, rng: np.ran
     return members, resampled
 
 
-def _drawn(candidates: Whole, count: int, rng: np.random.Generator) -> Whole:
+def _drawn(candidates: Ints, count: int, rng: np.random.Generator) -> Ints:
     """`count` of the candidates by lot, each used again only when all have been used equally often."""
     rounds = [rng.permutation(candidates) for _ in range(-(-count // len(candidates)))]
     return rng.permutation(np.concatenate(rounds)[:count])
 
 
-def _mark(labelled: Labelled, met: Truth, known: bool) -> tuple[int, int]:
+def _mark(labelled: Labelled, met: Bools, known: bool) -> tuple[int, int]:
     """Note the pairs as met; how many had met before, the known pairs counted apart."""
     a, b = labelled.pairs[..., 0].ravel(), labelled.pairs[..., 1].ravel()
     low, high = np.minimum(a, b), np.maximum(a, b)
@@ -201,7 +199,7 @@ def _mark(labelled: Labelled, met: Truth, known: bool) -> tuple[int, int]:
     return again - known_again, known_again
 
 
-def _sequences(part: Labelled, graphs: Graphs, rng: np.random.Generator) -> Whole:
+def _sequences(part: Labelled, graphs: Graphs, rng: np.random.Generator) -> Ints:
     """The pairs of each group in its graph's sequence, by lot from either end and with either side first."""
     pairs = part.pairs
     backwards, mirrored = rng.integers(2, size=(2, len(pairs))).astype(bool)

@@ -6,7 +6,7 @@ topic changes nothing for the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +15,15 @@ import polars as pl
 
 from judgewell.errors import DataError
 from judgewell.formats.frames import write_table
+from judgewell.stats.arrays import Ints
 from judgewell.study.design.chance import generator
 from judgewell.study.design.graphs import Graphs, make_graphs
 from judgewell.study.design.groups import Grouping, make_groups, plan_groups
 from judgewell.study.design.second_judgments import plan_doubles
 from judgewell.study.design.templates import fill_templates
-from judgewell.study.design.units import Whole, make_units
+from judgewell.study.design.units import make_units
 from judgewell.study.inputs import Inputs
-from judgewell.study.model import Groups, Study
+from judgewell.study.model import Groups, Study, Templates, Units
 
 UNITS = {
     "unit": pl.String(),
@@ -91,15 +92,19 @@ class Design:
 
 def make_design(study: Study, inputs: Inputs) -> Design:
     """The design of a study; what cannot be is an error that names the topic."""
-    make = _of_groups if study.groups else _of_templates if study.templates else _of_units
-    units, documents, pairs = [], [], []
-    notes: list[Note] = []
-    for part in make(study, inputs):
-        units.append(part.units)
-        documents.append(part.documents)
-        pairs.append(part.pairs)
-        notes += part.notes
-    return Design(pl.concat(units), pl.concat(documents), pl.concat(pairs), tuple(notes))
+    parts: list[Design] = []
+    if study.groups:
+        parts = list(_of_groups(study, study.groups, inputs))
+    elif study.templates:
+        parts = list(_of_templates(study, study.templates, inputs))
+    elif study.units:
+        parts = list(_of_units(study, study.units, inputs))
+    return Design(
+        pl.concat(part.units for part in parts),
+        pl.concat(part.documents for part in parts),
+        pl.concat(part.pairs for part in parts),
+        tuple(note for part in parts for note in part.notes),
+    )
 
 
 def write_design(design: Design, folder: str | Path) -> list[Path]:
@@ -115,10 +120,7 @@ def write_design(design: Design, folder: str | Path) -> list[Path]:
     return written
 
 
-def _of_units(study: Study, inputs: Inputs) -> Iterable[Design]:
-    settings = study.units
-    if settings is None:
-        return
+def _of_units(study: Study, settings: Units, inputs: Inputs) -> Iterator[Design]:
     unknown = without_known(study, inputs)
     if unknown:
         raise DataError("; ".join(unknown))
@@ -135,10 +137,7 @@ def _of_units(study: Study, inputs: Inputs) -> Iterable[Design]:
         yield _unit_tables(topic, rows, docs, dict(zip(known, ("H", "N"), strict=False)), list(study.scales))
 
 
-def _of_templates(study: Study, inputs: Inputs) -> Iterable[Design]:
-    settings = study.templates
-    if settings is None:
-        return
+def _of_templates(study: Study, settings: Templates, inputs: Inputs) -> Iterator[Design]:
     for topic in inputs.topics["topic"]:
         docs = set(inputs.pool_of(topic))
         grades = inputs.grades.filter(pl.col("topic") == topic, pl.col("doc").is_in(docs))
@@ -156,14 +155,11 @@ def _of_templates(study: Study, inputs: Inputs) -> Iterable[Design]:
         yield _template_tables(topic, filled, list(study.scales), settings.judges)
 
 
-def _of_groups(study: Study, inputs: Inputs) -> Iterable[Design]:
-    settings = study.groups
-    if settings is None:
-        return
+def _of_groups(study: Study, settings: Groups, inputs: Inputs) -> Iterator[Design]:
     graphs: dict[tuple[int, int], Graphs] = {}
     for topic in inputs.topics["topic"]:
         rng = generator(study.study.seed, "groups", topic)
-        docs, high, low = _group_pool(study, inputs, topic, rng)
+        docs, high, low = _group_pool(inputs, topic, settings.documents, rng, known=study.known is not None)
         outside = _outside(inputs, topic, docs) if settings.padding else []
         try:
             plan = plan_groups(
@@ -198,9 +194,9 @@ def _judged_twice(study: Study, inputs: Inputs) -> dict[str, list[str]]:
     if study.double is None:
         return {}
     pool = inputs.pool.join(inputs.grades.select("topic", "doc", grade="gain"), on=["topic", "doc"], how="left")
-    if study.double.given:
-        pool = pool.filter(pl.col("grade").is_not_null())
     double = study.double
+    if double.given:
+        pool = pool.filter(pl.col("grade").is_not_null())
     chosen = plan_doubles(
         pool, share=double.share, seed=study.study.seed, depth=double.depth, least_grade=double.least_grade
     )
@@ -234,23 +230,21 @@ def _known_pair(study: Study, inputs: Inputs, topic: str, docs: list[str], rng: 
 
 
 def _group_pool(
-    study: Study, inputs: Inputs, topic: str, rng: np.random.Generator
+    inputs: Inputs, topic: str, size: int, rng: np.random.Generator, *, known: bool
 ) -> tuple[list[str], list[str], list[str]]:
     """The topic's documents, those known relevant and those known not to be.
 
     Reserve documents join the known relevant ones where a partition would have to use one of these twice.
     """
-    docs, settings = inputs.pool_of(topic), study.groups
-    if study.known is None or settings is None:
+    docs = inputs.pool_of(topic)
+    if not known:
         return docs, [], []
-    low = inputs.known_of(topic, "N")
-    high = inputs.known_of(topic, "H")
-    reserve = inputs.known_of(topic, "reserve")
+    high, low, reserve = (inputs.known_of(topic, kind) for kind in ("H", "N", "reserve"))
     pool = set(docs)
     inside = [[doc for doc in kind if doc in pool] for kind in (high, low)]
     docs = sorted(pool | {*(() if inside[0] else high[:1]), *(() if inside[1] else low[:1])})
     high, low = inside[0] or high[:1], inside[1] or low[:1]
-    short = -(-len(docs) // settings.documents) - len(high)
+    short = -(-len(docs) // size) - len(high)
     spare = [doc for doc in reserve if doc in pool and doc not in high]
     if short > 0 and spare:
         high = sorted(high + [spare[number] for number in np.sort(rng.permutation(len(spare))[:short])])
@@ -263,7 +257,7 @@ def _outside(inputs: Inputs, topic: str, docs: list[str]) -> list[str]:
     return graded.filter(~pl.col("doc").is_in(docs))["doc"].sort().to_list()
 
 
-def _unit_tables(topic: str, rows: Whole, docs: list[str], known: dict[str, str], scales: list[str]) -> Design:
+def _unit_tables(topic: str, rows: Ints, docs: list[str], known: dict[str, str], scales: list[str]) -> Design:
     """Units of a topic as tables; with several scales each unit is done on each of them."""
     count, size = rows.shape
     rows = np.tile(rows, (len(scales), 1))
@@ -357,7 +351,7 @@ def _group_notes(topic: str, made: Grouping, settings: Groups) -> tuple[Note, ..
     return tuple(Note(topic, kind, text) for kind, (count, text) in counted.items() if count)
 
 
-def _picked(names: Sequence[str | None], numbers: Whole) -> pl.Series:
+def _picked(names: Sequence[str | None], numbers: Ints) -> pl.Series:
     """Names by number."""
     return pl.Series(names, dtype=pl.String()).gather(numbers.ravel())
 

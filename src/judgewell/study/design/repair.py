@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from judgewell.study.design.graphs import Graphs, Whole
-
-Truth = NDArray[np.bool_]
+from judgewell.stats.arrays import Bools, Ints
+from judgewell.study.design.graphs import Graphs
 
 TRIES = 64  # ways to write a group on a graph that are compared at once
 EXCHANGES = 150  # exchanges of documents between groups that are tried in a partition
@@ -19,13 +17,13 @@ EXCHANGES = 150  # exchanges of documents between groups that are tried in a par
 class Labelled:
     """Groups with their documents written on graphs: members, the graph of each, and the pairs in sequence."""
 
-    members: Whole
-    graph: Whole
-    pairs: Whole
-    repeats: Whole
+    members: Ints
+    graph: Ints
+    pairs: Ints
+    repeats: Ints
 
 
-def pair_known(highs: Whole, lows: Whole, met: Truth, rng: np.random.Generator) -> Whole:
+def pair_known(highs: Ints, lows: Ints, met: Bools, rng: np.random.Generator) -> Ints:
     """The low document for each high one, by lot, exchanged where the two have met and an exchange mends it."""
     lows = lows.copy()
     for group in rng.permutation(len(highs)).tolist():
@@ -42,7 +40,7 @@ def pair_known(highs: Whole, lows: Whole, met: Truth, rng: np.random.Generator) 
 
 
 def fewest_repeats(
-    members: Whole, graphs: Graphs, met: Truth, rng: np.random.Generator, *, known: bool, search: bool = True
+    members: Ints, graphs: Graphs, met: Bools, rng: np.random.Generator, *, known: bool, search: bool = True
 ) -> Labelled:
     """The groups written on graphs so that few pairs have met: best of many ways, then exchanges between groups."""
     labelled = _write(members, graphs, met, rng, known, 1)
@@ -59,7 +57,7 @@ def fewest_repeats(
     return labelled
 
 
-def _write(members: Whole, graphs: Graphs, met: Truth, rng: np.random.Generator, known: bool, tries: int) -> Labelled:
+def _write(members: Ints, graphs: Graphs, met: Bools, rng: np.random.Generator, known: bool, tries: int) -> Labelled:
     """Each group on the graph and in the labelling with the fewest met pairs of `tries` random ones.
 
     The known pair, always on vertices 0 and 1, is the same in every labelling and is not counted.
@@ -78,7 +76,7 @@ def _write(members: Whole, graphs: Graphs, met: Truth, rng: np.random.Generator,
     return Labelled(written[best, row], graph[best, row], docs[best, row], repeats[best, row])
 
 
-def _replaced(labelled: Labelled, rows: Whole, new: Labelled) -> Labelled:
+def _replaced(labelled: Labelled, rows: Ints, new: Labelled) -> Labelled:
     """The groups with some rows written anew."""
     parts = [labelled.members.copy(), labelled.graph.copy(), labelled.pairs.copy(), labelled.repeats.copy()]
     for part, fresh in zip(parts, (new.members, new.graph, new.pairs, new.repeats), strict=True):
@@ -87,7 +85,7 @@ def _replaced(labelled: Labelled, rows: Whole, new: Labelled) -> Labelled:
 
 
 def _exchanged(
-    labelled: Labelled, group: int, graphs: Graphs, met: Truth, rng: np.random.Generator, known: bool
+    labelled: Labelled, group: int, graphs: Graphs, met: Bools, rng: np.random.Generator, known: bool
 ) -> Labelled:
     """One document of a group exchanged with one of another group, if that lowers the repeats of the two."""
     other = int(rng.integers(len(labelled.members) - 1))

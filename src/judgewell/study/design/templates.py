@@ -36,7 +36,7 @@ def fill_templates(
     """
     chosen = {
         grade: _drawn(grade, count, grades.get(grade, ()), rng, topic)
-        for grade, count in _counts(templates, documents or {}).items()
+        for grade, count in documents_used(templates, documents or {}).items()
     }
     uses: Counter[str] = Counter()
     by_letters: dict[str, dict[str, list[str]]] = {}
@@ -53,7 +53,8 @@ def fill_templates(
     return filled
 
 
-def _counts(templates: Sequence[str], documents: Mapping[str, int]) -> dict[str, int]:
+def documents_used(templates: Sequence[str], documents: Mapping[str, int]) -> dict[str, int]:
+    """How many documents of each grade are used: as many as asked for, else the fewest that fill every template."""
     if not templates or any(not template for template in templates) or len(set(templates)) < len(templates):
         raise InputError(
             f"the templates {', '.join(map(repr, templates)) or '(none)'} cannot be used",

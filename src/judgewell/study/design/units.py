@@ -10,12 +10,11 @@ from math import ceil
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from judgewell.errors import DataError, InputError
+from judgewell.stats.arrays import Ints
 from judgewell.study.design.colouring import edge_colours
 
-Whole = NDArray[np.int64]
 Order = Literal["random", "balanced"]
 
 
@@ -31,12 +30,12 @@ def units_needed(documents: int, size: int, redundancy: int, known: int = 2) -> 
 def make_units(
     documents: int,
     size: int,
-    need: int | Whole,
+    need: int | Ints,
     rng: np.random.Generator,
     *,
     known: tuple[int, ...] = (),
     order: Order = "random",
-) -> Whole:
+) -> Ints:
     """Units as rows of document numbers in the order of presentation.
 
     `need` is the least number of judgments, for all documents or for each; `known` documents are in every unit
@@ -66,7 +65,7 @@ def _check(documents: int, size: int, known: tuple[int, ...]) -> None:
         )
 
 
-def _fill(needs: Whole, room: int, rng: np.random.Generator) -> Whole:
+def _fill(needs: Ints, room: int, rng: np.random.Generator) -> Ints:
     """Rows of `room` different documents until every need is met.
 
     Each unit takes the documents with the largest open need, ties by lot. Largest first never wastes a place before
@@ -82,7 +81,7 @@ def _fill(needs: Whole, room: int, rng: np.random.Generator) -> Whole:
     return np.array(rows, dtype=np.int64).reshape(-1, room)
 
 
-def _balanced(units: Whole, rng: np.random.Generator) -> Whole:
+def _balanced(units: Ints, rng: np.random.Generator) -> Ints:
     """The units ordered so that each document is in every position equally often (±1).
 
     Positions are colours of a bipartite graph of units and documents. A document is split into parts of at most

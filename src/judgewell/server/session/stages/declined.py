@@ -17,7 +17,7 @@ def _step(step: Step) -> State:
 def _page(look: Look) -> Page:
     ended = ending(look.connection, look.served, look.state.assessor, "no_consent")
     text = farewell(look.connection, look.served, look.state.assessor, "no_consent", last=not ended.link)
-    return Stopped(**look.common, text=text, ending=ended)
+    return Stopped(**look.common, title=look.served.say("end.part_ended"), text=text, ending=ended)
 
 
 STAGE = Stage(_step, _page)

@@ -12,7 +12,6 @@ from judgewell.server.session.pages import Page
 from judgewell.server.session.served import Served, as_html
 from judgewell.server.session.stage import Look, Stage, Step, scale_of
 from judgewell.server.session.state import State
-from judgewell.study.questions import Questions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +22,6 @@ class Instructions(Page):
     text: Markup
     scale: Markup
     ready: str
-    start: str
 
 
 def _wanted(step: Step) -> bool:
@@ -42,7 +40,6 @@ def _page(look: Look) -> Page:
         text=how_it_works(served, state),
         scale=_scale_help(served, state),
         ready=ready(served, state),
-        start=served.say("page.start"),
     )
 
 
@@ -68,8 +65,8 @@ def _scale_help(served: Served, state: State) -> Markup:
     scale = scale_of(served, state)
     if scale is not None:
         return served.show(scale.instructions, **scale.wording)
-    asked = (served.questions or Questions()).asked
-    return as_html("\n\n".join(f"**{served.say(one.question)}** {served.say(one.instructions)}" for one in asked))
+    asked = (f"**{served.say(one.question)}** {served.say(one.instructions)}" for one in served.questions)
+    return as_html("\n\n".join(asked))
 
 
 def ready(served: Served, state: State) -> str:

@@ -43,6 +43,7 @@ def _page(look: Look) -> Page:
     other = "topic" if served.study.work.units_per_topic == 1 and not quality else "task"
     return Stopped(
         **look.common,
+        title=served.say("end.task_ended" if more else "end.part_ended"),
         text=farewell(look.connection, served, state.assessor, words, last=not (more or takes.link)),
         ending=takes,
         more=served.say(f"end.another_{other}") if more else "",

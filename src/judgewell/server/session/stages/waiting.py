@@ -23,7 +23,6 @@ class ComeBack(Page):
     template: ClassVar[str] = "waiting"
     text: Markup
     minutes: int
-    again: str
     ending: Ending
 
 
@@ -60,7 +59,6 @@ def _page(look: Look) -> Page:
         title=served.say("end.later"),
         text=served.show(key, minutes=minutes),
         minutes=minutes,
-        again=served.say("page.again"),
         ending=Ending() if reached == "no_work" else ending(connection, served, state.assessor, reached),
     )
 
