@@ -102,13 +102,13 @@ def goal_progress(connection: sa.Connection, study: Study) -> GoalProgress | Non
         next_answers=expected.get("answers", 0),
         next_contested=expected.get("contested"),
         to_end=to_end,
-        money_to_end=None if to_end is None else _cost(study, row.known, to_end),
+        money_to_end=None if to_end is None else answers_cost(study, row.known, to_end),
         currency=study.pay.currency,
         ended=row.ended,
     )
 
 
-def _cost(study: Study, known: dict[str, Any], answers: int) -> float:
+def answers_cost(study: Study, known: dict[str, Any], answers: int) -> float:
     """What the units of so many answers cost, with the fee; known documents or pairs take places and give none."""
     if study.groups:
         room = study.groups.pairs - any(len(one) == 2 for one in known.values())
